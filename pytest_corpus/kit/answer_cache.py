@@ -5,34 +5,16 @@ or after what a call is made asks for itself. Where tests are repeated nothing i
 must not matter, so no planned fault strikes what is learnt, and a failure that may pass is not remembered.
 """
 
-from collections.abc import Callable, Hashable, Mapping
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable, Hashable
+from typing import TypeVar
 
-from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.kit.calls import Calls
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names
 from pytest_corpus.kit.requests import in_ms
-from pytest_corpus.kit.run_state import Settings, Shared
 from pytest_corpus.spec.errors import TAXONOMY
 
 T = TypeVar("T")
-
-
-class Calls(Protocol):
-    """What of a component is needed to remember its answers."""
-
-    settings: Settings
-    client: AdapterClient
-
-    @property
-    def shared(self) -> Shared: ...
-
-    @property
-    def clients(self) -> list[AdapterClient]: ...
-
-    def invoke(
-        self, name: str, args: Mapping[str, Any] | None = None, ctx: Mapping[str, Any] | None = None
-    ) -> Reply | StreamReply: ...
 
 
 def cached(calls: Calls, key: Hashable, ask: Callable[[], T]) -> T:

@@ -1,6 +1,6 @@
 """One component of the adapter under test, as the suites speak to it."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from pytest_corpus.adapter.client import AdapterClient
@@ -26,6 +26,7 @@ from pytest_corpus.spec.requirements import HOOKS, Requirement
 from pytest_corpus.spec.schemas import EDITIONS
 
 Own = TypeVar("Own", bound="Subject")
+Answer = TypeVar("Answer", Reply, StreamReply, "Reply | StreamReply")
 
 MOST_FRESH = 3
 """How many instances beside the one of the run are open at once: a factory may open a pool of connections each time."""
@@ -144,9 +145,9 @@ class Subject:
         """The bare names of this component's operations."""
         return [operation.name for operation in operations_of(self.component, streaming=streaming)]
 
-    def deadlined(self) -> list[str]:
+    def deadlined(self, *, streaming: bool | None = None) -> list[str]:
         """The operations that heed a deadline (R16)."""
-        return [name for name in self.operations() if not self.operation(name).deadline_exempt]
+        return [name for name in self.operations(streaming=streaming) if not self.operation(name).deadline_exempt]
 
     def envelope(
         self, name: str, args: Mapping[str, Any] | None = None, ctx: Mapping[str, Any] | None = None
@@ -259,6 +260,10 @@ class Subject:
         """Whether an operation is offered and works."""
         return self.prerequisites.works(name)
 
+    def working(self, names: Iterable[str] | None = None) -> Iterator[str]:
+        """Those of some operations, or of all, that are offered and work."""
+        return (name for name in (self.operations() if names is None else names) if self.works(name))
+
     # -- what holds for every answer -------------------------------------------------------------------
 
     def audit_payload(self, name: str, result: Any) -> Iterator[Finding]:
@@ -295,6 +300,21 @@ class Subject:
         fresh = type(self)(client, self.capabilities, self.settings, self.shared)
         fresh.main, fresh._fresh = self.main, opened
         return fresh
+
+    def with_fault(
+        self: Own, kind: str, name: str, send: Callable[[Own], Answer] | None = None, **options: Any
+    ) -> tuple[Own, Answer]:
+        """A new instance whose provider has a fault, and its answer: to a request not sent before, or to `send`.
+
+        Raises:
+            NotAssessed: the fault did not strike.
+        """
+        self.faults.provider_op(name)
+        fresh = self.fresh()
+        plan = fresh.faults.plan(kind, name, **options)
+        reply: Any = send(fresh) if send else fresh.invoke(name, fresh.requests.distinct(name))
+        fresh.faults.fired(plan)
+        return fresh, reply
 
     def another(self: Own, call_timeout: float) -> Own:
         """The same component of an instance for calls that are no test's; whoever asks for it closes its client."""

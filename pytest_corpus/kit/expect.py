@@ -119,8 +119,7 @@ def some_refused(replies: Iterable[Reply], claim: str) -> None:
 def named(reply: Reply | StreamReply) -> None:
     """Block the test where an error names no class of the taxonomy."""
     if reply.is_error and not reply.names:
-        body = reply.body if isinstance(reply, Reply) else reply.errors[0]
-        worded = all(isinstance(body.get(key), str) for key in ("error", "code"))
+        worded = all(isinstance(reply.error.get(key), str) for key in ("error", "code"))
         raise Blocked(NAMED if worded else WORDED, f"{reply} is none of the taxonomy")
 
 

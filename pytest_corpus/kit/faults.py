@@ -1,37 +1,14 @@
 """Faults that are planned at the provider behind an adapter, through the hook `provider`."""
 
-from typing import Any, Protocol
+from typing import Any
 
-from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.hooks.provider import Plan
 from pytest_corpus.kit.answer_cache import lasting
+from pytest_corpus.kit.calls import Calls
 from pytest_corpus.kit.outcomes import NotAssessed, Undecided
-from pytest_corpus.kit.requests import Requests
-from pytest_corpus.kit.run_state import Shared
 
 MAX_PROVIDER_RETRIES = 20
 """How often a planned fault strikes: more often than a sound adapter retries."""
-
-
-class Calls(Protocol):
-    """What of a component is needed to find out how it reaches its provider."""
-
-    client: AdapterClient
-    component: str
-    principal: str
-    principal_stream: str
-
-    @property
-    def shared(self) -> Shared: ...
-
-    @property
-    def requests(self) -> Requests: ...
-
-    def require(self, *names: str) -> None: ...
-
-    def invoke(self, name: str, args: Any) -> Any: ...
-
-    def operations(self, *, streaming: bool | None = None) -> list[str]: ...
 
 
 class ProviderFaults:

@@ -42,9 +42,11 @@ class Violation(AssertionError):
 
     Attributes:
         exchange: the exchange that shows it, if known; else it is the last one of the test.
+        calls: the number of calls that it took to find this as the smallest example, if examples were generated.
     """
 
     exchange: Exchange | None = None
+    calls = 0
 
     def __init__(
         self,
@@ -65,9 +67,9 @@ class Violation(AssertionError):
     @property
     def got(self) -> str:
         """The answer as text: keys, types, codes and numbers; never content."""
-        if self.problems:
-            return _in_words(self.problems[0])
-        return self._got if self.found is ABSENT else in_words(self.found)
+        found = self._got if self.found is ABSENT else in_words(self.found)
+        found = _in_words(self.problems[0]) if self.problems else found
+        return f"{found or 'something else'}, in the smallest example after {self.calls} calls" if self.calls else found
 
     @property
     def path(self) -> str:

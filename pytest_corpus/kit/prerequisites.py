@@ -1,27 +1,13 @@
 """What a test may rely on: operations that are offered and answer a plain request."""
 
 from collections.abc import Mapping
-from typing import Protocol
 
-from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import Calls as Asked
 from pytest_corpus.kit.answer_cache import plain
+from pytest_corpus.kit.calls import Calls
 from pytest_corpus.kit.expect import uncounted
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.spec.operations import Operation
-
-
-class Calls(Asked, Protocol):
-    """What of a component is needed to find out what works."""
-
-    capabilities: Capabilities
-    component: str
-
-    def operation(self, name: str) -> Operation: ...
-
-    def operations(self) -> list[str]: ...
 
 
 class Prerequisites:

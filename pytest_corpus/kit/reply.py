@@ -44,12 +44,40 @@ def described(body: Any) -> str:
     return "a success" if "result" in body else f"an object with {listed('the key', body)}"
 
 
-class Reply:
+class AnyReply:
+    """The error of an answer, of either kind."""
+
+    @property
+    def error(self) -> Mapping[str, Any]:
+        """The error envelope; empty if there is none."""
+        raise NotImplementedError
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The error classes that the error envelope names."""
+        return error_names(self.error)
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        """`details` of the error; empty if there are none."""
+        details = self.error.get("details")
+        return details if isinstance(details, Mapping) else {}
+
+    def is_a(self, *families: str) -> bool:
+        """Whether it is an error of one of the classes, or of a subtype."""
+        return any(is_a(name, family) for name in self.names for family in families)
+
+
+class Reply(AnyReply):
     """The answer to a unary call."""
 
     def __init__(self, exchange: Exchange) -> None:
         self.exchange = exchange
         self.body: Any = exchange.frames[-1].body if exchange.frames else None
+
+    @property
+    def error(self) -> Mapping[str, Any]:
+        return self.body if self.is_error else {}
 
     @property
     def is_error(self) -> bool:
@@ -64,32 +92,21 @@ class Reply:
         """`result` of a success, or None."""
         return self.body["result"] if self.is_success else None
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The error classes that it names."""
-        return error_names(self.body) if self.is_error else ()
-
-    @property
-    def details(self) -> Mapping[str, Any]:
-        """`details` of an error; empty where there are none."""
-        details = self.body.get("details") if isinstance(self.body, dict) else None
-        return details if isinstance(details, Mapping) else {}
-
-    def is_a(self, *families: str) -> bool:
-        """Whether it is an error of one of the classes, subtypes included."""
-        return any(is_a(name, family) for name in self.names for family in families)
-
     def __str__(self) -> str:
         fault = self.exchange.fault
         return f"no answer ({fault.kind}: {fault})" if fault else described(self.body)
 
 
-class StreamReply:
+class StreamReply(AnyReply):
     """All frames of a stream."""
 
     def __init__(self, exchange: Exchange) -> None:
         self.exchange = exchange
         self.bodies: list[Any] = [frame.body for frame in exchange.frames]
+
+    @property
+    def error(self) -> Mapping[str, Any]:
+        return self.errors[0] if self.errors else {}
 
     @property
     def chunks(self) -> list[Mapping[str, Any]]:
@@ -110,21 +127,6 @@ class StreamReply:
     def finished(self) -> bool:
         """Whether it came to a successful end."""
         return not self.errors and any(chunk.get("is_final") is True for chunk in self.chunks)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The error classes that its error envelope names."""
-        return error_names(self.errors[0]) if self.errors else ()
-
-    @property
-    def details(self) -> Mapping[str, Any]:
-        """`details` of its error envelope; empty where there are none."""
-        details = self.errors[0].get("details") if self.errors else None
-        return details if isinstance(details, Mapping) else {}
-
-    def is_a(self, *families: str) -> bool:
-        """Whether it ends in an error of one of the classes, subtypes included."""
-        return any(is_a(name, family) for name in self.names for family in families)
 
     def __str__(self) -> str:
         fault = self.exchange.fault

@@ -8,18 +8,17 @@ gives up if it does not come back.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
-from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.usage.outages import Outages
+from pytest_corpus.kit.calls import Calls
 from pytest_corpus.kit.outcomes import Full, Outage, Undecided
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.requests import Requests
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.spec.operations import BY_OP, operations_of
@@ -59,8 +58,7 @@ def is_retryable(reply: Reply | StreamReply) -> bool:
 
 def hint_s(reply: Reply | StreamReply) -> float | None:
     """The seconds after which an answer asks to be called again; None if it does not say."""
-    body = reply.body if isinstance(reply, Reply) else reply.errors[0]
-    hints = (body.get("retry_after_ms"), reply.details.get("suggested_backoff_ms"))
+    hints = (reply.error.get("retry_after_ms"), reply.details.get("suggested_backoff_ms"))
     given = [hint for hint in hints if isinstance(hint, (int, float)) and not isinstance(hint, bool)]
     return min(given[0], LONGEST_HINT_MS) / 1000 if given and given[0] >= 0 else None
 
@@ -84,15 +82,11 @@ def _classes(value: Any) -> Iterator[str]:
             yield from _classes(part)
 
 
-class Calls(Protocol):
-    """The part of a component that is needed to look whether its provider is there."""
-
-    client: AdapterClient
-    component: str
-    principal: str
+class Retried(Calls, Protocol):
+    """A component that asks again."""
 
     @property
-    def main(self) -> Calls: ...
+    def main(self) -> Retried: ...
 
     @property
     def retries(self) -> Retries: ...
@@ -100,22 +94,11 @@ class Calls(Protocol):
     @property
     def prerequisites(self) -> Prerequisites: ...
 
-    @property
-    def requests(self) -> Requests: ...
-
-    def invoke(self, name: str, args: Mapping[str, Any], **options: Any) -> Reply | StreamReply: ...
-
-    def another(self, call_timeout: float) -> Calls: ...
-
-    def relieve(self, reply: Reply | StreamReply) -> bool: ...
-
-    def is_full(self, reply: Reply | StreamReply) -> bool: ...
-
 
 class Retries:
     """Makes the calls of one component again that came to nothing for a reason that may pass."""
 
-    def __init__(self, calls: Calls) -> None:
+    def __init__(self, calls: Retried) -> None:
         self._calls = calls
         self.probing = False
 
@@ -285,7 +268,7 @@ class Retries:
             other.client.close()
 
 
-def _answers(place: Calls, name: str) -> bool:
+def _answers(place: Retried, name: str) -> bool:
     """Make a plain call that no cache can answer, unseen by the test at hand, and return whether it succeeds."""
     exchanges, retries = place.client.exchanges, place.retries
     before, outer, retries.probing = len(exchanges), retries.probing, True

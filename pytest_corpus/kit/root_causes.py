@@ -7,9 +7,9 @@ it is bad is found again. Components add the plain sentences that nearly all the
 these are follows from what a test did (`kit/run_state.py`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import Accepted, Blocked, Misclassified, Violation
@@ -19,6 +19,7 @@ NO_ARGUMENTS = "COM-WIRE-7"
 """The requirement that says that `args` of the wrong type is refused with BAD_REQUEST."""
 
 Own = TypeVar("Own", bound=Subject)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +54,14 @@ class RootCauses(Generic[Own]):
 
     def __init__(self, subject: Own) -> None:
         self.subject = subject
-        self._wrong_classes: tuple[WrongErrorClass, ...] | None = None
-        self._failing: tuple[BasicRequirement, ...] | None = None
-        self._never_refused: tuple[str, ...] | None = None
+        self._found: dict[str, tuple[Any, ...]] = {}
+
+    def _once(self, find: Callable[[], Iterator[T]]) -> tuple[T, ...]:
+        """What is found; nothing while it is being looked for, so that no search explains its own findings."""
+        if find.__name__ not in self._found:
+            self._found[find.__name__] = ()
+            self._found[find.__name__] = tuple(find())
+        return self._found[find.__name__]
 
     def explain(self, requirement: str, violation: Violation) -> Blocked | None:
         """The finding of another requirement that explains a violation, or None."""
@@ -75,12 +81,10 @@ class RootCauses(Generic[Own]):
         done = frozenset(self.subject.shared.actions.done)
         if isinstance(violation, Accepted) or not done:
             return None
-        if self._failing is None:
-            self._failing = ()
-            self._failing = tuple(self.failing_basics())
-        if any(requirement == basis.requirement for basis in self._failing):
+        failing = self._once(self.failing_basics)
+        if any(requirement == basis.requirement for basis in failing):
             return None
-        for basis in self._failing:
+        for basis in failing:
             if basis.explains(done):
                 return Blocked(basis.requirement, "what the test found may be a consequence of it")
         return None
@@ -89,10 +93,7 @@ class RootCauses(Generic[Own]):
         """Whether a violation is the wrong class of the plainest bad requests in another place."""
         if not isinstance(violation, Misclassified) or not any(is_a(name, "BadRequest") for name in violation.wanted):
             return None
-        if self._wrong_classes is None:
-            self._wrong_classes = ()
-            self._wrong_classes = tuple(self._find_wrong_class())
-        for found in self._wrong_classes:
+        for found in self._once(self._find_wrong_class):
             if requirement != found.root and violation.names == found.names:
                 return Blocked(found.root, "bad requests of every kind get this class")
         return None
@@ -112,10 +113,7 @@ class RootCauses(Generic[Own]):
         """Whether a bad request was accepted, as the plainest ones are."""
         if not isinstance(violation, Accepted) or requirement == NO_ARGUMENTS:
             return None
-        if self._never_refused is None:
-            self._never_refused = ()
-            self._never_refused = tuple(self._find_never_refused())
-        if any(is_a(name, family) for name in violation.wanted for family in self._never_refused):
+        if any(is_a(name, family) for name in violation.wanted for family in self._once(self._find_never_refused)):
             return Blocked(NO_ARGUMENTS, "bad requests of every kind are accepted")
         return None
 

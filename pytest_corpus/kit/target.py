@@ -1,6 +1,6 @@
 """The subject of the tests as the run sees it, and the conditions under which a test runs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from pytest_corpus.adapter.client import AdapterClient
@@ -22,7 +22,7 @@ class Target(Protocol):
     """What every test begins and ends with."""
 
     @property
-    def clients(self) -> list[AdapterClient]:
+    def clients(self) -> Sequence[AdapterClient]:
         """Every instance of an adapter that the current test speaks to."""
 
     @property

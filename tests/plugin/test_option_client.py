@@ -1,5 +1,6 @@
 """`--corpus-client` and `corpus_client`: client libraries whose request builders are tested (SCHEMA 6.3, 8.2)."""
 
+import re
 from typing import Any
 
 import pytest
@@ -68,7 +69,7 @@ def reported(project: Project, name: str = "r.json") -> dict[str, tuple[str, dic
     return {
         entry["id"]: (
             entry["status"],
-            {test["test"].partition("[")[2].rstrip("]"): test["outcome"] for test in entry["tests"]},
+            {re.split(r"[[-]", test["test"].rstrip("]"))[-1]: test["outcome"] for test in entry["tests"]},
         )
         for entry in project.report(name)["requirements"]
     }
@@ -91,7 +92,7 @@ def test_the_reference_client_is_conformant(project: Project) -> None:
 def test_ids(project: Project) -> None:
     """A test is named for its operation."""
     result = project.run(REFERENCE, "--collect-only", "-q", "--corpus-requirement=WIR-CTX-1")
-    assert "corpus/wire/test_request_builders.py::test_the_context_is_sound[llm.complete]" in ids(result)
+    assert "corpus/wire/test_request_builders.py::test_an_envelope_passes_a_stage[context-llm.complete]" in ids(result)
     assert len(ids(result)) == len(OPERATIONS)
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_corpus.spec.coverage import MODULES, Sentence, sentences
-from pytest_corpus.spec.coverage.sentence import REASONS, TOOLS, must
+from pytest_corpus.spec.coverage import MODULES, TOOLS, Sentence, read, sentences
 from pytest_corpus.spec.documents import SECTIONS
 from pytest_corpus.spec.requirements import catalogue
 
@@ -16,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TABLE = [(document, sentence) for document in MODULES for sentence in sentences(document)]
 
 
-def told(document: str, sentence: Sentence) -> str:
+def label(document: str, sentence: Sentence) -> str:
     return f"{document} {sentence.section}: {sentence.text}"
 
 
@@ -33,23 +32,17 @@ def test_every_source_names_a_section_that_exists() -> None:
 def test_every_section_of_the_table_exists() -> None:
     """Each sentence stands in a section of its document, and the sections come in the order of the document."""
     assert MODULES.keys() == SECTIONS.keys()
-    assert [told(*row) for row in TABLE if row[1].section not in SECTIONS[row[0]]] == []
+    assert [label(*row) for row in TABLE if row[1].section not in SECTIONS[row[0]]] == []
     for document in MODULES:
         order = [list(SECTIONS[document]).index(sentence.section) for sentence in sentences(document)]
         assert order == sorted(order), document
 
 
 def test_every_name_in_the_table_exists() -> None:
-    """Who asks is a requirement or a tool, and stands once; a reason is one of the reasons."""
-    assert [told(*row) for row in TABLE if not set(row[1].asked_by) <= catalogue().keys() | TOOLS.keys()] == []
-    assert [told(*row) for row in TABLE if len(set(row[1].asked_by)) != len(row[1].asked_by)] == []
-    assert [told(*row) for row in TABLE if row[1].reason and row[1].reason not in REASONS] == []
-
-
-def test_every_sentence_is_asked_or_has_its_reason() -> None:
-    """Never both, and never neither."""
-    assert [told(*row) for row in TABLE if bool(row[1].asked_by) == bool(row[1].reason)] == []
-    assert len({told(*row) for row in TABLE}) == len(TABLE)
+    """A sentence is tested by requirements and tools, each named once."""
+    assert [label(*row) for row in TABLE if not set(row[1].asked_by) <= catalogue().keys() | TOOLS.keys()] == []
+    assert [label(*row) for row in TABLE if len(set(row[1].asked_by)) != len(row[1].asked_by)] == []
+    assert len({label(*row) for row in TABLE}) == len(TABLE)
 
 
 def test_every_must_of_the_catalogue_stands_in_the_table() -> None:
@@ -62,22 +55,39 @@ def test_a_demand_that_is_only_recommended_here_says_so() -> None:
     """Where requirements of a sentence with MUST are SHOULDs alone, the page says that something is missing."""
     weak = {entry.id for entry in catalogue().values() if entry.level != "MUST"}
     demanded = [row for row in TABLE if row[1].level == "MUST" and row[1].asked_by]
-    assert [told(*row) for row in demanded if set(row[1].asked_by) <= weak and not row[1].missing] == []
+    assert [label(*row) for row in demanded if set(row[1].asked_by) <= weak and not row[1].missing] == []
 
 
 def test_sentences_are_in_our_own_short_words() -> None:
     """A row names a sentence; it does not repeat it."""
-    assert [told(*row) for row in TABLE if not 3 <= len(row[1].text) <= 100 or row[1].text.endswith(".")] == []
-    assert [told(*row) for row in TABLE if "|" in f"{row[1].text}{row[1].missing}"] == []
+    assert [label(*row) for row in TABLE if not 3 <= len(row[1].text) <= 100 or row[1].text.endswith(".")] == []
+    assert [label(*row) for row in TABLE if "|" in f"{row[1].text}{row[1].missing}"] == []
 
 
 @pytest.mark.parametrize(
-    ("asked_by", "wanted"),
-    [("COM-ERR-1", ("COM-ERR-1",)), ("COM-ERR-1:3 lint", ("COM-ERR-1", "COM-ERR-2", "COM-ERR-3", "lint"))],
+    ("row", "wanted"),
+    [
+        ("| COM-ERR-1", Sentence("12.A", "MAY", "this: that", ("COM-ERR-1",))),
+        (
+            "| COM-ERR-1,3:4\n    lint",
+            Sentence("12.A", "MAY", "this: that", ("COM-ERR-1", "COM-ERR-3", "COM-ERR-4", "lint")),
+        ),
+        ("| lint | the rest: it", Sentence("12.A", "MAY", "this: that", ("lint",), "the rest: it")),
+        ("| not: unseen", Sentence("12.A", "MAY", "this: that", (), reason="cannot be seen from outside an adapter")),
+    ],
 )
-def test_ids_are_written_in_short(asked_by: str, wanted: tuple[str, ...]) -> None:
-    """A range stands for each id in it."""
-    assert must("1", "text", asked_by).asked_by == wanted
+def test_a_row_has_its_parts(row: str, wanted: Sentence) -> None:
+    """Section, level and sentence, then ids in short and what is missing, or a reason."""
+    assert list(read(f"\n12.A MAY: this: that {row}\n", "module")) == [wanted]
+
+
+@pytest.mark.parametrize(
+    "row", ["1 MUST text | lint", "1 MUST: text", "1 MUST: text | not: a reason", "1 MUST: text | | lint"]
+)
+def test_a_malformed_row_is_named(row: str) -> None:
+    """One sentence names the module, the line and the form."""
+    with pytest.raises(ValueError, match=r"^module: line 1 of the table must have the form `SECTION LEVEL: "):
+        list(read(f"\n{row}\n", "module"))
 
 
 def test_the_plugin_does_not_import_the_table() -> None:

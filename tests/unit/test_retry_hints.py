@@ -12,7 +12,7 @@ from pytest_corpus.suites.shared.claims.faults import passed_on
 def reply(hint: Any, *given: float) -> Any:
     """An error with a hint, after the provider gave some."""
     exchange = SimpleNamespace(hints_ms=frozenset(given))
-    return SimpleNamespace(exchange=exchange, is_error=True, body={"retry_after_ms": hint})
+    return SimpleNamespace(exchange=exchange, is_error=True, error={"retry_after_ms": hint})
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from pytest_corpus.spec.coverage import MODULES, Sentence, sentences
-from pytest_corpus.spec.coverage.sentence import REASONS, TOOLS
+from pytest_corpus.spec.coverage import MODULES, REASONS, TOOLS, Sentence, sentences
 from pytest_corpus.spec.documents import SECTIONS
 from pytest_corpus.spec.requirements import catalogue
 from site_pages.markdown import table
@@ -32,7 +31,7 @@ def _summary() -> Iterator[str]:
     yield table(("document", "sentences", "tested", "partly", "not"), (_counts(*each) for each in counts))
     yield "Reasons why a sentence is not tested:\n"
     reasons = Counter(sentence.reason for sentence in everything if sentence.reason)
-    yield table(("reason", "sentences"), ((f"it {reason}", str(reasons[reason])) for reason in REASONS))
+    yield table(("reason", "sentences"), ((f"it {reason}", str(reasons[reason])) for reason in REASONS.values()))
     yield "Besides requirements, these test sentences:\n"
     yield table(("name", "what it is"), TOOLS.items())
 

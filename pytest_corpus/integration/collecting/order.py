@@ -18,7 +18,7 @@ LONG = frozenset(
         "test_every_text_is_embedded",
         "test_health_does_not_hang_with_its_provider",
         "test_no_content_in_debug_records",
-        "test_no_content_in_errors",
+        "test_no_content_leaves",
         "test_no_exception_escapes",
         "test_numbers_that_are_not_finite_are_refused",
         "test_the_budget_is_one_for_all_items",

@@ -1,7 +1,5 @@
 """Positive evidence: an answer satisfies a requirement only if it shows the thing that the requirement speaks of."""
 
-from collections.abc import Mapping
-
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import telemetry
@@ -58,8 +56,7 @@ def demonstrates(requirement: str, reply: Reply | StreamReply, component: str) -
 def _has_strings(requirement: str, reply: Reply | StreamReply) -> bool:
     if not reply.is_error:
         return False
-    body: Mapping[str, object] = reply.body if isinstance(reply, Reply) else reply.errors[0]
-    if not all(isinstance(body.get(key), str) for key in STRINGS.get(requirement, ())):
+    if not all(isinstance(reply.error.get(key), str) for key in STRINGS.get(requirement, ())):
         raise Blocked(expect.WORDED, f"{reply} lacks a string that it must carry", evidence=reply.exchange)
     return True
 

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import atexit
+import math
 import shutil
 import sys
 import tempfile
+import time
+import unittest
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from types import ModuleType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from pytest_corpus.kit.calls import Calls
 from pytest_corpus.kit.outcomes import Undecided, Violation
 
 if TYPE_CHECKING:
+    import hypothesis
     from hypothesis.strategies import SearchStrategy
 
 T = TypeVar("T")
 
-SLOW_CALL_S = 0.005
-"""From here on a failing example is not shrunk: it would cost hundreds of calls."""
+SHRINK_CALLS, SHRINK_S = 30, 10.0
+"""The calls, and the seconds, in which a failing example is made smaller."""
 
 
 @contextmanager
@@ -63,52 +68,63 @@ def strategies() -> ModuleType:
     return hypothesis.strategies
 
 
-def for_all(
-    strategy: SearchStrategy[T], check: Callable[[T], None], *, seed: int, examples: int = 25, call_s: float = 0.0
-) -> None:
-    """Run `check` on generated values, the same ones for the same seed.
+class Over(unittest.SkipTest):
+    """The time or the calls are used up. Hypothesis passes a skip on at once, without shrinking or repeating it."""
 
-    Args:
-        call_s: how long one check takes, in seconds; slow ones are not shrunk.
+
+def settings(examples: int, **more: Any) -> hypothesis.settings:
+    """The settings of a run of hypothesis that keeps nothing and reports one failure."""
+    import hypothesis
+
+    return hypothesis.settings(
+        max_examples=examples,
+        deadline=None,
+        database=None,
+        derandomize=False,
+        phases=[hypothesis.Phase.generate, hypothesis.Phase.shrink],
+        report_multiple_bugs=False,
+        suppress_health_check=list(hypothesis.HealthCheck),
+        **more,
+    )
+
+
+def for_all(strategy: SearchStrategy[T], check: Callable[[T], None], calls: Calls, *, examples: int = 25) -> None:
+    """Run `check` on generated values, the same ones for the same seed, and shrink a failing one within a budget.
 
     Raises:
-        whatever `check` raises, for the smallest failing value that was found.
+        Violation: that of the smallest failing value that was found.
+        Undecided: a check could not decide.
     """
     with imported_as_they_are():
         import hypothesis
         import hypothesis.errors
 
-    phases = [hypothesis.Phase.generate]
-    if call_s < SLOW_CALL_S:
-        phases.append(hypothesis.Phase.shrink)
-    undecided: list[Undecided] = []
-    violations: list[Violation] = []
+    meter = calls.client.meter
+    begun, last_call, until = meter.total_calls, math.inf, math.inf
+    outcomes: list[Undecided | Violation] = []
 
     def body(value: T) -> None:
-        if undecided:
-            return
+        nonlocal last_call, until
+        if meter.total_calls >= last_call or time.monotonic() > until:
+            raise Over("the budget is used up")
         try:
             check(value)
-        except Undecided as outcome:
-            undecided.append(outcome)
-        except Violation as violation:
-            violations.append(violation)
+        except (Undecided, Violation) as outcome:
+            outcomes.append(outcome)
+            if isinstance(outcome, Undecided):
+                raise Over("a check could not decide") from None
+            if math.isinf(until):
+                last_call, until = meter.total_calls + SHRINK_CALLS, time.monotonic() + SHRINK_S
+            outcome.seen_in(outcome.exchange or calls.client.exchanges[-1])
+            outcome.calls = meter.total_calls - begun
             raise
 
-    configured = hypothesis.settings(
-        max_examples=examples,
-        deadline=None,
-        database=None,
-        derandomize=False,
-        phases=phases,
-        report_multiple_bugs=False,
-        suppress_health_check=list(hypothesis.HealthCheck),
-    )
-    test = configured(hypothesis.seed(seed)(hypothesis.given(strategy)(body)))
+    test = settings(examples)(hypothesis.seed(calls.settings.seed)(hypothesis.given(strategy)(body)))
     try:
         with nothing_left_behind():
             test()
-    except hypothesis.errors.HypothesisException as error:
-        raise (violations[-1] if violations else error) from None
-    if undecided:
-        raise undecided[0]
+    except (Violation, Over, hypothesis.errors.HypothesisException):
+        failing = [outcome for outcome in outcomes if isinstance(outcome, Violation)]
+        if not outcomes:
+            raise
+        raise (failing or outcomes)[-1] from None

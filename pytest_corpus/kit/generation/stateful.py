@@ -7,14 +7,13 @@ sent; its rules raise a `Violation` where the adapter and the model part ways.
 import json
 import sys
 import time
-import unittest
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
-from pytest_corpus.kit.generation.generate import imported_as_they_are, nothing_left_behind
+from pytest_corpus.kit.generation.generate import Over, imported_as_they_are, nothing_left_behind, settings
 from pytest_corpus.kit.outcomes import NotAssessed, Undecided, Violation
 
 GENERATE_S, SHRINK_S = 5.0, 1.0
@@ -27,10 +26,6 @@ def machines() -> ModuleType:
         import hypothesis.stateful
 
     return hypothesis.stateful
-
-
-class _Over(unittest.SkipTest):
-    """The time is up. A skip is what hypothesis passes on at once, without shrinking or repeating it."""
 
 
 @dataclass
@@ -79,7 +74,7 @@ def run_machine(machine_class: type[Any], *, seed: int, steps: int, examples: in
     def machine() -> Any:
         if runs.over:
             runs.stopped = True
-            raise _Over("the time is up")
+            raise Over("the time is up")
         runs.begin()
         made = machine_class()
         tear_down = made.teardown
@@ -91,21 +86,11 @@ def run_machine(machine_class: type[Any], *, seed: int, steps: int, examples: in
         made.teardown = teardown
         return made
 
-    settings = hypothesis.settings(
-        max_examples=examples,
-        stateful_step_count=steps,
-        deadline=None,
-        database=None,
-        derandomize=False,
-        print_blob=False,
-        phases=[hypothesis.Phase.generate, hypothesis.Phase.shrink],
-        report_multiple_bugs=False,
-        suppress_health_check=list(hypothesis.HealthCheck),
-    )
+    chosen = settings(examples, stateful_step_count=steps, print_blob=False)
     try:
         with nothing_left_behind():
-            stateful.run_state_machine_as_test(hypothesis.seed(seed)(machine), settings=settings)
-    except (Violation, Undecided, _Over):
+            stateful.run_state_machine_as_test(hypothesis.seed(seed)(machine), settings=chosen)
+    except (Violation, Undecided, Over):
         pass
     except hypothesis.errors.HypothesisException as error:
         if runs.violation is None and not runs.stopped:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from pytest_corpus.kit.expect import uncounted
 from pytest_corpus.kit.outcomes import Undecided, Violation
@@ -57,30 +57,6 @@ class Settle:
     written: dict[str, float] = field(default_factory=dict)
 
 
-class Store(Protocol):
-    """What of a component is needed to wait for its writes."""
-
-    @property
-    def shared(self) -> HasSettle: ...
-
-    @property
-    def settings(self) -> HasSettleTime: ...
-
-
-class HasSettle(Protocol):
-    """What the instances of a component have in common."""
-
-    @property
-    def settle(self) -> Settle: ...
-
-
-class HasSettleTime(Protocol):
-    """What a run fixes."""
-
-    @property
-    def settle_s(self) -> float | None: ...
-
-
 class Settling:
     """Waits where a request looks at what was written, for as long as it takes to settle.
 
@@ -91,8 +67,9 @@ class Settling:
     blind: frozenset[str] = frozenset({"capabilities", "health"})
     """Bare names of operations that need nothing of what was written before them."""
 
-    def __init__(self, store: Store) -> None:
-        self._settle, self._given = store.shared.settle, store.settings.settle_s
+    def __init__(self, subject: Any) -> None:
+        self._settle: Settle = subject.shared.settle
+        self._given: float | None = subject.settings.settle_s
         self._at_once = False
 
     @property

@@ -1,14 +1,18 @@
-"""Every normative sentence of the documents, and who asks it: what `docs/coverage.md` is made of.
+"""Every normative sentence of the documents, and what tests it: the source of the page Coverage.
 
+One row a sentence: `SECTION LEVEL: sentence | ID ID-2,4:6 tool | what is not tested`, without the last part if all
+of it is tested, or `SECTION LEVEL: sentence | not: reason`. The other sources of a requirement are not repeated here.
 Nothing at run time needs this, and the plugin does not import it.
 """
 
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from importlib import import_module
 from types import MappingProxyType
+from typing import Literal
 
-from pytest_corpus.spec.coverage.sentence import Sentence
-
-__all__ = ["MODULES", "Sentence", "sentences"]
+from pytest_corpus.spec.requirements.model import Level, matched, unwrapped
 
 MODULES = MappingProxyType(
     {
@@ -20,10 +24,87 @@ MODULES = MappingProxyType(
 )
 """The modules that hold the sentences of a document, in the order of its sections."""
 
+REASONS = {
+    "unseen": "cannot be seen from outside an adapter",
+    "process": "is a matter of how the author works",
+    "clients": "asks clients, not adapters",
+    "gateways": "asks gateways and routers, not adapters",
+    "documents": "speaks of the documents themselves",
+    "transport": "is a matter of the transport, and not of the wire that the suite speaks",
+    "operator": "asks the operator of the adapter",
+    "free": "allows something; what it allows is accepted",
+    "too long": "would take longer than a test run",
+    "yet": "could be tested, and is not yet",
+}
+"""The words of a row for why nothing tests its sentence; the full reason follows the word "it"."""
+
+TOOLS = {
+    "schemas": "the shipped schemas, which every answer and golden file must meet",
+    "lint": "`pytest-corpus schema lint`, and the schema suite",
+    "goldens": "`pytest-corpus golden check`, and the schema suite",
+    "streams": "the stream validator",
+    "registry": "the schema registry, tested by the project's own tests",
+    "tools": "another tool of this package, tested by the project's own tests",
+    "run": "the run, its verdict and its reports, tested by the project's own tests",
+}
+"""The names in rows that are not requirements."""
+
+FORM = "SECTION LEVEL: sentence | ID ID-2,4:6 tool | what is not tested"
+ROW = re.compile(
+    rf"(\S+) (MUST|SHOULD|MAY): ([^|]+) \| (?:not: ({'|'.join(REASONS)})|((?!not:)[^|]+?)(?: \| ([^|]+))?)"
+)
+IDS = re.compile(r"(.+-)([0-9]+(?:[:,][0-9]+)*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One normative sentence, or a row of a normative table or list.
+
+    Attributes:
+        section: the number of the section, as in `spec/documents.py`.
+        level: MUST if the document demands it in any words, SHOULD, or MAY.
+        text: the sentence in short words of our own.
+        asked_by: ids of requirements, and names in `TOOLS`.
+        missing: the part that no requirement tests; empty if all of it is tested, or none.
+        reason: one of `REASONS`, if nothing tests any of it.
+    """
+
+    section: str
+    level: Level
+    text: str
+    asked_by: tuple[str, ...]
+    missing: str = ""
+    reason: str = ""
+
+    @property
+    def status(self) -> Literal["asked", "partly", "not"]:
+        """How much of it is tested."""
+        return "not" if self.reason else "partly" if self.missing else "asked"
+
 
 def sentences(document: str) -> tuple[Sentence, ...]:
     """The sentences of a document, section by section."""
-    found: list[Sentence] = []
-    for name in MODULES[document]:
-        found += import_module(f"{__name__}.{name}").SENTENCES
-    return tuple(found)
+    modules = (import_module(f"{__name__}.{name}") for name in MODULES[document])
+    return tuple(row for module in modules for row in read(module.SENTENCES, module.__name__))
+
+
+def read(table: str, module: str) -> Iterator[Sentence]:
+    """Read a table of rows; a line that begins with four spaces continues the one above it.
+
+    Raises:
+        ValueError: a row does not have its form.
+    """
+    for line in unwrapped(table):
+        section, level, text, reason, asked_by, missing = matched(ROW, FORM, line, module)
+        yield Sentence(section, level, text, tuple(_ids(asked_by or "")), missing or "", REASONS.get(reason, ""))
+
+
+def _ids(written: str) -> Iterator[str]:
+    """The names in a row one by one; ``LLM-MSG-1,3:5`` means four ids."""
+    for word in written.split():
+        if match := IDS.fullmatch(word):
+            for run in match[2].split(","):
+                first, _, last = run.partition(":")
+                yield from (f"{match[1]}{number}" for number in range(int(first), int(last or first) + 1))
+        else:
+            yield word

@@ -1,112 +1,102 @@
 """The normative sentences of SPECIFICATION 7 to 10: graph, LLM, vector, embedding."""
 
-from pytest_corpus.spec.coverage.sentence import FREE, GATEWAYS, PROCESS, UNSEEN, Sentence, must, not_asked, should
-
-SENTENCES: tuple[Sentence, ...] = (
-    must("7.2", "the capabilities of graphs: dialects, flags, limits", "COM-CAP-2 COM-CAP-4 GRA-DIALECT-1 GRA-QUERY-10",
-         "`retryable_codes`, `rate_limit_unit` and `max_qps`, which nothing on the wire follows from"),
-    must("7.3.1", "nodes are written and read back", "GRA-NODE-1:5 GRA-NODE-7 GRA-NODE-12 GRA-MODEL-1"),
-    must("7.3.1", "edges are written and read back", "GRA-EDGE-1:4 GRA-EDGE-7:9"),
-    must("7.3.1", "keys of properties are strings", "GRA-NODE-6 GRA-EDGE-6"),
-    must("7.3.1", "values of properties are JSON", "GRA-NODE-8:10 GRA-EDGE-10"),
-    should("7.3.1", "writes take an idempotency key", "COM-CTX-3 COM-IDEM-3"),
-    must("7.3.1", "with a key they are idempotent", "COM-IDEM-3"),
-    must("7.3.1", "deletes remove what they name", "GRA-DELETE-1:2 GRA-DELETE-4 GRA-DELETE-6:8"),
-    must("7.3.1", "deleting what is not there succeeds", "GRA-DELETE-3 GRA-NS-5"),
-    must("7.3.1", "namespaces of graphs are apart", "GRA-NS-3 GRA-NS-1:2 GRA-NS-4"),
-    must("7.3.2", "`query` answers with records", "GRA-QUERY-12 GRA-QUERY-1:2 GRA-QUERY-5 GRA-QUERY-11"),
-    must("7.3.2", "`stream_query` streams the same records", "GRA-STREAM-1:3 GRA-STREAM-7"),
-    must("7.3.2", "`dialect` is an advertised one", "GRA-DIALECT-7:8 GRA-DIALECT-1:6"),
-    must("7.3.2", "parameters are bound, never written into the text", "GRA-QUERY-3:4 GRA-QUERY-9 GRA-STREAM-4"),
-    must("7.3.2", "arguments have their types", "GRA-QUERY-8 GRA-STREAM-6"),
-    must("7.3.2", "deadlines are kept", "COM-DEADLINE-1:6 GRA-QUERY-19"),
-    must("7.3.2", "frames, and then exactly one terminal frame", "COM-STREAM-6:7"),
-    not_asked("MUST", "7.3.2", "the end of an iteration releases resources", UNSEEN),
-    must("7.3.2", "a stream has one final observation", "COM-OBS-3"),
-    must("7.3.3", "`bulk_vertices`", "GRA-BULK-1:6", "writing in bulk: the published wire makes it a listing (R42)"),
-    must("7.3.3", "`batch` applies its operations", "GRA-MODEL-1 GRA-BATCH-1:3 GRA-BATCH-11"),
-    must("7.3.3", "`max_batch_ops` is enforced", "GRA-BATCH-6:7"),
-    must("7.3.3", "partial failures follow 12.5", "GRA-BATCH-4:5 GRA-BATCH-9"),
-    must("7.3.3", "the operations that a batch takes are advertised", "GRA-CAP-1", "that it is a MUST (R33)"),
-    must("7.4", "dialects are listed", "GRA-DIALECT-1:3"),
-    must("7.4", "an unknown dialect is NotSupported", "GRA-DIALECT-4:6"),
-    not_asked("MAY", "7.5", "`create_index` and `drop_index`, for which the registry has no operation", UNSEEN),
-    must("7.5", "no sample values are logged", "GRA-SCHEMA-4 COM-LEAK-3", "that `get_schema` tells none is a SHOULD"),
-    should("7.6", "what a healthy report says", "COM-HEALTH-1:2"),
-    should("7.6", "what a degraded or down report says", "COM-HEALTH-3:5 COM-HEALTH-11",
-           "degraded states, which no fault provokes"),
-    not_asked("MUST", "7.6", "the HTTP status that gateways give to each state", GATEWAYS),
-    must("8.2", "a completion: text, model, usage, finish_reason", "LLM-COMPLETE-1:3",
-         "`model_family`, optional on the wire"),
-    must("8.2", "a chunk: text, is_final, model, usage so far", "LLM-STREAM-1:2 LLM-STREAM-4"),
-    must("8.3", "`complete` takes the documented arguments", "LLM-COMPLETE-4 LLM-COMPLETE-6:7 LLM-MSG-7 LLM-MSG-10",
-         "that each argument has an effect"),
-    must("8.3", "`stream` takes the documented arguments", "LLM-STREAM-3 LLM-STREAM-6 LLM-MODEL-3"),
-    must("8.3", "`count_tokens` gives a number", "LLM-TOKENS-1 LLM-TOKENS-6 LLM-TOKENS-8:9"),
-    must("8.3", "messages are lists of role and content", "WIR-ARGS-1 WIR-ARGS-3 LLM-MSG-2:5"),
-    must("8.3", "roles are the four", "LLM-MSG-1 LLM-MSG-7 LLM-TOOLS-6"),
-    must("8.3", "the range of `temperature`", "LLM-CAP-2 LLM-SAMPLING-1 LLM-SAMPLING-6:7"),
-    must("8.3", "the range of `top_p`", "LLM-SAMPLING-2 LLM-SAMPLING-6:7"),
-    must("8.3", "the range of both penalties", "LLM-SAMPLING-3:4 LLM-SAMPLING-6:8"),
-    must("8.3", "streams follow the semantics of frames", "COM-STREAM-1:7"),
-    should("8.3", "`stop_sequences` end a completion", "LLM-SAMPLING-9"),
-    should("8.3", "the chunks together are the completion", "LLM-STREAM-8"),
-    must("8.3", "the last chunk is final", "COM-STREAM-6:7"),
-    must("8.3", "a stream has one final observation", "COM-OBS-3"),
-    must("8.4", "capabilities have models, sampling ranges, features and limits", "LLM-CAP-1:2 COM-CAP-4",
-         "that it is a MUST to state them; the family of a model"),
-    must("8.4", "the listed models work", "LLM-MODEL-1 LLM-STREAM-5 LLM-TOKENS-5"),
-    must("8.5", "ModelOverloaded is Unavailable, retryable", "COM-FAULT-2 COM-FAULT-17"),
-    must("8.5", "ContentFiltered is BadRequest", "COM-FAULT-5"),
-    must("8.5", "DeadlineExceeded", "COM-DEADLINE-1 COM-DEADLINE-4"),
-    must("9.1", "namespaces are apart", "VEC-NS-2:3 VEC-NS-5"),
-    must("9.2", "a vector: id, vector, metadata, namespace",
-         "VEC-NS-2:3 VEC-UPSERT-6 VEC-UPSERT-8:10 VEC-UPSERT-13:14 VEC-UPSERT-18 schemas"),
-    must("9.2", "a result: matches, namespace, total", "VEC-QUERY-1 VEC-QUERY-5:6 schemas"),
-    must("9.2", "the arguments of a query and their defaults",
-         "WIR-ARGS-3 VEC-QUERY-7:8 VEC-QUERY-10:11 VEC-NS-9 VEC-MULTI-3:4"),
-    should("9.2", "without the include flags", "VEC-QUERY-16:18 VEC-MULTI-6:7"),
-    must("9.2", "the arguments of an upsert", "VEC-UPSERT-10 VEC-NS-9"),
-    must("9.2", "the arguments of a delete", "VEC-DELETE-3 VEC-DELETE-5:6 VEC-DELETE-8:9 VEC-DELETE-11:12 schemas"),
-    must("9.3", "what was written is found, and replaced by its id", "VEC-UPSERT-2:5 VEC-STATE-1"),
-    must("9.3", "what was deleted is gone, and nothing else", "VEC-DELETE-2:4 VEC-DELETE-7 VEC-DELETE-10"),
-    must("9.3", "namespaces are created and deleted", "VEC-NS-13 VEC-NS-1 VEC-NS-4:5 VEC-NS-7 VEC-NS-10"),
-    must("9.3", "dimensions match, else DimensionMismatch", "VEC-DIM-1:5 VEC-DIM-9"),
-    must("9.3", "`top_k` is above 0", "VEC-QUERY-4 VEC-QUERY-8 WIR-ARGS-1 VEC-QUERY-9 VEC-QUERY-2:3"),
-    must("9.3", "`top_k` is at most `max_top_k`", "VEC-CAP-3 VEC-LIMIT-4:5"),
-    must("9.3", "filters apply before the search", "VEC-FILTER-1:7 VEC-FILTER-9"),
-    not_asked("MUST", "9.3", "post-filtering is documented", PROCESS),
-    not_asked("MAY", "9.3", "vectors may be left out", FREE),
-    must("9.4", "metrics are advertised", "VEC-NS-12 VEC-CAP-1:2 VEC-NS-8"),
-    must("9.4", "with cosine and dot, higher scores are better", "VEC-SCORE-1 VEC-SCORE-3:4 VEC-QUERY-4"),
-    must("9.4", "with euclidean, lower distances are better", "VEC-SCORE-2 VEC-SCORE-5 VEC-SCORE-9"),
-    must("9.4", "otherwise a normalized score, and the raw distance beside it", "VEC-SCORE-4:5",
-         "which field holds the raw distance"),
-    must("9.5", "DimensionMismatch is not retryable", "VEC-DIM-1:3"),
-    must("9.5", "IndexNotReady is retryable", "VEC-QUERY-13"),
-    should("9.5", "with `retry_after_ms`", "VEC-QUERY-15"),
-    must("10.1", "texts get embeddings that tell them apart", "EMB-EMBED-1:5"),
-    must("10.2", "the result of one text and of many", "EMB-EMBED-1 EMB-BATCH-1 schemas"),
-    must("10.3", "the arguments of `embed`, and their defaults",
-         "EMB-EMBED-1 EMB-EMBED-4 EMB-NORM-8 WIR-ARGS-1 EMB-ARGS-1:5 EMB-TRUNC-6 EMB-NORM-9"),
-    must("10.3", "`model` is required", "EMB-ARGS-5:6", "that its absence is refused is a SHOULD"),
-    must("10.3", "the arguments of `embed_batch`", "EMB-BATCH-18 EMB-BATCH-8:9"),
-    must("10.3", "`count_tokens`", "EMB-TOKENS-9 EMB-TOKENS-1 EMB-TOKENS-6 EMB-TOKENS-8"),
-    should("10.3", "health has the graded states", "COM-HEALTH-2:3"),
-    must("10.4", "TextTooLong", "EMB-TRUNC-3 EMB-TRUNC-9:10 EMB-TRUNC-12"),
-    must("10.4", "ModelNotAvailable is NotSupported or Unavailable", "EMB-MODEL-2:4",
-         "which of them: R13 admits five codes, none retryable"),
-    must("10.4", "DeadlineExceeded", "COM-DEADLINE-1 COM-DEADLINE-4"),
-    must("10.5", "`supported_models` is declared", "EMB-CAP-1", "that it is a MUST (R13)"),
-    must("10.5", "flags are declared, and limits where there are any", "EMB-CAP-2 EMB-DIM-2",
-         "that it is a MUST to state them"),
-    must("10.5", "server and version are declared", "COM-CAP-2"),
-    must("10.6", "`model` is a supported one", "EMB-ARGS-6 EMB-MODEL-1:4 EMB-BATCH-10 EMB-STREAM-5 EMB-TOKENS-5"),
-    must("10.6", "`normalize` that is not supported is NotSupported", "EMB-NORM-4:6"),
-    must("10.6", "`max_batch_size` is enforced", "EMB-BATCH-6:7"),
-    must("10.6", "each text of a batch is validated", "EMB-BATCH-18 EMB-BATCH-5 EMB-BATCH-8",
-         "blank texts that are dropped in silence"),
-    must("10.6", "partial failures of a batch are reported", "EMB-BATCH-3:4 EMB-BATCH-11:12"),
-    must("10.6", "too long and not truncated is TextTooLong", "EMB-TRUNC-2 EMB-TRUNC-8 EMB-TRUNC-3 EMB-TRUNC-9:10"),
-    must("10.6", "deadlines are kept", "COM-DEADLINE-1:6"),
-)  # fmt: skip
+SENTENCES = """
+7.2 MUST: the capabilities of graphs: dialects, flags, limits | COM-CAP-2,4 GRA-DIALECT-1 GRA-QUERY-10 |
+    `retryable_codes`, `rate_limit_unit` and `max_qps`, which nothing on the wire follows from
+7.3.1 MUST: nodes are written and read back | GRA-NODE-1:5,7,12 GRA-MODEL-1
+7.3.1 MUST: edges are written and read back | GRA-EDGE-1:4,7:9
+7.3.1 MUST: keys of properties are strings | GRA-NODE-6 GRA-EDGE-6
+7.3.1 MUST: values of properties are JSON | GRA-NODE-8:10 GRA-EDGE-10
+7.3.1 SHOULD: writes take an idempotency key | COM-CTX-3 COM-IDEM-3
+7.3.1 MUST: with a key they are idempotent | COM-IDEM-3
+7.3.1 MUST: deletes remove what they name | GRA-DELETE-1:2,4,6:8
+7.3.1 MUST: deleting what is not there succeeds | GRA-DELETE-3 GRA-NS-5
+7.3.1 MUST: namespaces of graphs are apart | GRA-NS-1:4
+7.3.2 MUST: `query` answers with records | GRA-QUERY-1:2,5,11:12
+7.3.2 MUST: `stream_query` streams the same records | GRA-STREAM-1:3,7
+7.3.2 MUST: `dialect` is an advertised one | GRA-DIALECT-1:8
+7.3.2 MUST: parameters are bound, never written into the text | GRA-QUERY-3:4,9 GRA-STREAM-4
+7.3.2 MUST: arguments have their types | GRA-QUERY-8 GRA-STREAM-6
+7.3.2 MUST: deadlines are kept | COM-DEADLINE-1:6 GRA-QUERY-19
+7.3.2 MUST: frames, and then exactly one terminal frame | COM-STREAM-6:7
+7.3.2 MUST: the end of an iteration releases resources | not: unseen
+7.3.2 MUST: a stream has one final observation | COM-OBS-3
+7.3.3 MUST: `bulk_vertices` | GRA-BULK-1:6 | writing in bulk: the published wire makes it a listing (R42)
+7.3.3 MUST: `batch` applies its operations | GRA-MODEL-1 GRA-BATCH-1:3,11
+7.3.3 MUST: `max_batch_ops` is enforced | GRA-BATCH-6:7
+7.3.3 MUST: partial failures follow 12.5 | GRA-BATCH-4:5,9
+7.3.3 MUST: the operations that a batch takes are advertised | GRA-CAP-1 | that it is a MUST (R33)
+7.4 MUST: dialects are listed | GRA-DIALECT-1:3
+7.4 MUST: an unknown dialect is NotSupported | GRA-DIALECT-4:6
+7.5 MAY: `create_index` and `drop_index`, for which the registry has no operation | not: unseen
+7.5 MUST: no sample values are logged | GRA-SCHEMA-4 COM-LEAK-3 | that `get_schema` tells none is a SHOULD
+7.6 SHOULD: what a healthy report says | COM-HEALTH-1:2
+7.6 SHOULD: what a degraded or down report says | COM-HEALTH-3:5,11 | degraded states, which no fault provokes
+7.6 MUST: the HTTP status that gateways give to each state | not: gateways
+8.2 MUST: a completion: text, model, usage, finish_reason | LLM-COMPLETE-1:3 | `model_family`, optional on the wire
+8.2 MUST: a chunk: text, is_final, model, usage so far | LLM-STREAM-1:2,4
+8.3 MUST: `complete` takes the documented arguments | LLM-COMPLETE-4,6:7 LLM-MSG-7,10 | that each argument has an effect
+8.3 MUST: `stream` takes the documented arguments | LLM-STREAM-3,6 LLM-MODEL-3
+8.3 MUST: `count_tokens` gives a number | LLM-TOKENS-1,6,8:9
+8.3 MUST: messages are lists of role and content | WIR-ARGS-1,3 LLM-MSG-2:5
+8.3 MUST: roles are the four | LLM-MSG-1,7 LLM-TOOLS-6
+8.3 MUST: the range of `temperature` | LLM-CAP-2 LLM-SAMPLING-1,6:7
+8.3 MUST: the range of `top_p` | LLM-SAMPLING-2,6:7
+8.3 MUST: the range of both penalties | LLM-SAMPLING-3:4,6:8
+8.3 MUST: streams follow the semantics of frames | COM-STREAM-1:7
+8.3 SHOULD: `stop_sequences` end a completion | LLM-SAMPLING-9
+8.3 SHOULD: the chunks together are the completion | LLM-STREAM-8
+8.3 MUST: the last chunk is final | COM-STREAM-6:7
+8.3 MUST: a stream has one final observation | COM-OBS-3
+8.4 MUST: capabilities have models, sampling ranges, features and limits | LLM-CAP-1:2 COM-CAP-4 | that it is a MUST to
+    state them; the family of a model
+8.4 MUST: the listed models work | LLM-MODEL-1 LLM-STREAM-5 LLM-TOKENS-5
+8.5 MUST: ModelOverloaded is Unavailable, retryable | COM-FAULT-2,17
+8.5 MUST: ContentFiltered is BadRequest | COM-FAULT-5
+8.5 MUST: DeadlineExceeded | COM-DEADLINE-1,4
+9.1 MUST: namespaces are apart | VEC-NS-2:3,5
+9.2 MUST: a vector: id, vector, metadata, namespace | VEC-NS-2:3 VEC-UPSERT-6,8:10,13:14,18 schemas
+9.2 MUST: a result: matches, namespace, total | VEC-QUERY-1,5:6 schemas
+9.2 MUST: the arguments of a query and their defaults | WIR-ARGS-3 VEC-QUERY-7:8,10:11 VEC-NS-9 VEC-MULTI-3:4
+9.2 SHOULD: without the include flags | VEC-QUERY-16:18 VEC-MULTI-6:7
+9.2 MUST: the arguments of an upsert | VEC-UPSERT-10 VEC-NS-9
+9.2 MUST: the arguments of a delete | VEC-DELETE-3,5:6,8:9,11:12 schemas
+9.3 MUST: what was written is found, and replaced by its id | VEC-UPSERT-2:5 VEC-STATE-1
+9.3 MUST: what was deleted is gone, and nothing else | VEC-DELETE-2:4,7,10
+9.3 MUST: namespaces are created and deleted | VEC-NS-1,4:5,7,10,13
+9.3 MUST: dimensions match, else DimensionMismatch | VEC-DIM-1:5,9
+9.3 MUST: `top_k` is above 0 | VEC-QUERY-2:4,8:9 WIR-ARGS-1
+9.3 MUST: `top_k` is at most `max_top_k` | VEC-CAP-3 VEC-LIMIT-4:5
+9.3 MUST: filters apply before the search | VEC-FILTER-1:7,9
+9.3 MUST: post-filtering is documented | not: process
+9.3 MAY: vectors may be left out | not: free
+9.4 MUST: metrics are advertised | VEC-NS-8,12 VEC-CAP-1:2
+9.4 MUST: with cosine and dot, higher scores are better | VEC-SCORE-1,3:4 VEC-QUERY-4
+9.4 MUST: with euclidean, lower distances are better | VEC-SCORE-2,5,9
+9.4 MUST: otherwise a normalized score, and the raw distance beside it | VEC-SCORE-4:5 | which field holds the raw
+    distance
+9.5 MUST: DimensionMismatch is not retryable | VEC-DIM-1:3
+9.5 MUST: IndexNotReady is retryable | VEC-QUERY-13
+9.5 SHOULD: with `retry_after_ms` | VEC-QUERY-15
+10.1 MUST: texts get embeddings that tell them apart | EMB-EMBED-1:5
+10.2 MUST: the result of one text and of many | EMB-EMBED-1 EMB-BATCH-1 schemas
+10.3 MUST: the arguments of `embed`, and their defaults | EMB-EMBED-1,4 EMB-NORM-8:9 WIR-ARGS-1 EMB-ARGS-1:5 EMB-TRUNC-6
+10.3 MUST: `model` is required | EMB-ARGS-5:6 | that its absence is refused is a SHOULD
+10.3 MUST: the arguments of `embed_batch` | EMB-BATCH-8:9,18
+10.3 MUST: `count_tokens` | EMB-TOKENS-1,6,8:9
+10.3 SHOULD: health has the graded states | COM-HEALTH-2:3
+10.4 MUST: TextTooLong | EMB-TRUNC-3,9:10,12
+10.4 MUST: ModelNotAvailable is NotSupported or Unavailable | EMB-MODEL-2:4 | which of them: R13 admits five codes, none
+    retryable
+10.4 MUST: DeadlineExceeded | COM-DEADLINE-1,4
+10.5 MUST: `supported_models` is declared | EMB-CAP-1 | that it is a MUST (R13)
+10.5 MUST: flags are declared, and limits where there are any | EMB-CAP-2 EMB-DIM-2 | that it is a MUST to state them
+10.5 MUST: server and version are declared | COM-CAP-2
+10.6 MUST: `model` is a supported one | EMB-ARGS-6 EMB-MODEL-1:4 EMB-BATCH-10 EMB-STREAM-5 EMB-TOKENS-5
+10.6 MUST: `normalize` that is not supported is NotSupported | EMB-NORM-4:6
+10.6 MUST: `max_batch_size` is enforced | EMB-BATCH-6:7
+10.6 MUST: each text of a batch is validated | EMB-BATCH-5,8,18 | blank texts that are dropped in silence
+10.6 MUST: partial failures of a batch are reported | EMB-BATCH-3:4,11:12
+10.6 MUST: too long and not truncated is TextTooLong | EMB-TRUNC-2:3,8:10
+10.6 MUST: deadlines are kept | COM-DEADLINE-1:6
+"""

@@ -1,148 +1,123 @@
 """The normative sentences of SPECIFICATION 1 to 6: the wire, and what all components share."""
 
-from pytest_corpus.spec.coverage.sentence import (
-    CLIENTS,
-    DOCUMENTS,
-    FREE,
-    GATEWAYS,
-    TOO_LONG,
-    Sentence,
-    must,
-    not_asked,
-    should,
-)
-
-SENTENCES: tuple[Sentence, ...] = (
-    not_asked("MUST", "1.3", "vendor extensions appear as capabilities, not as new methods", DOCUMENTS),
-    must("1.3", "operations do not block, and run side by side", "COM-CONC-1 COM-WIRE-2 TRA-CALL-3:5"),
-    must("1.3", "observation, errors and resilience are there", "COM-OBS-1:3 COM-ERR-4 COM-FAULT-12"),
-    should("1.3", "features are negotiated by capabilities", "COM-CAP-6:8"),
-    should("1.3", "types are validated at run time", "COM-CTX-2 COM-WIRE-7"),
-    must("1.3", "telemetry is SIEM-safe and data are minimized", "COM-LEAK-1:6"),
-    must("3", "an adapter implements the contract of its protocol",
-         "COM-CAP-6 LLM-COMPLETE-1 VEC-QUERY-1 EMB-EMBED-1 GRA-QUERY-1"),
-    must("3", "tenants are apart", "COM-TENANT-1 COM-CACHE-1"),
-    must("4", "keys of JSON are told apart by case", "schemas"),
-    must("4", "unknown keys of permissive objects are ignored", "COM-CTX-1 COM-CTX-4 COM-WIRE-13"),
-    must("4", "strict objects follow SCHEMA", "COM-ENV-1 COM-ERR-1 COM-STREAM-1 LLM-MSG-9"),
-    must("4", "durations are milliseconds", "COM-ENV-3 COM-STREAM-4 COM-OBS-7 COM-OBS-17 WIR-CTX-2"),
-    must("4", "names are in lower_snake_case", "lint"),
-    must("4", "error codes are in UPPER_SNAKE_CASE", "COM-ERR-3"),
-    must("4", "`tenant_hash` is deterministic", "COM-OBS-9"),
-    must("4", "`tenant_hash` cannot be reversed", "COM-LEAK-4 COM-OBS-15:16"),
-    should("4", "`tenant_hash` is salted", "COM-OBS-15"),
-    must("4", "of scores, higher is better", "VEC-SCORE-4"),
-    must("4", "numbers keep their types and ranges", "LLM-SAMPLING-1:5 VEC-QUERY-9 COM-CTX-2"),
-    must("4.1", "integers are signed, of 64 bits", "COM-NUM-3:4 WIR-JSON-1", "that it is a MUST for adapters"),
-    must("4.1", "floats are doubles", "GRA-NODE-9 VEC-QUERY-12 VEC-QUERY-8"),
-    must("4.1", "durations are not negative", "COM-ENV-3 COM-ERR-9 COM-STREAM-4 COM-OBS-7 GRA-QUERY-20"),
-    must("4.1", "NaN and infinities are refused", "COM-NUM-1 GRA-NODE-8 GRA-EDGE-10",
-         "those nested in tools and in `ctx.attrs`"),
-    must("4.1", "numbers out of range are refused",
-         "GRA-BULK-6 EMB-STATS-1 LLM-SAMPLING-1:5 LLM-SAMPLING-7 VEC-DIM-8 VEC-CAP-4"),
-    must("4.1", "no answer holds them", "COM-NUM-2"),
-    must("4.1", "SCHEMA decides on fields and types", "schemas"),
-    not_asked("MUST", "4.1", "which document wins, and is updated", DOCUMENTS),
-    must("4.2", "the interface is JSON documents and frames", "COM-WIRE-1 COM-WIRE-3"),
-    must("4.2.1", "content type and encoding of unary calls",
-         "EMB-EMBED-4 WIR-JSON-1 TRA-HTTP-1 TRA-HTTP-4 TRA-HTTP-6 TRA-CALL-1:2"),
-    must("4.2.1", "the envelope of a request", "COM-WIRE-1:3 COM-WIRE-4:7 WIR-ENV-1:3"),
-    must("4.2.1", "the envelope of a success", "COM-ENV-1:3 COM-ENV-5"),
-    must("4.2.1", "the envelope of an error", "COM-ERR-2 COM-ERR-9"),
-    must("4.2.1", "`code` is normalized", "COM-ERR-4 COM-ENV-2 COM-ERR-10"),
-    must("4.2.1", "`error` is the name of a normalized class", "COM-ERR-4"),
-    must("4.2.1", "a unary success has no other keys", "COM-ENV-1"),
-    must("4.2.1", "an error has no other keys", "COM-ERR-1"),
-    must("4.2.1", "a frame has no other keys", "COM-STREAM-1"),
-    must("4.2.2", "an instance declares its protocol", "COM-CAP-3"),
-    not_asked("MAY", "4.2.2", "a header of clients names the protocol", CLIENTS),
-    not_asked("MUST", "4.2.2", "revisions of v1 are compatible on the wire", DOCUMENTS),
-    must("4.2.3", "a streaming operation gives frames",
-         "COM-WIRE-10:11 COM-CAP-9 LLM-STREAM-1 GRA-STREAM-1 EMB-STREAM-1"),
-    must("4.2.3.1", "a success frame is an object of that shape", "COM-STREAM-1"),
-    must("4.2.3.1", "`ok` is true", "COM-STREAM-2"),
-    must("4.2.3.1", "`code` is STREAMING", "COM-STREAM-3"),
-    must("4.2.3.1", "`ms` is a number that is not negative", "COM-STREAM-4 COM-OBS-17"),
-    must("4.2.3.1", "`chunk` meets the schema of its operation", "LLM-STREAM-1 GRA-STREAM-1 EMB-STREAM-1"),
-    must("4.2.3.1", "a frame has no other keys", "COM-STREAM-1"),
-    must("4.2.3.2", "exactly one terminal condition occurs", "COM-STREAM-6:7"),
-    must("4.2.3.2", "exactly one frame is final", "COM-STREAM-6:7"),
-    must("4.2.3.2", "nothing follows the terminal success", "COM-STREAM-7"),
-    must("4.2.3.2", "an error frame is a canonical error envelope", "COM-STREAM-8:9 COM-ERR-1:2"),
-    must("4.2.3.2", "an error frame has no other keys", "COM-ERR-1 COM-STREAM-8 TRA-HTTP-8"),
-    must("4.2.3.2", "nothing follows the terminal error", "COM-STREAM-7"),
-    must("4.2.3.3", "chunks come in the order of the operation", "GRA-STREAM-3 GRA-QUERY-11 EMB-STREAM-3",
-         "the order of tokens of an LLM"),
-    must("4.2.3.3", "a chunk stands alone and is valid", "LLM-STREAM-1 GRA-STREAM-1 EMB-STREAM-1"),
-    not_asked("MUST", "4.2.3.3", "the order of keys means nothing to clients", CLIENTS),
-    must("4.2.3.4", "a frame has at most 1 MiB", "COM-STREAM-5", "a large frame: nothing provokes one"),
-    not_asked("SHOULD", "4.2.3.4", "a stream that is idle for 15 seconds keeps alive", TOO_LONG),
-    must("4.2.3.4", "a keep-alive is a valid frame and not terminal", "COM-STREAM-1 COM-STREAM-6 streams",
-         "that one is ever sent"),
-    not_asked("MAY", "4.2.3.5", "gateways may offer an overlay", GATEWAYS),
-    must("4.2.3.5", "the overlay never replaces the frames of an adapter", "COM-STREAM-1"),
-    not_asked("SHOULD", "4.2.3.5", "an overlay keeps the semantics and terminal conditions", GATEWAYS),
-    should("4.2.4", "supported transports are advertised", "TRA-ADV-1:2", "that anything is named at all (R90)"),
-    must("4.2.4.1", "NDJSON: content type and chunked transfer", "TRA-NDJSON-1:2"),
-    must("4.2.4.1", "NDJSON: a frame a line, the last one terminal", "TRA-NDJSON-3:4 streams"),
-    must("4.2.4.2", "SSE: content type, a frame in `data:`", "TRA-SSE-1:3 streams"),
-    not_asked("MUST", "4.2.4.2", "clients recover the frame from `data:`, whatever `event:` says", CLIENTS),
-    must("4.2.4.3", "WebSocket: a frame a message", "TRA-MSG-1:4 TRA-WS-1 TRA-STDIO-1"),
-    must("4.2.4.4", "gRPC: a frame a message", "TRA-GRPC-1:2"),
-    should("4.2.4.5", "transports are advertised", "TRA-ADV-1:2", "that anything is named at all (R90)"),
-    not_asked("MUST", "4.2.4.5", "unknown keys of `extensions` are ignored by clients", CLIENTS),
-    must("4.2.5", "unknown keys of permissive objects are ignored", "COM-CTX-1 COM-CTX-4 COM-WIRE-12:13"),
-    not_asked("MUST", "4.2.5", "clients do not rely on the order of keys", CLIENTS),
-    must("4.2.5", "numbers follow the rules of 4.1", "COM-NUM-1:2"),
-    must("4.2.6", "the operations of LLM",
-         "LLM-TOKENS-8 LLM-COMPLETE-1 LLM-STREAM-1 LLM-TOKENS-1 LLM-TOKENS-5 COM-CAP-1 COM-HEALTH-1"),
-    must("4.2.6", "the operations of vector",
-         "VEC-NS-10 VEC-UPSERT-4:5 VEC-UPSERT-16:17 VEC-STATE-1 VEC-QUERY-3 VEC-DELETE-4 VEC-DELETE-10 "
-         "VEC-DELETE-13 VEC-MULTI-3 VEC-QUERY-1 VEC-MULTI-1 VEC-UPSERT-2 VEC-DELETE-2 VEC-NS-1 VEC-NS-4:5"),
-    must("4.2.6", "the operations of embedding",
-         "EMB-STREAM-7 EMB-TOKENS-5 EMB-TOKENS-8 EMB-STATS-2 EMB-EMBED-1 EMB-EMBED-5 EMB-STREAM-1:3 "
-         "EMB-BATCH-1 EMB-TOKENS-1 EMB-STATS-1"),
-    must("4.2.6", "the operations of graph",
-         "GRA-NODE-11 GRA-EDGE-9 GRA-DELETE-4:5 GRA-MODEL-1 GRA-QUERY-1 GRA-QUERY-13 GRA-TRAV-10 GRA-TRAV-14 "
-         "GRA-SCHEMA-3 GRA-NODE-1:3 GRA-EDGE-1:3 GRA-DELETE-1:2 GRA-QUERY-2 GRA-STREAM-2 GRA-BULK-1:2 "
-         "GRA-BATCH-1 GRA-SCHEMA-1:2 GRA-TXN-1:3 GRA-TRAV-1:7"),
-    must("4.2.6", "every operation can be called at any time", "COM-WIRE-14"),
-    must("4.2.6", "a malformed or unknown operation is none of them", "WIR-ENV-3 COM-WIRE-8:9"),
-    must("4.2.6", "deletes by a filter, where they are offered", "VEC-DELETE-5:6 VEC-DELETE-11 GRA-DELETE-6"),
-    not_asked("MUST", "4.2.6", "operations of one's own do not change the reserved ones", FREE),
-    not_asked("MUST", "5.3", "profiles do not change the wire", DOCUMENTS),
-    not_asked("SHOULD", "6.1", "`request_id` identifies an operation", CLIENTS),
-    must("6.1", "an idempotency key may come with writes", "COM-CTX-3"),
-    must("6.1", "its scope is tenant, operation and arguments", "COM-IDEM-1:2"),
-    not_asked("MUST", "6.1", "replays are known for 24 hours", TOO_LONG),
-    must("6.1", "side effects are not applied twice", "COM-IDEM-3:4"),
-    must("6.1", "a replay is OK, with the same result", "COM-IDEM-3 EMB-IDEM-1 LLM-IDEM-1"),
-    must("6.1", "an expired deadline fails fast, without backends", "COM-DEADLINE-1:3"),
-    must("6.1", "the absolute deadline is handed on, and each hop computes what is left",
-         "WIR-CTX-1:2 COM-DEADLINE-4:6 COM-DEADLINE-8:9"),
-    must("6.1", "`traceparent` is forwarded unchanged", "COM-CTX-5"),
-    must("6.1", "tenants are used for isolation", "COM-TENANT-1 COM-CACHE-1"),
-    must("6.1", "raw tenants are not logged", "COM-LEAK-4"),
-    must("6.1", "without `cache_scope`, the scope is the tenant", "COM-CACHE-1"),
-    must("6.1", "`cache_scope` does not weaken isolation", "COM-CACHE-2"),
-    not_asked("MUST", "6.1", "`cache_tags` hold no secrets", CLIENTS),
-    must("6.2", "`capabilities` gives an object", "COM-CAP-1"),
-    must("6.2", "it has server, version and protocol", "COM-CAP-2:3"),
-    must("6.2", "features, limits and listings are of their types", "COM-CAP-4 VEC-CAP-4"),
-    not_asked("MUST", "6.2", "unknown keys of capabilities are ignored", CLIENTS),
-    must("6.2", "keys of `extensions` have a namespace", "COM-CAP-5",
-         "that it is a MUST: the document's own examples break it"),
-    must("6.2", "frozen keys keep their meaning", "COM-CAP-4 COM-CAP-6:7"),
-    must("6.2", "new keys stand under `extensions`", "COM-CAP-10", "that it is a MUST (R71)"),
-    must("6.3", "the seven classes, and the subtypes of a component", "COM-ERR-4"),
-    must("6.3", "codes are normalized", "COM-ERR-3:4"),
-    should("6.3", "errors give hints", "COM-FAULT-8 COM-FAULT-10 COM-FAULT-13:16"),
-    must("6.4", "metrics are reported by the interface", "COM-OBS-12"),
-    must("6.4", "`component` is one of four", "COM-OBS-4"),
-    must("6.4", "each operation is observed", "COM-OBS-1:2"),
-    must("6.4", "what is observed is what happened", "COM-OBS-5:7"),
-    must("6.4", "a stream has exactly one final observation", "COM-OBS-3"),
-    must("6.4", "telemetry has no tenants, prompts, vectors or texts", "COM-LEAK-2 COM-LEAK-4"),
-    should("6.4", "labels are of low cardinality", "COM-OBS-13:14 VEC-CAP-5:6 GRA-OBS-1:2",
-           "labels such as `rows`, `batch_size` and `cache_hit`"),
-)  # fmt: skip
+SENTENCES = """
+1.3 MUST: vendor extensions appear as capabilities, not as new methods | not: documents
+1.3 MUST: operations do not block, and run side by side | COM-CONC-1 COM-WIRE-2 TRA-CALL-3:5
+1.3 MUST: observation, errors and resilience are there | COM-OBS-1:3 COM-ERR-4 COM-FAULT-12
+1.3 SHOULD: features are negotiated by capabilities | COM-CAP-6:8
+1.3 SHOULD: types are validated at run time | COM-CTX-2 COM-WIRE-7
+1.3 MUST: telemetry is SIEM-safe and data are minimized | COM-LEAK-1:6
+3 MUST: an adapter implements the contract of its protocol | COM-CAP-6 LLM-COMPLETE-1 VEC-QUERY-1 EMB-EMBED-1
+    GRA-QUERY-1
+3 MUST: tenants are apart | COM-TENANT-1 COM-CACHE-1
+4 MUST: keys of JSON are told apart by case | schemas
+4 MUST: unknown keys of permissive objects are ignored | COM-CTX-1,4 COM-WIRE-13
+4 MUST: strict objects follow SCHEMA | COM-ENV-1 COM-ERR-1 COM-STREAM-1 LLM-MSG-9
+4 MUST: durations are milliseconds | COM-ENV-3 COM-STREAM-4 COM-OBS-7,17 WIR-CTX-2
+4 MUST: names are in lower_snake_case | lint
+4 MUST: error codes are in UPPER_SNAKE_CASE | COM-ERR-3
+4 MUST: `tenant_hash` is deterministic | COM-OBS-9
+4 MUST: `tenant_hash` cannot be reversed | COM-LEAK-4 COM-OBS-15:16
+4 SHOULD: `tenant_hash` is salted | COM-OBS-15
+4 MUST: of scores, higher is better | VEC-SCORE-4
+4 MUST: numbers keep their types and ranges | LLM-SAMPLING-1:5 VEC-QUERY-9 COM-CTX-2
+4.1 MUST: integers are signed, of 64 bits | COM-NUM-3:4 WIR-JSON-1 | that it is a MUST for adapters
+4.1 MUST: floats are doubles | GRA-NODE-9 VEC-QUERY-8,12
+4.1 MUST: durations are not negative | COM-ENV-3 COM-ERR-9 COM-STREAM-4 COM-OBS-7 GRA-QUERY-20
+4.1 MUST: NaN and infinities are refused | COM-NUM-1 GRA-NODE-8 GRA-EDGE-10 | those nested in tools and in `ctx.attrs`
+4.1 MUST: numbers out of range are refused | GRA-BULK-6 EMB-STATS-1 LLM-SAMPLING-1:5,7 VEC-DIM-8 VEC-CAP-4
+4.1 MUST: no answer holds them | COM-NUM-2
+4.1 MUST: SCHEMA decides on fields and types | schemas
+4.1 MUST: which document wins, and is updated | not: documents
+4.2 MUST: the interface is JSON documents and frames | COM-WIRE-1,3
+4.2.1 MUST: content type and encoding of unary calls | EMB-EMBED-4 WIR-JSON-1 TRA-HTTP-1,4,6 TRA-CALL-1:2
+4.2.1 MUST: the envelope of a request | COM-WIRE-1:7 WIR-ENV-1:3
+4.2.1 MUST: the envelope of a success | COM-ENV-1:3,5
+4.2.1 MUST: the envelope of an error | COM-ERR-2,9
+4.2.1 MUST: `code` is normalized | COM-ERR-4,10 COM-ENV-2
+4.2.1 MUST: `error` is the name of a normalized class | COM-ERR-4
+4.2.1 MUST: a unary success has no other keys | COM-ENV-1
+4.2.1 MUST: an error has no other keys | COM-ERR-1
+4.2.1 MUST: a frame has no other keys | COM-STREAM-1
+4.2.2 MUST: an instance declares its protocol | COM-CAP-3
+4.2.2 MAY: a header of clients names the protocol | not: clients
+4.2.2 MUST: revisions of v1 are compatible on the wire | not: documents
+4.2.3 MUST: a streaming operation gives frames | COM-WIRE-10:11 COM-CAP-9 LLM-STREAM-1 GRA-STREAM-1 EMB-STREAM-1
+4.2.3.1 MUST: a success frame is an object of that shape | COM-STREAM-1
+4.2.3.1 MUST: `ok` is true | COM-STREAM-2
+4.2.3.1 MUST: `code` is STREAMING | COM-STREAM-3
+4.2.3.1 MUST: `ms` is a number that is not negative | COM-STREAM-4 COM-OBS-17
+4.2.3.1 MUST: `chunk` meets the schema of its operation | LLM-STREAM-1 GRA-STREAM-1 EMB-STREAM-1
+4.2.3.1 MUST: a frame has no other keys | COM-STREAM-1
+4.2.3.2 MUST: exactly one terminal condition occurs | COM-STREAM-6:7
+4.2.3.2 MUST: exactly one frame is final | COM-STREAM-6:7
+4.2.3.2 MUST: nothing follows the terminal success | COM-STREAM-7
+4.2.3.2 MUST: an error frame is a canonical error envelope | COM-STREAM-8:9 COM-ERR-1:2
+4.2.3.2 MUST: an error frame has no other keys | COM-ERR-1 COM-STREAM-8 TRA-HTTP-8
+4.2.3.2 MUST: nothing follows the terminal error | COM-STREAM-7
+4.2.3.3 MUST: chunks come in the order of the operation | GRA-STREAM-3 GRA-QUERY-11 EMB-STREAM-3 | the order of tokens
+    of an LLM
+4.2.3.3 MUST: a chunk stands alone and is valid | LLM-STREAM-1 GRA-STREAM-1 EMB-STREAM-1
+4.2.3.3 MUST: the order of keys means nothing to clients | not: clients
+4.2.3.4 MUST: a frame has at most 1 MiB | COM-STREAM-5 | a large frame: nothing provokes one
+4.2.3.4 SHOULD: a stream that is idle for 15 seconds keeps alive | not: too long
+4.2.3.4 MUST: a keep-alive is a valid frame and not terminal | COM-STREAM-1,6 streams | that one is ever sent
+4.2.3.5 MAY: gateways may offer an overlay | not: gateways
+4.2.3.5 MUST: the overlay never replaces the frames of an adapter | COM-STREAM-1
+4.2.3.5 SHOULD: an overlay keeps the semantics and terminal conditions | not: gateways
+4.2.4 SHOULD: supported transports are advertised | TRA-ADV-1:2 | that anything is named at all (R90)
+4.2.4.1 MUST: NDJSON: content type and chunked transfer | TRA-NDJSON-1:2
+4.2.4.1 MUST: NDJSON: a frame a line, the last one terminal | TRA-NDJSON-3:4 streams
+4.2.4.2 MUST: SSE: content type, a frame in `data:` | TRA-SSE-1:3 streams
+4.2.4.2 MUST: clients recover the frame from `data:`, whatever `event:` says | not: clients
+4.2.4.3 MUST: WebSocket: a frame a message | TRA-MSG-1:4 TRA-WS-1 TRA-STDIO-1
+4.2.4.4 MUST: gRPC: a frame a message | TRA-GRPC-1:2
+4.2.4.5 SHOULD: transports are advertised | TRA-ADV-1:2 | that anything is named at all (R90)
+4.2.4.5 MUST: unknown keys of `extensions` are ignored by clients | not: clients
+4.2.5 MUST: unknown keys of permissive objects are ignored | COM-CTX-1,4 COM-WIRE-12:13
+4.2.5 MUST: clients do not rely on the order of keys | not: clients
+4.2.5 MUST: numbers follow the rules of 4.1 | COM-NUM-1:2
+4.2.6 MUST: the operations of LLM | LLM-TOKENS-1,5,8 LLM-COMPLETE-1 LLM-STREAM-1 COM-CAP-1 COM-HEALTH-1
+4.2.6 MUST: the operations of vector | VEC-NS-1,4:5,10 VEC-UPSERT-2,4:5,16:17 VEC-STATE-1 VEC-QUERY-1,3
+    VEC-DELETE-2,4,10,13 VEC-MULTI-1,3
+4.2.6 MUST: the operations of embedding | EMB-STREAM-1:3,7 EMB-TOKENS-1,5,8 EMB-STATS-1:2 EMB-EMBED-1,5 EMB-BATCH-1
+4.2.6 MUST: the operations of graph | GRA-NODE-1:3,11 GRA-EDGE-1:3,9 GRA-DELETE-1:2,4:5 GRA-MODEL-1 GRA-QUERY-1:2,13
+    GRA-TRAV-1:7,10,14 GRA-SCHEMA-1:3 GRA-STREAM-2 GRA-BULK-1:2 GRA-BATCH-1 GRA-TXN-1:3
+4.2.6 MUST: every operation can be called at any time | COM-WIRE-14
+4.2.6 MUST: a malformed or unknown operation is none of them | WIR-ENV-3 COM-WIRE-8:9
+4.2.6 MUST: deletes by a filter, where they are offered | VEC-DELETE-5:6,11 GRA-DELETE-6
+4.2.6 MUST: operations of one's own do not change the reserved ones | not: free
+5.3 MUST: profiles do not change the wire | not: documents
+6.1 SHOULD: `request_id` identifies an operation | not: clients
+6.1 MUST: an idempotency key may come with writes | COM-CTX-3
+6.1 MUST: its scope is tenant, operation and arguments | COM-IDEM-1:2
+6.1 MUST: replays are known for 24 hours | not: too long
+6.1 MUST: side effects are not applied twice | COM-IDEM-3:4
+6.1 MUST: a replay is OK, with the same result | COM-IDEM-3 EMB-IDEM-1 LLM-IDEM-1
+6.1 MUST: an expired deadline fails fast, without backends | COM-DEADLINE-1:3
+6.1 MUST: the absolute deadline is handed on, and each hop computes what is left | WIR-CTX-1:2 COM-DEADLINE-4:6,8:9
+6.1 MUST: `traceparent` is forwarded unchanged | COM-CTX-5
+6.1 MUST: tenants are used for isolation | COM-TENANT-1 COM-CACHE-1
+6.1 MUST: raw tenants are not logged | COM-LEAK-4
+6.1 MUST: without `cache_scope`, the scope is the tenant | COM-CACHE-1
+6.1 MUST: `cache_scope` does not weaken isolation | COM-CACHE-2
+6.1 MUST: `cache_tags` hold no secrets | not: clients
+6.2 MUST: `capabilities` gives an object | COM-CAP-1
+6.2 MUST: it has server, version and protocol | COM-CAP-2:3
+6.2 MUST: features, limits and listings are of their types | COM-CAP-4 VEC-CAP-4
+6.2 MUST: unknown keys of capabilities are ignored | not: clients
+6.2 MUST: keys of `extensions` have a namespace | COM-CAP-5 | that it is a MUST: the document's own examples break it
+6.2 MUST: frozen keys keep their meaning | COM-CAP-4,6:7
+6.2 MUST: new keys stand under `extensions` | COM-CAP-10 | that it is a MUST (R71)
+6.3 MUST: the seven classes, and the subtypes of a component | COM-ERR-4
+6.3 MUST: codes are normalized | COM-ERR-3:4
+6.3 SHOULD: errors give hints | COM-FAULT-8,10,13:16
+6.4 MUST: metrics are reported by the interface | COM-OBS-12
+6.4 MUST: `component` is one of four | COM-OBS-4
+6.4 MUST: each operation is observed | COM-OBS-1:2
+6.4 MUST: what is observed is what happened | COM-OBS-5:7
+6.4 MUST: a stream has exactly one final observation | COM-OBS-3
+6.4 MUST: telemetry has no tenants, prompts, vectors or texts | COM-LEAK-2,4
+6.4 SHOULD: labels are of low cardinality | COM-OBS-13:14 VEC-CAP-5:6 GRA-OBS-1:2 | labels such as `rows`, `batch_size`
+    and `cache_hit`
+"""

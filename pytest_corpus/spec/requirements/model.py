@@ -80,16 +80,12 @@ def read(table: str, module: str, components: tuple[str, ...]) -> Iterator[Requi
     Raises:
         ValueError: a line does not have its form.
     """
-    patterns = [re.compile(pattern) for _, pattern in FORMS]
-    lines = _unwrapped(table)
+    lines = unwrapped(table)
     missing = -len(lines) % len(FORMS)
     entry: list[Any] = []
-    for place, (number, line) in enumerate([*lines, *[(table.count("\n"), "")] * missing]):
-        match = patterns[place % len(FORMS)].fullmatch(line)
-        if match is None:
-            form, _ = FORMS[place % len(FORMS)]
-            raise ValueError(f"{module}: line {number} of the table must have the form `{form}`, but is `{line}`")
-        entry += match.groups()
+    for place, line in enumerate([*lines, *[(table.count("\n"), "")] * missing]):
+        form, pattern = FORMS[place % len(FORMS)]
+        entry += matched(re.compile(pattern), form, line, module)
         if place % len(FORMS) == len(FORMS) - 1:
             name, level, text, source, needs, named, hint = entry
             own = STREAMING if named == "streaming" else _items(named) or components
@@ -97,7 +93,19 @@ def read(table: str, module: str, components: tuple[str, ...]) -> Iterator[Requi
             entry = []
 
 
-def _unwrapped(table: str) -> list[tuple[int, str]]:
+def matched(pattern: re.Pattern[str], form: str, numbered: tuple[int, str], module: str) -> tuple[Any, ...]:
+    """The groups of a line of a table.
+
+    Raises:
+        ValueError: the line does not have the form.
+    """
+    number, line = numbered
+    if match := pattern.fullmatch(line):
+        return match.groups()
+    raise ValueError(f"{module}: line {number} of the table must have the form `{form}`, but is `{line}`")
+
+
+def unwrapped(table: str) -> list[tuple[int, str]]:
     """The lines of a table, each with the lines that continue it and the number of the first."""
     lines: list[tuple[int, str]] = []
     for number, line in enumerate(table.splitlines()):

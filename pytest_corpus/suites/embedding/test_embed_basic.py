@@ -134,7 +134,7 @@ def test_every_text_is_embedded(embedding: Embedding) -> None:
             return
         expect.that(belongs(embedding, shown, text), "the text that was sent", "another text", "result.text")
 
-    generate.for_all(texts, check, seed=embedding.settings.seed, examples=30)
+    generate.for_all(texts, check, embedding, examples=30)
 
 
 @pytest.mark.core

@@ -120,7 +120,7 @@ def test_every_list_of_texts_keeps_its_order(embedding: Embedding) -> None:
         each_its_own(embedding, placed(embedding, "EMB-BATCH-2", reply, texts), texts, own)
 
     lists = strategies.lists(strategies.sampled_from(pool), min_size=1, max_size=many)
-    generate.for_all(lists, check, seed=embedding.settings.seed, examples=20)
+    generate.for_all(lists, check, embedding, examples=20)
 
 
 @pytest.mark.requirement("EMB-BATCH-18")

@@ -317,4 +317,4 @@ def test_every_length_around_the_limit_is_judged_rightly(embedding: Embedding) -
                 expect.refusal(reply, "TextTooLong")
 
     cases = strategies.tuples(strategies.integers(-12, 12), strategies.booleans())
-    generate.for_all(cases, check, seed=embedding.settings.seed, examples=15)
+    generate.for_all(cases, check, embedding, examples=15)

@@ -143,6 +143,35 @@ def refuses(seen: Seen) -> bool:
     return bool(status and not 200 <= status < 300) or (len(bodies) == 1 and looks_like_error(bodies[0]))
 
 
+def is_offered(subject: Subject, kind: str) -> bool:
+    """Whether a plain stream comes in a format, under whatever content type; one that is answered in another does not.
+
+    Raises:
+        Blocked, NotAssessed: it cannot be found out.
+    """
+    seen = answered(stream(subject, kind))
+    bodies = seen.bodies
+    if bodies and is_busy(bodies[0]):
+        raise NotAssessed("a plain stream is refused, and not for its format")
+    if refuses(seen):
+        return False
+    others = [each for each in STREAM_TYPES.values() if each != kind]
+    in_another = seen.answer.content_type in others and bool(bodies) and all(isinstance(each, dict) for each in bodies)
+    return not in_another
+
+
+def offered(subject: Subject, kind: str) -> Seen:
+    """A plain stream in a format.
+
+    Raises:
+        NotApplicable: the format is not offered.
+        Blocked, NotAssessed: it cannot be found out.
+    """
+    if not is_offered(subject, kind):
+        raise NotApplicable(f"{kind} is not offered")
+    return stream(subject, kind)
+
+
 def answered(seen: Seen) -> Seen:
     """Itself, where the call came to its end.
 

@@ -10,8 +10,7 @@ from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.spec.transports import NDJSON, STREAM_TYPES
-from pytest_corpus.suites.transport.exchanges import answered, refuses, remote_of, shown, stream, undelayed
-from pytest_corpus.suites.transport.formats import is_offered
+from pytest_corpus.suites.transport.exchanges import answered, is_offered, refuses, remote_of, shown, stream, undelayed
 
 WHERE = "result.extensions.streaming_transports"
 

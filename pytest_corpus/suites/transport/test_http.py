@@ -19,6 +19,7 @@ from pytest_corpus.suites.transport.exchanges import (
     answered,
     capabilities,
     is_envelope,
+    is_offered,
     kind_of,
     lenient,
     once,
@@ -28,7 +29,6 @@ from pytest_corpus.suites.transport.exchanges import (
     stream,
     undelayed,
 )
-from pytest_corpus.suites.transport.formats import is_offered
 
 OTHER_TYPE = "text/plain"
 GZIP_MAGIC = b"\x1f\x8b"

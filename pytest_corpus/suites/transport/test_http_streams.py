@@ -6,8 +6,16 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.spec.transports import NDJSON, SSE
-from pytest_corpus.suites.transport.exchanges import Seen, ends_with_terminal, events, kind_of, lenient, lines, shown
-from pytest_corpus.suites.transport.formats import offered
+from pytest_corpus.suites.transport.exchanges import (
+    Seen,
+    ends_with_terminal,
+    events,
+    kind_of,
+    lenient,
+    lines,
+    offered,
+    shown,
+)
 
 
 @pytest.mark.core

@@ -7,7 +7,6 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.generation.generate import SLOW_CALL_S
 from pytest_corpus.kit.generation.stateful import run_machine
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, error_names
@@ -49,8 +48,8 @@ TWINS = {
 }
 """Ends of ids that only resemble each other."""
 
-STEPS, SEQUENCES, FEW_SEQUENCES = 12, 15, 5
-"""How long, and how many, the random sequences are; few where a call takes its time."""
+STEPS, SEQUENCES, FEW_SEQUENCES, SLOW_CALL_S = 12, 15, 5, 0.005
+"""The length and the number of the random sequences; few if a call takes as long as this."""
 
 
 @pytest.mark.core

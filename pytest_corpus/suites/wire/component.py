@@ -68,36 +68,19 @@ class ClientTarget:
     """Decides for each operation how far the envelope of its builder gets.
 
     Where it does not pass a stage, that is the finding of the stage's requirement, and the stages behind it are
-    blocked by it.
+    blocked by it. No adapter is called, and nothing is written.
     """
 
+    clients: tuple[AdapterClient, ...] = ()
+    calls, disturbances = 0, 0
+    settle_s, missed_s = None, 0.0
+
     def __init__(self, library: ClientLibrary, edition: str | None = None) -> None:
-        self.library = library
-        self.outages, self.disturbances = Outages(), 0
+        self.library, self.outages = library, Outages()
         self.accepted = EDITIONS if edition is None else (edition,)
         self.editions: set[str] = set(EDITIONS)
 
     # -- as the run sees it ----------------------------------------------------------------------------
-
-    @property
-    def clients(self) -> list[AdapterClient]:
-        """No adapter is called."""
-        return []
-
-    @property
-    def calls(self) -> int:
-        """Builders are no calls."""
-        return 0
-
-    @property
-    def settle_s(self) -> float | None:
-        """Builders write nothing."""
-        return None
-
-    @property
-    def missed_s(self) -> float:
-        """Nor is anything looked for."""
-        return 0.0
 
     def begin(self, *, unlearn: bool = False) -> None:  # noqa: ARG002 - nothing is found out of builders
         """Forget what the test before saw."""

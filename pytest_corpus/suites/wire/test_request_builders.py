@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit.expect import that
-from pytest_corpus.kit.fixtures import SUBJECT
+from pytest_corpus.kit.fixtures import SUBJECT, rules
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.wire.component import ClientTarget
 from pytest_corpus.validation.requests.arguments import replaced_keys
@@ -59,31 +59,19 @@ def test_a_builder_builds_without_arguments(library: ClientTarget, op: str) -> N
 
 
 @each
-@pytest.mark.requirement("WIR-ENV-1")
-def test_an_envelope_is_a_dict(library: ClientTarget, op: str) -> None:
-    """What a builder gives is a dict."""
-    library.decide(op, "WIR-ENV-1")
-
-
-@each
-@pytest.mark.requirement("WIR-ENV-2")
-def test_an_envelope_has_the_required_keys(library: ClientTarget, op: str) -> None:
-    """`op`, `ctx` and `args` are there."""
-    library.decide(op, "WIR-ENV-2")
-
-
-@each
-@pytest.mark.requirement("WIR-ENV-3")
-def test_the_operation_is_named_exactly(library: ClientTarget, op: str) -> None:
-    """`op` is the operation of the builder's name."""
-    library.decide(op, "WIR-ENV-3")
-
-
-@each
-@pytest.mark.requirement("WIR-CTX-1")
-def test_the_context_is_sound(library: ClientTarget, op: str) -> None:
-    """`ctx` is an object, whose documented members are of their type and range."""
-    library.decide(op, "WIR-CTX-1")
+@rules(
+    is_a_dict="WIR-ENV-1",
+    has_the_required_keys="WIR-ENV-2",
+    names_its_operation="WIR-ENV-3",
+    context="WIR-CTX-1",
+    can_be_written_as_json="WIR-JSON-1",
+    survives_json="WIR-JSON-2",
+    meets_its_schema="WIR-SCHEMA-1",
+    rules_of_arguments="WIR-ARGS-1",
+)
+def test_an_envelope_passes_a_stage(library: ClientTarget, op: str, requirement: str) -> None:
+    """The envelope of each builder passes each stage of the pipeline."""
+    library.decide(op, requirement)
 
 
 @each
@@ -94,34 +82,6 @@ def test_the_deadline_is_a_point_in_time(library: ClientTarget, op: str) -> None
     if deadline is None:
         raise NotApplicable("the request has no deadline")
     that(deadline >= EARLIEST_DEADLINE_MS, "milliseconds of the epoch", "a span, or seconds", "ctx.deadline_ms")
-
-
-@each
-@pytest.mark.requirement("WIR-JSON-1")
-def test_an_envelope_can_be_written_as_json(library: ClientTarget, op: str) -> None:
-    """Nothing stands in an envelope that JSON does not have."""
-    library.decide(op, "WIR-JSON-1")
-
-
-@each
-@pytest.mark.requirement("WIR-JSON-2")
-def test_an_envelope_comes_back_from_json_as_it_was(library: ClientTarget, op: str) -> None:
-    """What arrives on the other side is what was sent."""
-    library.decide(op, "WIR-JSON-2")
-
-
-@each
-@pytest.mark.requirement("WIR-SCHEMA-1")
-def test_an_envelope_meets_its_schema(library: ClientTarget, op: str) -> None:
-    """The envelope is valid under the request schema of its component."""
-    library.decide(op, "WIR-SCHEMA-1")
-
-
-@each
-@pytest.mark.requirement("WIR-ARGS-1")
-def test_the_arguments_keep_the_rules(library: ClientTarget, op: str) -> None:
-    """The arguments keep what the documents say of them in words."""
-    library.decide(op, "WIR-ARGS-1")
 
 
 @each

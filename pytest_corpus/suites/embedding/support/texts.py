@@ -8,8 +8,7 @@ from typing import Any
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.run_state import Shared
-from pytest_corpus.suites.shared.claims.tokens import NO_STRINGS
-from pytest_corpus.suites.shared.models import ListedModels
+from pytest_corpus.suites.shared.claims.tokens import NO_STRINGS, ListedModels
 
 SMALL = 160
 """A limit below this may not hold what the suite would like to send."""

@@ -7,7 +7,7 @@ from typing import Any
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.run_state import Shared
-from pytest_corpus.suites.shared.models import ListedModels
+from pytest_corpus.suites.shared.claims.tokens import ListedModels
 
 MOST_WINDOW = 40_000
 """A larger window is not filled only to see that it holds."""

@@ -55,21 +55,19 @@ class Deadlines:
     def test_an_expired_call_is_refused(self, subject: Subject, ago_ms: int) -> None:
         """Every operation that has a deadline fails fast when it has passed."""
         subject.require(subject.principal)
-        for name in subject.operations(streaming=False):
-            if subject.works(name) and not subject.operation(name).deadline_exempt:
-                reply = subject.call(name, ctx={"deadline_ms": in_ms(-ago_ms)})
-                expect.refusal(reply, "DeadlineExceeded")
+        for name in subject.working(subject.deadlined(streaming=False)):
+            reply = subject.call(name, ctx={"deadline_ms": in_ms(-ago_ms)})
+            expect.refusal(reply, "DeadlineExceeded")
 
     @pytest.mark.requirement("COM-DEADLINE-2")
     def test_an_expired_call_does_no_backend_work(self, subject: Subject) -> None:
         """No operation reaches the provider when its deadline has passed."""
         subject.faults.provider_op(subject.principal)
-        for name in subject.operations():
-            if subject.works(name) and not subject.operation(name).deadline_exempt:
-                reply = subject.invoke(name, subject.requests.distinct(name), {"deadline_ms": in_ms(-60_000)})
-                heeded(subject, name, reply)
-                reached = reply.exchange.reached_provider
-                expect.that(reached == 0, f"{name} not to reach the provider", f"{reached} calls of it")
+        for name in subject.working(subject.deadlined()):
+            reply = subject.invoke(name, subject.requests.distinct(name), {"deadline_ms": in_ms(-60_000)})
+            heeded(subject, name, reply)
+            reached = reply.exchange.reached_provider
+            expect.that(reached == 0, f"{name} not to reach the provider", f"{reached} calls of it")
 
     @pytest.mark.requirement("COM-DEADLINE-4")
     def test_a_hanging_provider_ends_in_a_deadline(self, subject: Subject) -> None:
@@ -95,18 +93,13 @@ class Deadlines:
         if "provider" not in subject.client.hooks:
             works(subject.call(subject.principal, ctx={"deadline_ms": in_ms(60_000)}), "the call to work")
             return
-        subject.faults.provider_op(subject.principal)
-        fresh = subject.fresh()
-        plan = fresh.faults.plan("slow", subject.principal, delay_ms=60)
-        reply = fresh.call(
-            subject.principal, fresh.requests.distinct(subject.principal), {"deadline_ms": in_ms(60_000)}
+        name, deadline = subject.principal, {"deadline_ms": in_ms(60_000)}
+        _, reply = subject.with_fault(
+            "slow", name, lambda fresh: fresh.call(name, fresh.requests.distinct(name), deadline), delay_ms=60
         )
-        fresh.faults.fired(plan)
         if not reply.is_success:
-            again = fresh.faults.plan("slow", subject.principal, delay_ms=60)
-            alone = fresh.call(subject.principal, fresh.requests.distinct(subject.principal))
-            fresh.faults.fired(again)
-            as_without(subject.operation(subject.principal), alone)
+            _, alone = subject.with_fault("slow", name, delay_ms=60)
+            as_without(subject.operation(name), alone)
         works(reply, "a call well within its deadline to be carried out")
 
     @pytest.mark.requirement("COM-DEADLINE-7")
@@ -114,10 +107,9 @@ class Deadlines:
     def test_a_deadline_of_zero_or_less_is_refused(self, subject: Subject, deadline_ms: int) -> None:
         """Epoch milliseconds of zero or less are invalid, or long past, whatever the operation."""
         subject.require(subject.principal)
-        for name in in_turn(subject.deadlined(), subject.principal, PAST_MS.index(deadline_ms)):
-            if subject.works(name):
-                reply = subject.invoke(name, ctx={"deadline_ms": deadline_ms})
-                expect.refusal(reply, "BadRequest", "DeadlineExceeded")
+        for name in subject.working(in_turn(subject.deadlined(), subject.principal, PAST_MS.index(deadline_ms))):
+            reply = subject.invoke(name, ctx={"deadline_ms": deadline_ms})
+            expect.refusal(reply, "BadRequest", "DeadlineExceeded")
 
     @pytest.mark.requirement("COM-DEADLINE-4")
     def test_health_does_not_hang_with_its_provider(self, subject: Subject) -> None:

@@ -14,38 +14,17 @@ class Envelopes:
     """The shape of unary answers."""
 
     @pytest.mark.core
-    @pytest.mark.requirement("COM-ENV-1")
-    def test_a_success_is_closed(self, subject: Subject) -> None:
-        """No operation adds a key beside ok, code, ms and result."""
-        each_success(subject, "COM-ENV-1")
-
-    @pytest.mark.core
-    @pytest.mark.requirement("COM-ENV-2")
-    def test_the_code_of_a_success_is_ok(self, subject: Subject) -> None:
-        """Every operation says OK."""
-        each_success(subject, "COM-ENV-2")
-
-    @pytest.mark.requirement("COM-ENV-3")
-    def test_a_success_tells_its_milliseconds(self, subject: Subject) -> None:
-        """Every success carries a non-negative `ms`."""
-        each_success(subject, "COM-ENV-3")
-
-    @pytest.mark.requirement("COM-ENV-4")
-    def test_the_code_of_a_success_is_nothing_but_ok(self, subject: Subject) -> None:
-        """PARTIAL_SUCCESS and ACCEPTED are not used."""
-        each_success(subject, "COM-ENV-4")
-
-    @pytest.mark.requirement("COM-ENV-5")
-    def test_ok_is_true_in_a_success(self, subject: Subject) -> None:
-        """`ok` is the boolean true."""
-        each_success(subject, "COM-ENV-5")
-
-
-def each_success(subject: Subject, requirement: str) -> None:
-    """The requirement holds for the answer of every unary operation that is offered."""
-    subject.require("capabilities")
-    for name in subject.operations(streaming=False):
-        if subject.works(name):
+    @rules(
+        closed="COM-ENV-1",
+        code_is_documented="COM-ENV-2",
+        milliseconds="COM-ENV-3",
+        code_is_ok="COM-ENV-4",
+        ok_is_true="COM-ENV-5",
+    )
+    def test_a_success_keeps_the_rule(self, subject: Subject, requirement: str) -> None:
+        """The answer of every unary operation that is offered keeps each rule of its shape."""
+        subject.require("capabilities")
+        for name in subject.working(subject.operations(streaming=False)):
             holds(requirement, plain(subject, name), subject)
 
 

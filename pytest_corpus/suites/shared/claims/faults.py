@@ -226,13 +226,8 @@ def ids() -> dict[str, Any]:
 
 def works_again(subject: Subject, name: str, kind: str) -> None:
     """After one failure of the provider the same request works where it may be retried, and else another one."""
-    subject.faults.provider_op(name)
-    fresh = subject.fresh()
-    same = fresh.requests.distinct(name)
-    plan = fresh.faults.plan(kind, name, times=1)
-    fresh.invoke(name, same)
-    fresh.faults.fired(plan)
-    fresh.client.provider.clear()
+    same = subject.requests.distinct(name)
+    fresh, _ = subject.with_fault(kind, name, lambda fresh: fresh.invoke(name, same), times=1)
     retryable = TAXONOMY[str(BY_KIND[kind].canonical)].retry == "yes"
     works(fresh.invoke(name, same if retryable else fresh.requests.distinct(name)), "the next call to work")
 
@@ -241,32 +236,14 @@ def struck(
     subject: Subject, name: str, kind: str, ctx: Mapping[str, Any] | None = None, **options: float
 ) -> Reply | StreamReply:
     """The answer of a new instance whose provider fails."""
-    if ctx is None:
-        return cached(
-            subject,
-            ("struck", name, kind, *sorted(options.items())),
-            lambda: _struck(subject, name, kind, None, options),
-        )
-    return _struck(subject, name, kind, ctx, options)
 
+    def ask() -> Reply | StreamReply:
+        def send(fresh: Subject) -> Reply | StreamReply:
+            return fresh.invoke(name, fresh.requests.distinct(name), ctx)
 
-def _struck(
-    subject: Subject, name: str, kind: str, ctx: Mapping[str, Any] | None, options: Mapping[str, float]
-) -> Reply | StreamReply:
-    subject.faults.provider_op(name)
-    fresh = subject.fresh()
-    plan, reply = _failed(fresh, name, kind, ctx, options)
-    fresh.faults.fired(plan)
-    return reply
+        return subject.with_fault(kind, name, send, **options)[1]
 
-
-def _failed(
-    fresh: Subject, name: str, kind: str, ctx: Mapping[str, Any] | None, options: Mapping[str, float]
-) -> tuple[Plan, Reply | StreamReply]:
-    plan = fresh.faults.plan(kind, name, **options)
-    reply = fresh.invoke(name, fresh.requests.distinct(name), ctx)
-    fresh.client.provider.clear()
-    return plan, reply
+    return ask() if ctx else cached(subject, ("struck", name, kind, *sorted(options.items())), ask)
 
 
 def struck_in_turn(
@@ -281,7 +258,9 @@ def struck_in_turn(
         subject.faults.provider_op(name)
     fresh = subject.fresh() if names else subject
     for name in names:
-        plan, reply = _failed(fresh, name, kind, None, options)
+        plan = fresh.faults.plan(kind, name, **options)
+        reply = fresh.invoke(name, fresh.requests.distinct(name))
+        fresh.client.provider.clear()
         if plan.fired and sound(reply):
             yield reply
         else:
@@ -291,7 +270,7 @@ def struck_in_turn(
 
 def hinting(reply: Reply | StreamReply) -> bool:
     """Whether an answer has the provider's retry hint."""
-    return error_of(reply).get("retry_after_ms") in reply.exchange.hints_ms
+    return reply.error.get("retry_after_ms") in reply.exchange.hints_ms
 
 
 def struck_at(subject: Subject, kind: str, at_chunk: int | None, **options: float) -> Reply | StreamReply:
@@ -332,13 +311,6 @@ def decided(kind: str) -> str:
     return next(requirement for requirement, kinds in REQUIREMENTS.items() if kind in kinds)
 
 
-def error_of(reply: Reply | StreamReply) -> Mapping[str, Any]:
-    """The error envelope of an answer; empty where there is none."""
-    if isinstance(reply, StreamReply):
-        return reply.errors[0] if reply.errors else {}
-    return reply.body if reply.is_error else {}
-
-
 def passed_on(reply: Reply | StreamReply, name: str) -> None:
     """An error has the provider's retry hint, as the provider gave it or rounded up to the next full second (R111).
 
@@ -348,7 +320,7 @@ def passed_on(reply: Reply | StreamReply, name: str) -> None:
     given = reply.exchange.hints_ms
     if not given:
         raise NotApplicable("the provider's API gives no retry hint in mid-stream")
-    hint = error_of(reply).get("retry_after_ms")
+    hint = reply.error.get("retry_after_ms")
     number = hint if isinstance(hint, (int, float)) and not isinstance(hint, bool) else -1
     right = any(each <= number <= math.ceil(each / 1000) * 1000 for each in given)
     wanted = f"{' or '.join(map(str, sorted(given)))} from {name}, at most rounded up to a full second"
@@ -357,7 +329,7 @@ def passed_on(reply: Reply | StreamReply, name: str) -> None:
 
 def hinted(reply: Reply | StreamReply) -> None:
     """An error says when to retry, in one of the two documented ways."""
-    given = error_of(reply).get("retry_after_ms") is not None or "suggested_backoff_ms" in reply.details
+    given = reply.error.get("retry_after_ms") is not None or "suggested_backoff_ms" in reply.details
     expect.that(given, "retry_after_ms or details.suggested_backoff_ms", "neither")
 
 

@@ -40,11 +40,7 @@ class Health:
     @pytest.mark.requirement("COM-HEALTH-3")
     def test_a_bad_report_gives_a_reason(self, subject: Subject) -> None:
         """A report of status degraded or down has a `reason`."""
-        reports = [self.report(plain_call(subject, "health"))]
-        if "provider" in subject.client.hooks:
-            down = self.with_provider_down(subject)
-            reports += [down.result] if down.is_success and isinstance(down.result, dict) else []
-        bad = [report for report in reports if report.get("status") in HEALTH_STATES[1:]]
+        bad = [report for report in self.reports(subject) if report.get("status") in HEALTH_STATES[1:]]
         if not bad:
             raise NotApplicable("no report was degraded or down")
         for report in bad:
@@ -71,17 +67,21 @@ class Health:
     @pytest.mark.requirement("COM-HEALTH-11")
     def test_a_report_does_not_contradict_itself(self, subject: Subject) -> None:
         """`ok` is not false beside status ok, nor true beside status down."""
-        reports = [self.report(plain_call(subject, "health"))]
-        if "provider" in subject.client.hooks:
-            down = self.with_provider_down(subject)
-            reports += [down.result] if down.is_success and isinstance(down.result, dict) else []
-        told = [(report.get("ok"), report.get("status")) for report in reports]
-        told = [(ok, status) for ok, status in told if isinstance(ok, bool) and status in HEALTH_STATES]
-        if not told:
+        stated = [(report.get("ok"), report.get("status")) for report in self.reports(subject)]
+        stated = [(ok, status) for ok, status in stated if isinstance(ok, bool) and status in HEALTH_STATES]
+        if not stated:
             raise NotApplicable("no report has both `ok` and `status`")
-        for ok, status in told:
+        for ok, status in stated:
             contradiction = (ok, status) in ((False, "ok"), (True, "down"))
             expect.that(not contradiction, f"`ok` {status != 'down'} beside {status}", f"{ok}", "result.ok")
+
+    def reports(self, subject: Subject) -> list[dict[str, object]]:
+        """A plain report, and one that is made while the provider fails, if there is one."""
+        found = [self.report(plain_call(subject, "health"))]
+        if "provider" in subject.client.hooks:
+            down = self.with_provider_down(subject)
+            found += [down.result] if down.is_success and isinstance(down.result, dict) else []
+        return found
 
     @staticmethod
     def with_provider_down(subject: Subject, kind: str = "unavailable") -> Reply:

@@ -95,11 +95,7 @@ def timed(subject: Subject, name: str) -> None:
         NotAssessed: the call did not wait for its provider.
         NotApplicable: the adapter's clock is coarser than the delay.
     """
-    subject.faults.provider_op(name)
-    fresh = subject.fresh()
-    plan = fresh.faults.plan("slow", name, delay_ms=DELAY_MS, times=1)
-    reply = fresh.invoke(name, fresh.requests.distinct(name))
-    fresh.faults.fired(plan)
+    fresh, reply = subject.with_fault("slow", name, delay_ms=DELAY_MS)
     works(reply, "a call whose provider is slow")
     if reply.exchange.elapsed_s * 1000 < DELAY_MS:
         raise NotAssessed("the call did not wait for its provider")

@@ -7,9 +7,9 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.requests import canary
 from pytest_corpus.redaction.values import listed
 from pytest_corpus.suites.shared.claims.health import RETRYABLE
+from pytest_corpus.suites.shared.contexts import new_key
 from pytest_corpus.text.values import same
 
 SLOW_MS = 60
@@ -48,24 +48,19 @@ def has_one_answer(subject: Subject, request: dict[str, Any]) -> None:
     expect.that(same(*results), "the same result for both", differing(*results), "result")
 
 
-def key_of() -> dict[str, str]:
-    """A context with a new idempotency key."""
-    return {"idempotency_key": f"key-{canary()}"}
-
-
 def can_be_sent_again(subject: Subject, name: str, args: Mapping[str, Any]) -> Reply:
     """The answer to a request whose first attempt the provider failed, under the same key: a success.
 
     Raises:
         NotAssessed: the failure is not retryable, or the request does not work under a new key either.
     """
-    key = key_of()
+    key = new_key()
     plan = subject.faults.plan("unavailable", name)
     failed = subject.call(name, args, key)
     subject.faults.fired(plan)
     if not failed.is_a(*RETRYABLE):
         raise NotAssessed(f"{name} whose provider fails is answered with {failed}")
-    control = subject.call(name, args, key_of())
+    control = subject.call(name, args, new_key())
     if not control.is_success:
         raise NotAssessed(f"after a failure {name} is answered with {control}")
     again = subject.call(name, args, key)

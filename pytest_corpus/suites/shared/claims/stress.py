@@ -2,21 +2,18 @@
 
 import random
 from functools import partial
-from typing import Any
 
 import pytest
 
-from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import expired
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES
 from pytest_corpus.kit.outcomes import NotAssessed
-from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import in_ms
 from pytest_corpus.suites.shared.claims.deadlines import PROMPTLY_S, deadlined, heeded, in_time, repeatedly
 from pytest_corpus.suites.shared.claims.health import RETRYABLE
-from pytest_corpus.suites.shared.claims.wire_handler import BUSY
+from pytest_corpus.suites.shared.claims.wire_handler import sent_together, told_apart
 from pytest_corpus.verdict.ledger import LACKING
 
 AT_ONCE = 48
@@ -69,30 +66,11 @@ class Stress:
 def crowded(subject: Subject) -> None:
     """Rounds of requests sent together, each with the answer that it gets alone."""
     subject.require(subject.principal)
-    requests = subject.requests.distinguishable()
     with subject.client.provider.paused():
-        alone = [subject.requests.fingerprint(subject.send(request)) for request in requests]
-        again = [subject.requests.fingerprint(subject.send(request)) for request in requests]
-    if alone != again or len(set(alone)) < 2:
-        raise NotAssessed("the answers to different requests cannot be told apart")
+        pairs = list(zip(*told_apart(subject), strict=True))
     chance = random.Random(subject.settings.seed)
     for _ in range(ROUNDS):
-        chosen = [chance.randrange(len(requests)) for _ in range(AT_ONCE)]
-        exchanges = subject.send_all([requests[number] for number in chosen])
-        if all(Reply(exchange).is_a(*BUSY) for exchange in exchanges):
-            raise NotAssessed("no call beside others is carried out")
-        for number, exchange in zip(chosen, exchanges, strict=True):
-            own_answer(subject, exchange, alone[number])
-
-
-def own_answer(subject: Subject, exchange: Exchange, own: Any) -> None:
-    """An answer is the one that its request gets alone, or says that the adapter is busy."""
-    reply = Reply(exchange)
-    if not reply.is_a(*BUSY):
-        expect.success(reply, "the answer that the request gets alone")
-        expect.that(
-            subject.requests.fingerprint(reply) == own, "the answer that the request gets alone", "another answer"
-        )
+        sent_together(subject, chance.choices(pairs, k=AT_ONCE))
 
 
 def hurried(subject: Subject, name: str, budget_ms: int) -> None:

@@ -12,6 +12,7 @@ from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.requests import canary
 
 COUNT_KEYS = ("tokens", "count", "token_count", "total_tokens")
 
@@ -114,6 +115,27 @@ class Counting(Subject):
         if token_count(result) is None:
             place, found = _stated_count(result)
             yield Violation("a whole number that is not negative", found=found, path=place)
+
+
+class ListedModels(Counting):
+    """A component whose capabilities may list models."""
+
+    def unknown_model(self) -> str:
+        """A name that is surely not listed.
+
+        Raises:
+            NotApplicable: capabilities list no models.
+        """
+        self.models()
+        return f"no-such-model-{canary()}"
+
+    def unknown_models(self) -> tuple[str, ...]:
+        """Names that are surely not listed: a strange one, and one that begins like a listed one.
+
+        Raises:
+            NotApplicable: capabilities list no models.
+        """
+        return self.unknown_model(), f"{self.models()[0]}-{canary()}"
 
 
 PARTS, CUTS = 48, 20

@@ -1,7 +1,7 @@
 """Routing and requests of any kind, for any component (SPECIFICATION 4.2; SCHEMA 3.1)."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -61,6 +61,35 @@ def offered(subject: Subject, requests: list[Request]) -> list[Request]:
     if not found:
         raise NotApplicable("no operation that takes this is offered, or works")
     return found
+
+
+def told_apart(subject: Subject) -> tuple[list[dict[str, Any]], list[Any]]:
+    """Requests with the fingerprints of the answers that they get alone.
+
+    Raises:
+        NotAssessed: the answers are not always the same, or are all alike.
+    """
+    requests = subject.requests.distinguishable()
+    alone, again = ([subject.requests.fingerprint(subject.send(each)) for each in requests] for _ in range(2))
+    if alone != again or len(set(alone)) < 2:
+        raise NotAssessed("the answers to different requests cannot be told apart")
+    return requests, alone
+
+
+def sent_together(subject: Subject, requests: Sequence[tuple[Any, Any]]) -> None:
+    """Requests that are sent together get the answers that they get alone, or are asked to come again.
+
+    Raises:
+        NotAssessed: all of them are.
+    """
+    replies = [Reply(exchange) for exchange in subject.send_all([request for request, _ in requests])]
+    if all(reply.is_a(*BUSY) for reply in replies):
+        raise NotAssessed("every concurrent call was refused")
+    claim = "the answer that the request gets alone"
+    for reply, (_, own) in zip(replies, requests, strict=True):
+        if not reply.is_a(*BUSY):
+            expect.success(reply, claim)
+            expect.that(subject.requests.fingerprint(reply) == own, claim, "another answer")
 
 
 class WireHandler:
@@ -158,11 +187,10 @@ class WireHandler:
     @pytest.mark.requirement("COM-WIRE-13")
     def test_an_unknown_argument_does_no_harm(self, subject: Subject) -> None:
         """A key in `args` that no document knows is ignored or refused, by every operation."""
-        for name in subject.operations():
-            if subject.works(name):
-                expect.either(
-                    subject.invoke(name, {**subject.requests.minimal(name), "vendor_hint": {"a": 1}}), "BadRequest"
-                )
+        for name in subject.working():
+            expect.either(
+                subject.invoke(name, {**subject.requests.minimal(name), "vendor_hint": {"a": 1}}), "BadRequest"
+            )
 
     @pytest.mark.requirement("COM-WIRE-13")
     def test_an_unknown_key_inside_an_argument_does_no_harm(self, subject: Subject) -> None:
@@ -191,16 +219,14 @@ class WireHandler:
     def test_attributes_hold_finite_numbers(self, subject: Subject, number: float) -> None:
         """NaN and infinities are refused deep inside `attrs` too, by every operation."""
         subject.require(subject.principal)
-        for name in subject.deadlined():
-            if subject.works(name):
-                expect.refusal(subject.invoke(name, ctx={"attrs": {"note": [{"a": number}]}}), "BadRequest")
+        for name in subject.working(subject.deadlined()):
+            expect.refusal(subject.invoke(name, ctx={"attrs": {"note": [{"a": number}]}}), "BadRequest")
 
     @pytest.mark.requirement("COM-NUM-2")
     def test_no_answer_holds_a_number_that_is_not_finite(self, subject: Subject) -> None:
         """The answers of all operations hold finite numbers only."""
-        for name in subject.operations():
-            if subject.works(name):
-                holds("COM-NUM-2", plain(subject, name), subject)
+        for name in subject.working():
+            holds("COM-NUM-2", plain(subject, name), subject)
 
     @pytest.mark.requirement("COM-NUM-3")
     @pytest.mark.parametrize("number", [2**63, 2**70, -(2**63) - 1], ids=["2**63", "2**70", "-2**63-1"])
@@ -216,9 +242,8 @@ class WireHandler:
         """An integer that not even a float can hold is refused or taken for what it is, in a deadline too."""
         subject.require(subject.principal)
         past = ["DeadlineExceeded"] if number < 0 else []
-        for name in in_turn(subject.deadlined(), subject.principal, ABSURD.index(number)):
-            if subject.works(name):
-                expect.either(subject.invoke(name, ctx={"deadline_ms": number}), "BadRequest", *past)
+        for name in subject.working(in_turn(subject.deadlined(), subject.principal, ABSURD.index(number))):
+            expect.either(subject.invoke(name, ctx={"deadline_ms": number}), "BadRequest", *past)
         for request in subject.requests.with_integer(number):
             if subject.works(request.op):
                 expect.either(subject.carry_out(request), "BadRequest", "NotSupported")
@@ -226,22 +251,9 @@ class WireHandler:
     @pytest.mark.requirement("COM-CONC-1")
     def test_calls_at_the_same_time_do_not_disturb_each_other(self, subject: Subject) -> None:
         """Requests sent together get the answers that they get one by one."""
-        requests = subject.requests.distinguishable()
-        alone = [subject.requests.fingerprint(subject.send(request)) for request in requests]
-        again = [subject.requests.fingerprint(subject.send(request)) for request in requests]
-        if alone != again or len(set(alone)) < 2:
-            raise NotAssessed("the answers to different requests cannot be told apart")
-        replies = [Reply(exchange) for exchange in subject.send_all(requests)]
-        if all(reply.is_a(*BUSY) for reply in replies):
-            raise NotAssessed("no call beside others is carried out")
-        for reply, own in zip(replies, alone, strict=True):
-            if not reply.is_a(*BUSY):
-                expect.success(reply, "the answer that the request gets alone")
-                expect.that(
-                    subject.requests.fingerprint(reply) == own,
-                    "the answer that the request gets alone",
-                    "another answer",
-                )
+        with subject.client.provider.paused():
+            requests, alone = told_apart(subject)
+        sent_together(subject, list(zip(requests, alone, strict=True)))
 
     @pytest.mark.requirement("COM-CONC-2")
     def test_more_calls_than_the_concurrency_are_carried_out_or_put_off(self, subject: Subject) -> None:
