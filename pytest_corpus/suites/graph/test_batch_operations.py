@@ -7,7 +7,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.fixtures import deciding, subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.graph.support.answers import failures, listed, size
 from pytest_corpus.suites.graph.support.component import Graph, graph
@@ -18,15 +18,8 @@ from pytest_corpus.suites.graph.support.scenarios.edges import blamed
 from pytest_corpus.suites.graph.support.written_items import MANY
 
 
-def either_way(batch: str, transaction: str) -> pytest.MarkDecorator:
-    """A parameter `name`: a batch, which decides one requirement, or a transaction, which decides the other."""
-    marked = pytest.mark.requirement
-    cases = [pytest.param("batch", marks=marked(batch)), pytest.param("transaction", marks=marked(transaction))]
-    return pytest.mark.parametrize("name", cases)
-
-
 @pytest.mark.core
-@either_way("GRA-BATCH-1", "GRA-TXN-1")
+@deciding("name", batch="GRA-BATCH-1", transaction="GRA-TXN-1")
 def test_operations_are_applied_in_order(graph: Graph, name: str) -> None:
     """What a later operation does to the node of an earlier one, or of an earlier call, stands at the end."""
     sandbox = carrying(graph, name)
@@ -54,7 +47,7 @@ def test_operations_are_applied_in_order(graph: Graph, name: str) -> None:
     sandbox.all_show(map(value_of, new.values()), "what the last operations left")
 
 
-@either_way("GRA-BATCH-1", "GRA-TXN-1")
+@deciding("name", batch="GRA-BATCH-1", transaction="GRA-TXN-1")
 def test_edges_are_written_and_deleted(graph: Graph, name: str) -> None:
     """Nodes and an edge between them, written in one request, are there, and an edge that it deletes is gone."""
     sandbox = carrying(graph, name)
@@ -70,7 +63,7 @@ def test_edges_are_written_and_deleted(graph: Graph, name: str) -> None:
 
 
 @pytest.mark.core
-@either_way("GRA-BATCH-3", "GRA-TXN-5")
+@deciding("name", batch="GRA-BATCH-3", transaction="GRA-TXN-5")
 def test_there_is_a_result_for_each_operation_in_order(graph: Graph, name: str) -> None:
     """Operations that write two, one and three nodes have three results, successes that count two, one and three."""
     reply, sizes = batches.sound(graph, name)
@@ -84,7 +77,7 @@ def test_there_is_a_result_for_each_operation_in_order(graph: Graph, name: str) 
 
 
 @pytest.mark.core
-@either_way("GRA-BATCH-2", "GRA-TXN-4")
+@deciding("name", batch="GRA-BATCH-2", transaction="GRA-TXN-4")
 @pytest.mark.parametrize("fails", [False, True], ids=["all_succeed", "one_fails"])
 def test_a_result_is_of_the_schema(graph: Graph, name: str, fails: bool) -> None:
     """Several operations are answered with a result of the schema, whatever their outcome."""
@@ -199,7 +192,7 @@ def test_a_batch_of_the_stated_size_is_carried_out(graph: Graph) -> None:
 
 
 @pytest.mark.core
-@either_way("GRA-BATCH-9", "GRA-TXN-6")
+@deciding("name", batch="GRA-BATCH-9", transaction="GRA-TXN-6")
 @pytest.mark.parametrize("kind", list(batches.BAD_LISTS))
 def test_operations_that_are_not_a_list_are_refused(graph: Graph, name: str, kind: str) -> None:
     """The list of operations is required and a list."""
@@ -212,7 +205,7 @@ def test_operations_that_are_not_a_list_are_refused(graph: Graph, name: str, kin
         batches.refused_or_failed(reply, name)
 
 
-@either_way("GRA-BATCH-9", "GRA-TXN-6")
+@deciding("name", batch="GRA-BATCH-9", transaction="GRA-TXN-6")
 @pytest.mark.parametrize("kind", list(batches.BAD_OPERATIONS))
 def test_what_is_not_an_operation_is_refused(graph: Graph, name: str, kind: str) -> None:
     """An operation without `op` or `args`, or with one of the wrong type, is refused or reported as failed."""

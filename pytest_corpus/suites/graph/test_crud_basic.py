@@ -258,7 +258,7 @@ class TestBadItems:
         sandbox.all_show(left, "what was not refused")
 
     @pytest.mark.requirement("GRA-NODE-5")
-    @pytest.mark.parametrize(("kind", "count"), items.one_or_two(items.SPOILED_NODES))
+    @pytest.mark.parametrize(("kind", "count"), items.two_or_one(items.SPOILED_NODES))
     def test_the_nodes_beside_failed_ones_are_counted(self, graph: Graph, kind: str, count: int) -> None:
         """If nodes of a request fail, those that are there are counted, and those that failed."""
         graph.require("upsert_nodes")

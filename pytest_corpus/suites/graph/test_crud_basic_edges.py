@@ -190,7 +190,7 @@ def test_an_unusable_edge_is_reported_or_all_are_refused(graph: Graph, place: st
 
 
 @pytest.mark.requirement("GRA-EDGE-8")
-@pytest.mark.parametrize(("kind", "count"), items.one_or_two(items.SPOILED_EDGES))
+@pytest.mark.parametrize(("kind", "count"), items.two_or_one(items.SPOILED_EDGES))
 def test_the_edges_beside_failed_ones_are_counted(graph: Graph, kind: str, count: int) -> None:
     """If edges of a request fail, those that are there are counted, and those that failed."""
     edge_readers, sandbox = edges.sees_edges(graph), graph.sandbox()

@@ -90,12 +90,6 @@ def rest(reply: Reply, at: int, written: list[str]) -> list[str]:
     return written
 
 
-def fitting(reply: Reply, names: list[str]) -> list[str]:
-    """What a delete with a filter removed: what fits, or nothing where it is refused."""
-    expect.either(reply, "BadRequest", "NotSupported")
-    return [] if reply.is_error else names
-
-
 SPOILED_NODES: dict[str, dict[str, Any]] = {
     "id_empty": {"id": ""},
     "id_number": {"id": 7},
@@ -116,9 +110,9 @@ SPOILED_EDGES: dict[str, dict[str, Any]] = {
 SPOILED_IDS: dict[str, Any] = {"empty": "", "number": 7, "null": None, "list": ["n1"]}
 
 
-def one_or_two(kinds: Iterable[str]) -> list[tuple[str, int]]:
-    """Kinds of spoiled items, each with the number of them: one and two in turn."""
-    return [(kind, 1 + number % 2) for number, kind in enumerate(kinds)]
+def two_or_one(kinds: Iterable[str]) -> list[tuple[str, int]]:
+    """Kinds of spoiled items, each with the number of them: two and one in turn."""
+    return [(kind, 2 - number % 2) for number, kind in enumerate(kinds)]
 
 
 def among(items: list[Any], bad: list[Any], most: int) -> list[Any]:

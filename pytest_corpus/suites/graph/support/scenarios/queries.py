@@ -4,8 +4,8 @@ from typing import Any
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Undecided
-from pytest_corpus.kit.reply import StreamReply
-from pytest_corpus.suites.graph.support.answers import listed, records
+from pytest_corpus.kit.reply import Reply, StreamReply, error_names
+from pytest_corpus.suites.graph.support.answers import listed
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
@@ -55,37 +55,11 @@ BAD_QUERIES: dict[str, dict[str, Any]] = {
 }
 
 
-def finds(graph: Graph, operation: str, purpose: str) -> None:
-    """An operation finds the nodes that a question asks for, and no others."""
+def asked(graph: Graph, operation: str, purpose: str = "group") -> None:
+    """Go on only if an operation works, shows nodes correctly, and can be asked a question."""
     graph.require(operation)
     graph.readers.trusted(operation)
     graph.speaks(purpose)
-    sandbox, other = graph.sandbox(own=False), graph.sandbox(own=False)
-    values = sandbox.put_named("abc")
-    other.put(other.node("a"))
-    if purpose == "group":
-        sandbox.shows(operation, values.values(), "the nodes of the group")
-        return
-    for name, value in values.items():
-        found = sandbox.answers(operation, "find", wanted=sandbox.key(name))
-        expect.that(found == [value], "the one node of that key", f"{len(found)} nodes, or another", "records")
-
-
-def changes(graph: Graph, operation: str) -> None:
-    """An operation finds at each time what is there at that time."""
-    graph.require("upsert_nodes", "delete_nodes")
-    graph.require(operation)
-    graph.readers.trusted(operation)
-    sandbox = graph.sandbox(own=False)
-    sandbox.shows(operation, (), "nothing before the first write")
-    first = sandbox.put(sandbox.node("a"))
-    sandbox.shows(operation, first, "the first node")
-    second = sandbox.put(sandbox.node("b"))
-    sandbox.shows(operation, [*first, *second], "both nodes")
-    first = sandbox.put(sandbox.node("a"))
-    sandbox.shows(operation, [*first, *second], "the updated node")
-    sandbox.remove("nodes", "b")
-    sandbox.shows(operation, first, "the node that is left")
 
 
 def streamed(graph: Graph, count: int) -> tuple[StreamReply, list[str], list[str]]:
@@ -103,66 +77,31 @@ def streamed(graph: Graph, count: int) -> tuple[StreamReply, list[str], list[str
     return graph.remembered(("stream", count), ask)
 
 
-def binds(graph: Graph, operation: str) -> None:
-    """An operation finds the node whose key is a tricky value, and only that."""
-    graph.require(operation)
-    graph.readers.trusted(operation)
-    graph.speaks("find")
-    sandbox, keys = tricky_nodes(graph)
-    for kind, (key, value) in keys.items():
-        found = sandbox.answers(operation, "find", wanted=key)
-        expect.that(found == [value], f"the node of the value {kind}", f"{len(found)} nodes, or another", "records")
-    for kind in INJECTIONS:
-        found = records(graph.invoke(operation, graph.question("find", wanted=TRICKY[kind]), sandbox.ctx))
-        expect.that(not found, f"no record for {kind}, which no node has", f"{len(found)}", "records")
-
-
-def binds_in_every_dialect(graph: Graph, operation: str) -> None:
-    """An operation binds parameters in each listed dialect but the first.
+def answers_in(sandbox: Sandbox, name: str, items: list[dict[str, Any]]) -> list[Any]:
+    """The results of queries in batches, or transactions, as large as they may be.
 
     Raises:
-        NotApplicable: no other dialect is listed that the suite knows.
+        NotApplicable: they take no queries.
     """
-    graph.require(operation)
-    others = [name for name in graph.dialects.known[1:] if asks(graph, "find", name)]
-    if not others:
-        raise NotApplicable("no other dialect is listed that the suite can ask in")
-    sandbox, keys = tricky_nodes(graph)
-    for dialect in others:
-        for kind in INJECTIONS:
-            key, value = keys[kind]
-            found = sandbox.answers(operation, "find", dialect=dialect, wanted=key)
-            got = f"{len(found)} nodes, or another"
-            expect.that(found == [value], f"the node of the value {kind} in {dialect}", got, "records")
-
-
-def binds_in_a_batch(graph: Graph, name: str) -> None:
-    """The queries of a batch, or of a transaction, bind parameters in each listed dialect.
-
-    Raises:
-        NotApplicable: it takes no queries.
-    """
-    graph.require(name, "query")
-    sandbox, keys = tricky_nodes(graph)
-    dialects = [dialect for dialect in graph.dialects.known if asks(graph, "find", dialect)]
-    asked = [(dialect, kind) for dialect in dialects for kind in INJECTIONS]
-    items = [sandbox.item("query", **graph.question("find", dialect, wanted=keys[kind][0])) for dialect, kind in asked]
-    most = graph.capabilities.limit("max_batch_ops") or len(items)
-    answers: list[Any] = []
+    most, found = sandbox.graph.capabilities.limit("max_batch_ops") or len(items), []
     for start in range(0, len(items), most):
         reply = sandbox.call_many(name, *items[start : start + most])
-        if reply.is_a("NotSupported", "BadRequest"):
+        results = listed(reply.result, "results")
+        refused = reply.is_a("NotSupported", "BadRequest") or all(map(is_not_supported, results))
+        if refused:
             raise NotApplicable(f"a {name} takes no queries")
-        answers += listed(expect.success(reply, f"a {name} to work"), "results")
-    if answers and all("NOTSUPPORTED" in str(each).upper().replace("_", "") for each in answers):
-        raise NotApplicable(f"a {name} takes no queries")
-    for (dialect, kind), answer in zip(asked, answers, strict=True):
-        found = sandbox.own(answer)
-        claim = f"the node of the value {kind} in {dialect}"
-        expect.that(found == {keys[kind][1]}, claim, f"{len(found)} nodes, or another", f"{name}.results")
+        expect.success(reply, f"a {name} to work")
+        found += results
+    expect.that(len(found) == len(items), f"{len(items)} results", f"{len(found)}", "result.results")
+    return found
 
 
-def asks(graph: Graph, purpose: str, dialect: str) -> bool:
+def is_not_supported(result: Any) -> bool:
+    """Return whether an operation of a batch failed with NotSupported."""
+    return result.get("ok") is False and "NotSupported" in error_names(result)
+
+
+def can_ask(graph: Graph, purpose: str, dialect: str) -> bool:
     """Return whether a question can be asked in a dialect."""
     try:
         graph.speaks(purpose, dialect)
@@ -202,23 +141,8 @@ def binds_typed(graph: Graph, operation: str) -> None:
         expect.that(not found, f"no node with another value: {kind}", f"{len(found)}", "records")
 
 
-def ordered(graph: Graph, operation: str) -> None:
-    """An operation gives the records of an ordered query in their order."""
-    graph.require(operation)
-    graph.readers.trusted(operation)
-    graph.speaks("ordered")
-    sandbox = graph.sandbox(own=False)
-    ranks = [5, 1, 4, 2, 7, 3, 6]
-    nodes = [sandbox.node(f"n{rank}", rank=rank) for rank in ranks]
-    sandbox.put(*nodes)
-    wanted = [value_of(node) for node in sorted(nodes, key=lambda node: node["properties"]["corpus_rank"])]
-    found = sandbox.answers(operation, "ordered", group=sandbox.group)
-    expect.that(sorted(found) == sorted(wanted), f"{len(wanted)} records", f"{len(found)}, or others", "records")
-    expect.that(found == wanted, "the order that was asked for", "another order", "records")
-
-
-def broken(graph: Graph) -> list[dict[str, Any]]:
-    """Requests whose text is not a query of the dialect.
+def broken(graph: Graph) -> list[tuple[dict[str, Any], Reply]]:
+    """Requests whose text is not a query of the dialect, with the answers of `query`.
 
     Raises:
         NotAssessed: none is known.
@@ -226,7 +150,8 @@ def broken(graph: Graph) -> list[dict[str, Any]]:
     texts = graph.dialects.texts("broken", str(graph.dialect))
     if not texts:
         raise NotAssessed(f"no text is known that is not a query of {graph.dialect}: give one with --corpus-dialects")
-    return [{"text": text, "dialect": graph.dialect} for text in texts]
+    asked = [{"text": text, "dialect": graph.dialect} for text in texts]
+    return graph.remembered("broken", lambda: [(args, graph.call("query", args)) for args in asked])
 
 
 def changed(graph: Graph, kind: str) -> dict[str, Any]:
