@@ -21,7 +21,7 @@ from pytest_corpus.suites.graph.support.written_items import MANY
 @pytest.mark.core
 @deciding("name", batch="GRA-BATCH-1", transaction="GRA-TXN-1")
 def test_operations_are_applied_in_order(graph: Graph, name: str) -> None:
-    """What a later operation does to the node of an earlier one, or of an earlier call, stands at the end."""
+    """A later operation decides about the node of an earlier one, or of an earlier call."""
     sandbox = carrying(graph, name)
     most = graph.capabilities.limit("max_batch_ops") or 20
     old = {each: sandbox.node(each) for each in ("update", "delete")}

@@ -245,7 +245,7 @@ class TestBadItems:
         ("place", "kind"), [("first", "wrong_type"), ("middle", "not_finite"), ("last", "wrong_type")]
     )
     def test_an_unusable_node_is_reported_or_all_are_refused(self, graph: Graph, place: str, kind: str) -> None:
-        """Beside an unusable node the others are there and it is named; or the request is refused and none is."""
+        """If one node is unusable it is named and the others are there; or the request is refused and none is."""
         graph.require("upsert_nodes")
         sandbox = graph.sandbox()
         bad: dict[str, Any] = {"id": 7} if kind == "wrong_type" else sandbox.node("bad", corpus_size=math.nan)

@@ -13,7 +13,7 @@ from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.prerequisites import is_refused
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
 from pytest_corpus.suites.graph.support.scenarios import edges, items, multigraph
-from pytest_corpus.suites.graph.support.scenarios.isolation import WHERE, at
+from pytest_corpus.suites.graph.support.scenarios.isolation import WHERE, at, empty_place
 from pytest_corpus.suites.graph.support.scenarios.multigraph import PARALLEL
 from pytest_corpus.suites.graph.support.written_items import MANY
 
@@ -181,7 +181,7 @@ def test_a_delete_of_nothing_deletes_nothing(graph: Graph) -> None:
     """A delete without `ids` and `filter`, or with null in their place, leaves every node."""
     graph.require("upsert_nodes", "delete_nodes")
     graph.namespaces(aside=True)
-    sandbox = graph.empty_place()
+    sandbox = empty_place(graph)
     written = sandbox.put(sandbox.node("a"), sandbox.node("b"))
     for kind in items.DELETES_OF_NOTHING:
         sandbox.call("delete_nodes", items.BAD_DELETES[kind])

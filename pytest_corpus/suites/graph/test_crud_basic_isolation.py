@@ -23,7 +23,7 @@ READING, DELETING = (
     deciding("by", namespaces="GRA-NS-1", tenants="COM-TENANT-1"),
     deciding("by", namespaces="GRA-NS-2", tenants="COM-TENANT-1"),
 )
-"""What keeps two places apart: namespaces, or tenants."""
+"""The requirements by which namespaces, or tenants, keep two places apart."""
 
 
 @pytest.mark.core
@@ -68,7 +68,7 @@ def test_a_traversal_stays_in_its_place(graph: Graph, by: str) -> None:
 @READING
 @pytest.mark.parametrize("name", list(MANY))
 def test_the_operations_of_a_batch_stay_in_their_places(graph: Graph, name: str, by: str) -> None:
-    """What a batch, or a transaction, writes to a namespace or for a tenant is there, and nowhere else."""
+    """The nodes that a batch, or a transaction, writes to a namespace or for a tenant are there, and nowhere else."""
     graph.require(name)
     one, other = isolation.two_places(graph, by)
     node, others = one.node("a"), other.node("a")
@@ -146,8 +146,8 @@ def test_answers_name_the_namespace(graph: Graph) -> None:
     sandbox = graph.sandbox()
     sandbox.put(sandbox.node("a"))
     for node in sandbox.listed():
-        told = node.get("namespace")
-        expect.that(told in (None, sandbox.namespace), "the namespace that was listed", "another", "nodes.namespace")
+        named = node.get("namespace")
+        expect.that(named in (None, sandbox.namespace), "the namespace that was listed", "another", "nodes.namespace")
 
 
 @pytest.mark.requirement("GRA-NS-4")

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.expect import note_check
 from pytest_corpus.kit.fixtures import deciding, rules
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
@@ -130,4 +131,4 @@ def in_unlisted_dialects(graph: Graph) -> list[Reply]:
         raise NotApplicable("every dialect of the protocol is listed")
     plain = {"params": {"group": graph.seeds.group}}
     asked = [{"text": text, "dialect": name, **plain} for name, text in texts.items()]
-    return graph.remembered("unlisted dialects", lambda: [graph.call("query", args) for args in asked])
+    return cached(graph, "unlisted dialects", lambda: [graph.call("query", args) for args in asked])

@@ -6,6 +6,7 @@ from itertools import product
 import pytest
 
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import deciding, subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
@@ -149,7 +150,7 @@ def test_a_parameter_keeps_its_type(graph: Graph, operation: str) -> None:
 @deciding("operation", query="GRA-QUERY-5", stream_query="GRA-STREAM-7")
 @pytest.mark.parametrize("purpose", ["group", "find", "links"])
 def test_a_query_that_matches_nothing_succeeds(graph: Graph, purpose: str, operation: str) -> None:
-    """What is not there gives no records, and not an error."""
+    """A query for something that is not there gives no records, and not an error."""
     graph.require(operation)
     graph.speaks(purpose)
     name = "group" if purpose == "group" else "wanted"
@@ -195,7 +196,7 @@ def test_arguments_of_the_wrong_type_are_refused(graph: Graph, kind: str, operat
     graph.require("query", operation)
     args = queries.changed(graph, kind)
     with expect.resting_on("GRA-QUERY-8") if operation == "stream_query" else nullcontext():
-        expect.refusal(graph.remembered(("bad query", kind), lambda: graph.call("query", args)), "BadRequest")
+        expect.refusal(cached(graph, ("bad query", kind), lambda: graph.call("query", args)), "BadRequest")
     if operation == "stream_query":
         expect.refusal(graph.stream(operation, args), "BadRequest")
 

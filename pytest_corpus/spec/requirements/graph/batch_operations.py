@@ -13,8 +13,7 @@ GRA-BATCH-3 MUST: A batch has one result for each operation, in the order of the
 GRA-BATCH-4 MUST: A failed operation of a batch is reported with its `index` and `error`, as the caller's mistake.
   from SPECIFICATION 12.5, ERRORS 6.4, ERRORS 10, R14; needs supports_batch
   hint: report the position in `ops` from 0 and a class such as BadRequest, or refuse the whole batch
-GRA-BATCH-5 MUST: Beside a failed operation the others of a batch are applied; where the batch is refused whole, none
-    is.
+GRA-BATCH-5 MUST: If an operation of a batch fails, the others are applied; if the batch is refused whole, none is.
   from SPECIFICATION 12.5, R14; needs supports_batch
   hint: go on after a failed operation, or check all of them before the first is applied
 GRA-BATCH-6 MUST: A batch of more than `max_batch_ops` operations is refused with BAD_REQUEST, and nothing is applied.

@@ -20,8 +20,8 @@ GRA-NODE-6 MUST: `nodes`, or a node, of the wrong type, or an empty id or label,
     node.
   from SPECIFICATION 7.3.1, SPECIFICATION 17.2, SCHEMA 4.4.2, R8, R45, R69
   hint: check that id is a string, labels a list of strings, none of them empty, and properties an object
-GRA-NODE-7 MUST: Beside an unusable node the others are written, and it is reported by `index` and `error`; or nothing
-    is.
+GRA-NODE-7 MUST: If one node of a request is unusable, it is reported by `index` and `error` and the others are written;
+    or nothing is.
   from SPECIFICATION 12.5, ERRORS 10, R14, R45
   hint: go on after a node that fails and report its `index`, or check all nodes before you write any
 GRA-NODE-8 MUST: NaN and infinities in properties, at any depth, are refused whole or reported for that item.
@@ -48,7 +48,7 @@ GRA-EDGE-2 MUST: The properties of an edge are read back as they were written.
 GRA-EDGE-3 MUST: Upserting an edge again updates it in its place: there is one of that id, with the new values.
   from SPECIFICATION 4.2.6
   hint: look edges up by id, and replace the one that is there; neither skip nor duplicate it
-GRA-EDGE-4 MUST: Where an edge without one of its nodes is refused, it is with VertexNotFound or BadRequest.
+GRA-EDGE-4 MUST: An edge without one of its nodes that is refused is refused with VertexNotFound or BadRequest.
   from ERRORS 6.4, R12
   hint: raise VertexNotFound for a missing end: it is the caller's mistake, not an outage
 GRA-EDGE-5 SHOULD: An edge without one of its nodes is refused.
@@ -58,8 +58,8 @@ GRA-EDGE-6 MUST: `edges`, or an edge, of the wrong type, or an empty id or label
     edge.
   from SPECIFICATION 7.3.1, SPECIFICATION 17.2, SCHEMA 4.4.2, R8, R45, R69
   hint: check that id, src, dst and label are strings, none of them empty, and properties an object
-GRA-EDGE-7 MUST: Beside an unusable edge the others are written, and it is reported by `index` and `error`; or nothing
-    is.
+GRA-EDGE-7 MUST: If one edge of a request is unusable, it is reported by `index` and `error` and the others are written;
+    or nothing is.
   from SPECIFICATION 12.5, ERRORS 10, R14, R45
   hint: go on after an edge that fails and report its `index` from 0, or check all before you write any
 GRA-EDGE-8 MUST: The result of `upsert_edges` is null, ids, or an object of the schema whose counts are true.

@@ -1,10 +1,8 @@
 """The features of a graph adapter, the texts of its questions, and the places that the suite writes to."""
 
 import re
-from collections.abc import Callable, Hashable
-from typing import Any, TypeVar
+from typing import Any
 
-from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Undecided
 from pytest_corpus.kit.reply import Reply
@@ -13,8 +11,6 @@ from pytest_corpus.suites.graph.support.operation_names import OperationNames
 from pytest_corpus.suites.graph.support.place import Trusted
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
 from pytest_corpus.suites.graph.support.shared import GraphShared
-
-T = TypeVar("T")
 
 ASKING = ("query", "stream_query")
 """The operations that take a text of a dialect."""
@@ -122,13 +118,6 @@ class GraphCapabilities(Subject):
         if obstacle := self.dialects.obstacle(purpose, spoken):
             raise obstacle
 
-    def remembered(self, key: Hashable, ask: Callable[[], T]) -> T:
-        """The result of a look that several tests share, with the actions that their findings may rest on."""
-        done = self.shared.actions.done
-        result, before = cached(self, key, lambda: (ask(), frozenset(done)))
-        done.update(before)
-        return result
-
     def item(self, name: str, **args: Any) -> dict[str, Any]:
         """An operation of a batch or a transaction.
 
@@ -145,11 +134,6 @@ class GraphCapabilities(Subject):
             number = self.shared.sandboxes % min(NAMESPACES, self.settings.max_namespaces)
             namespace = f"{self.settings.prefix}n{number}"
         return Sandbox(self, f"{self.settings.prefix}{self.shared.number()}", namespace=namespace, tenant=tenant)
-
-    def empty_place(self) -> Sandbox:
-        """A new group of nodes in a namespace of its own if the adapter makes them."""
-        sandbox = self.sandbox()
-        return sandbox if sandbox.namespace is None else sandbox.like(namespace=sandbox.tag)
 
     def namespaces(self, *, aside: bool = False) -> None:
         """Go on only if writing to a new namespace makes it; `aside` where a test tries that too, among others.
@@ -187,17 +171,6 @@ class GraphCapabilities(Subject):
     def lasting(self) -> frozenset[str]:
         """The ids of the nodes and edges that more than one test looks at."""
         return frozenset((*(self.seeds.id(name) for name in (*SEEDS, "e1", "e2")), *self.shared.lasting))
-
-    def lasting_place(self, key: Hashable, fill: Callable[[Sandbox], T]) -> tuple[Sandbox, T]:
-        """A place in the default namespace that tests only look at; `fill` writes what is in it, once a run."""
-
-        def write() -> tuple[Sandbox, T]:
-            sandbox = self.sandbox(own=False)
-            filled = fill(sandbox)
-            self.shared.lasting.update(name for _, _, name in self.shared.written_items.made if sandbox.tag in name)
-            return sandbox, filled
-
-        return self.remembered(key, write)
 
     def _write_seeds(self, tenant: str | None) -> None:
         sandbox = self.seeds.like(tenant=tenant)

@@ -21,7 +21,7 @@ from pytest_corpus.suites.graph.support.settling import GraphSettling
 from pytest_corpus.suites.graph.support.written_items import MANY, WRITES, deleted_by
 
 UNCALLABLE = (BudgetSpent, DeclarationError, Unresponsive, WriteForbidden)
-"""Why an adapter is not called; what is there then stays until the end."""
+"""The reasons why an adapter is not called; its content then stays until the end."""
 
 WRITING = (*WRITES, *MANY)
 """The operations that write."""

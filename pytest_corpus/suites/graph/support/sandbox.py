@@ -138,9 +138,11 @@ class EdgeViews(NodeViews):
 
     def reached(self, *sources: str, **args: Any) -> list[str]:
         """The names of the nodes that a traversal reaches, without its start nodes, sorted."""
-        starts = {self.id(source) for source in sources}
-        found = {str(node.get("id")) for node in listed(self.traversed(*sources, **args), "nodes")} - starts
-        return sorted(name.removeprefix(f"{self.tag}-") for name in found)
+        return sorted(self.names(self.traversed(*sources, **args)) - {*sources})
+
+    def names(self, result: Any) -> set[str]:
+        """The names of the nodes in the result of a traversal."""
+        return {str(node.get("id")).removeprefix(f"{self.tag}-") for node in listed(result, "nodes")}
 
 
 class Sandbox(EdgeViews):

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.graph.support.answers import listed
@@ -96,7 +97,7 @@ def carrying(graph: Graph, name: str = "batch") -> Sandbox:
     """
     graph.require(name, "upsert_nodes")
     graph.operation_names.spelled("upsert_nodes")
-    if name == "batch" and graph.remembered("plain batch", partial(_takes_no_nodes, graph)):
+    if name == "batch" and cached(graph, "plain batch", partial(_takes_no_nodes, graph)):
         raise NotAssessed("batches take no upsert_nodes")
     return graph.sandbox()
 
@@ -160,12 +161,12 @@ def sound(graph: Graph, name: str) -> tuple[Reply, tuple[int, ...]]:
     most = graph.capabilities.limit("max_batch_ops") or graph.at_once
     sizes = tuple(size for size in SIZES if size <= graph.at_once)[:most]
     items = [put(sandbox, *(sandbox.node(f"n{size}x{n}") for n in range(size))) for size in sizes]
-    return graph.remembered(("sound", name), lambda: (sandbox.call_many(name, *items), sizes))
+    return cached(graph, ("sound", name), lambda: (sandbox.call_many(name, *items), sizes))
 
 
 def mixed(graph: Graph, place: str, kind: str) -> Spoiled:
     """A batch of which one operation cannot be carried out and the others write a node each."""
-    return graph.remembered(("mixed", place, kind), partial(_mixed, graph, carrying(graph), place, kind))
+    return cached(graph, ("mixed", place, kind), partial(_mixed, graph, carrying(graph), place, kind))
 
 
 def _mixed(graph: Graph, sandbox: Sandbox, place: str, kind: str) -> Spoiled:
@@ -181,7 +182,7 @@ def _mixed(graph: Graph, sandbox: Sandbox, place: str, kind: str) -> Spoiled:
 def failing(graph: Graph, place: str, kind: str) -> Spoiled:
     """A transaction that writes, updates and deletes nodes, of which one operation cannot be carried out."""
     sandbox = carrying(graph, "transaction")
-    return graph.remembered(("failing", place, kind), partial(_failing, graph, sandbox, place, kind))
+    return cached(graph, ("failing", place, kind), partial(_failing, graph, sandbox, place, kind))
 
 
 def _failing(graph: Graph, sandbox: Sandbox, place: str, kind: str) -> Spoiled:
@@ -219,7 +220,7 @@ def too_large(graph: Graph) -> tuple[Reply, Sandbox]:
         return sandbox.call_many("batch", put(sandbox, sandbox.node("a")), *drops), sandbox
 
     most = limit(graph)
-    return graph.remembered("too large", ask)
+    return cached(graph, "too large", ask)
 
 
 def in_order(counts: list[int | None], sizes: list[int]) -> None:

@@ -21,6 +21,12 @@ def at(graph: Graph, where: str) -> Sandbox:
     return graph.sandbox(tenant=tenant, own=where == "namespace")
 
 
+def empty_place(graph: Graph) -> Sandbox:
+    """A new group of nodes in a namespace of its own if the adapter makes them."""
+    sandbox = graph.sandbox()
+    return sandbox if sandbox.namespace is None else sandbox.like(namespace=sandbox.tag)
+
+
 def apart(graph: Graph) -> list[tuple[Sandbox, list[str]]]:
     """Nodes of the same ids and group in two new namespaces and in the default one, and their values."""
     one, other = two_places(graph, "namespaces")

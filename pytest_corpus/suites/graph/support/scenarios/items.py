@@ -1,4 +1,4 @@
-"""What is not a node, no edge and no delete (SPECIFICATION 4.1, 12.5; R8, R14, R31, R34, R45)."""
+"""Values that are not nodes, edges or deletes (SPECIFICATION 4.1, 12.5; R8, R14, R31, R34, R45)."""
 
 import math
 from collections.abc import Iterable
@@ -77,7 +77,7 @@ PLACES = {"first": 0, "middle": 1, "last": 2}
 
 
 def rest(reply: Reply, at: int, written: list[str]) -> list[str]:
-    """What is there after an upsert with one unusable item: the others where that was reported, else nothing."""
+    """The items that an upsert with one unusable item leaves: the others if it was reported, else nothing."""
     expect.either(reply, "BadRequest")
     if reply.is_error:
         return []

@@ -4,9 +4,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.sandbox import MOST_PAGES, PAGE, Sandbox
+from pytest_corpus.suites.graph.support.scenarios.isolation import empty_place
 
 COUNT = 11
 """The number of nodes that are listed in pages."""
@@ -28,7 +30,7 @@ BAD_PAGES: dict[str, dict[str, Any]] = {
 def bulky(graph: Graph) -> Sandbox:
     """A place whose nodes are listed, where listing works."""
     graph.require("bulk_vertices", "upsert_nodes")
-    return graph.empty_place()
+    return empty_place(graph)
 
 
 def filled(graph: Graph, count: int) -> Sandbox:
@@ -53,7 +55,7 @@ def pages(graph: Graph, limit: int | None) -> tuple[Sandbox, list[list[Mapping[s
         given = {} if limit is None else {"limit": limit}
         return sandbox, [*sandbox.pages({**given, **narrowed(sandbox)})]
 
-    return graph.remembered(("pages", limit), ask)
+    return cached(graph, ("pages", limit), ask)
 
 
 def every_node_once(sandbox: Sandbox, pages: Iterable[list[Mapping[str, Any]]], wanted: set[str]) -> None:

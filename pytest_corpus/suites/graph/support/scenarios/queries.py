@@ -3,6 +3,7 @@
 from typing import Any
 
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Undecided
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names
 from pytest_corpus.suites.graph.support.answers import listed
@@ -74,7 +75,7 @@ def streamed(graph: Graph, count: int) -> tuple[StreamReply, list[str], list[str
         found = [sandbox.own(record) for chunk in stream.chunks for record in listed(chunk, "records", of=object)]
         return stream, sorted(written), sorted(min(values) for values in found if values)
 
-    return graph.remembered(("stream", count), ask)
+    return cached(graph, ("stream", count), ask)
 
 
 def answers_in(sandbox: Sandbox, name: str, items: list[dict[str, Any]]) -> list[Any]:
@@ -151,7 +152,7 @@ def broken(graph: Graph) -> list[tuple[dict[str, Any], Reply]]:
     if not texts:
         raise NotAssessed(f"no text is known that is not a query of {graph.dialect}: give one with --corpus-dialects")
     asked = [{"text": text, "dialect": graph.dialect} for text in texts]
-    return graph.remembered("broken", lambda: [(args, graph.call("query", args)) for args in asked])
+    return cached(graph, "broken", lambda: [(args, graph.call("query", args)) for args in asked])
 
 
 def changed(graph: Graph, kind: str) -> dict[str, Any]:

@@ -109,7 +109,7 @@ class World:
         expect.that(not failed, f"every operation of a sound {together} to work", f"{len(failed)} failures", "results")
 
     def compare(self) -> None:
-        """What the adapter shows, by one operation after the other, is what should be there."""
+        """The adapter shows, by one operation after the other, the content of the model."""
         self.looks += 1
         self.sandbox.shows(
             self.readers[self.looks % len(self.readers)], self.nodes.values(), "what the sequence adds up to"

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
+
+T = TypeVar("T")
 
 MOST_DEPTH = 30
 """A larger maximal depth is not walked to its end."""
@@ -46,6 +49,18 @@ BAD_TRAVERSALS: dict[str, dict[str, Any]] = {
 }
 
 
+def lasting_place(graph: Graph, key: Hashable, fill: Callable[[Sandbox], T]) -> tuple[Sandbox, T]:
+    """A place in the default namespace that tests only look at; `fill` writes what is in it, once a run."""
+
+    def write() -> tuple[Sandbox, T]:
+        sandbox = graph.sandbox(own=False)
+        filled = fill(sandbox)
+        graph.shared.lasting.update(name for _, _, name in graph.shared.written_items.made if sandbox.tag in name)
+        return sandbox, filled
+
+    return cached(graph, key, write)
+
+
 def chain(graph: Graph, length: int = CHAIN) -> Chain:
     """A chain of a length, written once a run."""
     graph.require("traversal", "upsert_nodes", "upsert_edges")
@@ -57,7 +72,13 @@ def chain(graph: Graph, length: int = CHAIN) -> Chain:
         sandbox.link(*edges)
         return edges
 
-    return graph.lasting_place(("chain", length), fill)
+    return lasting_place(graph, ("chain", length), fill)
+
+
+def walked(graph: Graph, start: str, **args: Any) -> Any:
+    """The result of a traversal from a node of the chain."""
+    sandbox, _ = chain(graph)
+    return cached(graph, ("walked", start, *sorted(args.items())), lambda: sandbox.traversed(start, **args))
 
 
 def star(graph: Graph) -> Sandbox:
@@ -69,7 +90,7 @@ def star(graph: Graph) -> Sandbox:
         pairs = [("hub", "a"), ("hub", "b"), *((first, first + second) for first in "ab" for second in "ab")]
         sandbox.link(*(sandbox.edge(one, other, label=f"CORPUS_{other[-1].upper()}") for one, other in pairs))
 
-    return graph.lasting_place("star", fill)[0]
+    return lasting_place(graph, "star", fill)[0]
 
 
 def filterable(graph: Graph) -> Sandbox:
@@ -83,7 +104,7 @@ def filterable(graph: Graph) -> Sandbox:
         pairs += [("a", "ab"), ("a", "ac")]
         sandbox.link(*(sandbox.edge(one, other, corpus_kind=KINDS[other]) for one, other in pairs))
 
-    return graph.lasting_place("filterable", fill)[0]
+    return lasting_place(graph, "filterable", fill)[0]
 
 
 def depths(graph: Graph) -> range:
