@@ -9,6 +9,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import deciding, subject
 from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.kit.reply import error_names
 from pytest_corpus.suites.graph.support.answers import failures, listed, size
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
@@ -118,6 +119,7 @@ def test_a_failed_operation_is_reported(graph: Graph, place: str, kind: str) -> 
     index, error = failed[0].get("index"), failed[0].get("error") or failed[0].get("code")
     expect.that(index == at, f"the index {at}", str(index) if isinstance(index, int) else "none", "results.index")
     expect.that(isinstance(error, str) and error, "an error", type(error).__name__, "results.error")
+    expect.that(error_names(failed[0]), "a class of the taxonomy, or its code", "another word", "results.error")
     blamed(failed[0], "BadRequest", "NotSupported")
     if len(found) == count:
         expect.that(found[at].get("ok") is False, "the failure at its place", "elsewhere", f"results.{at}")

@@ -234,6 +234,19 @@ def test_a_cache_scope_does_not_share_answers(graph: Graph) -> None:
 
 
 @pytest.mark.requirement("GRA-CACHE-1")
+def test_a_cached_answer_is_not_given_to_another_dialect(graph: Graph) -> None:
+    """A query that was just answered in a listed dialect is still refused in one that is not listed."""
+    graph.require("query")
+    args = graph.question("group", group=graph.sandbox(own=False).group)
+    expect.success(graph.call("query", args), "an answer to the query")
+    refusal = graph.call("query", {**args, "dialect": "no-such-dialect"})
+    with expect.resting_on("GRA-DIALECT-4"):
+        other = graph.question("group", group=graph.sandbox(own=False).group)
+        expect.refusal(graph.call("query", {**other, "dialect": "no-such-dialect"}), "NotSupported")
+    expect.that(refusal.is_error, "a refusal, as of a query that is new", str(refusal))
+
+
+@pytest.mark.requirement("GRA-CACHE-1")
 def test_a_cached_answer_is_not_given_to_another_query(graph: Graph) -> None:
     """Queries that differ in text, parameters or namespace alone find each its own, however often asked."""
     graph.require("query")

@@ -13,7 +13,9 @@ from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.dialects import DIALECTS
 from pytest_corpus.suites.graph.support.answers import records
 from pytest_corpus.suites.graph.support.component import Graph, graph
+from pytest_corpus.suites.graph.support.prerequisites import is_refused
 from pytest_corpus.suites.graph.support.scenarios import edges
+from pytest_corpus.suites.graph.support.written_items import MANY
 
 NO_STRINGS: dict[str, Any] = {"number": 7, "list": ["cypher"], "object": {"name": "cypher"}}
 
@@ -78,6 +80,18 @@ def test_an_unknown_dialect_is_not_supported(graph: Graph, form: str, operation:
     graph.require(operation)
     plain = graph.question("group", group=graph.seeds.group)
     expect.refusal(graph.invoke(operation, {**plain, "dialect": form.format(known=graph.dialect)}), "NotSupported")
+
+
+@pytest.mark.requirement("GRA-DIALECT-4")
+@pytest.mark.parametrize("name", list(MANY))
+def test_an_unknown_dialect_in_a_batch_is_not_supported(graph: Graph, name: str) -> None:
+    """A query of a batch, or a transaction, in a dialect that is not listed fails with NOT_SUPPORTED."""
+    graph.require(name, "query")
+    args = {**graph.question("group", group=graph.seeds.group), "dialect": "no-such-dialect"}
+    reply = graph.call(name, {MANY[name]: [graph.item("query", **args)]})
+    expect.either(reply, "BadRequest", "NotSupported")
+    refused = reply.is_error or (is_refused(reply) and not graph.seeds.own(reply.result))
+    expect.that(refused, "a failure with NOT_SUPPORTED", str(reply), "result.results")
 
 
 @rules(refused_as_such="GRA-DIALECT-4", not_working="GRA-DIALECT-7")

@@ -6,12 +6,14 @@ from itertools import product
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.answer_cache import cached, plain
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import deciding, subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.reply import StreamReply
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.graph.support.answers import records
+from pytest_corpus.suites.graph.support.capabilities import ASKING
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.scenarios import queries
@@ -250,6 +252,21 @@ def test_an_ordered_query_keeps_its_order(graph: Graph, operation: str) -> None:
     found = sandbox.answers(operation, "ordered", group=sandbox.group)
     expect.that(sorted(found) == sorted(wanted), f"{len(wanted)} records", f"{len(found)}, or others", "records")
     expect.that(found == wanted, "the order that was asked for", "another order", "records")
+
+
+@pytest.mark.requirement("GRA-QUERY-21")
+@pytest.mark.parametrize("operation", ASKING)
+def test_a_summary_counts_the_records(graph: Graph, operation: str) -> None:
+    """The rows or records that a summary counts are those of the answer."""
+    graph.require(operation)
+    reply = plain(graph, operation)
+    found = len(records(reply))
+    last = reply.chunks[-1] if isinstance(reply, StreamReply) else reply.result
+    summary = last.get("summary")
+    stated = [summary[key] for key in ("rows", "records") if isinstance(summary.get(key), int)] if summary else []
+    if not stated:
+        raise NotApplicable("no summary counts records")
+    expect.that(set(stated) == {found}, f"a count of {found}", f"{stated}", "summary")
 
 
 @pytest.mark.requirement("GRA-QUERY-12")

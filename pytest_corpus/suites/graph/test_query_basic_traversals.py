@@ -7,6 +7,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
+from pytest_corpus.kit.expect import note_check
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.graph.support.answers import listed
@@ -237,6 +238,27 @@ def test_a_traversal_shows_each_node_and_edge_once(graph: Graph) -> None:
         ids = [item.get("id") for item in listed(result, key)]
         expect.that(len(ids) == len(set(map(str, ids))), "each of them once", "some twice", f"result.{key}")
     traversal.along_edges(sandbox, result, ends)
+
+
+@pytest.mark.requirement("GRA-TRAV-15")
+def test_paths_that_are_claimed_are_given(graph: Graph) -> None:
+    """If path queries are claimed, a traversal along an edge gives a path, or a query for paths returns one."""
+    if graph.capabilities.flag("supports_path_queries") is not True:
+        raise NotApplicable("path queries are not claimed")
+    if graph.works("traversal") and graph.works("upsert_edges"):
+        given = traversal.walked(graph, "n0", max_depth=1).get("paths")
+        if isinstance(given, list) and given:
+            note_check()
+            return
+    graph.require("query")
+    graph.seed()
+    graph.question("paths", wanted=graph.seeds.key("s1"))
+    obstacle = graph.dialects.obstacle("paths", str(graph.dialect))
+    expect.that(not isinstance(obstacle, NotApplicable), "paths, which are claimed", "none, and NOT_SUPPORTED", "paths")
+    if obstacle is not None:
+        raise obstacle
+    found = graph.seeds.answers("query", "paths", wanted=graph.seeds.key("s1"))
+    expect.that(found, "the path along an edge", "none", "records")
 
 
 @pytest.mark.requirement("GRA-TRAV-14")

@@ -27,9 +27,9 @@ GRA-NODE-7 MUST: If one node of a request is unusable, it is reported by `index`
 GRA-NODE-8 MUST: NaN and infinities in properties, at any depth, are refused whole or reported for that item.
   from SPECIFICATION 4.1, R34, R45
   hint: check math.isfinite of every number in properties, inside lists and objects, in batches too
-GRA-NODE-9 MUST: Strings of any script, integers, floats and booleans in properties are read back as they were written.
-  from SPECIFICATION 7.3.1, SPECIFICATION 4.1
-  hint: store text as UTF-8, numbers in full precision and booleans as booleans
+GRA-NODE-9 MUST: Strings, integers, floats and booleans in properties are read back as they were written.
+  from SPECIFICATION 7.3.1, SPECIFICATION 4.1, R128
+  hint: store text whole as UTF-8, numbers as 64 bits, booleans as booleans, and names with their case
 GRA-NODE-10 MUST: Lists and objects in properties are read back as they were written, or refused.
   from SPECIFICATION 7.3.1, SPECIFICATION 17.2
   hint: refuse a node with what you cannot store; do not drop it or turn it into text
@@ -43,11 +43,11 @@ GRA-EDGE-1 MUST: An edge that was upserted is read back between its ends, in its
   from SPECIFICATION 4.2.6, SPECIFICATION 7.3.1, SCHEMA 4.4.2
   hint: store src, dst and label as they were given; do not sort the ends or change letter case
 GRA-EDGE-2 MUST: The properties of an edge are read back as they were written.
-  from SPECIFICATION 7.3.1, SCHEMA 4.4.2
+  from SPECIFICATION 7.3.1, SPECIFICATION 4.1, SCHEMA 4.4.2, R128
   hint: store every property of an edge with its own type, booleans included
-GRA-EDGE-3 MUST: Upserting an edge again updates it in its place: there is one of that id, with the new values.
+GRA-EDGE-3 MUST: Upserting an edge again updates it in its place: there is one of that id, as it was written last.
   from SPECIFICATION 4.2.6
-  hint: look edges up by id, and replace the one that is there; neither skip nor duplicate it
+  hint: look edges up by id, and replace the one that is there, its ends and label too, or refuse other ends
 GRA-EDGE-4 MUST: An edge without one of its nodes that is refused is refused with VertexNotFound or BadRequest.
   from ERRORS 6.4, R12
   hint: raise VertexNotFound for a missing end: it is the caller's mistake, not an outage
@@ -114,7 +114,7 @@ GRA-NS-4 MUST: Reading from a namespace without writes finds nothing, or is refu
 GRA-NS-5 MUST: Deleting in a namespace without writes succeeds, or is refused permanently.
   from SPECIFICATION 7.3.1, ERRORS 6.4, R26, R45; needs supports_namespaces
   hint: answer with a count of 0, or raise NamespaceNotFound, where the namespace is unknown
-GRA-CACHE-1 MUST: A cached answer is not given to another text, other parameters or another namespace.
+GRA-CACHE-1 MUST: A cached answer is not given to another text, dialect or namespace, or to other parameters.
   from SPECIFICATION 11.6, SPECIFICATION 16.3, R27; needs provider, supports_caching
   hint: key the cache by a hash of dialect, text, params and namespace
 GRA-MODEL-1 MUST: Any sequence of writes, deletes, batches and transactions leaves what it adds up to.

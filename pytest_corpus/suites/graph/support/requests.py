@@ -188,6 +188,12 @@ class GraphRequests(Requests):
                 requests.append((name, asked))
                 if "{literal}" in literal["text"] and graph.dialects.obstacle("literal", graph.dialect) is None:
                     requests.append((name, {**literal, "text": literal["text"].replace("{literal}", secret)}))
+            requests += [(name, graph.question("group", group=graph.plain.group)) for name in ASKING]
+        requests += [
+            ("get_schema", {}),
+            ("bulk_vertices", {"limit": 100}),
+            ("traversal", {"start_nodes": [node["id"]]}),
+        ]
         if graph.filters:
             wanted = {"corpus_value": secret}
             requests += [
