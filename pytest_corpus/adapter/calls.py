@@ -1,30 +1,40 @@
-"""One call through a transport: what comes back within its bounds, and why there is no more."""
+"""One call through a transport: its frames within the limits, or the fault that ended it."""
 
 import asyncio
+import re
 import time
+from collections import Counter
 from collections.abc import Sequence
 
-from pytest_corpus.adapter.event_loop.cancellation import is_collected
-from pytest_corpus.adapter.event_loop.loop import TimeLimit
-from pytest_corpus.adapter.exchange import CallFault, Exchange
-from pytest_corpus.adapter.frame_reader import read_frame
+from pytest_corpus.adapter.event_loop.loop import TimeLimit, is_collected
+from pytest_corpus.adapter.exceptions import Unresponsive
+from pytest_corpus.adapter.exchange import CallFault, Exchange, Frame
 from pytest_corpus.adapter.snapshot import NotJSON
 from pytest_corpus.adapter.transports.protocol import CallFailed, Transport
+from pytest_corpus.text.strict_json import NOT_PLAIN, Fault, read_exactly, read_plainly
 
 MAX_FRAMES = 10_000
 """No request of the suite asks for a longer stream; one that goes on is cut off."""
 
 MAX_STREAM_BYTES = 64 * 2**20
 
+_PERHAPS_INFINITE = re.compile(rb"NaN|Infinity|[eE]\+?\d{3}|\d{309}")
+"""A pattern in every text whose value is not finite, and in few others."""
+
+MOST_OF_ONE_OPERATION = 2
+"""An operation with this number of timeouts is not called again."""
+
+MOST_WITHOUT_ANSWER = 2
+"""A remote adapter with this number of timeouts, of any operation, and no answer at all is not called again."""
+
 
 async def call(transport: Transport, exchange: Exchange) -> None:
-    """Send the request of an exchange to the entry point that it names, and note what comes back.
-
-    Raises:
-        TimeLimit: an answer came after `until`.
-    """
+    """Send the request of an exchange to its entry point, and note the answer; raise `TimeLimit` if it is too late."""
     await (_stream if exchange.streaming else _unary)(transport, exchange)
-    await transport.settle()
+    if transport.turns:
+        await asyncio.sleep(0)
+        for _ in range(transport.turns - 1) if len(asyncio.all_tasks()) > 1 else ():
+            await asyncio.sleep(0)
 
 
 async def call_all(transport: Transport, exchanges: Sequence[Exchange]) -> None:
@@ -59,11 +69,7 @@ async def _stream(transport: Transport, exchange: Exchange) -> None:
 
 
 def _keep(data: bytes, started: float, exchange: Exchange) -> bool:
-    """Note an answer; whether there may be another.
-
-    Raises:
-        TimeLimit: it came too late to be part of the exchange.
-    """
+    """Note an answer, and return if there may be another."""
     try:
         frame = read_frame(data, time.monotonic() - started)
     except NotJSON as error:
@@ -76,24 +82,24 @@ def _keep(data: bytes, started: float, exchange: Exchange) -> bool:
 
 
 def cut_off(exchange: Exchange) -> CallFault:
-    """The suite does not read on, and does not know whether the stream would have ended."""
+    """Return the fault of a stream that is not read on: it is not known if it would have ended."""
     return CallFault("cut_off", f"still going on after {len(exchange.frames)} frames")
 
 
 def moves(exchange: Exchange, limit: float) -> bool:
-    """Whether a stream that ran into the time limit still went on by then: that is not a hang."""
+    """Return if a stream that ran into the time limit was still sending: that is not a hang."""
     return exchange.streaming and bool(exchange.frames) and exchange.frames[-1].at_s > limit / 2
 
 
 def mark(exchanges: Sequence[Exchange], fault: CallFault) -> None:
-    """Note a fault at every exchange that has come to nothing."""
+    """Note a fault in every exchange that has no answer."""
     for exchange in exchanges:
         if not exchange.frames:
             exchange.fault = exchange.fault or fault
 
 
 def too_late(late: TimeLimit, limit: float) -> CallFault:
-    """What a call comes to that did not end in time, or whose loop did."""
+    """Return the fault of a call that did not end in time, or whose loop ended."""
     if late.ended:
         return CallFault("raised", f"{late.ended}, which ended the event loop")
     why = (
@@ -102,3 +108,51 @@ def too_late(late: TimeLimit, limit: float) -> CallFault:
         else f"no end after {limit:g} s"
     )
     return CallFault("timeout", why)
+
+
+def read_frame(data: bytes, at_s: float) -> Frame:
+    """Return the frame of an answer that came after `at_s` seconds: the one reader of all transports.
+
+    Non-finite numbers and lone surrogates are kept, for requirements of their own to judge; an integer that no
+    double holds counts as infinite.
+
+    Raises:
+        NotJSON: the bytes are not UTF-8 or not JSON, begin with a byte order mark, name a key twice in one object,
+            or nest too deep (RFC 8259).
+    """
+    if (value := read_plainly(data)) is not NOT_PLAIN:
+        return Frame(value, len(data), at_s, finite=True)
+    value, flaw = read_exactly(data)
+    if flaw is not None:
+        fault = f"with {flaw.fault.value}" if flaw.fault is Fault.DUPLICATE_KEY else f"that {flaw.message}"
+        raise NotJSON(f"an answer {fault}")
+    return Frame(value, len(data), at_s, finite=_PERHAPS_INFINITE.search(data) is None)
+
+
+class Timeouts:
+    """Counts timeouts, and stops the calls of operations that have too many.
+
+    Attributes:
+        has_answered: the adapter has sent a frame.
+    """
+
+    def __init__(self) -> None:
+        self.has_answered = False
+        self._number: Counter[str] = Counter()
+        self._moving: set[str] = set()
+
+    def add(self, op: str, *, moving: bool = False) -> None:
+        """Count a timeout; `moving` if the stream still sent frames."""
+        self._number[op] += 1
+        if moving:
+            self._moving.add(op)
+
+    def check(self, op: str, *, remote: bool) -> None:
+        """Pass if an operation may be called.
+
+        Raises:
+            Unresponsive: it ran into the time limit too often.
+        """
+        is_silent = remote and not self.has_answered and self._number.total() >= MOST_WITHOUT_ANSWER
+        if self._number[op] >= MOST_OF_ONE_OPERATION or is_silent:
+            raise Unresponsive(op, moving=op in self._moving)

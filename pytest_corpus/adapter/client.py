@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import concurrent.futures
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_corpus.adapter.calls import call, call_all, cut_off, mark, moves, too_late
+from pytest_corpus.adapter.calls import Timeouts, call, call_all, cut_off, mark, moves, too_late
 from pytest_corpus.adapter.event_loop.closing import ClosingBudget, lasting, left_behind
 from pytest_corpus.adapter.event_loop.loop import STOP_S, LoopThread, TimeLimit
 from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive, WriteForbidden
@@ -20,7 +20,7 @@ from pytest_corpus.adapter.opening import factory as factories
 from pytest_corpus.adapter.opening.remote import RemoteAdapter
 from pytest_corpus.adapter.recording import Recording
 from pytest_corpus.adapter.side_channel import SETTLE_S
-from pytest_corpus.adapter.timeouts import Timeouts
+from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
 from pytest_corpus.adapter.usage.meter import Meter
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.operations import BY_OP
@@ -301,17 +301,25 @@ class AdapterClient:
         self.concurrent_observations = recording.observations()
         return exchanges
 
-    def carry_out(self, work: Callable[[], Coroutine[Any, Any, None]], op: str) -> CallFault | None:
-        """Carry out a call in the adapter's loop that is no exchange, and return why it did not end, if so."""
+    def raw_call(self, request: RawRequest, component: str) -> RawAnswer:
+        """Send a request of a transport test unchanged, and return everything that came back within the call limit.
+
+        Raises:
+            BudgetSpent: the run may make no more calls.
+            Unresponsive: calls of the operation ran into the time limit too often before.
+        """
         assert self._loop is not None, "the adapter is not open"
-        self._check_timeouts(op)
+        assert self.remote is not None, "the adapter runs in this process"
+        answer, exchange = RawAnswer(), Exchange(request.envelope, request.streaming)
+        self._check_timeouts(exchange.op)
         self._begin(1)
         try:
-            self._loop.run(work(), self.call_timeout)
+            self._loop.run(self.remote.transport.raw(request, answer), self.call_timeout)
         except TimeLimit as late:
-            self._timeouts.add(op)
-            return too_late(late, self.call_timeout)
-        return None
+            self._timeouts.add(exchange.op)
+            answer.fault = too_late(late, self.call_timeout)
+        self.meter.note(component, [exchange])
+        return answer
 
     def _check_write(self, exchange: Exchange) -> None:
         operation = BY_OP.get(exchange.op.strip().lower())

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from pytest_corpus.adapter.event_loop.cancellation import is_cancelled
 from pytest_corpus.adapter.event_loop.closing import ClosingBudget
-from pytest_corpus.adapter.event_loop.loop import LoopThread, TimeLimit
+from pytest_corpus.adapter.event_loop.loop import LoopThread, TimeLimit, is_cancelled
 from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.adapter.opening import factory as factories
 from pytest_corpus.redaction.values import type_name

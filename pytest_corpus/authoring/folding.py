@@ -76,11 +76,7 @@ class Folder:
         self._documents: dict[str, Any] = {}
 
     def fold(self, schema: Schema) -> Folded:
-        """The schema folded.
-
-        Raises:
-            RecursionError: it refers to itself.
-        """
+        """The schema folded. Raises RecursionError if it refers to itself."""
         folded = Folded()
         self._into(folded, schema)
         return folded

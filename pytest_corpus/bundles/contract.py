@@ -1,4 +1,4 @@
-"""Holding one answer to the contract of a bundle (R44, R81, R82)."""
+"""The judgement of one answer by the contract of a bundle (R44, R81, R82)."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -23,19 +23,15 @@ LONGEST_OUTPUT = 2**20
 def judged(
     bundle: Bundle, case: Case, raw: str, prompts: tuple[str, str | None], scorers: Mapping[str, Score]
 ) -> Sample:
-    """The verdict on one answer; numbers of the call are added by who made it."""
+    """The verdict on one answer, without the numbers of the call."""
     content = Content(*prompts, raw)
     if len(raw) > LONGEST_OUTPUT:
         said = f"the answer has more than {LONGEST_OUTPUT:,} characters"
         return Sample(FAILED, (Reason("schema", said),), content=content)
     output = parsed(raw)
-    reasons: list[Reason] = []
+    reasons = list(_schema(bundle, output))
+    valid = None if bundle.contract.schema is None else not reasons
     notes: list[str] = []
-    valid = None
-    if bundle.contract.schema is not None:
-        found = list(_schema(bundle, output))
-        valid = not found
-        reasons += found
     names = {
         "output": output,
         "raw_output": raw,
@@ -77,12 +73,9 @@ def dotted(path: tuple[str | int, ...]) -> str:
 
 def _schema(bundle: Bundle, output: Any) -> Iterator[Reason]:
     schema = bundle.contract.schema
-    assert schema is not None
-    for broken in schema.violations(output):
-        where = dotted(broken.path)
-        shape = f"the answer breaks the schema at {place(where)} (schema path {broken.rule})"
-        yield Reason("schema", shape, f"the answer breaks the schema at {where}: {cut(broken.message, 400)} "
-                                      f"(schema path {broken.rule})")  # fmt: skip
+    for broken in schema.violations(output) if schema is not None else ():
+        where, rule, head = dotted(broken.path), f"(schema path {broken.rule})", "the answer breaks the schema at"
+        yield Reason("schema", f"{head} {place(where)} {rule}", f"{head} {where}: {cut(broken.message, 400)} {rule}")
 
 
 def _invariant(invariant: Expression, error: str, parts: tuple[tuple[str, Any], ...]) -> Reason:
@@ -102,14 +95,9 @@ def _size(source: str, value: Any) -> str:
 
 def _expected(case: Case, raw: str) -> Iterator[Reason]:
     for each in differences(case.expected, raw, case.match):
-        where = dotted(each.path)
-        said = f"the answer is not as expected ({case.match}) at {{}}: {{}}"
-        yield Reason(
-            "expected",
-            said.format(place(where), each.kind),
-            said.format(where, each.kind)
-            + f"\n    - expected: {cut(each.expected, 400)}\n    + got:      {cut(each.got, 400)}",
-        )
+        where, head = dotted(each.path), f"the answer is not as expected ({case.match}) at"
+        both = f"\n    - expected: {cut(each.expected, 400)}\n    + got:      {cut(each.got, 400)}"
+        yield Reason("expected", f"{head} {place(where)}: {each.kind}", f"{head} {where}: {each.kind}{both}")
 
 
 def _scored(

@@ -47,12 +47,6 @@ def _no_number(name: str) -> Any:
     raise ValueError(name)
 
 
-def is_json(text: str) -> bool:
-    """True if a text is JSON."""
-    value = parsed(text)
-    return value is not text
-
-
 def differences(expected: Any, raw: str, how: str) -> list[Difference]:
     """The differences between an answer and its expectation, at most ten.
 
@@ -73,15 +67,15 @@ def differences(expected: Any, raw: str, how: str) -> list[Difference]:
 
 
 def _by_text(expected: str, raw: str, how: str) -> list[Difference]:
-    if how == "contains":
-        fine, said = expected in raw, "the text is not contained in the answer"
-    else:
-        said = "the regular expression is not found in the answer"
-        try:
-            fine = found_in(expected, raw)
-        except (OperationError, BudgetError) as error:
-            fine, said = False, f"the regular expression {error}"
-    return [] if fine else [Difference((), expected, raw, said)]
+    said = {"contains": "the text is not contained in the answer"}.get(
+        how, "the regular expression is not found in the answer"
+    )
+    try:
+        if expected in raw if how == "contains" else found_in(expected, raw):
+            return []
+    except (OperationError, BudgetError) as error:
+        said = f"the regular expression {error}"
+    return [Difference((), expected, raw, said)]
 
 
 def _of_text(expected: str, raw: str, output: Any, *, exact: bool) -> list[Difference]:

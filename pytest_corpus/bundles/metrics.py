@@ -1,4 +1,4 @@
-"""The numbers of a bundle, and holding them to thresholds (R83)."""
+"""The metrics of a bundle, and their thresholds (R83)."""
 
 import math
 import operator
@@ -58,8 +58,7 @@ def _metric(name: str, results: Sequence[CaseResult], total: int) -> float | Non
     if name in LATENCIES:
         return _latency(name, [each.latency_ms for each in samples if each.latency_ms is not None])
     if name in TOKENS:
-        found = [getattr(sample, name) for sample in samples]
-        given = [number for number in found if number is not None]
+        given = [number for sample in samples if (number := getattr(sample, name)) is not None]
         return float(sum(given)) if given else None
     if several := _PASS_AT.fullmatch(name):
         return _pass_at(int(several[1]), results, total)
@@ -67,7 +66,7 @@ def _metric(name: str, results: Sequence[CaseResult], total: int) -> float | Non
     return fmean(scores) if scores else None
 
 
-def _share(number: int, whole: int) -> float | None:
+def _share(number: float, whole: int) -> float | None:
     return number / whole if whole else None
 
 
@@ -79,11 +78,8 @@ def _mean_of(found: Iterable[bool | None]) -> float | None:
 def _latency(name: str, times: list[float]) -> float | None:
     if not times:
         return None
-    if name == "avg_latency_ms":
-        return fmean(times)
-    if name == "max_latency_ms":
-        return max(times)
-    return sorted(times)[math.ceil(0.95 * len(times)) - 1]
+    p95 = sorted(times)[math.ceil(0.95 * len(times)) - 1]
+    return {"avg_latency_ms": fmean(times), "max_latency_ms": max(times)}.get(name, p95)
 
 
 def _pass_at(count: int, results: Sequence[CaseResult], total: int) -> float | None:
@@ -100,11 +96,7 @@ def _pass_at(count: int, results: Sequence[CaseResult], total: int) -> float | N
         if size < count:
             return None
         chances.append(1 - math.comb(size - passed, count) / math.comb(size, count))
-    return _share_of(chances, total)
-
-
-def _share_of(chances: list[float], total: int) -> float | None:
-    return sum(chances) / total if total else None
+    return _share(sum(chances), total)
 
 
 def independent(samples: Sequence[Sample]) -> list[Sample]:
@@ -114,7 +106,7 @@ def independent(samples: Sequence[Sample]) -> list[Sample]:
 
 @dataclass(frozen=True)
 class Threshold:
-    """A number that a metric is held to."""
+    """A number that a metric is compared with."""
 
     metric: str
     operator: str
@@ -126,7 +118,7 @@ class Threshold:
 
 @dataclass(frozen=True)
 class Judged:
-    """A threshold and the number that was held to it."""
+    """A threshold and the number that was compared with it."""
 
     threshold: Threshold
     actual: float | None
@@ -140,7 +132,7 @@ class Judged:
 
 
 def judge(threshold: Threshold, found: Mapping[str, float | None]) -> Judged:
-    """Hold a metric to its threshold; one without data does not hold, and `==` is exact."""
+    """Compare a metric with its threshold; one without data fails it, and `==` is exact."""
     actual = found.get(threshold.metric)
     holds = actual is not None and OPERATORS[threshold.operator](actual, threshold.value)
     return Judged(threshold, actual, holds)

@@ -81,18 +81,15 @@ class CaseResult:
 
 def from_document(value: Mapping[str, Any]) -> CaseResult:
     """The result of a JSON value that `document` made."""
-    samples = tuple(
-        Sample(
-            **{
-                **sample,
-                "reasons": _reasons(sample["reasons"]),
-                "notes": tuple(sample["notes"]),
-                "content": Content(**sample["content"]) if sample["content"] else None,
-            }
-        )
-        for sample in value["samples"]
-    )
+    samples = tuple(map(_sample, value["samples"]))
     return CaseResult(**{**value, "samples": samples, "reasons": _reasons(value["reasons"])})
+
+
+def _sample(value: Mapping[str, Any]) -> Sample:
+    content = value["content"] and Content(**value["content"])
+    return Sample(
+        **{**value, "reasons": _reasons(value["reasons"]), "notes": tuple(value["notes"]), "content": content}
+    )
 
 
 def _reasons(given: Iterable[Mapping[str, str]]) -> tuple[Reason, ...]:

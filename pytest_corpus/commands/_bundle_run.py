@@ -13,6 +13,7 @@ from typing import Any
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.adapter.opening.factory import resolve, split_label
+from pytest_corpus.adapter.usage.budget import Budget, parse
 from pytest_corpus.bundles.errors import BundleError, suggestion
 from pytest_corpus.bundles.loading.bundle import Bundle
 from pytest_corpus.bundles.loading.bundle_file import load
@@ -25,7 +26,6 @@ from pytest_corpus.bundles.running.asking import Asking
 from pytest_corpus.bundles.running.cassettes import MODES, Cassettes, mode_of
 from pytest_corpus.bundles.running.pool import Pool
 from pytest_corpus.bundles.running.provider_choice import SelectedProvider, choose
-from pytest_corpus.bundles.running.spending import SpendingLimit, read_limit
 from pytest_corpus.bundles.running.store import MemoryStore, SpentBudget
 from pytest_corpus.commands import FINDINGS, FINE, INTERRUPTED, CommandError
 from pytest_corpus.commands import _console as console
@@ -132,9 +132,9 @@ class _Session:
                     )
         return ended
 
-    def _budget(self) -> SpendingLimit:
+    def _budget(self) -> Budget:
         try:
-            return read_limit(self._given.budget) if self._given.budget else SpendingLimit()
+            return parse(self._given.budget) if self._given.budget else Budget()
         except ValueError as error:
             raise CommandError(f"--budget {self._given.budget}: {error}") from None
 

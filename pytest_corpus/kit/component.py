@@ -274,6 +274,13 @@ class Subject:
         """What a chunk breaks beyond its schema, as (requirement id, violation)."""
         raise NotImplementedError
 
+    def has_content(self, frame: Any) -> bool:
+        """Return whether a frame of a stream carries data or ends it; any other one is a keep-alive (R4)."""
+        chunk = frame.get("chunk") if isinstance(frame, Mapping) else None
+        if not isinstance(chunk, Mapping):
+            return True
+        return chunk.get("is_final") is True or any(chunk.get(key) for key in self.content)
+
     def models(self) -> tuple[str, ...]:
         """The listed models.
 

@@ -5,10 +5,9 @@ its kind and size alone, wherever it turned up; so is whatever a caller may have
 numbers, and strings that read like an identifier of the protocol.
 """
 
-import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -77,26 +76,6 @@ def cut(text: str, most: int, end: int = 0) -> str:
         return text
     return f"{text[: most - end]} ..." + (f" {text[-end:]}" if end else "")
 
-
-def sample(value: object, secrets: Iterable[str], most: int) -> str:
-    """What the suite itself sent, as JSON: long strings and arrays shortened, planted secrets masked, then cut."""
-    text = json.dumps(_shortened(value), default=lambda other: f"<{type_name(other)}>")
-    for secret in secrets:
-        text = text.replace(secret, "***")
-    return cut(text, most)
-
-
-def _shortened(value: object) -> object:
-    if isinstance(value, str) and len(value) > _LONGEST_STRING:
-        return f"{value[:20]}... ({len(value)} characters)"
-    if isinstance(value, Mapping):
-        return {str(key): _shortened(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_shortened(item) for item in value[:8]] + (["..."] if len(value) > 8 else [])
-    return value
-
-
-_LONGEST_STRING: Final = 60
 
 # -- what an adapter says of itself --------------------------------------------------------------------
 

@@ -27,7 +27,7 @@ SHORT = 80
 """No text that an adapter states in its capabilities is longer in a report."""
 
 INTERNAL_REPORT_DIR = "CORPUS_INTERNAL_REPORT_DIR"
-"""The environment variable that names a folder of whose reports a run says nothing."""
+"""The environment variable that names a folder; a run does not mention the reports that it writes there."""
 
 EXACT = 2**53
 """The largest integer that every reader of JSON keeps exactly (RFC 8259, 6)."""
@@ -60,22 +60,20 @@ class Run:
 
 def build(ledger: Ledger, verdict: Verdict, run: Run) -> dict[str, Any]:
     """The report as a JSON value, of printable text, with its `sha256`: what `schemas/report/` describes."""
-    notes = [*run.notes, *unseen(ledger), *left_behind(ledger)]
-    about: dict[str, Any] = {"commit": run.commit, "ci": dict(run.ci), "profile": run.profile, "notes": notes}
-    about |= {
+    optional: dict[str, Any] = {
+        "commit": run.commit,
+        "ci": dict(run.ci),
+        "profile": run.profile,
+        "notes": [*run.notes, *unseen(ledger), *left_behind(ledger)],
         "runs": sorted(ledger.runs),
         "command": run.command,
         "budget": run.budget.limits,
         "shard": run.shard and asdict(run.shard),
+        "bundles": [dict(each) for each in run.bundles],
+        "settle_s": {name: round(ledger.settle[name], 3) for name in sorted(ledger.settle)},
     }
     document = {
-        **{key: value for key, value in about.items() if value},
-        **({"bundles": [dict(each) for each in run.bundles]} if run.bundles else {}),
-        **(
-            {"settle_s": {name: round(ledger.settle[name], 3) for name in sorted(ledger.settle)}}
-            if ledger.settle
-            else {}
-        ),
+        **{key: value for key, value in optional.items() if value},
         "format": FORMAT,
         "verdict": verdict.verdict,
         "complete": verdict.complete,
@@ -189,28 +187,21 @@ def _requirement(status: Status) -> dict[str, Any]:
     passed, runs = status.runs
     if runs:
         entry["repeats"] = {"runs": runs, "passed": passed}
-    for key in ("reason", "keyword"):
-        if getattr(status, key):
-            entry[key] = getattr(status, key)
-    if status.blocked_by:
-        entry["blocked_by"] = list(status.blocked_by)
-    return entry
+    open_for = {"reason": status.reason, "keyword": status.keyword, "blocked_by": list(status.blocked_by)}
+    return entry | {key: value for key, value in open_for.items() if value}
 
 
 def _test(records: list[TestRecord]) -> dict[str, Any]:
     """One test, with the worst of its repetitions."""
     worst = max(records, key=lambda record: WORSE.index(record.outcome))
-    entry: dict[str, Any] = {"test": worst.test, "outcome": worst.outcome}
-    if calls := sum(record.calls for record in records):
-        entry["calls"] = calls
-    if took := round(sum(record.duration_s for record in records), 3):
-        entry["duration_s"] = took
-    if worst.reason:
-        entry["reason"] = worst.reason
-    if worst.repetition:
-        passed = sum(record.outcome == "satisfied" for record in records)
-        entry["repeats"] = {"runs": len(records), "passed": passed}
-    return entry
+    passed = sum(record.outcome == "satisfied" for record in records)
+    optional = {
+        "calls": sum(record.calls for record in records),
+        "duration_s": round(sum(record.duration_s for record in records), 3),
+        "reason": worst.reason,
+        "repeats": {"runs": len(records), "passed": passed} if worst.repetition else None,
+    }
+    return {"test": worst.test, "outcome": worst.outcome, **{key: each for key, each in optional.items() if each}}
 
 
 def _identity(ledger: Ledger) -> dict[str, Any]:

@@ -66,14 +66,11 @@ def _labels(reports: Sequence[tuple[str, Document]]) -> list[str]:
 
     A run that came to nothing has not found out the name of its adapter: the file stands for it.
     """
+    files = [file for file, _ in reports]
     names = [str(document["adapter"]["name"]) or file for file, document in reports]
-    twice = [name for name, many in Counter(names).items() if many > 1]
-    shown_names = [
-        f"{name} ({file})" if name in twice else name for name, (file, _) in zip(names, reports, strict=True)
-    ]
+    longer = [f"{name} ({file})" if names.count(name) > 1 else name for name, file in zip(names, files, strict=True)]
     return [
-        f"{name} #{shown_names[: at + 1].count(name)}" if shown_names.count(name) > 1 else name
-        for at, name in enumerate(shown_names)
+        f"{name} #{longer[: at + 1].count(name)}" if longer.count(name) > 1 else name for at, name in enumerate(longer)
     ]
 
 
@@ -124,9 +121,7 @@ def _chapters(documents: Sequence[Document]) -> list[dict[str, Any]]:
             row = rows.setdefault(
                 (entry["component"], entry["id"]),
                 {
-                    "id": entry["id"],
-                    "level": entry["level"],
-                    "text": entry["text"],
+                    **{key: entry[key] for key in ("id", "level", "text")},
                     "statuses": [None] * len(documents),
                     "cells": [None] * len(documents),
                 },

@@ -6,8 +6,8 @@ Facts that cannot be found quickly and reliably are left out.
 import re
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 GIT_PATIENCE_S = 2.0
@@ -17,13 +17,8 @@ _COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _PLAIN = re.compile(r"[A-Za-z0-9_.#:/+-]{1,80}")
 
 
-@dataclass(frozen=True, slots=True)
-class System:
-    """A CI system: the variable that tells it, and those that name its run and the commit.
-
-    Attributes:
-        url: a template of the address of the run, with variables in braces.
-    """
+class System(NamedTuple):
+    """A CI system: the variable that it sets, a template of the run's address, the variables of its run and commit."""
 
     name: str
     sign: str
@@ -32,24 +27,16 @@ class System:
     commit: str
 
 
+GITHUB_RUN = "{GITHUB_SERVER_URL}/{GITHUB_REPOSITORY}/actions/runs/{GITHUB_RUN_ID}"
+AZURE_RUN = "{SYSTEM_TEAMFOUNDATIONCOLLECTIONURI}{SYSTEM_TEAMPROJECT}/_build/results/{BUILD_BUILDID}"
+
+
 SYSTEMS = (
-    System(
-        "GitHub Actions",
-        "GITHUB_ACTIONS",
-        "{GITHUB_SERVER_URL}/{GITHUB_REPOSITORY}/actions/runs/{GITHUB_RUN_ID}",
-        "GITHUB_RUN_ID",
-        "GITHUB_SHA",
-    ),
+    System("GitHub Actions", "GITHUB_ACTIONS", GITHUB_RUN, "GITHUB_RUN_ID", "GITHUB_SHA"),
     System("GitLab CI", "GITLAB_CI", "{CI_JOB_URL}", "CI_JOB_ID", "CI_COMMIT_SHA"),
     System("CircleCI", "CIRCLECI", "{CIRCLE_BUILD_URL}", "CIRCLE_BUILD_NUM", "CIRCLE_SHA1"),
     System("Buildkite", "BUILDKITE", "{BUILDKITE_BUILD_URL}", "BUILDKITE_BUILD_NUMBER", "BUILDKITE_COMMIT"),
-    System(
-        "Azure Pipelines",
-        "TF_BUILD",
-        "{SYSTEM_TEAMFOUNDATIONCOLLECTIONURI}{SYSTEM_TEAMPROJECT}/_build/results/{BUILD_BUILDID}",
-        "BUILD_BUILDID",
-        "BUILD_SOURCEVERSION",
-    ),
+    System("Azure Pipelines", "TF_BUILD", AZURE_RUN, "BUILD_BUILDID", "BUILD_SOURCEVERSION"),
     System("Travis CI", "TRAVIS", "{TRAVIS_BUILD_WEB_URL}", "TRAVIS_BUILD_ID", "TRAVIS_COMMIT"),
     System("Jenkins", "JENKINS_URL", "{BUILD_URL}", "BUILD_ID", "GIT_COMMIT"),
 )

@@ -5,6 +5,7 @@ from typing import Literal, NamedTuple
 
 from pytest_corpus.reports import priority
 from pytest_corpus.reports.text import count, printable
+from pytest_corpus.reports.view import applicable
 from pytest_corpus.spec.components import WIRE
 from pytest_corpus.verdict.ledger import LACKING, Ledger, left_behind, unseen
 from pytest_corpus.verdict.verdict import ComponentVerdict, Status, Verdict
@@ -75,16 +76,15 @@ def fix_first(verdict: Verdict) -> list[Line]:
 
 
 FIX_FIRST = 8
-"""So many lines the list of what to fix first has at most, its head included."""
+"""The most lines of the list of what to fix first, its head included."""
 
 
 def _component(part: ComponentVerdict, verdict: Verdict, detail: Detail) -> Iterator[Line]:
     yield Line(f"  {part.component}: {part.verdict}", VERDICT_TONES[part.verdict])
     for level in ("MUST", "SHOULD"):
         totals = part.totals(level)
-        applicable = sum(totals.values()) - totals["not_applicable"]
         yield Line(
-            f"    {level:<6} {totals['satisfied']}/{applicable} satisfied, {totals['violated']} violated, "
+            f"    {level:<6} {totals['satisfied']}/{applicable(totals)} satisfied, {totals['violated']} violated, "
             f"{totals['not_assessed']} not assessed, {totals['not_applicable']} not applicable"
             + (f", {totals['deviated']} deviated" if totals["deviated"] else "")
         )
@@ -100,9 +100,8 @@ def _component(part: ComponentVerdict, verdict: Verdict, detail: Detail) -> Iter
     yield from _unassessed(part, detail)
     if detail.reasons:
         yield from _not_applicable(part)
-    for test in sorted(
-        {record.test for status in part.statuses for record in status.tests if record.outcome == "error"}
-    ):
+    records = [record for status in part.statuses for record in status.tests]
+    for test in sorted({record.test for record in records if record.outcome == "error"}):
         said = f"    fault of pytest-corpus itself, not of the adapter, in {test}: please report it"
         yield Line(said, "bad")
 
@@ -136,13 +135,10 @@ def _unassessed(part: ComponentVerdict, detail: Detail) -> Iterator[Line]:
     for blocker, number in priority.blocked(open_ones).items():
         if blocker not in violated or not detail.violations:
             yield Line(f"    {blocker} blocks {count(number, 'other')}", "caution")
-    if any(status.blocked_by for status in open_ones):
-        number = sum(bool(status.blocked_by) for status in open_ones)
-        yield Line(f"    not assessed  {count(number, 'requirement')}: others block them", "caution")
-        if detail.reasons:
-            for status in open_ones:
-                if status.blocked_by:
-                    yield Line(f"    not assessed  {status.requirement.id}: {status.reason}", "caution")
+    if blocked := [status for status in open_ones if status.blocked_by]:
+        yield Line(f"    not assessed  {count(len(blocked), 'requirement')}: others block them", "caution")
+        for status in blocked if detail.reasons else ():
+            yield Line(f"    not assessed  {status.requirement.id}: {status.reason}", "caution")
     untested = [status for status in open_ones if not status.tests]
     if untested:
         yield Line(f"    not assessed  {len(untested)} requirements: no test of them ran", "caution")

@@ -74,15 +74,17 @@ def titles(document: Document) -> str:
 def numbers(document: Document, component: str) -> Iterator[Numbers]:
     """The numbers of each level of a component."""
     for level, totals in sorted(document["components"][component]["totals"].items()):
-        yield Numbers(
-            level.upper(),
-            totals["satisfied"],
-            sum(totals.values()) - totals["not_applicable"],
-            totals["violated"],
-            totals["deviated"],
-            totals["not_assessed"],
-            totals["not_applicable"],
-        )
+        yield Numbers(level.upper(), applicable=applicable(totals), **totals)
+
+
+def applicable(totals: Mapping[str, int]) -> int:
+    """The number of requirements that apply, of those counted by status."""
+    return sum(totals.values()) - totals.get("not_applicable", 0)
+
+
+def ratio(totals: Mapping[str, int]) -> str:
+    """The satisfied of those that apply: ``3 / 4``."""
+    return f"{totals.get('satisfied', 0)} / {applicable(totals)}"
 
 
 def of_status(document: Document, status: str) -> list[dict[str, Any]]:
@@ -190,6 +192,6 @@ def used(parts: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _settling(document: Document) -> str:
-    """After how long the writes of each component show; nothing where all of them show at once."""
+    """The seconds after which the writes of each component show; empty if all of them show at once."""
     late = {name: seconds for name, seconds in document.get("settle_s", {}).items() if seconds}
     return ", ".join(f"{TITLES.get(name, name)} after {seconds:g} s" for name, seconds in sorted(late.items()))

@@ -6,7 +6,7 @@ from contextlib import aclosing
 from typing import Any
 
 from pytest_corpus.adapter.snapshot import to_bytes
-from pytest_corpus.adapter.transports.request_encoding import is_stream
+from pytest_corpus.adapter.transports.protocol import is_stream
 from pytest_corpus.serving.service import NOT_JSON, Service, error_envelope
 
 Send = Callable[[bytes], Awaitable[None]]

@@ -103,8 +103,3 @@ ALTERNATIVES = {
     "vector.batch_query": Alternative("vector", "text", ("queries", "*")),
 }
 """By operation; those of `llm.stream` and `vector.batch_query` follow from the operations that they repeat."""
-
-
-def rules_of(op: str) -> tuple[Rule, ...]:
-    """The rules of an operation; none where the documents say nothing more."""
-    return RULES.get(op, ())

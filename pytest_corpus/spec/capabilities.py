@@ -120,11 +120,7 @@ with those of the published wire (R42), those that any result may have (R56), an
 
 
 def fact(component: str, name: str) -> Fact:
-    """The fact `name` of a component.
-
-    Raises:
-        KeyError: no such fact is documented for the component.
-    """
+    """The fact `name` of a component. Raises KeyError if no such fact is documented for the component."""
     for candidate in FACTS:
         if candidate.name == name and component in candidate.components:
             return candidate

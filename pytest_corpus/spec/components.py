@@ -82,9 +82,6 @@ WIRE = (CLIENT.name,)
 TITLES = {row.name: row.title for row in (*ROWS, CLIENT)}
 """What a person reads for each of them."""
 
-COMMON_PREFIX = "COM"
-"""What the ids of requirements that components share begin with."""
-
 COMMON_CHAPTERS = (
     *("wire_handler", "streaming", "capabilities", "health", "context"),
     *("observability", "privacy", "deadlines", "faults", "state"),

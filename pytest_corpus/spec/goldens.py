@@ -53,29 +53,21 @@ _FRAMES = ("1.1.0",)
 """Canonical frames are valid from this edition on (R3)."""
 
 
-def _request(op: str, stem: str = "") -> Golden:
-    """The request golden of one operation; `stem` is its file's where that does not follow from the op."""
+def _of(op: str, kind: str, stem: str = "") -> Golden:
+    """The request or success golden of one operation; `stem` is its file's if that does not follow from the op."""
     component, _, name = op.partition(".")
-    return Golden(
-        f"{component}/{stem or f'{component}_{name}_request'}.json",
-        f"{component}.envelope.request",
-        also=(f"{op}.request",),
-    )
-
-
-def _success(op: str, stem: str = "") -> Golden:
-    """The success golden of one unary operation, in the same naming."""
-    component, _, name = op.partition(".")
-    return Golden(
-        f"{component}/{stem or f'{component}_{name}_success'}.json",
-        f"{component}.envelope.success",
-        also=(f"{op}.success",),
-    )
+    stem = stem or f"{component}_{name}_{kind}"
+    return Golden(f"{component}/{stem}.json", f"{component}.envelope.{kind}", also=(f"{op}.{kind}",))
 
 
 def _exchange(op: str, stem: str = "") -> tuple[Golden, Golden]:
     """The request and the success golden of one operation."""
-    return (_request(op, f"{stem}_request" if stem else ""), _success(op, f"{stem}_success" if stem else ""))
+    return _of(op, "request", stem and f"{stem}_request"), _of(op, "success", stem and f"{stem}_success")
+
+
+def _exchanges(component: str, names: str) -> Iterator[Golden]:
+    for name in names.split():
+        yield from _exchange(f"{component}.{name}")
 
 
 def _error(stem: str) -> Golden:
@@ -84,116 +76,86 @@ def _error(stem: str) -> Golden:
     return Golden(f"{component}/{stem}.json", f"{component}.envelope.error", also=("common.envelope.error",))
 
 
-def _type(component: str, name: str) -> Golden:
-    """The golden of one type."""
-    return Golden(f"{component}/{component}_types_{name}.json", f"{component}.types.{name}")
+def _named(component: str, rows: str) -> Iterator[Golden]:
+    """Goldens of one schema each: `file=schema`, both without the component."""
+    for row in rows.split():
+        file, _, schema = row.partition("=")
+        yield Golden(f"{component}/{component}_{file}.json", f"{component}.{schema}")
 
 
-def _overlay(component: str, event: str) -> Golden:
-    """The golden of one overlay frame, which is a line of the overlay's NDJSON too."""
-    return Golden(
-        f"{component}/{component}_stream_frame_{event}.json",
-        f"{component}.stream.frame.{event}",
-        also=(f"{component}.stream.frames.ndjson.schema",),
-    )
+def _types(component: str, names: str) -> Iterator[Golden]:
+    return _named(component, " ".join(f"types_{name}=types.{name}" for name in names.split()))
+
+
+def _overlay(component: str) -> Iterator[Golden]:
+    """The goldens of overlay frames, each of which is a line of the overlay's NDJSON too."""
+    for event in ("data", "end", "error"):
+        file, also = f"{component}/{component}_stream_frame_{event}.json", f"{component}.stream.frames.ndjson.schema"
+        yield Golden(file, f"{component}.stream.frame.{event}", also=(also,))
 
 
 def _streams(op: str) -> tuple[Golden, Golden, Golden]:
     """The goldens of canonical frames: a stream that succeeds, its first frame, and a stream that fails."""
     component = op.partition(".")[0]
-    frame, envelope = f"{op}.frame", (f"{component}.envelope.stream.success",)
-    return (
-        Golden(f"{component}/{component}_stream.ndjson", frame, _FRAMES, envelope),
-        Golden(f"{component}/{component}_stream_chunk.json", frame, _FRAMES, envelope),
-        Golden(
-            f"{component}/{component}_stream_error.ndjson",
-            frame,
-            _FRAMES,
-            envelope,
-            last_line=f"{component}.envelope.error",
-        ),
-    )
+    stem, error = f"{component}/{component}_stream", f"{component}.envelope.error"
+    success = Golden(f"{stem}.ndjson", f"{op}.frame", _FRAMES, (f"{component}.envelope.stream.success",))
+    failure = replace(success, file=f"{stem}_error.ndjson", last_line=error)
+    return success, replace(success, file=f"{stem}_chunk.json"), failure
 
 
 _LLM = (
-    *_exchange("llm.capabilities"),
-    *_exchange("llm.complete"),
-    *_exchange("llm.count_tokens"),
-    *_exchange("llm.health"),
+    *_exchanges("llm", "capabilities complete count_tokens health"),
     _error("llm_error_envelope"),
-    Golden("llm/llm_response_format.json", "llm.response_format"),
-    Golden("llm/llm_sampling_params.json", "llm.sampling.params"),
+    *_named("llm", "response_format=response_format sampling_params=sampling.params"),
     *_streams("llm.stream"),
-    _overlay("llm", "data"),
-    _overlay("llm", "end"),
-    _overlay("llm", "error"),
-    Golden("llm/llm_tools_schema.json", "llm.tools.schema"),
-    _type("llm", "chunk"),
-    _type("llm", "completion"),
-    _type("llm", "logprobs"),
-    _type("llm", "message"),
-    _type("llm", "token_usage"),
-    _type("llm", "tool"),
-    _type("llm", "warning"),
+    *_overlay("llm"),
+    *_named("llm", "tools_schema=tools.schema"),
+    *_types("llm", "chunk completion logprobs message token_usage tool warning"),
 )
 
 _VECTOR = (
-    *_exchange("vector.capabilities"),
-    *_exchange("vector.delete"),
+    *_exchanges("vector", "capabilities delete"),
     _error("vector_error_dimension_mismatch"),
-    *_exchange("vector.health"),
+    *_exchanges("vector", "health"),
     *_exchange("vector.create_namespace", "vector_namespace_create"),
     *_exchange("vector.delete_namespace", "vector_namespace_delete"),
-    Golden("vector/vector_partial_success_result.json", "vector.types.partial_success_result"),
-    *_exchange("vector.query"),
-    _type("vector", "failure_item"),
-    _type("vector", "filter"),
-    _type("vector", "query_result"),
-    _type("vector", "vector"),
-    _type("vector", "vector_match"),
-    *_exchange("vector.upsert"),
+    *_named("vector", "partial_success_result=types.partial_success_result"),
+    *_exchanges("vector", "query"),
+    *_types("vector", "failure_item filter query_result vector vector_match"),
+    *_exchanges("vector", "upsert"),
 )
 
 _EMBEDDING = (
-    *_exchange("embedding.capabilities"),
-    _request("embedding.count_tokens", "embedding_count_tokens_request_batch"),
-    _request("embedding.count_tokens", "embedding_count_tokens_request_single"),
-    _success("embedding.count_tokens", "embedding_count_tokens_success_batch"),
-    _success("embedding.count_tokens", "embedding_count_tokens_success_single"),
-    *_exchange("embedding.embed_batch"),
-    *_exchange("embedding.embed"),
+    *_exchanges("embedding", "capabilities"),
+    _of("embedding.count_tokens", "request", "embedding_count_tokens_request_batch"),
+    _of("embedding.count_tokens", "request", "embedding_count_tokens_request_single"),
+    _of("embedding.count_tokens", "success", "embedding_count_tokens_success_batch"),
+    _of("embedding.count_tokens", "success", "embedding_count_tokens_success_single"),
+    *_exchanges("embedding", "embed_batch embed"),
     _error("embedding_envelope_error"),
-    *_exchange("embedding.health"),
-    Golden("embedding/embedding_partial_success_result.json", "embedding.partial_success.result"),
-    _type("embedding", "failure"),
-    _type("embedding", "vector"),
-    _type("embedding", "warning"),
+    *_exchanges("embedding", "health"),
+    *_named("embedding", "partial_success_result=partial_success.result"),
+    *_types("embedding", "failure vector warning"),
 )
 
 _GRAPH = (
-    _request("graph.delete_nodes", "graph.delete_nodes.by_id.request"),
-    _success("graph.delete_nodes", "graph.delete_nodes.by_id.success"),
-    _request("graph.upsert_nodes", "graph.upsert_nodes.single.request"),
-    _success("graph.upsert_nodes", "graph.upsert_nodes.single.success"),
-    Golden("graph/graph_batch_op_create_vertex.json", "graph.types.batch_op"),
-    Golden("graph/graph_batch_op_query.json", "graph.types.batch_op"),
-    *_exchange("graph.batch"),
-    *_exchange("graph.capabilities"),
+    _of("graph.delete_nodes", "request", "graph.delete_nodes.by_id.request"),
+    _of("graph.delete_nodes", "success", "graph.delete_nodes.by_id.success"),
+    _of("graph.upsert_nodes", "request", "graph.upsert_nodes.single.request"),
+    _of("graph.upsert_nodes", "success", "graph.upsert_nodes.single.success"),
+    *_named("graph", "batch_op_create_vertex=types.batch_op batch_op_query=types.batch_op"),
+    *_exchanges("graph", "batch capabilities"),
     *_exchange("graph.upsert_edges", "graph_edge_create"),
-    Golden("graph/graph_entity_edge.json", "graph.types.entity"),
-    Golden("graph/graph_entity_vertex.json", "graph.types.entity"),
+    *_named("graph", "entity_edge=types.entity entity_vertex=types.entity"),
     _error("graph_envelope_error"),
-    *_exchange("graph.health"),
-    Golden("graph/graph_id_value.json", "graph.types.id"),
-    Golden("graph/graph_partial_success_result.json", "graph.types.partial_success_result"),
-    *_exchange("graph.query"),
-    Golden("graph/graph_row.json", "graph.types.row"),
+    *_exchanges("graph", "health"),
+    *_named("graph", "id_value=types.id partial_success_result=types.partial_success_result"),
+    *_exchanges("graph", "query"),
+    *_named("graph", "row=types.row"),
     *_streams("graph.stream_query"),
-    _overlay("graph", "data"),
-    _overlay("graph", "end"),
-    _overlay("graph", "error"),
-    _request("graph.stream_query"),
-    Golden("graph/graph_warning.json", "graph.types.warning"),
+    *_overlay("graph"),
+    _of("graph.stream_query", "request"),
+    *_named("graph", "warning=types.warning"),
 )
 
 GOLDENS = (*_LLM, *_VECTOR, *_EMBEDDING, *_GRAPH)
@@ -210,17 +172,17 @@ def goldens_of(op: str) -> tuple[Golden, ...]:
     if BY_OP[op].streaming:
         name = op.partition(".")[2]
         frames = tuple(replace(golden, file=golden.file.replace("_stream", f"_{name}")) for golden in _streams(op))
-        return (_request(op), *frames)
+        return (_of(op, "request"), *frames)
     return _exchange(op)
 
 
 def request_golden(op: str) -> Golden:
     """The golden of an operation's request, or the one that it would have."""
-    return next((golden for golden in goldens_of(op) if f"{op}.request" in golden.also), _request(op))
+    return next((golden for golden in goldens_of(op) if f"{op}.request" in golden.also), _of(op, "request"))
 
 
 def answer_golden(op: str) -> Golden:
     """The golden of an operation's success, or of a whole stream of it, or the one that it would have."""
     if BY_OP[op].streaming:
         return next(golden for golden in goldens_of(op) if golden.is_stream and golden.last_line is None)
-    return next((golden for golden in goldens_of(op) if f"{op}.success" in golden.also), _success(op))
+    return next((golden for golden in goldens_of(op) if f"{op}.success" in golden.also), _of(op, "success"))

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from pytest_corpus.adapter.calls import read_frame
 from pytest_corpus.adapter.exchange import Frame
-from pytest_corpus.adapter.frame_reader import read_frame
 from pytest_corpus.adapter.snapshot import to_bytes
 
 

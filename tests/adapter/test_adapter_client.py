@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.adapter import calls, timeouts
+from pytest_corpus.adapter import calls
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.event_loop.closing import ClosingBudget
 from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive
@@ -130,7 +130,7 @@ def test_a_call_that_ends_at_the_limit_has_an_answer_or_is_late() -> None:
 def test_unresponsive(opened: Open) -> None:
     """An operation that ran into the limit a few times is not called again; others are."""
     client = opened(handler(lambda envelope: asyncio.sleep(1000) if envelope["args"] else {"ok": True}), 0.5)
-    for _ in range(timeouts.MOST_OF_ONE_OPERATION):
+    for _ in range(calls.MOST_OF_ONE_OPERATION):
         client.send(REQUEST, "llm")
     with pytest.raises(Unresponsive, match=r"llm\.complete"):
         client.send(REQUEST, "llm")
@@ -140,7 +140,7 @@ def test_unresponsive(opened: Open) -> None:
 def test_a_shorter_limit_is_no_mark_against_it(opened: Open) -> None:
     """A call that a test limits by itself does not use up patience."""
     client = opened(handler(lambda envelope: asyncio.sleep(1000)), 30.0)
-    for _ in range(timeouts.MOST_OF_ONE_OPERATION + 1):
+    for _ in range(calls.MOST_OF_ONE_OPERATION + 1):
         exchange = client.send(REQUEST, "llm", limit_s=0.02)
         assert exchange.limited
         assert exchange.fault is not None

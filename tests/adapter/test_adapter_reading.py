@@ -9,8 +9,8 @@ from arrivals import arrived
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_corpus.adapter.calls import read_frame
 from pytest_corpus.adapter.exchange import non_finite
-from pytest_corpus.adapter.frame_reader import read_frame
 from pytest_corpus.adapter.snapshot import NotJSON
 from pytest_corpus.spec.wire_format import BOM
 from pytest_corpus.text.problems import MAX_DEPTH

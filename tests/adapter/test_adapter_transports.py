@@ -31,7 +31,7 @@ class Handler:
 class Remote:
     """A transport that gets its bytes from elsewhere: the least that the Protocol asks for."""
 
-    streams = True
+    streams, turns = True, 0
 
     def __init__(self, *answers: bytes, fault: CallFault | None = None) -> None:
         self.answers, self.fault = answers, fault
@@ -50,9 +50,6 @@ class Remote:
                 raise CallFailed(self.fault)
         finally:
             self.log.append("closed")
-
-    async def settle(self) -> None:
-        self.log.append("settled")
 
     async def aclose(self) -> None:
         self.log.append("let go")
@@ -258,12 +255,12 @@ def test_letting_go_of_the_transport_does_not_close_the_handler() -> None:
 
 @pytest.mark.parametrize("streaming", [False, True])
 def test_bytes_from_elsewhere_are_read_alike(streaming: bool) -> None:
-    """A transport needs no more than the Protocol to be read, closed and settled."""
+    """A transport needs no more than the Protocol to be read and closed."""
     transport = Remote(b'{ "ok": true }')
     exchange = carried(transport, streaming=streaming)
     assert [(frame.body, frame.size) for frame in exchange.frames] == [({"ok": True}, 14)]
     assert exchange.fault is None
-    assert transport.log == (["closed", "settled"] if streaming else ["settled"])
+    assert transport.log == (["closed"] if streaming else [])
 
 
 @pytest.mark.parametrize("data", [b'{"a": 1, "a": 1}', b'{"a": "\xff"}', b"\xef\xbb\xbf{}", b"{", b""], ids=range(5))
@@ -274,7 +271,7 @@ def test_bytes_that_are_no_json_are_a_fault(data: bytes, streaming: bool) -> Non
     exchange = carried(transport, streaming=streaming)
     assert exchange.fault is not None
     assert (exchange.fault.kind, len(exchange.frames)) == ("not_json", int(streaming))
-    assert transport.log == (["closed", "settled"] if streaming else ["settled"])
+    assert transport.log == (["closed"] if streaming else [])
 
 
 @pytest.mark.parametrize("streaming", [False, True])
@@ -292,7 +289,7 @@ def test_a_stream_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (carried(transport).fault or CallFault("raised", "")).kind == "cut_off"
     monkeypatch.setattr(calls, "MAX_STREAM_BYTES", 1)
     assert len(carried(transport).frames) == 1
-    assert transport.log == ["closed", "settled"] * 2
+    assert transport.log == ["closed"] * 2
 
 
 def test_calls_run_side_by_side() -> None:

@@ -1,6 +1,6 @@
-"""Small sound servers of the reference LLM, for single things to be broken in: HTTP, WebSocket, stdio, gRPC.
+"""A sound HTTP server of the reference LLM, for single things to be broken in: `http.edits`.
 
-What a subclass may break is a method of its own. A registered server is served by `place_of`.
+What a subclass may break is a method of its own. `place_of` serves it.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from pytest_corpus.reference.llm.adapter import ReferenceLLM
 from pytest_corpus.serving.service import NOT_JSON, Service, error_envelope, failure_of
@@ -26,42 +26,6 @@ class Server(Protocol):
 
     async def stop(self) -> None:
         """Stop listening."""
-
-
-Made = TypeVar("Made", bound="type[Any]")
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A registered server: the requirement that it breaks, none for a legal one, and how many others may go with it."""
-
-    made: type[Any]
-    requirement: str
-    others: int
-
-    @property
-    def name(self) -> str:
-        """What it speaks and its class: `http-Plain`, whichever of the modules for HTTP has it."""
-        return f"{self.made.__module__.split('_')[1]}-{self.made.__name__}"
-
-
-SERVERS: list[Entry] = []
-
-
-def breaks(requirement: str, *, others: int = 0) -> Callable[[Made], Made]:
-    """Register a server with one mistake, which its docstring names."""
-
-    def register(made: Made) -> Made:
-        SERVERS.append(Entry(made, requirement, others))
-        return made
-
-    return register
-
-
-def legal(made: Made) -> Made:
-    """Register a server that does something unusual and legal."""
-    SERVERS.append(Entry(made, "", 0))
-    return made
 
 
 class Advertising(ReferenceLLM):
@@ -184,20 +148,20 @@ class PlainHttp:
     async def other_method(self, writer: asyncio.StreamWriter) -> None:
         await self.send(writer, 405, b"", JSON)
 
-    async def other_type(self, writer: asyncio.StreamWriter, _envelope: Any, _hooks: str) -> None:
+    async def other_type(self, writer: asyncio.StreamWriter, envelope: Any, hooks: str) -> None:
         await self.send(writer, 415, refusal("BadRequest"), JSON)
 
     async def no_json(self, writer: asyncio.StreamWriter) -> None:
         await self.send(writer, 400, json.dumps(NOT_JSON).encode(), JSON)
 
-    async def not_offered(self, writer: asyncio.StreamWriter, _accept: str, _envelope: Any, _hooks: str) -> None:
+    async def not_offered(self, writer: asyncio.StreamWriter, accept: str, envelope: Any, hooks: str) -> None:
         await self.send(writer, 406, refusal("NotSupported"), JSON)
 
     def status(self, answer: bytes) -> int:
         name = failure_of(answer)
         return TAXONOMY[name].http[0] if name else 200
 
-    async def unary(self, _request: Request, writer: asyncio.StreamWriter, answer: bytes) -> None:
+    async def unary(self, request: Request, writer: asyncio.StreamWriter, answer: bytes) -> None:
         await self.send(writer, self.status(answer), answer, JSON)
 
     async def stream(self, kind: str, frames: AsyncIterator[bytes], writer: asyncio.StreamWriter) -> None:
@@ -214,7 +178,7 @@ class PlainHttp:
         await self.part(writer, self.after(kind))
         await self.end(writer)
 
-    async def refused(self, _kind: str, frame: bytes, writer: asyncio.StreamWriter) -> None:
+    async def refused(self, kind: str, frame: bytes, writer: asyncio.StreamWriter) -> None:
         await self.send(writer, self.status(frame), frame, JSON)
 
     def stream_headers(self, kind: str) -> dict[str, str]:
@@ -223,7 +187,7 @@ class PlainHttp:
     def stream_type(self, kind: str) -> str:
         return kind
 
-    def before(self, _kind: str) -> bytes:
+    def before(self, kind: str) -> bytes:
         return b""
 
     def framed(self, kind: str, frame: bytes) -> bytes:
@@ -235,7 +199,7 @@ class PlainHttp:
     def event(self, frame: bytes) -> bytes:
         return b"data: " + frame + b"\n\n"
 
-    def after(self, _kind: str) -> bytes:
+    def after(self, kind: str) -> bytes:
         return b""
 
     # -- the wire --------------------------------------------------------------------------------------

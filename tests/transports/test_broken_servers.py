@@ -5,14 +5,11 @@ import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
-import broken_grpc
-import broken_http
-import broken_http_streams
-import broken_messages
-import legal_http
 import pytest
-from plain_servers import SERVERS, Entry, place_of, refusal
+from edits import unknown_names
+from plain_servers import PlainHttp, place_of, refusal
 from served_adapters import command, served
+from servers import GRPC, HTTP, SERVERS, Entry
 
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.spec.transports import JSON, TRANSPORT_GROUPS
@@ -20,12 +17,12 @@ from pytest_corpus.spec.transports import JSON, TRANSPORT_GROUPS
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from mutants.runner import Report, Runner
 
-MODULES = (broken_http, broken_http_streams, legal_http, broken_messages, broken_grpc)
 BROKEN = [entry for entry in SERVERS if entry.requirement]
 LEGAL = [entry for entry in SERVERS if not entry.requirement]
 FIRST = [entry for entry in BROKEN if entry == next(each for each in BROKEN if each.requirement == entry.requirement)]
 OF_TRANSPORTS = [entry.id for entry in catalogue().values() if TRANSPORT_GROUPS.keys() & set(entry.needs)]
 WHOLE = "TRA-*"
+SlotIsLost: type[PlainHttp] = HTTP.make("SlotIsLost")
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +50,7 @@ def test_every_requirement_of_a_transport_has_a_broken_server() -> None:
     broken = {entry.requirement for entry in BROKEN}
     assert [each for each in OF_TRANSPORTS if each not in broken] == []
     assert all(entry.made.__doc__ for entry in SERVERS)
+    assert not {entry.name: names for entry in SERVERS if (names := unknown_names(entry.made))}
 
 
 def test_in_this_process_nothing_of_a_transport_applies(runner: Runner) -> None:
@@ -81,7 +79,7 @@ def test_a_broken_server_violates_its_requirement(runner: Runner, entry: Entry) 
     assert entry.requirement in found.violated, told(found)
 
 
-class SlotIsRefused(broken_http.SlotIsLost):
+class SlotIsRefused(SlotIsLost):
     """Without a free slot a stream is refused, as one that is busy would be."""
 
     async def stream(self, kind: str, frames: AsyncIterator[bytes], writer: asyncio.StreamWriter) -> None:
@@ -99,7 +97,7 @@ def test_a_refusal_after_clients_that_went_away_proves_nothing(runner: Runner) -
 
 def test_a_stream_that_failed_may_end_with_any_status(runner: Runner) -> None:
     """After the error frame the status of gRPC says nothing more."""
-    with place_of(broken_grpc.StreamsEndWithAStatus) as place:
+    with place_of(GRPC.make("StreamsEndWithAStatus")) as place:
         found = runner.run(place, "COM-WIRE-1,COM-STREAM-*,COM-FAULT-9,TRA-GRPC-*")
     assert (found.violated, found.errors) == ([], []), told(found)
     assert {found.statuses[each] for each in ("COM-WIRE-1", "COM-STREAM-8", "COM-FAULT-9")} == {"satisfied"}
@@ -107,7 +105,7 @@ def test_a_stream_that_failed_may_end_with_any_status(runner: Runner) -> None:
 
 def test_a_stream_that_did_not_fail_ends_with_ok(runner: Runner) -> None:
     """Without an error envelope another status is no answer."""
-    with place_of(broken_grpc.EveryStreamIsAborted) as place:
+    with place_of(GRPC.make("EveryStreamIsAborted")) as place:
         found = runner.run(place, "COM-WIRE-1,COM-STREAM-8")
     assert found.violated == ["COM-WIRE-1"], told(found)
 

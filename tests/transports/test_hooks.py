@@ -6,9 +6,8 @@ import os
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import legal_http
 import pytest
-from plain_servers import place_of
+from plain_servers import PlainHttp, place_of
 from served_adapters import command, served
 from test_raw import opened
 
@@ -17,11 +16,7 @@ from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.adapter.hooks.server import HookServer
 from pytest_corpus.adapter.opening.address import parse
-from pytest_corpus.adapter.opening.remote import Connection, RemoteFactory
-from pytest_corpus.adapter.side_channel import SideChannel
-from pytest_corpus.adapter.transports.grpc import Grpc
-from pytest_corpus.adapter.transports.http import Http
-from pytest_corpus.adapter.transports.websocket import WebSocket
+from pytest_corpus.adapter.opening.remote import Connection, RemoteAdapter, RemoteFactory
 from pytest_corpus.serving import hook_client
 from pytest_corpus.serving.hook_client import HookClient
 
@@ -176,18 +171,15 @@ def test_a_closed_connection_ends_a_hang() -> None:
     assert ended
 
 
-@pytest.mark.parametrize("kind", [Http, WebSocket, Grpc])
-def test_fifty_calls_side_by_side_report_each_to_its_own_address(kind: Any) -> None:
+@pytest.mark.parametrize("scheme", ["http", "ws", "grpc"])
+def test_fifty_calls_side_by_side_report_each_to_its_own_address(scheme: str) -> None:
     """An observation arrives at the address of the call whose tenant it names."""
-    with served("pytest_corpus.reference:all", *(["--grpc"] if kind is Grpc else [])) as (place, _):
+    with served("pytest_corpus.reference:all", *(["--grpc"] if scheme == "grpc" else [])) as (place, _):
 
         async def call(server: HookServer, _posting: HookClient) -> None:
-            if kind is Http:
-                transport = kind(f"http://{place}/", server, SideChannel(), headers={}, connections=100, tls=True)
-            elif kind is Grpc:
-                transport = kind(place, server, SideChannel(), headers={})
-            else:
-                transport = kind(f"ws://{place}/", server, SideChannel(), headers={}, tls=True)
+            remote = RemoteAdapter(parse(f"{scheme}://{place}"), Connection(), server)
+            await remote.connect()
+            transport = remote.transport
             try:
                 alone = [await transport.send(_envelope(number)) for number in range(50)]
                 answers = await asyncio.gather(*(transport.send(_envelope(number)) for number in range(50)))
@@ -267,7 +259,7 @@ def fails_and_recovers(address: str) -> None:
 
 def test_a_report_that_comes_until_a_call_begins_is_none_of_that_call() -> None:
     """It is one of the call before, which was not waited for any longer."""
-    with place_of(legal_http.Plain) as place, opened(place) as client:
+    with place_of(PlainHttp) as place, opened(place) as client:
         assert client.remote is not None
         hooks, turn = client.remote.hooks, client.remote.hooks.turn
 

@@ -12,7 +12,6 @@ from aiohttp import web
 from plain_servers import Server, place_of
 from test_raw import opened
 
-from pytest_corpus.adapter.raw_calls import raw_call
 from pytest_corpus.adapter.transports.raw import RawRequest
 
 REQUEST = {"op": "llm.complete", "ctx": {}, "args": {}}
@@ -144,7 +143,7 @@ def test_a_goodbye_that_crossed_a_call_is_passed_over(streaming: bool) -> None:
 def test_a_goodbye_that_crossed_a_raw_call_is_passed_over() -> None:
     """What a test of the transport sends is no exception."""
     with place_of(ClosesIdle) as place, opened(place) as client:
-        answers = [raw_call(client, RawRequest(REQUEST), "llm") for _ in range(2)]
+        answers = [client.raw_call(RawRequest(REQUEST), "llm") for _ in range(2)]
     assert [(answer.fault, len(answer.pieces)) for answer in answers] == [(None, 1)] * 2
 
 

@@ -5,14 +5,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from legal_http import Plain
-from plain_servers import Request, place_of, refusal
+from plain_servers import PlainHttp, Request, place_of, refusal
 from test_raw import STREAM, opened
 
 from pytest_corpus.spec.transports import HOOKS_HEADER, JSON, NDJSON, SSE
 
 
-class Refuses(Plain):
+class Refuses(PlainHttp):
     """What is not offered is NOT_SUPPORTED, with a status of choice. It keeps what it was asked."""
 
     said = 406
@@ -25,7 +24,7 @@ class Refuses(Plain):
         self.asked.append(request)
         await super().answer(request, writer)
 
-    async def not_offered(self, writer: asyncio.StreamWriter, _accept: str, _envelope: Any, _hooks: str) -> None:
+    async def not_offered(self, writer: asyncio.StreamWriter, accept: str, envelope: Any, hooks: str) -> None:
         await self.send(writer, self.said, refusal("NotSupported"), JSON)
 
 

@@ -14,7 +14,7 @@ from pytest_corpus.adapter.opening.address import parse, shown, split_label
 from pytest_corpus.adapter.transports.frame_splitter import Events, Lines, Splitter
 from pytest_corpus.adapter.transports.multiplexer import NoMessage, is_terminal, unpack
 from pytest_corpus.adapter.transports.program import Intake
-from pytest_corpus.adapter.transports.request_encoding import written
+from pytest_corpus.adapter.transports.protocol import request_bytes
 from pytest_corpus.spec.wire_format import BOM
 from pytest_corpus.suites.transport.test_calls import is_utf8
 from pytest_corpus.text import frame_message
@@ -83,7 +83,7 @@ def test_a_command_is_shown_without_what_is_named_a_secret(declared: str, said: 
 
 def test_what_json_cannot_say_is_sent_as_a_number_beyond_all_doubles() -> None:
     """A text that says NaN stays one."""
-    data = written({"NaN": [math.nan, math.inf, -math.inf, 'a "NaN" \\']})
+    data = request_bytes({"NaN": [math.nan, math.inf, -math.inf, 'a "NaN" \\']})
     assert data == b'{"NaN":[1e999,1e999,-1e999,"a \\"NaN\\" \\\\"]}'
 
 

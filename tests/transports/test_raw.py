@@ -4,16 +4,14 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import broken_messages
-import legal_http
 import pytest
 from plain_servers import PlainHttp, place_of
+from servers import HTTP, MESSAGES
 
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.exceptions import Unresponsive
 from pytest_corpus.adapter.opening.address import parse
 from pytest_corpus.adapter.opening.remote import Connection, RemoteFactory
-from pytest_corpus.adapter.raw_calls import raw_call
 from pytest_corpus.adapter.transports.raw import RawRequest
 from pytest_corpus.spec.transports import NDJSON
 
@@ -34,10 +32,10 @@ def opened(address: str, limit_s: float = 3.0) -> Iterator[AdapterClient]:
 
 def test_an_answer_over_http_has_its_status_and_headers() -> None:
     """Status, headers in any case, and the body as it came; a call is counted, and is no exchange."""
-    with place_of(legal_http.LowerCase) as place, opened(place) as client:
-        answer = raw_call(client, RawRequest(CAPABILITIES, method="GET"), "llm")
+    with place_of(HTTP.make("LowerCase")) as place, opened(place) as client:
+        answer = client.raw_call(RawRequest(CAPABILITIES, method="GET"), "llm")
         assert (answer.status, answer.fault) == (405, None)
-        answer = raw_call(client, RawRequest(STREAM, True, accept=NDJSON), "llm")
+        answer = client.raw_call(RawRequest(STREAM, True, accept=NDJSON), "llm")
         assert (answer.content_type, answer.header("TRANSFER-encoding")) == (NDJSON, "chunked")
         assert answer.body.count(b"\n") > 1
         assert client.meter.total_calls == 2
@@ -46,19 +44,19 @@ def test_an_answer_over_http_has_its_status_and_headers() -> None:
 
 def test_a_client_that_leaves_hears_no_more() -> None:
     """After so many pieces the connection is closed, and when is noted."""
-    with place_of(legal_http.Plain) as place, opened(place) as client:
-        answer = raw_call(client, RawRequest(STREAM, True, accept=NDJSON, leave_after=1), "llm")
+    with place_of(PlainHttp) as place, opened(place) as client:
+        answer = client.raw_call(RawRequest(STREAM, True, accept=NDJSON, leave_after=1), "llm")
         assert len(answer.pieces) == 1
         assert answer.left_s is not None
 
 
-@pytest.mark.parametrize("made", [broken_messages.PlainSocket, broken_messages.PlainLines])
-def test_a_message_is_seen_whole(made: type[broken_messages.Channel]) -> None:
+@pytest.mark.parametrize("name", ["PlainSocket", "PlainLines"])
+def test_a_message_is_seen_whole(name: str) -> None:
     """With the id of its request; silence after what is no JSON is no fault."""
-    with place_of(made) as place, opened(place) as client:
-        answer = raw_call(client, RawRequest(CAPABILITIES), "llm")
+    with place_of(MESSAGES.make(name)) as place, opened(place) as client:
+        answer = client.raw_call(RawRequest(CAPABILITIES), "llm")
         assert [piece.data.startswith(b'{"id":%d,"frame":{' % answer.number) for piece in answer.pieces] == [True]
-        answer = raw_call(client, RawRequest(body=b"no json"), "llm")
+        answer = client.raw_call(RawRequest(body=b"no json"), "llm")
         assert (answer.fault, answer.noise) == (None, 0)
 
 
@@ -71,8 +69,8 @@ def test_an_adapter_that_never_answers_is_not_asked_for_ever() -> None:
 
     with place_of(Silent) as place, opened(place, 0.2) as client:
         for _ in range(2):
-            fault = raw_call(client, RawRequest(CAPABILITIES, method="GET"), "llm").fault
+            fault = client.raw_call(RawRequest(CAPABILITIES, method="GET"), "llm").fault
             assert fault is not None
             assert fault.kind == "timeout"
         with pytest.raises(Unresponsive):
-            raw_call(client, RawRequest(CAPABILITIES, method="GET"), "llm")
+            client.raw_call(RawRequest(CAPABILITIES, method="GET"), "llm")

@@ -5,10 +5,9 @@ import contextlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import broken_grpc
-import legal_http
 import pytest
-from plain_servers import Request, place_of, service_of
+from grpc_servers import PlainGrpc
+from plain_servers import PlainHttp, Request, place_of, service_of
 
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.exceptions import DeclarationError
@@ -47,14 +46,14 @@ def test_grpc_goes_to_the_address_whatever_proxy_is_set(monkeypatch: pytest.Monk
         monkeypatch.delenv(name, raising=False)
     for name in ("http_proxy", "https_proxy", "grpc_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:1")
-    with place_of(broken_grpc.PlainGrpc) as place:
+    with place_of(PlainGrpc) as place:
         assert asked(place).fault is None
 
 
 @pytest.mark.parametrize("end", ["", "/"])
 def test_grpc_has_one_default_port(monkeypatch: pytest.MonkeyPatch, end: str) -> None:
     """Where the address names none, the calls go where it was seen that the port is open."""
-    with place_of(broken_grpc.PlainGrpc) as place:
+    with place_of(PlainGrpc) as place:
         host, _, port = place.removeprefix("grpc://").rpartition(":")
         monkeypatch.setitem(DEFAULT_PORTS, "grpc", int(port))
         assert asked(f"grpc://{host}{end}").fault is None
@@ -65,7 +64,7 @@ def test_grpc_has_one_default_port(monkeypatch: pytest.MonkeyPatch, end: str) ->
 )
 def test_a_header_that_grpc_cannot_carry_is_refused(name: str, value: str) -> None:
     """In one sentence, without its value, before anything is sent."""
-    with place_of(broken_grpc.PlainGrpc) as place:
+    with place_of(PlainGrpc) as place:
         assert asked(place, headers={"Authorization": "Bearer a", "x-a.b_c": ""}).fault is None
         with pytest.raises(DeclarationError, match=f"gRPC cannot carry the header {name}") as refused:
             asked(place, headers={name: value})
@@ -108,7 +107,7 @@ def test_an_address_that_does_not_speak_tls_is_told_from_an_unknown_certificate(
 def test_a_refused_upgrade_tells_its_status(status: int) -> None:
     """And where credentials are missing, how they are sent."""
 
-    class Refuses(legal_http.Plain):
+    class Refuses(PlainHttp):
         async def other_method(self, writer: asyncio.StreamWriter) -> None:
             await self.send(writer, status, b"", "text/plain")
 
@@ -120,8 +119,8 @@ def test_a_refused_upgrade_tells_its_status(status: int) -> None:
 def test_a_long_header_is_read() -> None:
     """No document says how long one may be."""
 
-    class Talks(legal_http.Plain):
-        async def unary(self, _request: Request, writer: asyncio.StreamWriter, answer: bytes) -> None:
+    class Talks(PlainHttp):
+        async def unary(self, request: Request, writer: asyncio.StreamWriter, answer: bytes) -> None:
             await self.send(writer, 200, answer, JSON, {"Content-Security-Policy": "a" * 20_000})
 
     with place_of(Talks) as place:

@@ -45,6 +45,28 @@ def test_every_name_in_the_table_exists() -> None:
     assert len({label(*row) for row in TABLE}) == len(TABLE)
 
 
+def planted() -> set[tuple[str, str]]:
+    """The ids and names of all mutants, and the ids of faulty clients and broken servers, as the sources have them."""
+    folder, names, found = ROOT / "tests", r"\b([A-Z]{3}-[A-Z]+-[0-9]+)", set[tuple[str, str]]()
+    for pattern, form in (
+        ("mutants/*/*.edits", rf"^{names} (\w+)"),
+        ("mutants/*/*.py", rf'@catches\("{names}"[^\n]*\)\nclass (\w+)'),
+        ("transports/*.edits", rf"^{names} (\w+)"),
+        ("plugin/test_option_client.py", rf'"{names}"()'),
+    ):
+        for file in folder.glob(pattern):
+            found.update(re.findall(form, file.read_text("utf-8"), re.MULTILINE))
+    return found
+
+
+def test_what_a_row_names_can_fail() -> None:
+    """Each requirement of a row is broken by a mutant, a faulty client or a broken server; a named one is its own."""
+    mutants = planted()
+    able = {name for name, _ in mutants} | TOOLS.keys()
+    assert [label(*row) for row in TABLE if not set(row[1].asked_by) <= able] == []
+    assert [label(*row) for row in TABLE if not set(row[1].mutants) <= mutants] == []
+
+
 def test_every_must_of_the_catalogue_stands_in_the_table() -> None:
     """A requirement that adapters have to meet asks a sentence of a document: add it to its row in spec/coverage/."""
     named = {each for _, sentence in TABLE for each in sentence.asked_by}
@@ -72,7 +94,8 @@ def test_sentences_are_in_our_own_short_words() -> None:
             "| COM-ERR-1,3:4\n    lint",
             Sentence("12.A", "MAY", "this: that", ("COM-ERR-1", "COM-ERR-3", "COM-ERR-4", "lint")),
         ),
-        ("| lint | the rest: it", Sentence("12.A", "MAY", "this: that", ("lint",), "the rest: it")),
+        ("| lint | the rest: it", Sentence("12.A", "MAY", "this: that", ("lint",), missing="the rest: it")),
+        ("| COM-ERR-1/No", Sentence("12.A", "MAY", "this: that", ("COM-ERR-1",), (("COM-ERR-1", "No"),))),
         ("| not: unseen", Sentence("12.A", "MAY", "this: that", (), reason="cannot be seen from outside an adapter")),
     ],
 )

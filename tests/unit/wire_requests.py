@@ -6,7 +6,7 @@ from pytest_corpus import wire
 from pytest_corpus.reference.request_builders import ReferenceClient
 
 COMPLETE = wire.case_of("llm.complete")
-CLIENT = ReferenceClient(tenant="acme")
+CLIENT: Any = ReferenceClient(tenant="acme")
 
 
 def complete(**more: Any) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from pytest_corpus.authoring.goldens.making import made
-from pytest_corpus.spec.arguments import ALTERNATIVES, Choice, OneOf, Rule, Within, rules_of
+from pytest_corpus.spec.arguments import ALTERNATIVES, RULES, Choice, OneOf, Rule, Within
 from pytest_corpus.spec.capabilities import FACTS, RANGED, REQUIRED, SAMPLING_RANGES, SECTIONS, Fact
 from pytest_corpus.spec.components import ROWS, Component
 from pytest_corpus.spec.dialects import DIALECTS, EDGE_LABEL, NODE_LABEL, PURPOSES
@@ -90,7 +90,7 @@ def _operation(operation: Operation) -> Iterator[str]:
     yield f"## {operation.op}\n"
     yield f"{operation.does}\n"
     _, arguments = of(operation.request, "args")
-    said = [_rule(rule) for rule in rules_of(operation.op)]
+    said = [_rule(rule) for rule in RULES.get(operation.op, ())]
     if operation.op in ALTERNATIVES:
         other = ALTERNATIVES[operation.op]
         said.append(f"{code(other.other)} may stand in the place of {code(other.key)} (SCHEMA 6.3)")

@@ -58,14 +58,19 @@ class Plan:
         """Whether it applies to this arrival at the provider."""
         return self.fired < self.times and self.op in (None, op) and self.at_chunk == chunk
 
+    async def wait(self) -> None:
+        """Hang, or take `delay_ms`, as planned."""
+        self.waiting += 1
+        try:
+            await (asyncio.Event().wait() if self.kind == "hang" else asyncio.sleep(self.delay_ms / 1000))
+        finally:
+            self.waiting -= 1
+
     async def carry_out(self) -> None:
-        """Raise, sleep or hang, as planned."""
+        """Hang, or take `delay_ms` and then raise, as planned."""
+        if self.delay_ms or self.kind == "hang":
+            await self.wait()
         if self.kind in ("slow", "hang"):
-            self.waiting += 1
-            try:
-                await (asyncio.sleep(self.delay_ms / 1000) if self.kind == "slow" else asyncio.Event().wait())
-            finally:
-                self.waiting -= 1
             return
         status = BY_KIND[self.kind].http_status
         if status is None:

@@ -1,182 +1,103 @@
 """The hooks over the wire: a server on a loopback address, for adapters outside this process (R86).
 
-What is posted to ``metrics/observe``, ``metrics/counter`` and ``provider/reached`` becomes the same call that an
-adapter in this process makes, on the same sink and the same probe. Below ``provider`` lie the endpoints of vendors too,
-for adapters that are built on their clients.
+A post to ``metrics/observe``, ``metrics/counter`` or ``provider/reached`` becomes the same call that an adapter in this
+process makes, on the same sink and the same probe. The endpoints of vendors are served below ``provider``, for adapters
+that are built on their clients.
 """
 
-import asyncio
-import contextlib
-import secrets
 from collections import deque
 from typing import Any
 
-from pytest_corpus.adapter.hooks.http_messages import (
-    MAX_HEAD_BYTES,
-    HookRequest,
-    OpenConnections,
-    Refused,
-    answer,
-    read_request,
-)
+from pytest_corpus.adapter.hooks.http_server import Connection, HookRequest, LoopbackServer
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderFault, ProviderProbe
 from pytest_corpus.adapter.hooks.vendors.api import VendorApi, unplanned
-from pytest_corpus.adapter.hooks.vendors.connection import Connection
 from pytest_corpus.text.strict_json import read_exactly
-
-HOST = "127.0.0.1"
-WATCH_S = 0.02
-"""How often is looked whether who waits for the provider has gone."""
 
 MAX_REPORTS = 1_000
 
 PLACES = ("metrics", "provider")
+HOOKS = ("metrics/observe", "metrics/counter", "provider/reached")
 VENDORS = "provider/v"
-"""The endpoints of vendors have a version at the beginning of their path."""
+"""The paths of vendors' endpoints begin with a version."""
 
 
-class HookServer:
+class HookServer(LoopbackServer):
     """Serves the hooks of one adapter, in the event loop in which it was started.
 
-    Each call has an address of its own, so that what is reported belongs to a call for certain, however many run side
-    by side. What arrives for a call before the current turn is answered and not kept: it would be taken for a report
-    of another call.
+    Each call has its own address, so that a report can be assigned to its call even if several run concurrently. A
+    report for a call before the current turn is answered and dropped: it would be taken for a report of another call.
+    `url` is right for every call as long as only one is under way.
 
     Attributes:
-        called: which of `metrics` and `provider` were called at all.
-        reports: the latest reports, each with the call that its address is of.
-        url: the address that is right for every call, as long as only one is under way; there once it is started.
-        given_up: how often an adapter closed the connection on which it waited for the provider.
+        called: the hooks, `metrics` and `provider`, that were called at all.
+        reports: the latest reports, each with the call that its address belongs to.
+        given_up: the number of times that an adapter closed a connection while it waited for the provider.
     """
 
-    url: str
-
     def __init__(self, metrics: RecordingSink, provider: ProviderProbe) -> None:
+        super().__init__()
         self._metrics, self._provider = metrics, provider
         self.called: set[str] = set()
         self.reports: deque[tuple[str, str, Any]] = deque(maxlen=MAX_REPORTS)
-        self._token = secrets.token_urlsafe(12)
-        self._server: asyncio.base_events.Server | None = None
-        self._open = OpenConnections(self._converse)
         self._turn = self._number = 0
         self.given_up = 0
 
-    async def start(self) -> None:
-        """Listen on a free port."""
-        self._server = await asyncio.start_server(self._open.accept, HOST, 0, limit=MAX_HEAD_BYTES)
-        self.url = f"http://{HOST}:{self._server.sockets[0].getsockname()[1]}/{self._token}"
-
     def turn(self) -> None:
-        """Keep from now on only what belongs to calls that are still to begin."""
+        """Keep from now on only reports of calls that are still to begin."""
         self._turn += 1
 
     def address(self) -> tuple[str, str]:
-        """The name of a call that begins, and the address for its reports."""
+        """Return the name of a call that begins, and the address for its reports."""
         self._number += 1
         call = f"{self._turn}-{self._number}"
         return call, f"{self.url}/{call}"
 
     @property
     def nowhere(self) -> str:
-        """An address of no call: what is reported there is answered, and counts for nothing."""
+        """An address of no call: reports there are answered and dropped."""
         return f"{self.url}/0-0"
 
-    async def aclose(self) -> None:
-        """End every connection, and with it whatever still waits for the provider."""
-        if self._server is not None:
-            self._server.close()
-        await self._open.end()
-
-    # -- connections -----------------------------------------------------------------------------------
-
-    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while True:
-            try:
-                request = await read_request(reader, writer)
-                if request is None:
-                    return
-                call, what = self._place(request.path)
-                if what.startswith(VENDORS):
-                    if not await self._served(request, call, what, Connection(reader, writer, request.keeps_open)):
-                        return
-                    continue
-                status, value = await self._answered(request, call, what, reader)
-                keeps_open = request.keeps_open
-            except Refused as refused:
-                status, value, keeps_open = refused.status, {}, False
-            writer.write(answer(status, value, keeps_open=keeps_open))
-            await writer.drain()
-            if not keeps_open:
+    async def respond(self, request: HookRequest, path: list[str], connection: Connection) -> None:
+        """Answer a report, or a request of a vendor's client."""
+        call = "" if not path or path[0] in PLACES else path.pop(0)
+        place = "/".join(path)
+        is_over = bool(call) and call.partition("-")[0] != str(self._turn)
+        if place.startswith(VENDORS):
+            if not is_over:
+                self.called.add("provider")
+            api = VendorApi(unplanned if is_over else self._provider.arrived, {})
+            await api.serve(request, place.removeprefix("provider/"), connection)
+        elif place not in HOOKS:
+            await connection.answer(404, {})
+        elif request.method != "POST":
+            await connection.answer(405, {})
+        else:
+            value, flaw = read_exactly(request.body)
+            if flaw is not None and value is None:
+                await connection.answer(400, {})
                 return
+            self.called.add(path[0])
+            if not is_over:
+                self.reports.append((call, place, value))
+            await connection.answer(200, {} if is_over else await self._report(place, value, connection))
 
-    def _place(self, path: str) -> tuple[str, str]:
-        """The call that a path names, empty where it names none, and what follows it; nothing where it is not ours."""
-        token, *rest = [part for part in path.split("/") if part] or [""]
-        if token != self._token or not rest:
-            return "", ""
-        return ("", "/".join(rest)) if rest[0] in PLACES else (rest[0], "/".join(rest[1:]))
-
-    async def _served(self, request: HookRequest, call: str, what: str, connection: Connection) -> bool:
-        """Serve a request of a vendor's client; whether the connection stays open."""
-        arrived = unplanned if self._is_over(call) else self._provider.arrived
-        if arrived is not unplanned:
-            self.called.add("provider")
-        await VendorApi(arrived, {}).serve(request, what.removeprefix("provider/"), connection)
-        return connection.keeps_open
-
-    def _is_over(self, call: str) -> bool:
-        """Whether a call is one before the current turn."""
-        return bool(call) and call.partition("-")[0] != str(self._turn)
-
-    async def _answered(
-        self, request: HookRequest, call: str, what: str, reader: asyncio.StreamReader
-    ) -> tuple[int, dict[str, Any]]:
-        if what not in ("metrics/observe", "metrics/counter", "provider/reached"):
-            return 404, {}
-        if request.method != "POST":
-            return 405, {}
-        value, flaw = read_exactly(request.body)
-        if flaw is not None and value is None:
-            return 400, {}
-        return 200, await self._report(what, call, value, reader)
-
-    async def _report(self, what: str, call: str, value: Any, reader: asyncio.StreamReader) -> dict[str, Any]:
-        self.called.add(what.partition("/")[0])
-        if self._is_over(call):
+    async def _report(self, place: str, value: Any, connection: Connection) -> dict[str, Any]:
+        named = isinstance(value, dict) and "self" not in value
+        if place != "provider/reached":
+            report = self._metrics.observe if place == "metrics/observe" else self._metrics.counter
+            report(**value) if named else report(value)
             return {}
-        self.reports.append((call, what, value))
-        if what == "provider/reached":
-            return await self._reached(value, reader)
-        report = self._metrics.observe if what == "metrics/observe" else self._metrics.counter
-        report(**value) if isinstance(value, dict) and "self" not in value else report(value)
-        return {}
-
-    # -- the provider ----------------------------------------------------------------------------------
-
-    async def _reached(self, value: Any, reader: asyncio.StreamReader) -> dict[str, Any]:
         facts = {name: each for name, each in value.items() if name != "self"} if isinstance(value, dict) else {}
-        arriving = asyncio.ensure_future(self._provider.reached(facts.pop("op", None), **facts))
         try:
-            while not (await asyncio.wait({arriving}, timeout=WATCH_S))[0]:
-                if reader.at_eof():
-                    self.given_up += 1
-                    raise ConnectionResetError("nobody waits for the provider any more")
-        except BaseException:
-            arriving.cancel()
-            with contextlib.suppress(asyncio.CancelledError, Exception):
-                await arriving
+            await connection.while_open(self._provider.reached(facts.pop("op", None), **facts))
+        except ConnectionResetError:
+            self.given_up += 1
             raise
-        error = arriving.exception()
-        return {} if error is None else {"fault": _fault(error)}
-
-
-def _fault(error: BaseException) -> dict[str, Any]:
-    if isinstance(error, ProviderFault):
-        return {
-            "kind": error.kind,
-            "http_status": error.http_status,
-            "retry_after_ms": error.retry_after_ms,
-            "message": error.message,
-        }
-    return {"kind": "unexpected", "http_status": None, "retry_after_ms": None, "message": str(error)}
+        except ProviderFault as fault:
+            return {"fault": {"kind": fault.kind, "http_status": fault.http_status,
+                              "retry_after_ms": fault.retry_after_ms, "message": fault.message}}  # fmt: skip
+        except RuntimeError as error:
+            message = str(error)
+            return {"fault": {"kind": "unexpected", "http_status": None, "retry_after_ms": None, "message": message}}
+        return {}

@@ -9,8 +9,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
-from pytest_corpus.adapter.event_loop.cancellation import is_cancelled
-from pytest_corpus.adapter.event_loop.loop import LoopThread, TimeLimit
+from pytest_corpus.adapter.event_loop.loop import LoopThread, TimeLimit, is_cancelled
 from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.adapter.opening import address, sdk
 from pytest_corpus.adapter.opening.remote import RemoteAdapter

@@ -86,13 +86,12 @@ class RemoteFactory:
 
 
 class RemoteAdapter:
-    """What reaches an adapter at an address, once it was entered, until it is left.
+    """An adapter at an address, reachable within its context.
 
     Attributes:
-        transport: the way to it.
-        hooks: what it reports to.
-        side_channel: what it sends beside its answers.
-        known: what tests of the transport learnt of it, whichever component they spoke to.
+        hooks: the server that it reports to.
+        side_channel: its headers and log lines.
+        known: the results that tests of the transport share, of any component.
     """
 
     transport: RawTransport
@@ -104,13 +103,13 @@ class RemoteAdapter:
 
     @property
     def hears_logs(self) -> bool:
-        """Whether its logs are given: the standard error of a program is, or a file (R74)."""
+        """The suite reads its logs: the standard error of a program, or a file (R74)."""
         return self.connection.log is not None or self.address.scheme.prefix == "cmd:"
 
     async def __aenter__(self) -> RemoteAdapter:
         await self.hooks.start()
         try:
-            await self._connect()
+            await self.connect()
         except BaseException:
             await self.hooks.aclose()
             raise
@@ -124,7 +123,8 @@ class RemoteAdapter:
         finally:
             await self.hooks.aclose()
 
-    async def _connect(self) -> None:
+    async def connect(self) -> None:
+        """Open the transport of the address's scheme."""
         module = importlib.import_module(f"pytest_corpus.adapter.transports.{self.address.scheme.module}")
         await module.connect(self)
 

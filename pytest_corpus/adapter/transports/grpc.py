@@ -8,12 +8,8 @@ from typing import Any
 import grpc
 
 from pytest_corpus.adapter.exchange import CallFault
-from pytest_corpus.adapter.hooks.server import HookServer
-from pytest_corpus.adapter.side_channel import SideChannel
-from pytest_corpus.adapter.transports.limits import MAX_ANSWER_BYTES
-from pytest_corpus.adapter.transports.protocol import CallFailed
-from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest, Remote
-from pytest_corpus.adapter.transports.request_encoding import written
+from pytest_corpus.adapter.transports.protocol import MAX_ANSWER_BYTES, CallFailed, request_bytes
+from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest, RawTransport, Remote
 from pytest_corpus.spec.transports import GRPC_ENVELOPE, GRPC_SERVICE, HOOKS_HEADER
 from pytest_corpus.text.frame_message import pack, unpack
 
@@ -28,31 +24,23 @@ _VALUE = re.compile(r"[\x20-\x7e]*")
 
 
 def no_metadata(headers: Mapping[str, str]) -> list[str]:
-    """The names of the headers that gRPC cannot carry as metadata: for their name, or for their value."""
+    """Return the names of the headers that gRPC cannot carry as metadata, because of the name or the value."""
     return [name for name, value in headers.items() if not (_NAME.fullmatch(name.lower()) and _VALUE.fullmatch(value))]
 
 
-class Grpc:
+class Grpc(RawTransport):
     """Calls the two methods of `corpus.v1.Adapter`, without generated code."""
 
-    streams = True
-
-    def __init__(
-        self, target: str, hooks: HookServer, side_channel: SideChannel, *, headers: Mapping[str, str]
-    ) -> None:
-        self._hooks, self._side_channel = hooks, side_channel
-        self._metadata = tuple((name.lower(), value) for name, value in headers.items())
-        self._channel = grpc.aio.insecure_channel(target, options=OPTIONS)
+    def __init__(self, remote: Remote) -> None:
+        self._hooks, self._side_channel = remote.hooks, remote.side_channel
+        self._headers = tuple((name.lower(), value) for name, value in remote.connection.headers.items())
+        self._channel = grpc.aio.insecure_channel(remote.target, options=OPTIONS)
         self._unary = self._channel.unary_unary(f"/{GRPC_SERVICE}/Handle")
         self._stream = self._channel.unary_stream(f"/{GRPC_SERVICE}/HandleStream")
 
     async def send(self, envelope: Any) -> bytes:
-        """The answer to a request.
-
-        Raises:
-            CallFailed: there is none: the status is not OK, and no envelope goes with it.
-        """
-        call = self._unary(pack(written(envelope)), metadata=self._told())
+        """Return the answer to a request, or the envelope that goes with a status other than OK."""
+        call = self._unary(pack(request_bytes(envelope)), metadata=self._metadata())
         try:
             answer = await call
         except grpc.aio.AioRpcError as error:
@@ -60,8 +48,8 @@ class Grpc:
         return _read(answer)
 
     async def stream(self, envelope: Any) -> AsyncGenerator[bytes, None]:
-        """The frames that answer a request."""
-        call = self._stream(pack(written(envelope)), metadata=self._told())
+        """Yield the frames that answer a request."""
+        call = self._stream(pack(request_bytes(envelope)), metadata=self._metadata())
         last = b""
         try:
             async for message in call:
@@ -76,7 +64,7 @@ class Grpc:
     async def raw(self, request: RawRequest, answer: RawAnswer) -> None:
         """Send a message, and note the messages that come, the status and the trailing metadata."""
         method = self._stream if request.streaming else self._unary
-        call = method(pack(request.data), metadata=self._told())
+        call = method(pack(request.data), metadata=self._metadata())
         try:
             if request.streaming:
                 async for message in call:
@@ -89,17 +77,17 @@ class Grpc:
             else:
                 answer.keep(await call)
         except grpc.aio.AioRpcError:
-            pass  # the status tells it
+            pass  # noted below, as its status
         finally:
             call.cancel()
         answer.code = (await call.code()).name
         answer.trailing = dict(await call.trailing_metadata() or ())
 
-    def _told(self) -> tuple[tuple[str, str], ...]:
-        return (*self._metadata, (HOOKS_HEADER.lower(), self._hooks.address()[1]))
+    def _metadata(self) -> tuple[tuple[str, str], ...]:
+        return (*self._headers, (HOOKS_HEADER.lower(), self._hooks.address()[1]))
 
     def _envelope_of(self, error: grpc.aio.AioRpcError) -> bytes:
-        """The envelope that goes with a status, in the trailing metadata."""
+        """Return the envelope in the trailing metadata of a status."""
         trailing = dict(error.trailing_metadata() or ())
         self._side_channel.headers(
             [error.details() or "", *(each for each in trailing.values() if isinstance(each, str))]
@@ -109,16 +97,12 @@ class Grpc:
             return found
         raise CallFailed(CallFault("raised", f"the status is {error.code().name}, without an envelope")) from None
 
-    async def settle(self) -> None:
-        """What an adapter elsewhere reports arrives by itself."""
-
     async def aclose(self) -> None:
         """Close the channel."""
         await self._channel.close(None)
 
 
 def _is_error(frame: bytes) -> bool:
-    """Whether a frame is an error envelope."""
     try:
         body = json.loads(frame)
     except (ValueError, RecursionError):
@@ -141,4 +125,4 @@ async def connect(remote: Remote) -> None:
             f"gRPC cannot carry the header {unsuited[0]}",
             "use letters, digits, `_`, `-` and `.` in the name, not `-bin` at its end, and ASCII in the value",
         )
-    remote.transport = Grpc(remote.target, remote.hooks, remote.side_channel, headers=remote.connection.headers)
+    remote.transport = Grpc(remote)

@@ -8,51 +8,46 @@ from typing import Any
 
 import aiohttp
 
-from pytest_corpus.adapter.exchange import CallFault
-from pytest_corpus.adapter.hooks.server import HookServer
-from pytest_corpus.adapter.side_channel import SideChannel
 from pytest_corpus.adapter.transports.frame_splitter import Events, Lines, Splitter
-from pytest_corpus.adapter.transports.limits import MAX_ANSWER_BYTES, MAX_HEADER_BYTES, too_long
-from pytest_corpus.adapter.transports.protocol import CallFailed
-from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest, Remote
-from pytest_corpus.adapter.transports.request_encoding import op_of, written
-from pytest_corpus.redaction.values import type_name
+from pytest_corpus.adapter.transports.protocol import (
+    MAX_ANSWER_BYTES,
+    connection_failed,
+    op_of,
+    request_bytes,
+    too_long,
+)
+from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest, RawTransport, Remote
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.transports import HOOKS_HEADER, JSON, NDJSON, SSE
 from pytest_corpus.text.strict_json import read_exactly
 
+MAX_HEADER_BYTES = 64 * 2**10
+"""Some servers send longer headers than aiohttp's default limit, such as a policy for browsers."""
+
 MAX_STALE = 8
-"""So many connections that were closed while idle are passed over for one call."""
+"""The number of connections closed while idle that one call may meet."""
 
 _GONE = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, ConnectionResetError, BrokenPipeError)
-"""A connection that is no longer there: its end was read, or a reset, or nothing could be written."""
+"""The errors of a closed connection: its end was read, or a reset, or nothing could be written."""
+
+_FAILURES = (aiohttp.ClientError, OSError, ValueError)
 
 NOT_ACCEPTABLE = 406
 
 
-class Http:
+class Http(RawTransport):
     """Posts envelopes to one URL; `Accept` alone says what comes back."""
 
-    streams = True
-
-    def __init__(
-        self,
-        url: str,
-        hooks: HookServer,
-        side_channel: SideChannel,
-        *,
-        headers: Mapping[str, str],
-        connections: int,
-        tls: ssl.SSLContext | bool,
-    ) -> None:
-        self._url, self._hooks, self._side_channel = url, hooks, side_channel
+    def __init__(self, remote: Remote, tls: ssl.SSLContext | bool) -> None:
+        self._url, self._hooks, self._side_channel = remote.address.text, remote.hooks, remote.side_channel
+        connection = remote.connection
         self._formats: dict[str, str] = {}
         self._tried: set[str] = set()
         traced = aiohttp.TraceConfig()
         traced.on_connection_reuseconn.append(_note_reuse)
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=connections, ssl=tls),
-            headers={**headers, "Content-Type": JSON, "Accept-Encoding": "identity"},
+            connector=aiohttp.TCPConnector(limit=connection.connections, ssl=tls),
+            headers={**connection.headers, "Content-Type": JSON, "Accept-Encoding": "identity"},
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
@@ -63,25 +58,21 @@ class Http:
         )
 
     async def send(self, envelope: Any) -> bytes:
-        """The body of the answer, whatever its status.
-
-        Raises:
-            CallFailed: there is none, or too much of it.
-        """
+        """Return the body of the answer, whatever its status."""
         try:
-            async with await self.post(written(envelope), JSON) as response:
+            async with await self.post(request_bytes(envelope), JSON) as response:
                 return await read_body(response)
-        except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise failed(error) from None
+        except _FAILURES as error:
+            raise connection_failed(error) from None
 
     async def stream(self, envelope: Any) -> AsyncGenerator[bytes, None]:
-        """The frames of a stream, in the format that the adapter offers for it."""
+        """Yield the frames of a stream, in the format that the adapter offers for it."""
         try:
-            async with aclosing(self._frames(written(envelope), op_of(envelope))) as frames:
+            async with aclosing(self._frames(request_bytes(envelope), op_of(envelope))) as frames:
                 async for frame in frames:
                     yield frame
-        except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise failed(error) from None
+        except _FAILURES as error:
+            raise connection_failed(error) from None
 
     async def _frames(self, body: bytes, op: str) -> AsyncGenerator[bytes, None]:
         kind = self._formats.get(op, NDJSON)
@@ -99,13 +90,13 @@ class Http:
                 async for frame in frames:
                     yield frame
         finally:
-            # A connection on which a stream was not read to its end tells the adapter that nobody listens.
+            # Closing the connection tells the adapter that a stream is not read to its end.
             response.close()
 
     async def _is_another_format(self, status: int, answer: bytes, body: bytes, op: str) -> bool:
-        """Whether NDJSON was refused and events are served: with 406, or with the status of NOT_SUPPORTED (TRA-HTTP-9).
+        """Return if NDJSON was refused and events are served: with 406, or the status of NOT_SUPPORTED (TRA-HTTP-9).
 
-        That status may speak of the operation as well, so it is tried, once, in a call that counts for nothing.
+        That status may refer to the operation instead, so it is tried, once, in a call that counts for nothing.
         """
         if op in self._formats or op in self._tried:
             return False
@@ -123,7 +114,7 @@ class Http:
     async def post(
         self, body: bytes, accept: str, headers: Mapping[str, str] | None = None, *, method: str = "POST"
     ) -> aiohttp.ClientResponse:
-        """The head of the answer to a request; one that a connection is no longer there for is sent again.
+        """Return the head of the answer to a request; send the request again if its connection was gone.
 
         Raises:
             aiohttp.ClientError, OSError
@@ -145,7 +136,6 @@ class Http:
         raise aiohttp.ServerDisconnectedError
 
     async def raw(self, request: RawRequest, answer: RawAnswer) -> None:
-        """Send a request as it stands, and note the status, the headers and the body as it comes."""
         headers = {"Content-Type": request.content_type, "Accept-Encoding": request.encoding}
         try:
             response = await self.post(request.data, request.accept, headers, method=request.method)
@@ -156,11 +146,8 @@ class Http:
                 await _note_body(response, request, answer)
             finally:
                 response.close()
-        except (aiohttp.ClientError, OSError, ValueError) as error:
-            answer.fault = failed(error).fault
-
-    async def settle(self) -> None:
-        """What an adapter elsewhere reports arrives by itself."""
+        except _FAILURES as error:
+            answer.fault = connection_failed(error).fault
 
     async def aclose(self) -> None:
         """Close every connection."""
@@ -183,11 +170,7 @@ async def _note_body(response: aiohttp.ClientResponse, request: RawRequest, answ
 
 
 async def read_body(response: aiohttp.ClientResponse) -> bytes:
-    """A body to its end.
-
-    Raises:
-        CallFailed: it is longer than any answer.
-    """
+    """Return a whole body; raise `CallFailed` if it is too long."""
     parts, size = [], 0
     async for part in response.content.iter_any():
         size += len(part)
@@ -199,7 +182,7 @@ async def read_body(response: aiohttp.ClientResponse) -> bytes:
 
 
 async def frames_of(response: aiohttp.ClientResponse, asked: str) -> AsyncGenerator[bytes, None]:
-    """The frames of an answer, by its content type; by the one that was asked for where it names no other."""
+    """Yield the frames of an answer, by its content type; by the requested one if it names no other."""
     kind = content_type(response)
     if kind == JSON:
         yield await read_body(response)
@@ -221,24 +204,11 @@ def content_type(response: aiohttp.ClientResponse) -> str:
 
 
 def is_not_supported(answer: bytes) -> bool:
-    """Whether an answer is an error that names NOT_SUPPORTED."""
+    """Return if an answer is an error with the code NOT_SUPPORTED."""
     value, _ = read_exactly(answer)
     return isinstance(value, dict) and value.get("ok") is False and value.get("code") == TAXONOMY["NotSupported"].code
 
 
-def failed(error: Exception) -> CallFailed:
-    """What a call comes to that ended in an error of the connection."""
-    return CallFailed(CallFault("raised", f"the connection failed: {type_name(error)}"))
-
-
 async def connect(remote: Remote) -> None:
     """Open a session for an adapter that answers at its port."""
-    connection, tls = remote.connection, await remote.reach()
-    remote.transport = Http(
-        remote.address.text,
-        remote.hooks,
-        remote.side_channel,
-        headers=connection.headers,
-        connections=connection.connections,
-        tls=tls,
-    )
+    remote.transport = Http(remote, await remote.reach())

@@ -11,35 +11,25 @@ import inspect
 from collections.abc import AsyncIterator
 from typing import Any
 
-from pytest_corpus.adapter.event_loop.cancellation import is_cancelled, is_collected
+from pytest_corpus.adapter.event_loop.loop import is_cancelled, is_collected
 from pytest_corpus.adapter.exchange import CallFault
 from pytest_corpus.adapter.snapshot import NotJSON, to_bytes
 from pytest_corpus.adapter.tracebacks import escaped_exception
 from pytest_corpus.adapter.transports.protocol import CallFailed
 from pytest_corpus.redaction.values import type_name
 
-TURNS = 4
-"""How often the loop turns after a call, so that what a task of the adapter reports is seen with it."""
-
 
 class InProcess:
     """Calls `handle` and `handle_stream` of a wire handler, an object with those methods or without."""
 
+    turns = 4
+
     def __init__(self, handler: Any) -> None:
         self._handler = handler
-        self._streams = _has_stream(handler)
-
-    @property
-    def streams(self) -> bool:
-        """Whether the handler has `handle_stream` at all."""
-        return self._streams
+        self.streams = _has_stream(handler)
 
     async def send(self, envelope: Any) -> bytes:
-        """What `handle` returns, or what awaiting that gives.
-
-        Raises:
-            CallFailed: it raises, or returns what is not JSON.
-        """
+        """Return the result of `handle`, awaited if it is awaitable."""
         envelope, task = copied(envelope), asyncio.current_task()
         try:
             answer = self._handler.handle(envelope)
@@ -52,14 +42,8 @@ class InProcess:
         raise CallFailed(fault)
 
     def stream(self, envelope: Any) -> HandlerFrames:
-        """What `handle_stream` returns, or what awaiting that gives, to be iterated."""
+        """Return the result of `handle_stream`, awaited if it is awaitable, to be iterated."""
         return HandlerFrames(self._handler, copied(envelope))
-
-    async def settle(self) -> None:
-        """Let what the adapter started beside its answer go on for a moment."""
-        await asyncio.sleep(0)
-        for _ in range(TURNS - 1) if len(asyncio.all_tasks()) > 1 else ():
-            await asyncio.sleep(0)
 
     async def aclose(self) -> None:
         """Nothing is held: the handler is closed with what its factory made."""
@@ -77,12 +61,7 @@ class HandlerFrames:
         return self
 
     async def __anext__(self) -> bytes:
-        """The next frame.
-
-        Raises:
-            StopAsyncIteration: there are no more.
-            CallFailed: the handler raises, or gives nothing to iterate or what is not JSON.
-        """
+        """Return the next frame."""
         frame, fault, task = None, None, asyncio.current_task()
         # In one coroutine: a StopIteration that leaves a second one would become a RuntimeError.
         try:
@@ -107,20 +86,20 @@ class HandlerFrames:
         return _written(frame)
 
     async def aclose(self) -> None:
-        """Close what the handler returned where it offers that; RULINGS R22 lets it do without, and raise anything."""
+        """Close the stream if the handler offers that; RULINGS R22 lets it do without, and raise anything."""
         task = asyncio.current_task()
         try:
             close = getattr(self._source, "aclose", None)
             if callable(close):
                 await close()
         except BaseException as error:
-            # Where nobody can tell, it is the adapter's: who gives up a call does not wait for how it ends.
+            # In doubt it is the adapter's: a call that is given up is not waited for.
             if is_collected(task) or is_cancelled(error):
                 raise
 
 
 def _has_stream(handler: Any) -> bool:
-    """Whether a handler offers `handle_stream`; one that raises is there, and says so when it is called."""
+    """Return if a handler has `handle_stream`; a property that raises counts, and raises again in the call."""
     try:
         return callable(getattr(handler, "handle_stream", None))
     except BaseException:  # noqa: BLE001 - a property of the adapter's may raise anything
@@ -136,7 +115,7 @@ def _written(answer: Any) -> bytes:
 
 
 def _raised(error: BaseException, task: object) -> CallFault:
-    """The fault that an exception is; raised again is one that tells this call to stop."""
+    """Return the fault of an exception; raise it again if it tells this call to stop."""
     if is_collected(task) or is_cancelled(error):
         raise error
     return CallFault("raised", type_name(error), escaped_exception(error))

@@ -1,4 +1,4 @@
-"""CallMultiplexer side by side over one channel of messages: what stdio and WebSocket share (R88).
+"""Concurrent calls over one channel of messages, as on stdio and WebSocket (R88).
 
 A request is ``{"id": n, "envelope": ...}``, each answer ``{"id": n, "frame": ...}``, and ``{"cancel": n}`` ends a call.
 """
@@ -12,9 +12,8 @@ from typing import Any
 
 from pytest_corpus.adapter.exchange import CallFault
 from pytest_corpus.adapter.hooks.server import HookServer
-from pytest_corpus.adapter.transports.protocol import CallFailed
+from pytest_corpus.adapter.transports.protocol import CallFailed, is_stream, request_bytes
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
-from pytest_corpus.adapter.transports.request_encoding import is_stream, written
 
 _ID_FIRST = re.compile(rb'\s*\{\s*"id"\s*:\s*(-?\d{1,18}|null)\s*,\s*"frame"\s*:')
 _FRAME_FIRST = re.compile(rb'\s*\{\s*"frame"\s*:')
@@ -22,10 +21,10 @@ _ID_LAST = re.compile(rb',\s*"id"\s*:\s*(-?\d{1,18}|null)\s*\}\s*\Z')
 
 _GOING_ON = re.compile(rb'"is_final"\s*:\s*false')
 _PERHAPS_TERMINAL = re.compile(rb'"is_final"\s*:\s*true|"ok"\s*:\s*false|\\u00')
-"""What most frames of a stream hold, and what none of those does that end it; they need not be read twice."""
+"""Marks of most frames that do not end a stream, which need not be parsed here, and of those that may end it."""
 
 SILENCE_S = 0.5
-"""So long is waited for an answer to what is no request, and for more where something came that is no answer."""
+"""The time to wait for an answer to what is not a request, and for more after a message that is not an answer."""
 
 GOODBYES = (1000, 1001)
 """The close codes of a WebSocket that say that nothing failed."""
@@ -34,19 +33,15 @@ Send = Callable[[bytes], Awaitable[None]]
 
 
 class ClosedWhileIdle(CallFailed):
-    """A channel that had carried calls was closed, and no word of this call or of those begun with it had come."""
+    """A channel that had carried calls was closed before anything came for the calls under way."""
 
 
 class NoMessage(Exception):
-    """What came is no answer: not an object of `id` and `frame` alone."""
+    """A message that is not an object of `id` and `frame` alone."""
 
 
 def unpack(message: bytes) -> tuple[int | None, bytes]:
-    """The id of an answer and the bytes of its frame, which are not read.
-
-    Raises:
-        NoMessage
-    """
+    """Return the id of an answer and the bytes of its frame, unread; raise `NoMessage` if it is not one."""
     if found := _ID_FIRST.match(message):
         whole = message.rstrip()
         if not whole.endswith(b"}"):
@@ -66,12 +61,12 @@ class CallMultiplexer:
     """The calls that are under way on one channel.
 
     Attributes:
-        noise: how many messages came that were no objects at all.
-        closed_while_idle: it was in use, and closed while nothing was heard of the calls under way.
+        noise: the number of messages that were not objects.
+        closed_while_idle: it was in use, and was closed before anything came for the calls under way.
     """
 
-    def __init__(self, send: Send, hooks: HookServer, *, tells_hooks: bool = True) -> None:
-        self._send, self._hooks, self._tells_hooks = send, hooks, tells_hooks
+    def __init__(self, send: Send, hooks: HookServer) -> None:
+        self._send, self._hooks = send, hooks
         self._waiting: dict[int, asyncio.Queue[bytes | CallFailed]] = {}
         self._number = 0
         self._ended: CallFault | None = None
@@ -97,7 +92,7 @@ class CallMultiplexer:
             self._waiting[number].put_nowait(frame)
 
     def take_binary(self, message: bytes) -> None:
-        """Note a message that is no text, where text is expected."""
+        """Note a binary message."""
         self._tell(message, binary=True)
         self.fail(CallFault("not_json", "a binary message, where text is expected"))
 
@@ -107,7 +102,7 @@ class CallMultiplexer:
             listener.heard(message, binary=binary)
 
     def fail(self, fault: CallFault) -> None:
-        """Tell every call under way that there is no answer to rely on."""
+        """Let every call under way fail."""
         for queue in self._waiting.values():
             queue.put_nowait(self._failure(fault))
 
@@ -115,7 +110,7 @@ class CallMultiplexer:
         return ClosedWhileIdle(fault) if self.closed_while_idle else CallFailed(fault)
 
     def end(self, fault: CallFault, *, is_goodbye: bool = False) -> None:
-        """The channel is closed: no call has an answer from now on."""
+        """Note that the channel is closed: no call gets an answer from now on."""
         self._ended = fault
         self.closed_while_idle = is_goodbye and self._is_quiet
         self.fail(fault)
@@ -125,11 +120,7 @@ class CallMultiplexer:
     # -- what goes -------------------------------------------------------------------------------------
 
     async def unary(self, envelope: Any) -> bytes:
-        """The one frame that answers a request.
-
-        Raises:
-            CallFailed: there is none.
-        """
+        """Return the one frame that answers a request."""
         number, queue = await self._begin(envelope, streaming=False)
         try:
             answer = await queue.get()
@@ -143,11 +134,7 @@ class CallMultiplexer:
         return answer
 
     async def stream(self, envelope: Any) -> AsyncGenerator[bytes, None]:
-        """The frames that answer a request, up to the one that ends the stream.
-
-        Raises:
-            CallFailed: it does not come to its end.
-        """
+        """Yield the frames that answer a request, up to the one that ends the stream."""
         number, queue = await self._begin(envelope, streaming=True)
         ended = False
         try:
@@ -163,7 +150,7 @@ class CallMultiplexer:
                 await self._cancel(number)
 
     async def raw(self, request: RawRequest, answer: RawAnswer) -> None:
-        """Send a request, or a whole message, and note every message that comes until it is answered and after."""
+        """Send a request, or a whole message, and note every message until its answer and shortly after."""
         listener = Listener(request, answer)
         self._listeners.append(listener)
         number = None
@@ -202,10 +189,9 @@ class CallMultiplexer:
         queue: asyncio.Queue[bytes | CallFailed] = asyncio.Queue()
         self._waiting[number] = queue
         extra = b"" if streaming == is_stream(envelope) else b',"stream":true' if streaming else b',"stream":false'
-        if self._tells_hooks:
-            extra += b',"hooks":' + json.dumps(self._hooks.address()[1]).encode()
+        extra += b',"hooks":' + json.dumps(self._hooks.address()[1]).encode()
         try:
-            await self._send(b'{"id":%d%b,"envelope":%b}' % (number, extra, written(envelope)))
+            await self._send(b'{"id":%d%b,"envelope":%b}' % (number, extra, request_bytes(envelope)))
         except (OSError, RuntimeError):
             self._waiting.pop(number, None)
             raise self._failure(self._ended or CallFault("raised", "the connection is closed")) from None
@@ -238,15 +224,15 @@ class Listener:
 
     @property
     def is_satisfied(self) -> bool:
-        """Whether the call is answered or was left: a channel that is closed from then on was closed while idle."""
+        """The call was answered or left; a channel that is closed after that was closed while idle."""
         return self._request.body is None and self._until is not None
 
     def ends_in(self, seconds: float) -> None:
-        """Listen for so long from now on."""
+        """Listen for this time from now on."""
         self._until = time.monotonic() + seconds
 
     def heard(self, message: bytes, *, binary: bool) -> None:
-        """Note a message; the last one of the call is listened to a little longer, and so is what is no answer."""
+        """Note a message; listen a little longer after the call's last one, and after one that is not an answer."""
         self._answer.keep(message, binary=binary)
         self.news.set()
         try:
@@ -262,12 +248,12 @@ class Listener:
             self._until = time.monotonic() + self._request.listen_s if is_last else None
 
     def leaves(self) -> bool:
-        """Whether so many messages have come that nobody listens any more."""
+        """Return if the client goes away now, after the number of messages that the request names."""
         most = self._request.leave_after
         return most is not None and self._answer.left_s is None and len(self._answer.pieces) >= most
 
     async def goes_on(self) -> bool:
-        """Wait for the next message; whether there may be another."""
+        """Wait for the next message, and return if there may be another."""
         left = None if self._until is None else self._until - time.monotonic()
         if left is not None and left <= 0:
             return False
@@ -280,7 +266,7 @@ class Listener:
 
 
 def is_terminal(frame: bytes) -> bool:
-    """Whether no frame can follow this one: a final chunk, an error, or what is no frame of a stream at all."""
+    """Return if no frame can follow: after a final chunk, an error, or what is not a frame of a stream."""
     if _GOING_ON.search(frame) and not _PERHAPS_TERMINAL.search(frame):
         return False
     try:

@@ -1,9 +1,18 @@
-"""What a transport is asked for: a request goes out, and what travels back comes as bytes, unread."""
+"""The interface of a transport: a request goes out as JSON, and the answer comes back as bytes that nobody has read."""
 
-from collections.abc import AsyncIterator, Awaitable
+import re
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from typing import Any, Protocol
 
 from pytest_corpus.adapter.exchange import CallFault
+from pytest_corpus.adapter.snapshot import to_bytes
+from pytest_corpus.redaction.values import type_name
+from pytest_corpus.spec.operations import BY_OP
+
+MAX_ANSWER_BYTES = 16 * 2**20
+"""A longer answer, frame or line is not read to its end."""
+
+_NOT_FINITE = re.compile(rb'"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b')
 
 
 class CallFailed(Exception):
@@ -15,6 +24,43 @@ class CallFailed(Exception):
 
     def __str__(self) -> str:
         return self.fault.text
+
+
+def too_long() -> CallFailed:
+    """Return the failure of a call whose answer is not read to its end."""
+    return CallFailed(CallFault("cut_off", f"an answer of more than {MAX_ANSWER_BYTES // 2**20} MiB"))
+
+
+def connection_failed(error: Exception) -> CallFailed:
+    """Return the failure of a call whose connection ended in an error."""
+    return CallFailed(CallFault("raised", f"the connection failed: {type_name(error)}"))
+
+
+def request_bytes(envelope: Any) -> bytes:
+    """A request as compact UTF-8 JSON; NaN and infinities become ``1e999``, which JSON can express (R88)."""
+    data = to_bytes(envelope)
+    if b"NaN" not in data and b"Infinity" not in data:
+        return data
+    return _NOT_FINITE.sub(_finite, data)
+
+
+def _finite(found: re.Match[bytes]) -> bytes:
+    text = found[0]
+    if text.startswith(b'"'):
+        return text
+    return b"-1e999" if text.startswith(b"-") else b"1e999"
+
+
+def op_of(envelope: Any) -> str:
+    """The operation of an envelope; empty if it names none."""
+    op = envelope.get("op") if isinstance(envelope, Mapping) else None
+    return op if isinstance(op, str) else ""
+
+
+def is_stream(envelope: Any) -> bool:
+    """Return if the envelope's operation is a streaming one, which decides on the entry point."""
+    op = op_of(envelope)
+    return op in BY_OP and BY_OP[op].streaming
 
 
 class Frames(Protocol):
@@ -45,9 +91,11 @@ class Transport(Protocol):
     cancelled, and the CancelledError is let through. Calls may run concurrently.
     """
 
-    @property
-    def streams(self) -> bool:
-        """Whether there is a streaming entry point beside the unary one."""
+    streams: bool
+    """There is a streaming entry point as well as the unary one."""
+
+    turns: int
+    """The most turns of the loop after a call, so that reports of the adapter's own tasks are part of it."""
 
     async def send(self, envelope: Any) -> bytes:
         """The answer of the unary entry point: the bytes of one JSON document.
@@ -59,8 +107,5 @@ class Transport(Protocol):
     def stream(self, envelope: Any) -> Frames:
         """The frames of the streaming entry point, which is called when the first one is asked for."""
 
-    async def settle(self) -> None:
-        """Wait a moment, after a call, for what the adapter reports beside its answer."""
-
     async def aclose(self) -> None:
-        """Let go of what the transport itself holds, such as a connection; what a factory made is not its to close."""
+        """Release what the transport itself holds, such as a connection, but not what a factory made."""

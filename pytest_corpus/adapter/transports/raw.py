@@ -1,4 +1,4 @@
-"""A request as it stands, and all that came back before anything was read of it: for tests of the transport itself."""
+"""Raw requests and answers, for tests of the transport itself: nothing is encoded or read."""
 
 import ssl
 import time
@@ -8,9 +8,7 @@ from typing import Any, Protocol
 from pytest_corpus.adapter.exchange import CallFault
 from pytest_corpus.adapter.hooks.server import HookServer
 from pytest_corpus.adapter.side_channel import SideChannel
-from pytest_corpus.adapter.transports.limits import MAX_ANSWER_BYTES, too_long
-from pytest_corpus.adapter.transports.protocol import Transport
-from pytest_corpus.adapter.transports.request_encoding import written
+from pytest_corpus.adapter.transports.protocol import MAX_ANSWER_BYTES, Transport, request_bytes, too_long
 from pytest_corpus.spec.transports import JSON
 
 LISTEN_S = 0.1
@@ -45,7 +43,7 @@ class RawRequest:
     @property
     def data(self) -> bytes:
         """The bytes of the body, or of the envelope."""
-        return written(self.envelope) if self.body is None else self.body
+        return request_bytes(self.envelope) if self.body is None else self.body
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +124,10 @@ class RawAnswer:
 
 
 class RawTransport(Transport, Protocol):
-    """A transport to an adapter outside this process."""
+    """A transport to an adapter outside this process, whose reports arrive by themselves."""
+
+    streams: bool = True
+    turns: int = 0
 
     async def raw(self, request: RawRequest, answer: RawAnswer) -> None:
         """Send a request as it stands, and note in `answer` what comes, until it is whole."""

@@ -5,17 +5,16 @@ The program is started once, in the invocation folder, and ended with all that i
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Coroutine
 from dataclasses import replace
 from typing import Any
 
 from pytest_corpus.adapter.exchange import CallFault
-from pytest_corpus.adapter.hooks.server import HookServer
-from pytest_corpus.adapter.side_channel import MAX_LINE, SideChannel
-from pytest_corpus.adapter.transports.limits import MAX_ANSWER_BYTES, too_long
+from pytest_corpus.adapter.side_channel import MAX_LINE
 from pytest_corpus.adapter.transports.multiplexer import CallMultiplexer
 from pytest_corpus.adapter.transports.program import Intake, Program
-from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest, Remote
+from pytest_corpus.adapter.transports.protocol import MAX_ANSWER_BYTES, too_long
+from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest, RawTransport, Remote
 from pytest_corpus.redaction.values import redacted
 from pytest_corpus.spec.transports import HOOKS_VARIABLE, PROVIDER_PATH, PROVIDER_VARIABLE
 
@@ -23,14 +22,12 @@ HELLO = {"op": "llm.capabilities", "ctx": {}, "args": {}}
 """The first request to a program: it may answer anything, and is there once it does."""
 
 
-class Stdio:
+class Stdio(RawTransport):
     """Speaks to a program over its standard input and output."""
 
-    streams = True
-
-    def __init__(self, command: Sequence[str], hooks: HookServer, side_channel: SideChannel) -> None:
-        self._command, self._hooks, self._side_channel = list(command), hooks, side_channel
-        self.calls = CallMultiplexer(self._write, hooks)
+    def __init__(self, remote: Remote) -> None:
+        self._command, self._hooks, self._side_channel = remote.address.command, remote.hooks, remote.side_channel
+        self.calls = CallMultiplexer(self._write, remote.hooks)
         self._program: Program | None = None
 
     async def start(self) -> None:
@@ -51,22 +48,15 @@ class Stdio:
         return self._program.code if self._program else None
 
     async def send(self, envelope: Any) -> bytes:
-        """The frame that answers a request.
-
-        Raises:
-            CallFailed: there is none.
-        """
+        """Return the frame that answers a request."""
         return await self.calls.unary(envelope)
 
     def stream(self, envelope: Any) -> AsyncGenerator[bytes, None]:
-        """The frames that answer a request."""
+        """Return the frames that answer a request."""
         return self.calls.stream(envelope)
 
-    async def settle(self) -> None:
-        """What was written to standard error before the answer was read with it."""
-
     async def raw(self, request: RawRequest, answer: RawAnswer) -> None:
-        """Write a line, and note every line that comes meanwhile; who leaves cancels the call."""
+        """Write a line, and note every line that comes; leaving cancels the call."""
         await self.calls.raw(replace(request, disconnect=False), answer)
 
     async def _write(self, message: bytes) -> None:
@@ -88,13 +78,13 @@ class Stdio:
 
 async def connect(remote: Remote) -> None:
     """Start the program, and wait until it answers or the time to start is over."""
-    command, side_channel = remote.address.command, remote.side_channel
-    remote.transport = program = Stdio(command, remote.hooks, side_channel)
+    side_channel = remote.side_channel
+    remote.transport = program = Stdio(remote)
     try:
         await program.start()
     except OSError as error:
         why = (error.strerror or "unknown").lower()
-        raise remote.unreachable(f"{command[0]!r} cannot be started: {why}") from None
+        raise remote.unreachable(f"{remote.address.command[0]!r} cannot be started: {why}") from None
     try:
         has_failed = await _fails_at_once(program.send(HELLO), remote.connection.startup_s)
     except BaseException:  # the run is stopped

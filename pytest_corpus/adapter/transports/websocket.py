@@ -3,40 +3,25 @@
 import asyncio
 import contextlib
 import ssl
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import aiohttp
 
 from pytest_corpus.adapter.exchange import CallFault
-from pytest_corpus.adapter.hooks.server import HookServer
-from pytest_corpus.adapter.side_channel import SideChannel
-from pytest_corpus.adapter.transports.limits import MAX_ANSWER_BYTES, too_long
 from pytest_corpus.adapter.transports.multiplexer import GOODBYES, CallMultiplexer, ClosedWhileIdle
-from pytest_corpus.adapter.transports.protocol import CallFailed
-from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest, Remote
-from pytest_corpus.redaction.values import type_name
+from pytest_corpus.adapter.transports.protocol import MAX_ANSWER_BYTES, connection_failed, too_long
+from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest, RawTransport, Remote
 from pytest_corpus.spec.transports import HOOKS_HEADER
 
 CLOSING_S = 2.0
 
 
-class WebSocket:
-    """Speaks over one connection, which is opened again where it was closed while no call was under way."""
+class WebSocket(RawTransport):
+    """Speaks over one connection, which is opened again if it was closed while no call was under way."""
 
-    streams = True
-
-    def __init__(
-        self,
-        url: str,
-        hooks: HookServer,
-        side_channel: SideChannel,
-        *,
-        headers: Mapping[str, str],
-        tls: ssl.SSLContext | bool,
-    ) -> None:
-        self._url, self._hooks, self._side_channel = url, hooks, side_channel
-        self._headers, self._tls = dict(headers), tls
+    def __init__(self, remote: Remote, tls: ssl.SSLContext | bool) -> None:
+        self._remote, self._tls = remote, tls
         self._session = aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar(), trust_env=False)
         self._socket: aiohttp.ClientWebSocketResponse[bool] | None = None
         self._calls: CallMultiplexer | None = None
@@ -53,8 +38,8 @@ class WebSocket:
             if self._socket is not None and not self._socket.closed and self._calls is not None:
                 return self._calls
             socket = await self._session.ws_connect(
-                self._url,
-                headers={**self._headers, HOOKS_HEADER: self._hooks.url},
+                self._remote.address.text,
+                headers={**self._remote.connection.headers, HOOKS_HEADER: self._remote.hooks.url},
                 max_msg_size=MAX_ANSWER_BYTES,
                 ssl=self._tls,
                 autoping=True,
@@ -68,7 +53,7 @@ class WebSocket:
                     raise
 
             self._socket = socket
-            self._calls = calls = CallMultiplexer(say, self._hooks)
+            self._calls = calls = CallMultiplexer(say, self._remote.hooks)
             self._reader = reader = asyncio.ensure_future(self._read(socket, calls))
             return calls
 
@@ -80,7 +65,7 @@ class WebSocket:
                 elif message.type is aiohttp.WSMsgType.BINARY:
                     calls.take_binary(message.data)
         except Exception as error:  # noqa: BLE001 - whatever the connection ends in, the calls on it have no answer
-            calls.end(CallFault("raised", f"the connection failed: {type_name(error)}"))
+            calls.end(connection_failed(error).fault)
             return
         code = socket.close_code
         if code == aiohttp.WSCloseCode.MESSAGE_TOO_BIG and socket.exception() is not None:  # we closed it, not they
@@ -93,21 +78,17 @@ class WebSocket:
         try:
             return await self.connect()
         except (aiohttp.ClientError, OSError) as error:
-            raise CallFailed(CallFault("raised", f"the connection failed: {type_name(error)}")) from None
+            raise connection_failed(error) from None
 
     async def send(self, envelope: Any) -> bytes:
-        """The frame that answers a request.
-
-        Raises:
-            CallFailed: there is none.
-        """
+        """Return the frame that answers a request."""
         while True:
             calls = await self._open()
             with contextlib.suppress(ClosedWhileIdle):  # which a connection that is opened now cannot be
                 return await calls.unary(envelope)
 
     async def stream(self, envelope: Any) -> AsyncGenerator[bytes, None]:
-        """The frames that answer a request."""
+        """Yield the frames that answer a request."""
         while True:
             frames = (await self._open()).stream(envelope)
             try:
@@ -120,7 +101,6 @@ class WebSocket:
                 await frames.aclose()
 
     async def raw(self, request: RawRequest, answer: RawAnswer) -> None:
-        """Send a message, and note every message that comes meanwhile."""
         if not request.disconnect:
             calls = await self._open()
             await calls.raw(request, answer)
@@ -128,14 +108,11 @@ class WebSocket:
                 answer.fault = None
                 await (await self._open()).raw(request, answer)
             return
-        own = WebSocket(self._url, self._hooks, self._side_channel, headers=self._headers, tls=self._tls)
+        own = WebSocket(self._remote, self._tls)
         try:
             await (await own._open()).raw(request, answer)
         finally:
             await own.aclose()
-
-    async def settle(self) -> None:
-        """What an adapter elsewhere reports arrives by itself."""
 
     async def aclose(self) -> None:
         """Close the connection."""
@@ -149,10 +126,7 @@ class WebSocket:
 
 async def connect(remote: Remote) -> None:
     """Open a WebSocket to an adapter that answers at its port."""
-    tls = await remote.reach()
-    socket = WebSocket(
-        remote.address.text, remote.hooks, remote.side_channel, headers=remote.connection.headers, tls=tls
-    )
+    socket = WebSocket(remote, await remote.reach())
     try:
         await asyncio.wait_for(socket.connect(), remote.connection.startup_s)
     except Exception as error:  # noqa: BLE001 - whatever a handshake ends in, there is no WebSocket

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -21,28 +22,27 @@ class LintRule:
     check: Callable[[Tree], Iterator[Finding]]
 
 
-def _drift(rule: str) -> Callable[[Tree], Iterator[Finding]]:
-    def check(tree: Tree) -> Iterator[Finding]:
-        found = drift(tree.listed, tree.files, "the table pytest_corpus/spec/schemas.py")
-        return (finding for finding in found if finding.rule == rule)
-
-    return check
+def _drift(rule: str, tree: Tree) -> Iterator[Finding]:
+    found = drift(tree.listed, tree.files, "the table pytest_corpus/spec/schemas.py")
+    return (finding for finding in found if finding.rule == rule)
 
 
-def _faults(rule: str) -> Callable[[Tree], Iterator[Finding]]:
-    def check(tree: Tree) -> Iterator[Finding]:
-        return (Finding(file, rule, message) for file, (name, message) in tree.faults.items() if name == rule)
-
-    return check
+def _faults(rule: str, tree: Tree) -> Iterator[Finding]:
+    return (Finding(file, rule, message) for file, (name, message) in tree.faults.items() if name == rule)
 
 
 _RULES = (
-    LintRule("missing", "every file of the table exists", "SCHEMA 2.1, 7.3; R40, R41", _drift("missing")),
+    LintRule("missing", "every file of the table exists", "SCHEMA 2.1, 7.3; R40, R41", partial(_drift, "missing")),
     LintRule(
-        "orphaned", "every file is in the table, or a schema of one's own", "SCHEMA 6.1, 7.3; R41", _drift("orphaned")
+        "orphaned",
+        "every file is in the table, or a schema of one's own",
+        "SCHEMA 6.1, 7.3; R41",
+        partial(_drift, "orphaned"),
     ),
-    LintRule("size", "a schema has at most 5 MB", "SCHEMA 8.3, 12.E", _faults("size")),
-    LintRule("json", "a file is one JSON object in UTF-8, no key twice", "SCHEMA 8.1; RFC 8259", _faults("json")),
+    LintRule("size", "a schema has at most 5 MB", "SCHEMA 8.3, 12.E", partial(_faults, "size")),
+    LintRule(
+        "json", "a file is one JSON object in UTF-8, no key twice", "SCHEMA 8.1; RFC 8259", partial(_faults, "json")
+    ),
     LintRule("draft", "$schema names draft 2020-12", "SCHEMA 8.1, 12.E", documents.draft),
     LintRule("id", "$id is the base, the folder and the file name", "SCHEMA 2.3, 8.1", documents.place),
     LintRule("unique-id", "no $id stands twice", "SCHEMA 8.1, 12.E", documents.unique_ids),

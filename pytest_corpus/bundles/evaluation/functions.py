@@ -1,11 +1,21 @@
 """The functions that an expression may call."""
 
-from collections.abc import Callable, Iterator
+import operator
+import re
+from collections.abc import Callable
 from typing import Any
 
-from pytest_corpus.bundles.evaluation import values
-from pytest_corpus.bundles.evaluation.budget import SIZE_OF_A_STEP, Budget, BudgetError, size_of
-from pytest_corpus.bundles.evaluation.values import OperationError, attempt, gathered
+from pytest_corpus.bundles.evaluation.budget import MOST_BITS, SIZE_OF_A_STEP, Budget, BudgetError, size_of
+from pytest_corpus.bundles.evaluation.values import (
+    MOST_PIECES,
+    MOST_PLACES,
+    OperationError,
+    attempt,
+    binary,
+    found_in,
+    gathered,
+    refusal,
+)
 
 
 def call(budget: Budget, name: str, arguments: list[Any], keywords: dict[str, Any]) -> Any:
@@ -15,70 +25,42 @@ def call(budget: Budget, name: str, arguments: list[Any], keywords: dict[str, An
         OperationError: Python refuses the call.
         BudgetError: it would use up too much.
     """
-    budget.spend(1 + sum(size_of(each) for each in arguments) // SIZE_OF_A_STEP)
+    budget.spend(1 + sum(map(size_of, arguments)) // SIZE_OF_A_STEP)
     try:
-        return budget.keep(_FUNCTIONS[name](budget, *arguments, **keywords))
+        return budget.keep(FUNCTIONS[name](budget, *arguments, **keywords))
     except TypeError as error:
-        raise OperationError(values.refusal(error).replace(f"_{name}()", f"{name}()")) from None
+        raise OperationError(re.sub(r"\S+\(\)", f"{name}()", refusal(error), count=1)) from None
 
 
-def _len(_budget: Budget, value: Any, /) -> Any:
-    return attempt(len, value)
-
-
-def _str(_budget: Budget, value: Any = "", /) -> Any:
-    return attempt(str, value)
-
-
-def _int(_budget: Budget, value: Any = 0, /, base: Any = None) -> Any:
-    return values.number_of(value, base)
-
-
-def _float(_budget: Budget, value: Any = 0.0, /) -> Any:
-    return attempt(float, value)
-
-
-def _bool(_budget: Budget, value: Any = False, /) -> Any:
-    return bool(value)
-
-
-def _list(budget: Budget, items: Any = (), /) -> Any:
-    return gathered(budget, items)
-
-
-def _tuple(budget: Budget, items: Any = (), /) -> Any:
-    return tuple(gathered(budget, items))
+def _int(_: Budget, value: Any = 0, /, base: Any = None) -> Any:
+    if isinstance(value, str) and len(value) > MOST_BITS:
+        raise BudgetError(f"makes an integer of more than {MOST_BITS:,} bits")
+    return attempt(int, value) if base is None else attempt(int, value, base)
 
 
 def _set(budget: Budget, items: Any = (), /) -> Any:
     found: set[Any] = set()
-    for item in gathered(budget, items):
-        budget.spend()
+    for item in budget.each(gathered(budget, items)):
         attempt(found.add, item)
     return found
 
 
-def _dict(budget: Budget, items: Any = (), /, **named: Any) -> Any:
-    return attempt(dict, items if isinstance(items, dict) else gathered(budget, items), **named)
-
-
-def _all(budget: Budget, items: Any, /) -> bool:
-    return all(budget.each(attempt(iter, items)))
-
-
-def _any(budget: Budget, items: Any, /) -> bool:
-    return any(budget.each(attempt(iter, items)))
-
-
 def _sum(budget: Budget, items: Any, /, start: Any = 0) -> Any:
-    return values.total(budget, items, start)
+    found = gathered(budget, items)
+    if all(isinstance(item, int | float) for item in (*found, start)):
+        return attempt(sum, found, start)
+    if isinstance(start, str):
+        raise OperationError("TypeError: sum() can't sum strings; join them")
+    for item in found:
+        start = binary(budget, operator.add, start, item)
+    return start
 
 
 def _keyed(budget: Budget, key: Any) -> Callable[[Any], Any] | None:
     """The function that `key` names."""
     if key is None:
         return None
-    if key not in _FUNCTIONS:
+    if key not in FUNCTIONS:
         raise OperationError("key takes the name of a function")
     return lambda item: call(budget, key, [item], {})
 
@@ -101,42 +83,56 @@ def _sorted(budget: Budget, items: Any, /, *, key: Any = None, reverse: Any = Fa
     return attempt(sorted, found, key=_keyed(budget, key), reverse=bool(reverse))
 
 
-def _abs(_budget: Budget, value: Any, /) -> Any:
-    return attempt(abs, value)
+def _round(_: Budget, value: Any, /, ndigits: Any = None) -> Any:
+    if isinstance(ndigits, int) and abs(ndigits) > MOST_PLACES:
+        raise BudgetError(f"rounds to more than {MOST_PLACES} places")
+    return attempt(round, value) if ndigits is None else attempt(round, value, ndigits)
 
 
-def _round(_budget: Budget, value: Any, /, ndigits: Any = None) -> Any:
-    return values.rounded(value, ndigits)
-
-
-def _range(_budget: Budget, /, *ends: Any) -> Any:
+def _range(_: Budget, /, *ends: Any) -> Any:
     found = attempt(range, *ends)
     # Not its length: that of a range may be larger than Python can say.
-    if found[values.MOST_PIECES : values.MOST_PIECES + 1]:
-        raise BudgetError(f"makes a range of more than {values.MOST_PIECES:,} items")
+    if found[MOST_PIECES : MOST_PIECES + 1]:
+        raise BudgetError(f"makes a range of more than {MOST_PIECES:,} items")
     return found
 
 
-def _enumerate(budget: Budget, items: Any, /, start: Any = 0) -> Iterator[Any]:
-    return iter(attempt(enumerate, gathered(budget, items), start))
-
-
-def _zip(budget: Budget, /, *many: Any, strict: Any = False) -> Iterator[Any]:
+def _zip(budget: Budget, /, *many: Any, strict: Any = False) -> Any:
     found = [gathered(budget, items) for items in many]
     return iter(attempt(lambda: list(zip(*found, strict=bool(strict)))))
 
 
-def _reversed(budget: Budget, items: Any, /) -> Iterator[Any]:
-    return iter(gathered(budget, attempt(reversed, items)))
-
-
 def _matches(budget: Budget, pattern: Any, text: Any, /) -> bool:
-    return values.matches(budget, pattern, text)
+    if not isinstance(pattern, str) or not isinstance(text, str):
+        raise OperationError("matches(pattern, text) takes two texts")
+    budget.spend(1 + len(text) // SIZE_OF_A_STEP)
+    return found_in(pattern, text)
 
 
-_FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "len": _len, "str": _str, "int": _int, "float": _float, "bool": _bool, "list": _list, "dict": _dict, "set": _set,
-    "tuple": _tuple, "all": _all, "any": _any, "sum": _sum, "min": _extreme(min), "max": _extreme(max),
-    "sorted": _sorted, "abs": _abs, "round": _round, "range": _range, "enumerate": _enumerate, "zip": _zip,
-    "reversed": _reversed, "matches": _matches,
-}  # fmt: skip
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "len": lambda _, value, /: attempt(len, value),
+    "str": lambda _, value="", /: attempt(str, value),
+    "int": _int,
+    "float": lambda _, value=0.0, /: attempt(float, value),
+    "bool": lambda _, value=False, /: bool(value),
+    "list": lambda budget, items=(), /: gathered(budget, items),
+    "dict": lambda budget, items=(), /, **named: attempt(
+        dict, items if isinstance(items, dict) else gathered(budget, items), **named
+    ),
+    "set": _set,
+    "tuple": lambda budget, items=(), /: tuple(gathered(budget, items)),
+    "all": lambda budget, items, /: all(budget.each(attempt(iter, items))),
+    "any": lambda budget, items, /: any(budget.each(attempt(iter, items))),
+    "sum": _sum,
+    "min": _extreme(min),
+    "max": _extreme(max),
+    "sorted": _sorted,
+    "abs": lambda _, value, /: attempt(abs, value),
+    "round": _round,
+    "range": _range,
+    "enumerate": lambda budget, items, /, start=0: iter(attempt(enumerate, gathered(budget, items), start)),
+    "zip": _zip,
+    "reversed": lambda budget, items, /: iter(gathered(budget, attempt(reversed, items))),
+    "matches": _matches,
+}
+"""The functions by name; `isinstance`, of which the second argument is no value, is the interpreter's own."""

@@ -13,10 +13,20 @@ from pytest_corpus.bundles.evaluation.values import OperationError, attempt
 
 Names = Mapping[str, Any]
 
-_SYMBOLS: Mapping[type[ast.operator], str] = {
-    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
-    ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>",
-}  # fmt: skip
+_BINARY: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+    ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
+}
 
 _UNARY: Mapping[type[ast.unaryop], Callable[[Any], Any]] = {
     ast.Not: operator.not_,
@@ -78,7 +88,7 @@ class Interpreter:
 
     def _binop(self, node: ast.BinOp, names: Names) -> Any:
         left = self.value(node.left, names)
-        return values.binary(self._budget, _SYMBOLS[type(node.op)], left, self.value(node.right, names))
+        return values.binary(self._budget, _BINARY[type(node.op)], left, self.value(node.right, names))
 
     def _compare(self, node: ast.Compare, names: Names) -> Any:
         left = self.value(node.left, names)
@@ -123,8 +133,6 @@ class Interpreter:
             if key is not None
         ]
         return self._budget.keep(attempt(dict, pairs))
-
-    # -- comprehensions --------------------------------------------------------------------------------
 
     def _listcomp(self, node: ast.ListComp, names: Names) -> Any:
         return self._budget.keep([self.value(node.elt, inner) for inner in self._rounds(node, names)])
@@ -174,8 +182,6 @@ class Interpreter:
             raise OperationError(f"ValueError: {len(parts)} values for {len(target.elts)} names")
         for each, part in zip(target.elts, parts, strict=True):
             self._bind(each, part, names)
-
-    # -- calls -----------------------------------------------------------------------------------------
 
     def _call(self, node: ast.Call, names: Names) -> Any:
         function = node.func

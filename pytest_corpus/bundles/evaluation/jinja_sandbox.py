@@ -4,7 +4,8 @@ Imported where Jinja is surely installed.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from typing import Any
 
@@ -43,7 +44,15 @@ _REFUSED: Mapping[type[nodes.Node], str] = {
     nodes.Block: "holds a block, which only other files could fill",
 }
 
-_ARITHMETIC = frozenset(("+", "-", "*", "/", "//", "%", "**"))
+_ARITHMETIC: Mapping[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "**": operator.pow,
+}
 
 
 def budget() -> Budget:
@@ -61,12 +70,7 @@ class Compiled:
         """The text, written within a new budget."""
         token = _BUDGET.set(Budget())
         try:
-            size, parts = 0, []
-            for part in self._template.generate(dict(variables)):
-                size += len(part)
-                budget().reserve(size)
-                parts.append(part)
-            return "".join(parts)
+            return _together(self._template.generate(dict(variables)))
         finally:
             _BUDGET.reset(token)
 
@@ -123,7 +127,7 @@ def _through(name: str, node: Any) -> nodes.Filter:
 class PromptSandbox(ImmutableSandboxedEnvironment):  # type: ignore[misc]
     """Jinja's sandbox, with our budget in it."""
 
-    intercepted_binops = _ARITHMETIC
+    intercepted_binops = frozenset(_ARITHMETIC)
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -139,8 +143,8 @@ class PromptSandbox(ImmutableSandboxedEnvironment):  # type: ignore[misc]
         self.tests = {name: _counted_test(name, DEFAULT_TESTS[name]) for name in TESTS}
         self.globals = {"range": _range, "namespace": Namespace}
 
-    def call_binop(self, _context: Any, operator: str, left: Any, right: Any) -> Any:
-        return values.binary(budget(), operator, _plain(left), _plain(right))
+    def call_binop(self, _context: Any, symbol: str, left: Any, right: Any) -> Any:
+        return values.binary(budget(), _ARITHMETIC[symbol], _plain(left), _plain(right))
 
     def getattr(self, obj: Any, attribute: str) -> Any:
         if isinstance(obj, str | list | tuple | dict | set):
@@ -155,11 +159,8 @@ class PromptSandbox(ImmutableSandboxedEnvironment):  # type: ignore[misc]
             try:
                 return obj[argument]  # type: ignore[index]
             except (TypeError, LookupError):
-                return (
-                    self._of_value(obj, argument)
-                    if isinstance(argument, str)
-                    else self.undefined(obj=obj, name=argument)
-                )
+                named = isinstance(argument, str)
+                return self._of_value(obj, argument) if named else self.undefined(obj=obj, name=argument)
         return super().getitem(obj, argument)
 
     def _of_value(self, obj: Any, name: str) -> Any:
@@ -208,9 +209,6 @@ def _range(*ends: Any) -> range:
     return found
 
 
-# -- what is put around a template's own doing ---------------------------------------------------------
-
-
 def _each(_context: Any, items: Iterable[Any]) -> Iterator[Any]:
     return budget().each(iter(items))
 
@@ -222,14 +220,17 @@ def _text(_context: Any, text: str) -> str:
 
 
 def _joined(_context: Any, items: list[Any]) -> str:
-    parts = []
-    size = 0
-    for item in items:
-        part = _written(item)
+    return _together(map(_written, items))
+
+
+def _together(parts: Iterable[str]) -> str:
+    """The parts as one text, refused before it is too large."""
+    size, found = 0, []
+    for part in parts:
         size += len(part)
         budget().reserve(size)
-        parts.append(part)
-    return "".join(parts)
+        found.append(part)
+    return "".join(found)
 
 
 def _written(value: Any) -> str:
@@ -258,24 +259,9 @@ def _refuse_undefined(value: Any) -> None:
             waiting.extend(found)
 
 
-_SHOWN: tuple[type, ...] = (
-    str,
-    int,
-    float,
-    list,
-    tuple,
-    dict,
-    set,
-    range,
-    type(None),
-    type({}.keys()),
-    type({}.values()),
-    type({}.items()),
-)
+_VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
+_SHOWN: tuple[type, ...] = (str, int, float, list, tuple, dict, set, range, type(None), *_VIEWS)
 """The values that a prompt may hold."""
-
-
-# -- filters -------------------------------------------------------------------------------------------
 
 
 def _counted(name: str, function: Any) -> Any:
@@ -329,7 +315,7 @@ def _foresee(name: str, value: Any, arguments: list[Any]) -> None:
         budget().reserve(size_of(value) + lines * width)
     if name == "tojson":
         budget().reserve(size_of(value) * max(1, largest))
-    if name in ("replace",) and isinstance(value, str) and len(arguments) > 1:
+    if name == "replace" and isinstance(value, str) and len(arguments) > 1:
         old, new = map(str, arguments[:2])
         budget().reserve(len(value) + value.count(old) * len(new))
     if name == "join":
@@ -337,13 +323,8 @@ def _foresee(name: str, value: Any, arguments: list[Any]) -> None:
         budget().reserve(size_of(value) + between * (len(value) if hasattr(value, "__len__") else 0))
     if name == "int" and isinstance(value, str) and len(value) > MOST_BITS:
         raise BudgetError(f"makes an integer of more than {MOST_BITS:,} bits")
-    if name == "sum":
-        _foresee_sum(value)
-
-
-def _foresee_sum(value: Any) -> None:
-    """Sums of lists are not offered: each sum would be a list of its own."""
-    if isinstance(value, list | tuple) and any(isinstance(item, list | tuple | str) for item in value):
+    # Each partial sum of lists would be a list of its own.
+    if name == "sum" and isinstance(value, list | tuple) and any(isinstance(v, list | tuple | str) for v in value):
         raise SecurityError("the filter sum adds numbers alone")
 
 
@@ -353,6 +334,4 @@ def _attribute(context: Any, value: Any, name: Any) -> Any:
 
 def _tojson(_context: Any, value: Any, indent: int | None = None) -> str:
     budget().reserve(size_of(value) * (1 + (indent or 0)))
-    text = json.dumps(value, ensure_ascii=False, indent=indent)
-    budget().keep(text)
-    return text
+    return str(budget().keep(json.dumps(value, ensure_ascii=False, indent=indent)))

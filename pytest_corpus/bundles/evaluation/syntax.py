@@ -1,9 +1,9 @@
 """The allow-list of Python's syntax for expressions, checked as a whole before anything runs."""
 
 import ast
-from collections.abc import Iterable
 
 from pytest_corpus.bundles.errors import suggestion
+from pytest_corpus.bundles.evaluation import functions
 from pytest_corpus.bundles.evaluation.values import ALL_METHODS
 
 LONGEST = 4_096
@@ -14,12 +14,7 @@ DEEPEST = 60
 
 VARIABLES = ("output", "raw_output", "input", "expected", "metadata")
 
-FUNCTIONS = frozenset(
-    (
-        *("len", "str", "int", "float", "bool", "list", "dict", "set", "tuple", "isinstance", "all", "any", "sum"),
-        *("min", "max", "sorted", "abs", "round", "range", "enumerate", "zip", "reversed", "matches"),
-    )
-)
+FUNCTIONS = frozenset((*functions.FUNCTIONS, "isinstance"))
 
 TYPES = {"str": str, "int": int, "float": float, "bool": bool, "list": list, "dict": dict, "set": set, "tuple": tuple}
 
@@ -50,7 +45,7 @@ class ExpressionError(Exception):
     """An expression that is not offered; the end of a sentence."""
 
 
-def parsed(source: str, variables: Iterable[str] = VARIABLES) -> ast.expr:
+def parsed(source: str) -> ast.expr:
     """The syntax tree of an expression, all of which is allowed.
 
     Raises:
@@ -65,7 +60,7 @@ def parsed(source: str, variables: Iterable[str] = VARIABLES) -> ast.expr:
     except (ValueError, RecursionError, MemoryError, OverflowError):
         raise ExpressionError("cannot be parsed") from None
     _check_nodes(tree)
-    _Scope(variables).check(tree.body, frozenset())
+    _check_names(tree.body, frozenset(VARIABLES))
     return tree.body
 
 
@@ -77,101 +72,86 @@ def _check_nodes(tree: ast.AST) -> None:
             raise ExpressionError("is nested too deep")
         if not isinstance(node, _ALLOWED):
             raise ExpressionError(f"holds {_WORDS.get(type(node), type(node).__name__)}, which is not offered")
-        if isinstance(node, ast.Constant):
-            _check_constant(node.value)
+        if isinstance(node, ast.Constant) and type(node.value) not in (bool, int, float, str, type(None)):
+            raise ExpressionError(f"holds a constant of type {type(node.value).__name__}, which is not offered")
         waiting += [(child, depth + 1) for child in ast.iter_child_nodes(node)]
 
 
-def _check_constant(value: object) -> None:
-    if value is not None and type(value) not in (bool, int, float, str):
-        raise ExpressionError(f"holds a constant of type {type(value).__name__}, which is not offered")
-
-
-class _Scope:
-    """Looks up every name where it is used; what Python would find out only on the way is found out here."""
-
-    def __init__(self, variables: Iterable[str]) -> None:
-        self._variables = frozenset(variables)
-
-    def check(self, node: ast.AST, own: frozenset[str]) -> None:
-        if isinstance(node, ast.Name):
-            self._name(node.id, own)
-        elif isinstance(node, Comprehension):
-            self._comprehension(node, own)
-        elif isinstance(node, ast.Call):
-            self._call(node, own)
-        elif isinstance(node, ast.Attribute):
+def _check_names(node: ast.AST, names: frozenset[str]) -> None:
+    """Look up every name where it is used, also in branches that Python would not run."""
+    match node:
+        case ast.Name():
+            _check_variable(node.id, names)
+        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            _check_comprehension(node, names)
+        case ast.Call():
+            _check_call(node, names)
+        case ast.Attribute():
             raise ExpressionError(
                 f"reads the attribute {node.attr!r}; only methods can be called, items are read by []"
             )
-        elif isinstance(node, ast.Dict) and None in node.keys:
+        case ast.Dict() if None in node.keys:
             raise ExpressionError("holds **, which is not offered")
-        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and _is_text(node.left):
+        case ast.BinOp(op=ast.Mod(), left=ast.Constant(value=str())):
             raise ExpressionError("holds % on text, which is not offered")
-        else:
-            self._children(node, own)
+        case _:
+            for child in ast.iter_child_nodes(node):
+                _check_names(child, names)
 
-    def _children(self, node: ast.AST, own: frozenset[str]) -> None:
-        for child in ast.iter_child_nodes(node):
-            self.check(child, own)
 
-    def _name(self, name: str, own: frozenset[str]) -> None:
-        _check_name(name)
-        if name in own or name in self._variables:
-            return
-        if name in FUNCTIONS:
-            raise ExpressionError(f"uses {name!r} without calling it")
-        raise ExpressionError(f"the name {name!r} is not known; {suggestion(name, {*self._variables, *FUNCTIONS})}")
+def _check_variable(name: str, names: frozenset[str]) -> None:
+    _check_spelling(name)
+    if name in names:
+        return
+    if name in FUNCTIONS:
+        raise ExpressionError(f"uses {name!r} without calling it")
+    raise ExpressionError(f"the name {name!r} is not known; {suggestion(name, {*VARIABLES, *FUNCTIONS})}")
 
-    def _comprehension(self, node: Comprehension, own: frozenset[str]) -> None:
-        inner = own
-        for part in node.generators:
-            if part.is_async:
-                raise ExpressionError("holds async, which is not offered")
-            self.check(part.iter, inner)
-            inner |= _targets(part.target)
-            for condition in part.ifs:
-                self.check(condition, inner)
-        for element in (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,):
-            self.check(element, inner)
 
-    def _call(self, node: ast.Call, own: frozenset[str]) -> None:
-        function = node.func
-        for keyword in node.keywords:
-            if keyword.arg is None:
-                raise ExpressionError("holds **, which is not offered")
-            _check_name(keyword.arg)
-        if isinstance(function, ast.Attribute):
-            _check_name(function.attr)
-            if function.attr not in ALL_METHODS:
-                raise ExpressionError(f"the method {function.attr!r} is not offered; {_method(function.attr)}")
-            self.check(function.value, own)
-            self._arguments(node.args, node.keywords, own)
-        elif isinstance(function, ast.Name):
-            _check_name(function.id)
-            if function.id not in FUNCTIONS or function.id in own:
-                raise ExpressionError(
-                    f"the function {function.id!r} is not offered; {suggestion(function.id, FUNCTIONS)}"
-                )
-            self._arguments(self._plain_arguments(function.id, node), node.keywords, own)
-        else:
-            raise ExpressionError("calls something that is neither a function nor a method")
+def _check_comprehension(node: Comprehension, names: frozenset[str]) -> None:
+    for part in node.generators:
+        if part.is_async:
+            raise ExpressionError("holds async, which is not offered")
+        _check_names(part.iter, names)
+        names |= _targets(part.target)
+        for condition in part.ifs:
+            _check_names(condition, names)
+    for element in (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,):
+        _check_names(element, names)
 
-    def _plain_arguments(self, name: str, node: ast.Call) -> list[ast.expr]:
-        """The arguments but for the types of `isinstance`."""
-        if name != "isinstance":
-            return node.args
-        if len(node.args) != 2 or node.keywords or types_of(node.args[1]) is None:
-            raise ExpressionError(f"isinstance takes a value and of the types {', '.join(TYPES)} one or a tuple")
-        return node.args[:1]
 
-    def _arguments(self, arguments: list[ast.expr], keywords: list[ast.keyword], own: frozenset[str]) -> None:
-        for argument in arguments:
-            self.check(argument, own)
-        for keyword in keywords:
-            if keyword.arg == "key" and isinstance(keyword.value, ast.Name) and keyword.value.id in FUNCTIONS:
-                continue
-            self.check(keyword.value, own)
+def _check_call(node: ast.Call, names: frozenset[str]) -> None:
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            raise ExpressionError("holds **, which is not offered")
+        _check_spelling(keyword.arg)
+    arguments, function = node.args, node.func
+    if isinstance(function, ast.Attribute):
+        name = function.attr
+        _check_spelling(name)
+        if name not in ALL_METHODS:
+            known = (
+                suggestion(name, ALL_METHODS)
+                if len(name) > 1
+                else "use a method of text, list or dict that changes nothing"
+            )
+            raise ExpressionError(f"the method {name!r} is not offered; {known}")
+        _check_names(function.value, names)
+    elif isinstance(function, ast.Name):
+        _check_spelling(function.id)
+        if function.id not in FUNCTIONS or function.id in names:
+            raise ExpressionError(f"the function {function.id!r} is not offered; {suggestion(function.id, FUNCTIONS)}")
+        if function.id == "isinstance":
+            if len(arguments) != 2 or node.keywords or types_of(arguments[1]) is None:
+                raise ExpressionError(f"isinstance takes a value and of the types {', '.join(TYPES)} one or a tuple")
+            arguments = arguments[:1]
+    else:
+        raise ExpressionError("calls something that is neither a function nor a method")
+    for argument in arguments:
+        _check_names(argument, names)
+    for keyword in node.keywords:
+        if not (keyword.arg == "key" and isinstance(keyword.value, ast.Name) and keyword.value.id in FUNCTIONS):
+            _check_names(keyword.value, names)
 
 
 def types_of(node: ast.expr) -> tuple[type, ...] | None:
@@ -184,7 +164,7 @@ def types_of(node: ast.expr) -> tuple[type, ...] | None:
 
 def _targets(node: ast.expr) -> frozenset[str]:
     if isinstance(node, ast.Name):
-        _check_name(node.id)
+        _check_spelling(node.id)
         if node.id in FUNCTIONS:
             raise ExpressionError(f"gives the name of the function {node.id!r} to something else")
         return frozenset((node.id,))
@@ -193,14 +173,6 @@ def _targets(node: ast.expr) -> frozenset[str]:
     raise ExpressionError("assigns to something that is not a name")
 
 
-def _check_name(name: str) -> None:
+def _check_spelling(name: str) -> None:
     if name.startswith("_"):
         raise ExpressionError(f"the name {name!r} begins with an underscore, which is not offered")
-
-
-def _is_text(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
-
-
-def _method(name: str) -> str:
-    return suggestion(name, ALL_METHODS) if len(name) > 1 else "use a method of text, list or dict that changes nothing"

@@ -91,43 +91,25 @@ def refusal(error: BaseException) -> str:
     return f"{type(error).__name__}: {said[0][:200]}" if said else type(error).__name__
 
 
-# -- operators -----------------------------------------------------------------------------------------
-
-BINARY: Mapping[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "//": operator.floordiv,
-    "%": operator.mod,
-    "**": operator.pow,
-    "&": operator.and_,
-    "|": operator.or_,
-    "^": operator.xor,
-    "<<": operator.lshift,
-    ">>": operator.rshift,
-}
-
-
-def binary(budget: Budget, symbol: str, left: Any, right: Any) -> Any:
-    """The result of an operator with two operands.
+def binary(budget: Budget, operation: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+    """The result of a function of `operator` with two operands.
 
     Raises:
         OperationError: Python refuses it, or it is `%` on text.
         BudgetError: the result would be too large.
     """
-    if symbol == "%" and isinstance(left, str):
+    if operation is operator.mod and isinstance(left, str):
         raise OperationError("'%' on text is not offered")
-    if symbol == "*":
+    if operation is operator.mul:
         _foresee_product(budget, left, right)
-    elif symbol == "**":
+    elif operation is operator.pow:
         _foresee_power(left, right)
-    elif symbol == "<<" and isinstance(left, int) and isinstance(right, int):
+    elif operation is operator.lshift and isinstance(left, int) and isinstance(right, int):
         if left and right + left.bit_length() > MOST_BITS:
             raise BudgetError(f"makes an integer of more than {MOST_BITS:,} bits")
     elif isinstance(left, str | list | tuple) and isinstance(right, str | list | tuple):
         budget.reserve(size_of(left) + size_of(right))
-    result = attempt(BINARY[symbol], left, right)
+    result = attempt(operation, left, right)
     if isinstance(result, complex):
         raise OperationError("the result is a complex number")
     return budget.keep(result)
@@ -145,9 +127,6 @@ def _foresee_power(left: Any, right: Any) -> None:
         raise BudgetError(f"makes an integer of more than {MOST_BITS:,} bits")
 
 
-# -- functions -----------------------------------------------------------------------------------------
-
-
 def gathered(budget: Budget, items: Any) -> list[Any]:
     """The items of whatever can be iterated, as a list.
 
@@ -162,46 +141,6 @@ def gathered(budget: Budget, items: Any) -> list[Any]:
     for item in budget.each(walk):
         found.append(item)
     return found
-
-
-def rounded(value: Any, places: Any = None) -> Any:
-    """`round`, with a limit to the digits."""
-    if isinstance(places, int) and abs(places) > MOST_PLACES:
-        raise BudgetError(f"rounds to more than {MOST_PLACES} places")
-    return attempt(round, value, places) if places is not None else attempt(round, value)
-
-
-def number_of(value: Any, base: Any = None) -> Any:
-    """`int`, with a limit to the digits."""
-    if isinstance(value, str) and len(value) > MOST_BITS:
-        raise BudgetError(f"makes an integer of more than {MOST_BITS:,} bits")
-    return attempt(int, value, base) if base is not None else attempt(int, value)
-
-
-def total(budget: Budget, items: Any, start: Any = 0) -> Any:
-    """`sum`."""
-    found = gathered(budget, items)
-    if all(isinstance(item, int | float) for item in (*found, start)):
-        return budget.keep(attempt(sum, found, start))
-    if isinstance(start, str):
-        raise OperationError("TypeError: sum() can't sum strings; join them")
-    result = start
-    for item in found:
-        result = binary(budget, "+", result, item)
-    return result
-
-
-def matches(budget: Budget, pattern: Any, text: Any) -> bool:
-    """Search a text for a regular expression of Python, for at most a second.
-
-    Raises:
-        OperationError: one of the two is no text, or the pattern is none.
-        BudgetError: it takes too long.
-    """
-    if not isinstance(pattern, str) or not isinstance(text, str):
-        raise OperationError("matches(pattern, text) takes two texts")
-    budget.spend(1 + len(text) // SIZE_OF_A_STEP)
-    return found_in(pattern, text)
 
 
 def found_in(pattern: str, text: str) -> bool:

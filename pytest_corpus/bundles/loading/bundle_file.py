@@ -1,7 +1,7 @@
 """From a bundle.yaml to a bundle: everything that can be wrong with it is found here, before any call."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -28,22 +28,19 @@ def load(path: Path) -> Bundle:
         BundleError: it cannot be run; says everything that is wrong, with files and lines.
     """
     source = read(path)
-    problems = list(_shape(source))
+    problems = dict.fromkeys(_shape(source))  # each missing key is an error that names them all
     if problems:
         raise BundleError(problems)
     return _Loading(path, source).bundle()
 
 
 def is_bundle(path: Path) -> bool:
-    """Whether a file names a prompt or a dataset at its top, as no other tool's bundle.yaml does (R77)."""
+    """True if a file names a prompt or a dataset at its top, as no other tool's bundle.yaml does (R77)."""
     try:
         text = path.read_text(encoding="utf-8-sig", errors="replace")
     except OSError:
         return False
     return any(line.startswith(("prompt_path:", "dataset_path:")) for line in text.splitlines())
-
-
-# -- the shape of the file -----------------------------------------------------------------------------
 
 
 @cache
@@ -55,18 +52,18 @@ def _validator() -> Any:
 
 
 def _shape(source: Source) -> Iterator[Problem]:
-    """What the schema of bundle.yaml refuses, in words."""
+    """The violations of the schema of bundle.yaml, in words."""
     for error in sorted(_validator().iter_errors(source.value), key=lambda each: source.line(*each.absolute_path)):
         path: tuple[Key, ...] = tuple(error.absolute_path)
         named = ".".join(map(str, path)) or "bundle.yaml"
         value, rule = error.instance, error.validator_value
         if error.validator == "additionalProperties":
-            for key in value.keys() - error.schema["properties"].keys():
+            for key in (key for key in value if key not in error.schema["properties"]):
                 yield source.problem(f"unknown key {key!r}; {suggestion(key, error.schema['properties'])}", *path, key)
         elif error.validator == "required":
-            missing = next(key for key in rule if key not in value)
             where = f" in {named}" if path else ""
-            yield source.problem(f"the key {missing!r} is missing{where}", *path)
+            missing = [key for key in rule if key not in value]
+            yield from (source.problem(f"the key {key!r} is missing{where}", *path) for key in missing)
         elif error.validator == "type":
             yield source.problem(_wrong_type(named, value, rule), *path)
         elif error.validator == "enum":
@@ -97,11 +94,17 @@ def _wrong_type(named: str, value: Any, rule: str | list[str]) -> str:
     return f"{named} is {got}, and must be {wanted}{hint}"
 
 
-# -- what the file means -------------------------------------------------------------------------------
+_PLAIN: Mapping[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(("version", "description", "parallel"), lambda value: value),
+    "max_parallel": int,
+    "timeout": float,
+    "retries": int,
+}
+"""The keys whose values a bundle has as they are, or as another kind of number."""
 
 
 class _Loading:
-    """Reads what a sound bundle.yaml names, and notes what is wrong."""
+    """Read what a valid bundle.yaml names, and note what is wrong."""
 
     def __init__(self, path: Path, source: Source) -> None:
         self._path, self._source = path, source
@@ -120,8 +123,7 @@ class _Loading:
         provider = self._provider()
         thresholds = tuple(self._thresholds(samples, contract))
         if given.get("min_passing", 1) > samples:
-            said = f"min_passing is {given['min_passing']}, and there are only {samples} samples"
-            self._problems.append(self._source.problem(said, "min_passing"))
+            self._note(f"min_passing is {given['min_passing']}, and there are only {samples} samples", "min_passing")
         if self._problems or prompt is None:
             raise BundleError(self._problems)
         bundle = Bundle(
@@ -131,17 +133,12 @@ class _Loading:
             prompt=prompt,
             system=system,
             cases=cases,
-            version=given.get("version", ""),
-            description=given.get("description", ""),
             contract=contract,
             thresholds=thresholds,
             provider=provider,
-            parallel=given.get("parallel", False),
-            max_parallel=int(given.get("max_parallel", 4)),
-            timeout=float(given.get("timeout", 30.0)),
-            retries=int(given.get("retries", 0)),
             samples=samples,
             min_passing=int(given.get("min_passing", samples)),
+            **{key: made(given[key]) for key, made in _PLAIN.items() if key in given},
         )
         problems = list(_unrendered(bundle, shown(inside(self._folder, given["dataset_path"]))))
         if problems:
@@ -156,8 +153,11 @@ class _Loading:
         except TemplateError as error:
             self._problems.append(Problem(self._source.file, str(error), error.line))
         except ValueError as error:
-            self._problems.append(self._source.problem(str(error), *path))
+            self._note(str(error), *path)
         return None
+
+    def _note(self, message: str, *path: Key) -> None:
+        self._problems.append(self._source.problem(message, *path))
 
     def _file(self, key: str) -> Path:
         return inside(self._folder, self._given[key])
@@ -209,13 +209,13 @@ class _Loading:
             path = ("thresholds", number)
             if threshold.metric not in known:
                 said = f"the metric {threshold.metric!r} is not known; {suggestion(threshold.metric, known)}"
-                self._problems.append(self._source.problem(said, *path, "metric"))
+                self._note(said, *path, "metric")
             elif metrics.is_rate(threshold.metric) and not 0 <= threshold.value <= 1:
                 said = f"{threshold.metric} is a rate from 0 to 1, and is held to {threshold.value!r}"
-                self._problems.append(self._source.problem(said, *path, "value"))
+                self._note(said, *path, "value")
             elif (same := f"{threshold.metric}{threshold.operator}{float(threshold.value)}") in seen:
                 said = f"the threshold {threshold} stands twice, in line {seen[same]} already"
-                self._problems.append(self._source.problem(said, *path))
+                self._note(said, *path)
             else:
                 seen[same] = self._source.line(*path)
                 yield threshold

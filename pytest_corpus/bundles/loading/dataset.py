@@ -17,7 +17,7 @@ from pytest_corpus.text.strict_json import read
 
 KEYS = ("input", "id", "expected_output", "metadata", "expected_match", "invariants")
 MEANT = {"expected": "expected_output", "vars": "input", "inputs": "input", "tags": "metadata"}
-"""What others call it, where the letters alone lead elsewhere."""
+"""Names that other tools use for a key, if the nearest spelling is another key."""
 
 LONGEST_ID = 200
 
@@ -105,9 +105,8 @@ class _Reader:
         if match in TEXT_MATCHES and "expected_output" in value:
             expected = value["expected_output"]
             if not isinstance(expected, str):
-                raise ValueError(
-                    f"'expected_output' is {kind(expected)}, and must be a text for expected_match {match}"
-                )
+                said = f"'expected_output' is {kind(expected)}, and must be a text for expected_match {match}"
+                raise ValueError(said)
             if match == "regex":
                 try:
                     check_pattern(expected)

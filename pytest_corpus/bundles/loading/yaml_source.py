@@ -43,7 +43,7 @@ def read(path: Path) -> Source:
         BundleError: it cannot be read, is not valid YAML, holds more than plain values, or names a key twice.
     """
     yaml = library("yaml", shown(path))
-    source = Source(shown(path))
+    source, line = Source(shown(path)), None
     text = text_of(path)
     try:
         loader = yaml.SafeLoader(text)
@@ -52,22 +52,22 @@ def read(path: Path) -> Source:
             if node is None:
                 raise BundleError(Problem(source.file, "is empty"))
             source.value = _Reader(yaml, loader, source).value(node, ())
+            return source
         finally:
             loader.dispose()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark else None
+        said = "is not valid YAML: " + " ".join(part for part in (error.context, error.problem) if part)
         if error.context == "while scanning a block scalar" and "'='" in str(error.problem):
             said = 'is not valid YAML: an operator stands without quotes; write ">="'
-            raise BundleError(Problem(source.file, said, mark.line + 1)) from None
-        said = " ".join(part for part in (error.context, error.problem) if part)
-        raise BundleError(Problem(source.file, f"is not valid YAML: {said}", mark.line + 1 if mark else None)) from None
     except yaml.YAMLError as error:
-        raise BundleError(Problem(source.file, f"is not valid YAML: {str(error).splitlines()[0]}")) from None
+        said = f"is not valid YAML: {str(error).splitlines()[0]}"
     except RecursionError:
-        raise BundleError(Problem(source.file, f"is nested deeper than {DEEPEST} levels")) from None
+        said = f"is nested deeper than {DEEPEST} levels"
     except (ValueError, OverflowError) as error:
-        raise BundleError(Problem(source.file, f"holds a value that cannot be read: {error}")) from None
-    return source
+        said = f"holds a value that cannot be read: {error}"
+    raise BundleError(Problem(source.file, said, line))
 
 
 class _Reader:

@@ -9,9 +9,6 @@ from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive
 from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, ProviderError
 
-_OPTIONS = {"stop": "stop_sequences"}
-"""Options that the protocol spells otherwise than the vendors."""
-
 
 class CorpusProvider:
     """Sends envelopes to an adapter that is opened when it is first called."""
@@ -45,8 +42,7 @@ class CorpusProvider:
             "max_tokens": request.max_tokens,
         }
         args |= {key: value for key, value in given.items() if value is not None}
-        for key, value in request.options.items():
-            args[_OPTIONS.get(key, key)] = [value] if key == "stop" and isinstance(value, str) else value
+        args |= request.options_with_stop_sequences
         return {"op": "llm.complete", "ctx": {"deadline_ms": int((time.time() + limit) * 1000)}, "args": args}
 
     def close(self) -> None:
@@ -54,11 +50,7 @@ class CorpusProvider:
 
 
 def _result(body: Any) -> Mapping[str, Any]:
-    """The result of a success envelope.
-
-    Raises:
-        ProviderError: it is an error envelope, or none at all.
-    """
+    """The result of a success envelope; anything else is a `ProviderError`."""
     if not isinstance(body, dict):
         raise ProviderError("Unavailable", "the answer is not an envelope")
     if body.get("ok") is False:
@@ -82,10 +74,5 @@ def _answer(result: Mapping[str, Any]) -> Answer:
         found = counts.get(name)
         return int(found) if isinstance(found, int | float) and not isinstance(found, bool) else None
 
-    return Answer(
-        text=str(result["text"]),
-        finish_reason=str(result.get("finish_reason", "unknown")),
-        prompt_tokens=tokens("prompt_tokens"),
-        completion_tokens=tokens("completion_tokens"),
-        total_tokens=tokens("total_tokens"),
-    )
+    prompt, completion, total = map(tokens, ("prompt_tokens", "completion_tokens", "total_tokens"))
+    return Answer(str(result["text"]), str(result.get("finish_reason", "unknown")), prompt, completion, total)

@@ -20,7 +20,7 @@ KEYS = ("id", "input", "output", "error", "retry_after_ms", "delay_ms", "finish_
 
 
 class MockProvider:
-    """Plays a script, or echoes `expected_output` where there is none."""
+    """Plays a script, or echoes `expected_output` if there is none."""
 
     label = "mock"
 
@@ -31,12 +31,17 @@ class MockProvider:
 
     def complete(self, request: CompletionRequest) -> Answer:
         if self._script is None:
-            return Answer(_echo(request))
+            if not request.has_expected:
+                said = "mock has neither a script nor an expected_output to echo"
+                raise ProviderError("NotSupported", said, is_own=True)
+            return Answer(_text(request.expected))
         line = self._next(request)
         if delay := line.get("delay_ms", 0):
             time.sleep(delay / 1000)
         if "error" in line:
-            raise ProviderError(_class_of(line["error"]), "from the script", line.get("retry_after_ms"), is_own=True)
+            code = line["error"]
+            name = BY_CODE[code].name if code in BY_CODE else code
+            raise ProviderError(name, "from the script", line.get("retry_after_ms"), is_own=True)
         return Answer(_text(line["output"]), line.get("finish_reason", "stop"))
 
     def _next(self, request: CompletionRequest) -> Mapping[str, Any]:
@@ -55,22 +60,12 @@ class MockProvider:
         pass
 
 
-def _echo(request: CompletionRequest) -> str:
-    if not request.has_expected:
-        raise ProviderError("NotSupported", "mock has neither a script nor an expected_output to echo", is_own=True)
-    return _text(request.expected)
-
-
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _class_of(code: str) -> str:
-    return BY_CODE[code].name if code in BY_CODE else code
-
-
 def read_script(bundle: Bundle) -> None:
-    """See whether the script of a bundle, if it has one, can be played.
+    """Check the script of a bundle, if it has one.
 
     Raises:
         BundleError: it cannot.
@@ -80,11 +75,7 @@ def read_script(bundle: Bundle) -> None:
 
 
 def _read(path: Path) -> dict[str, list[Mapping[str, Any]]]:
-    """The lines of a script by the case that they answer.
-
-    Raises:
-        BundleError: a line is no answer.
-    """
+    """The lines of a script by the case that they answer."""
     found: dict[str, list[Mapping[str, Any]]] = {}
     problems = []
     for number, value, flaw in lines_of(path):

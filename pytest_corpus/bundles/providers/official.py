@@ -1,11 +1,15 @@
-"""Common parts of the official clients: calls, and errors in the protocol's taxonomy."""
+"""A provider behind an official client: its calls, and its errors in the protocol's taxonomy."""
 
 import inspect
+import os
 from collections.abc import Callable, Mapping
+from operator import attrgetter
 from typing import Any
 
 from pytest_corpus.bundles.errors import BundleError, Problem
-from pytest_corpus.bundles.providers.protocol import Answer, ProviderError
+from pytest_corpus.bundles.loading.bundle import ProviderChoice
+from pytest_corpus.bundles.optional_libraries import library
+from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, ProviderError
 
 _BY_STATUS = {
     401: "AuthError",
@@ -20,7 +24,71 @@ _BY_STATUS = {
 }
 
 
-def arguments(create: Callable[..., Any], asked: Mapping[str, Any]) -> dict[str, Any]:
+_RESERVED = {
+    "messages": "the templates make the messages",
+    "model": "name it in provider.model",
+    "timeout": "write timeout at the top",
+    "stream": "answers are read as a whole",
+}
+"""Options that would contradict the bundle's own keys, with where to write them."""
+
+
+class OfficialProvider:
+    """Calls the API of a vendor with the vendor's client, of which the own retries are off (R78).
+
+    Attributes:
+        vendor: the name of the provider and of the client's module.
+        client: the class of the client in it.
+        method: the client's method that makes a completion.
+        default_model: the model if the bundle names none; empty if it must name one.
+    """
+
+    vendor: str
+    client: str
+    method: str
+    default_model = ""
+
+    def __init__(self, choice: ProviderChoice, file: str, *, plays: bool = False) -> None:
+        self.model = choice.model or self.default_model
+        if not self.model:
+            said = f"the provider {self.vendor} has no default model; name one in provider.model"
+            raise BundleError(Problem(file, said))
+        self.label = f"{self.vendor}:{self.model}"
+        self._client: Any = None
+        for key, hint in _RESERVED.items():
+            if key in choice.options:
+                raise BundleError(Problem(file, f"provider.options.{key} cannot be passed on; {hint}"))
+        if plays:
+            return
+        self._module = library(self.vendor, file)
+        variable = f"{self.vendor.upper()}_API_KEY"
+        if not os.environ.get(variable):
+            said = f"the provider {self.vendor} needs a key; set the environment variable {variable}"
+            raise BundleError(Problem(file, said))
+        self._client = getattr(self._module, self.client)(base_url=choice.base_url, max_retries=0)
+
+    def complete(self, request: CompletionRequest) -> Answer:
+        try:
+            create = attrgetter(self.method)(self._client)
+            found = create(**_arguments(create, self.arguments(request)), timeout=request.remaining_s())
+        except Exception as error:  # noqa: BLE001 - foreign code; whatever it raises is an error of the case
+            raise _provider_error(self._module, error) from None
+        return _read(self.answer, found)
+
+    def close(self) -> None:
+        if self._client is not None:
+            self._client.close()
+
+    def arguments(self, request: CompletionRequest) -> dict[str, Any]:
+        """The arguments of a request by their names in the API."""
+        raise NotImplementedError
+
+    def answer(self, found: Any) -> Answer:
+        """The answer in what the client returned; any LookupError, TypeError or AttributeError if it has none."""
+        raise NotImplementedError
+
+
+def _arguments(create: Callable[..., Any], asked: Mapping[str, Any]) -> dict[str, Any]:
     """The request as arguments of a client's method; options unknown to this version go into the body unchanged."""
     known = inspect.signature(create).parameters
     named = {key: value for key, value in asked.items() if key in known}
@@ -30,31 +98,8 @@ def arguments(create: Callable[..., Any], asked: Mapping[str, Any]) -> dict[str,
     return named
 
 
-def refuse_options(options: Mapping[str, Any], file: str) -> None:
-    """See that no option says what the bundle says elsewhere.
-
-    Raises:
-        BundleError: one does.
-    """
-    for key, hint in RESERVED.items():
-        if key in options:
-            raise BundleError(Problem(file, f"provider.options.{key} cannot be passed on; {hint}"))
-
-
-RESERVED = {
-    "messages": "the templates make the messages",
-    "model": "name it in provider.model",
-    "timeout": "write timeout at the top",
-    "stream": "answers are read as a whole",
-}
-
-
-def answer_of(read: Callable[[Any], Answer], found: Any) -> Answer:
-    """The answer in what a client gave; a server may have sent anything.
-
-    Raises:
-        ProviderError: there is none in it.
-    """
+def _read(read: Callable[[Any], Answer], found: Any) -> Answer:
+    """The answer in what a client returned; a server may have sent anything."""
     try:
         answer = read(found)
     except (AttributeError, TypeError, LookupError, ValueError):
@@ -64,7 +109,7 @@ def answer_of(read: Callable[[Any], Answer], found: Any) -> Answer:
     return answer
 
 
-def as_provider_error(client: Any, error: Exception) -> ProviderError:
+def _provider_error(client: Any, error: Exception) -> ProviderError:
     """The error of a client module (`openai`, `anthropic`), both of which name their exceptions alike."""
     if isinstance(error, client.APITimeoutError):
         return ProviderError("DeadlineExceeded", "the client timed out")

@@ -35,6 +35,15 @@ class CompletionRequest:
         first = [{"role": "system", "content": self.system}] if self.system is not None else []
         return [*first, {"role": "user", "content": self.prompt}]
 
+    @property
+    def options_with_stop_sequences(self) -> dict[str, Any]:
+        """The options with OpenAI's `stop`, a text or a list, as the list `stop_sequences` of the protocol."""
+        options = dict(self.options)
+        if "stop" in options:
+            stop = options.pop("stop")
+            options["stop_sequences"] = [stop] if isinstance(stop, str) else stop
+        return options
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -61,15 +70,10 @@ class Answer:
         return ""
 
 
-_COUNT = (int, type(None))
-_KINDS: Mapping[str, tuple[type, ...]] = {
-    "text": (str,),
-    "finish_reason": (str,),
-    "prompt_tokens": _COUNT,
-    "completion_tokens": _COUNT,
-    "total_tokens": _COUNT,
-    "id": (str,),
-    "latency_ms": (int, float, type(None)),
+_KINDS: Mapping[str, Any] = {
+    **dict.fromkeys(("text", "finish_reason", "id"), str),
+    **dict.fromkeys(("prompt_tokens", "completion_tokens", "total_tokens"), int | None),
+    "latency_ms": int | float | None,
 }
 
 

@@ -1,5 +1,6 @@
 """The section of a report on one bundle with one provider: numbers, ids and reasons without content."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,7 @@ MOST_LISTED = 200
 
 @dataclass(frozen=True)
 class Head:
-    """What is known of a run of a bundle before it runs."""
+    """The facts of a run of a bundle that are known before it runs."""
 
     file: str
     name: str
@@ -29,29 +30,14 @@ class Head:
 
     @property
     def whole(self) -> bool:
-        """Whether all of its cases were selected."""
+        """True if all of its cases were selected."""
         return self.selected == len(self.cases)
-
-    def document(self) -> dict[str, Any]:
-        """The head as a JSON value."""
-        thresholds = [[each.metric, each.operator, each.value] for each in self.thresholds]
-        return {
-            "file": self.file, "name": self.name, "version": self.version, "provider": self.provider,
-            "adapter": self.adapter, "cases": list(self.cases), "selected": self.selected,
-            "thresholds": thresholds, "metrics": list(self.metrics), "cassettes": self.cassettes,
-        }  # fmt: skip
 
 
 def head_of(value: Mapping[str, Any]) -> Head:
-    """The head of a JSON value that `document` made."""
-    return Head(
-        **{
-            **value,
-            "cases": tuple(value["cases"]),
-            "metrics": tuple(value["metrics"]),
-            "thresholds": tuple(Threshold(*each) for each in value["thresholds"]),
-        }
-    )
+    """The head of a JSON value that `asdict` made of one."""
+    tuples = {key: tuple(value[key]) for key in ("cases", "metrics")}
+    return Head(**{**value, **tuples, "thresholds": tuple(Threshold(**each) for each in value["thresholds"])})
 
 
 def metric_names(bundle: Bundle) -> tuple[str, ...]:
@@ -80,46 +66,40 @@ def build(head: Head, results: Sequence[CaseResult], *, stopped: bool = False) -
     missing = len(head.cases) - len(results) if judges else 0
     passed = all(each.holds for each in judged) if head.thresholds else not bad and not missing
     tolerated = bool(head.thresholds) and judges
-    verdict = (
-        ("passed" if passed else "failed") if judges else ("not_judged" if head.thresholds or not bad else "failed")
-    )
+    by_status = Counter(result.status for result in results)
+    unjudged = "not_judged" if head.thresholds or not bad else "failed"
     section: dict[str, Any] = {
         "name": head.name,
         "file": head.file,
         "provider": head.provider,
-        "verdict": verdict,
+        "verdict": ("passed" if passed else "failed") if judges else unjudged,
         "cases": {
             "total": len(head.cases),
             "selected": head.selected,
-            PASSED: sum(result.status == PASSED for result in results),
-            FAILED: sum(result.status == FAILED for result in results),
-            ERROR: sum(result.status == ERROR for result in results) + missing,
+            PASSED: by_status[PASSED],
+            FAILED: by_status[FAILED],
+            ERROR: by_status[ERROR] + missing,
             "tolerated": len(bad) + missing if tolerated else 0,
         },
-        "metrics": {name: None if number is None else round(number, 6) for name, number in found.items()},
+        "metrics": {name: _rounded(number) for name, number in found.items()},
         "thresholds": [
-            {
-                "threshold": str(each.threshold),
-                "actual": None if each.actual is None else round(each.actual, 6),
-                "holds": each.holds,
-            }
-            for each in judged
+            {"threshold": str(each.threshold), "actual": _rounded(each.actual), "holds": each.holds} for each in judged
         ],
         "calls": sum(result.calls for result in results),
         "failures": [_failure(result, tolerated=tolerated) for result in bad[:MOST_LISTED]],
     }
-    if head.version:
-        section["version"] = head.version
-    if head.adapter:
-        section["adapter"] = head.adapter
+    section |= {key: given for key in ("version", "adapter") if (given := getattr(head, key))}
     if head.cassettes != "off":
-        played = sum(result.cassette == "replayed" for result in results)
-        recorded = sum(result.cassette == "recorded" for result in results)
-        section["cassettes"] = {"mode": head.cassettes, "replayed": played, "recorded": recorded}
+        used = Counter(result.cassette for result in results)
+        section["cassettes"] = {"mode": head.cassettes, **{how: used[how] for how in ("replayed", "recorded")}}
     notes = [(result.case, note) for result in results for sample in result.samples for note in sample.notes]
     if notes:
         section["notes"] = [f"{case}: {note}" for case, note in dict.fromkeys(notes)][:MOST_LISTED]
     return section
+
+
+def _rounded(number: float | None) -> float | None:
+    return None if number is None else round(number, 6)
 
 
 def _failure(result: CaseResult, *, tolerated: bool) -> dict[str, Any]:

@@ -5,13 +5,13 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from pytest_corpus.adapter.usage.budget import Budget
 from pytest_corpus.bundles.contract import Score, judged
 from pytest_corpus.bundles.loading.bundle import NOT_GIVEN, Bundle, Case, ProviderChoice
 from pytest_corpus.bundles.metrics import independent
 from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, Provider, ProviderError
 from pytest_corpus.bundles.results import ERROR, FAILED, PASSED, CaseResult, Content, Reason, Sample
 from pytest_corpus.bundles.running.cassettes import CassetteMiss, Cassettes
-from pytest_corpus.bundles.running.spending import NO_LIMIT, SpendingLimit
 from pytest_corpus.bundles.running.store import Store
 from pytest_corpus.redaction.values import redacted, word
 
@@ -42,7 +42,7 @@ class Asking:
     choice: ProviderChoice
     provider: Provider
     scorers: Mapping[str, Score] = field(default_factory=dict)
-    limit: SpendingLimit = NO_LIMIT
+    limit: Budget = Budget()  # noqa: RUF009 - it is frozen
     cassettes: Cassettes | None = None
     keeps_content: bool = True
     """Keep prompts and answers of cases that do not pass."""
@@ -57,16 +57,12 @@ class Asking:
             request = self._request(case, prompts, number, progress.deadline)
             try:
                 answer, attempts, latency, how = self._answered(request, store, progress)
-            except ProviderError as error:
-                progress.samples.append(self._error(_reason(error), prompts, progress.calls))
+            except (ProviderError, OverBudget, CassetteMiss) as error:
+                calls = 0 if isinstance(error, CassetteMiss) else progress.calls
+                progress.samples.append(self._error(_reason(error), prompts, calls))
                 break
-            except OverBudget as over:
-                progress.samples.append(self._error(Reason("budget", str(over)), prompts, progress.calls))
-                break
-            except CassetteMiss as miss:
-                progress.samples.append(self._error(Reason("provider", miss.shape, miss.full), prompts, 0))
-                break
-            repeated = number > 0 and self._is_repeated(answer, progress)
+            # A later sample came from a cache by its flag, or by the id of an earlier one.
+            repeated = number > 0 and (answer.cached or bool(answer.id and answer.id in progress.ids))
             progress.ids.add(answer.id)
             sample = self._sample(case, prompts, answer, attempts, latency)
             progress.samples.append(replace(sample, from_cache=repeated))
@@ -108,20 +104,18 @@ class Asking:
             attempt += 1
             if progress.over:
                 raise ProviderError("DeadlineExceeded", "no time is left", is_own=True)
-            if refused := store.spend(self.limit):
+            if refused := store.spent_budget.spend(self.limit):
                 raise OverBudget(refused)
             progress.calls += 1
             started = time.monotonic()
             try:
                 answer = self.provider.complete(request)
                 latency = (time.monotonic() - started) * 1000
-                store.pay(answer.total_tokens or (answer.prompt_tokens or 0) + (answer.completion_tokens or 0))
+                counted = (answer.prompt_tokens or 0) + (answer.completion_tokens or 0)
+                store.spent_budget.pay(answer.total_tokens or counted)
                 if not answer.text.strip():
-                    raise ProviderError(
-                        "Unavailable",
-                        f"an answer without content, finish_reason {word(answer.finish_reason)}",
-                        is_own=True,
-                    )
+                    said = f"an answer without content, finish_reason {word(answer.finish_reason)}"
+                    raise ProviderError("Unavailable", said, is_own=True)
                 return answer, attempt, latency if answer.latency_ms is None else answer.latency_ms
             except ProviderError as error:
                 if attempt > self.bundle.retries or not error.retryable:
@@ -160,11 +154,6 @@ class Asking:
             content=found.content if self.keeps_content and found.status != PASSED else None,
         )
 
-    @staticmethod
-    def _is_repeated(answer: Answer, progress: CaseProgress) -> bool:
-        """True if a later sample came from a cache: by its flag, or by the id of an earlier one."""
-        return answer.cached or bool(answer.id and answer.id in progress.ids)
-
     def _error(self, reason: Reason, prompts: tuple[str, str | None], calls: int) -> Sample:
         content = Content(*prompts) if self.keeps_content else None
         return Sample(ERROR, (reason,), attempts=calls, content=content)
@@ -174,12 +163,8 @@ class Asking:
         own = independent(samples)
         passed = sum(sample.status == PASSED for sample in own)
         reasons: tuple[Reason, ...] = ()
-        if any(sample.status == ERROR for sample in samples):
-            status = ERROR
-        elif passed >= self.bundle.min_passing:
-            status = PASSED
-        else:
-            status = FAILED
+        has_error = any(sample.status == ERROR for sample in samples)
+        status = ERROR if has_error else PASSED if passed >= self.bundle.min_passing else FAILED
         if self.bundle.samples > 1:
             said = f"{passed} of {len(own)} samples passed, and {self.bundle.min_passing} must"
             if cached := len(samples) - len(own):
@@ -200,8 +185,12 @@ class Asking:
         return CaseResult(case.id, ERROR, reasons=(Reason("provider", said),), calls=calls)
 
 
-def _reason(error: ProviderError) -> Reason:
-    """A provider's error; what it said may be content."""
+def _reason(error: ProviderError | OverBudget | CassetteMiss) -> Reason:
+    """The reason why there is no answer; what a provider said may be content."""
+    if isinstance(error, OverBudget):
+        return Reason("budget", str(error))
+    if isinstance(error, CassetteMiss):
+        return Reason("provider", error.shape, error.full)
     head = f"the provider answers {word(error.name)}"
     own = f"{head}: {error.detail}" if error.is_own and error.detail else head
     return Reason("provider", own, f"{head}: {redacted(error.detail)}" if error.detail else own)

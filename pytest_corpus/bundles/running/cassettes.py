@@ -31,9 +31,9 @@ _SECRET_NAME = re.compile(r"key|token|secret|passw|credential", re.IGNORECASE)
 class CassetteMiss(Exception):
     """No recording of a request, where none may be made."""
 
-    def __init__(self, shape: str, full: str) -> None:
+    def __init__(self, shape: str, full: str = "") -> None:
         super().__init__(shape)
-        self.shape, self.full = shape, full
+        self.shape, self.full = shape, full or shape
 
 
 def mode_of(given: str | None, folder: Path, environment: Mapping[str, str]) -> str:
@@ -84,25 +84,24 @@ class Cassettes:
             with _alone(self._folder):
                 self._write(provider, request, answer)
         except OSError as error:
-            said = f"the recording cannot be written to {FOLDER}: {error.strerror}"
-            raise CassetteMiss(said, said) from None
+            raise CassetteMiss(f"the recording cannot be written to {FOLDER}: {error.strerror}") from None
 
     def _write(self, provider: str, request: CompletionRequest, answer: Answer) -> None:
         path = self._path(request.case)
         asked = _asked(provider, request)
-        entry = {"key": key_of(provider, request), "request": asked, "answer": _kept(answer)}
+        entry = {
+            "key": key_of(provider, request),
+            "request": asked,
+            "answer": {name: getattr(answer, name) for name in _KEPT},
+        }
         with self._lock:
             fresh = self.mode == "all" and request.case not in self._recorded
             known = [each for each in self._entries(path) if each["key"] != entry["key"]]
             kept = [each for each in known if not (fresh and each["request"]["provider"] == provider)]
             self._recorded.add(request.case)
-            entries = sorted(
-                [*kept, entry], key=lambda each: (each["request"]["provider"], each["request"]["sample"], each["key"])
-            )
+            entries = sorted([*kept, entry], key=_order)
             document = {"format": FORMAT, "case": request.case, "recordings": entries}
-            write_atomically(
-                self._masked(json.dumps(document, sort_keys=True, indent=2, ensure_ascii=True)) + "\n", path
-            )
+            write_atomically(self._masked(json.dumps(document, sort_keys=True, indent=2)) + "\n", path)
 
     def unused(self, cases: Iterable[str]) -> list[str]:
         """The files that belong to none of these cases."""
@@ -121,28 +120,20 @@ class Cassettes:
         except FileNotFoundError:
             return []
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            name = f"{FOLDER}/{path.name}"
-            raise CassetteMiss(f"{name} is not a cassette; remove it", f"{name} is not a cassette; remove it") from None
+            raise CassetteMiss(f"{FOLDER}/{path.name} is not a cassette; remove it") from None
 
     def _miss(self, provider: str, request: CompletionRequest, entries: list[dict[str, Any]]) -> CassetteMiss:
-        head = (
-            f"no recording of this request exists (--corpus-cassettes={self.mode}); --corpus-cassettes=new records it"
-        )
-        own = [each["request"] for each in entries if each["request"].get("provider") == provider] or [
-            each["request"] for each in entries
-        ]
+        option = "--corpus-cassettes"
+        head = f"no recording of this request exists ({option}={self.mode}); {option}=new records it"
+        every = [each["request"] for each in entries]
+        own = [each for each in every if each.get("provider") == provider] or every
         if not own:
-            return CassetteMiss(head, head)
+            return CassetteMiss(head)
         asked = _asked(provider, request)
         nearest = next((each for each in own if each.get("sample") == request.sample), own[0])
         changed = [name for name in sorted(asked) if asked[name] != nearest.get(name)]
-        lines = difflib.unified_diff(
-            str(nearest.get("prompt", "")).splitlines(),
-            request.prompt.splitlines(),
-            "recorded",
-            "asked now",
-            lineterm="",
-        )
+        before, now = str(nearest.get("prompt", "")).splitlines(), request.prompt.splitlines()
+        lines = difflib.unified_diff(before, now, "recorded", "asked now", lineterm="")
         said = f"{head}; what differs from the recorded one: {', '.join(changed)}"
         return CassetteMiss(said, "\n    ".join((said, *(cut(line, 200) for line in lines))))
 
@@ -154,7 +145,7 @@ class Cassettes:
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """The only one who writes to a folder: providers side by side share the files of cases, and so do workers."""
+    """Lock a folder for writing: concurrent providers and workers share the files of cases."""
     with _WRITING:
         if os.name == "nt":  # where bundles are not distributed
             yield
@@ -172,36 +163,24 @@ def _alone(folder: Path) -> Iterator[None]:
 _WRITING = threading.Lock()
 
 
+def _order(entry: Mapping[str, Any]) -> tuple[str, int, str]:
+    return entry["request"]["provider"], entry["request"]["sample"], entry["key"]
+
+
 def key_of(provider: str, request: CompletionRequest) -> str:
     """The key of a recording: a hash of everything that the answer may depend on."""
     text = json.dumps(_asked(provider, request), sort_keys=True, ensure_ascii=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+_ASKED = ("model", "prompt", "system", "temperature", "max_tokens", "sample")
+_KEPT = ("text", "finish_reason", "prompt_tokens", "completion_tokens", "total_tokens", "cached", "id")
+"""The fields of a request and of an answer that are recorded; `cached` and `id` mark samples of a cache on replay."""
+
+
 def _asked(provider: str, request: CompletionRequest) -> dict[str, Any]:
-    return {
-        "provider": provider,
-        "model": request.model,
-        "prompt": request.prompt,
-        "system": request.system,
-        "temperature": request.temperature,
-        "max_tokens": request.max_tokens,
-        "options": dict(request.options),
-        "sample": request.sample,
-    }
-
-
-def _kept(answer: Answer) -> dict[str, Any]:
-    return {
-        "text": answer.text,
-        "finish_reason": answer.finish_reason,
-        "prompt_tokens": answer.prompt_tokens,
-        "completion_tokens": answer.completion_tokens,
-        "total_tokens": answer.total_tokens,
-        "cached": answer.cached,
-        # It tells a sample that came from a cache when it is played again.
-        "id": answer.id,
-    }
+    named = {name: getattr(request, name) for name in _ASKED}
+    return {"provider": provider, **named, "options": dict(request.options)}
 
 
 def _secrets(environment: Mapping[str, str]) -> list[str]:

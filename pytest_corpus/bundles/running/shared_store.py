@@ -12,39 +12,33 @@ import secrets
 import threading
 from pathlib import Path
 
+from pytest_corpus.adapter.usage.budget import Budget
 from pytest_corpus.bundles.results import CaseResult, from_document, lost
-from pytest_corpus.bundles.running.spending import SpendingLimit, Spent
+from pytest_corpus.bundles.running.store import Spent, SpentBudget
 from pytest_corpus.text.atomic_write import write_atomically
 
 
-class SharedSpentBudget:
+class SharedSpentBudget(SpentBudget):
     """Calls and tokens that all workers of a run spent, in a file."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / "spent.json"
 
-    def spend(self, limit: SpendingLimit) -> str:
-        return self._change(1, 0, limit)
-
-    def pay(self, tokens: int) -> None:
-        self._change(0, tokens, SpendingLimit())
-
     @property
     def spent(self) -> Spent:
-        """Calls and tokens spent so far."""
         try:
             return Spent(*json.loads(self._path.read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError):
             return Spent()
 
-    def _change(self, calls: int, tokens: int, limit: SpendingLimit) -> str:
+    def _change(self, calls: int, tokens: int, limit: Budget) -> str:
         handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX)
             text = os.pread(handle, 200, 0)
             spent = Spent(*json.loads(text)) if text.strip() else Spent()
-            if calls and (refused := limit.exceeded(spent)):
-                return refused
+            if refusal := spent.refusal(limit):
+                return refusal
             spent = spent.plus(calls, tokens)
             os.pwrite(handle, json.dumps([spent.calls, spent.tokens]).ljust(100).encode(), 0)
             return ""
@@ -57,18 +51,18 @@ class SharedStore:
 
     shared = True
 
-    def __init__(self, folder: Path, key: str, slots: int, spent_budget: SharedSpentBudget) -> None:
+    def __init__(self, folder: Path, key: str, slots: int, spent_budget: SpentBudget) -> None:
         self._folder = folder / hashlib.sha256(key.encode()).hexdigest()[:24]
         self._folder.mkdir(mode=0o700, exist_ok=True)
-        self._slots, self._spent_budget = slots, spent_budget
+        self._slots, self.spent_budget = slots, spent_budget
         self._held: dict[str, int] = {}
         self._taken: list[int] = []
         self._lock = threading.Lock()
 
     def claim(self, case: str) -> bool:
         temporary = self._folder / f"new-{secrets.token_hex(8)}"
-        handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        handle = _lock(temporary, os.O_CREAT | os.O_EXCL)
+        assert handle is not None
         try:
             os.link(temporary, self._file(case, "claim"))
         except FileExistsError:
@@ -105,39 +99,36 @@ class SharedStore:
     def _is_abandoned(self, case: str) -> bool:
         """True if the process that claimed a case no longer holds it."""
         try:
-            handle = os.open(self._file(case, "claim"), os.O_RDWR)
+            handle = _lock(self._file(case, "claim"))
         except FileNotFoundError:
             return False
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return True
-        except BlockingIOError:
-            return False
-        finally:
+        if handle is not None:
             os.close(handle)
+        return handle is not None
 
     def take_slot(self) -> bool:
         for number in range(self._slots):
-            handle = os.open(self._folder / f"slot-{number}", os.O_CREAT | os.O_RDWR, 0o600)
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                os.close(handle)
-                continue
-            with self._lock:
-                self._taken.append(handle)
-            return True
+            handle = _lock(self._folder / f"slot-{number}", os.O_CREAT)
+            if handle is not None:
+                with self._lock:
+                    self._taken.append(handle)
+                return True
         return False
 
     def free_slot(self) -> None:
         with self._lock:
             os.close(self._taken.pop())
 
-    def spend(self, limit: SpendingLimit) -> str:
-        return self._spent_budget.spend(limit)
-
-    def pay(self, tokens: int) -> None:
-        self._spent_budget.pay(tokens)
-
     def _file(self, case: str, kind: str) -> Path:
         return self._folder / f"{hashlib.sha256(case.encode()).hexdigest()[:32]}.{kind}"
+
+
+def _lock(path: Path, flags: int = 0) -> int | None:
+    """Open and lock a file; None if another process or handle holds it."""
+    handle = os.open(path, os.O_RDWR | flags, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return handle
+    except BlockingIOError:
+        os.close(handle)
+        return None

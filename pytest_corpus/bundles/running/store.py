@@ -1,10 +1,63 @@
-"""Claims and results of cases: in one process, or shared by the workers of a run (R84)."""
+"""Claims and results of cases, and what their calls cost: in one process, or shared by the workers of a run (R84)."""
+
+from __future__ import annotations
 
 import threading
+from dataclasses import dataclass
 from typing import Protocol
 
+from pytest_corpus.adapter.usage.budget import Budget
 from pytest_corpus.bundles.results import CaseResult
-from pytest_corpus.bundles.running.spending import SpendingLimit, Spent
+
+
+@dataclass(frozen=True)
+class Spent:
+    """Calls and tokens spent so far."""
+
+    calls: int = 0
+    tokens: int = 0
+
+    def plus(self, calls: int, tokens: int) -> Spent:
+        """This and more."""
+        return Spent(self.calls + calls, self.tokens + tokens)
+
+    def refusal(self, limit: Budget) -> str:
+        """The reason against a further call; empty if one may be made."""
+        for kind, most in limit.limits.items():
+            if getattr(self, kind) >= most:
+                return f"the budget of {most:,} {kind} is used up"
+        return ""
+
+    def __str__(self) -> str:
+        return f"{self.calls:,} call{'s' * (self.calls != 1)}, {self.tokens:,} tokens"
+
+
+class SpentBudget:
+    """Calls and tokens that a process spent in all its bundles."""
+
+    def __init__(self) -> None:
+        self._spent = Spent()
+        self._lock = threading.Lock()
+
+    @property
+    def spent(self) -> Spent:
+        """Calls and tokens spent so far."""
+        return self._spent
+
+    def spend(self, limit: Budget) -> str:
+        """Count a call, or return the reason why it may not be made."""
+        return self._change(1, 0, limit)
+
+    def pay(self, tokens: int) -> None:
+        """Count the tokens of a call."""
+        self._change(0, tokens, Budget())
+
+    def _change(self, calls: int, tokens: int, limit: Budget) -> str:
+        with self._lock:
+            if refusal := self._spent.refusal(limit):
+                return refusal
+            self._spent = self._spent.plus(calls, tokens)
+            return ""
 
 
 class Store(Protocol):
@@ -12,6 +65,8 @@ class Store(Protocol):
 
     shared: bool
     """True if other processes write to it too."""
+
+    spent_budget: SpentBudget
 
     def claim(self, case: str) -> bool:
         """Claim a case for this process; false if another one has it."""
@@ -23,35 +78,10 @@ class Store(Protocol):
         """The result of a case, whichever process asked it; a lost one if the process that claimed it has ended."""
 
     def take_slot(self) -> bool:
-        """Take one of the places of cases that run side by side, if one is free."""
+        """Take one of the places of cases that run concurrently, if one is free."""
 
     def free_slot(self) -> None:
         """Give a place back."""
-
-    def spend(self, limit: SpendingLimit) -> str:
-        """Count a call; why it may not be made, or nothing."""
-
-    def pay(self, tokens: int) -> None:
-        """Count the tokens of a call."""
-
-
-class SpentBudget:
-    """Calls and tokens that a process spent in all its bundles."""
-
-    def __init__(self) -> None:
-        self.spent = Spent()
-        self._lock = threading.Lock()
-
-    def spend(self, limit: SpendingLimit) -> str:
-        with self._lock:
-            if refused := limit.exceeded(self.spent):
-                return refused
-            self.spent = self.spent.plus(1, 0)
-            return ""
-
-    def pay(self, tokens: int) -> None:
-        with self._lock:
-            self.spent = self.spent.plus(0, tokens)
 
 
 class MemoryStore:
@@ -62,7 +92,7 @@ class MemoryStore:
     def __init__(self, slots: int, spent_budget: SpentBudget) -> None:
         self._claimed: set[str] = set()
         self._results: dict[str, CaseResult] = {}
-        self._free, self._spent_budget = slots, spent_budget
+        self._slots, self.spent_budget = threading.Semaphore(slots), spent_budget
         self._lock = threading.Lock()
 
     def claim(self, case: str) -> bool:
@@ -80,18 +110,7 @@ class MemoryStore:
         return self._results.get(case)
 
     def take_slot(self) -> bool:
-        with self._lock:
-            if self._free == 0:
-                return False
-            self._free -= 1
-            return True
+        return self._slots.acquire(blocking=False)
 
     def free_slot(self) -> None:
-        with self._lock:
-            self._free += 1
-
-    def spend(self, limit: SpendingLimit) -> str:
-        return self._spent_budget.spend(limit)
-
-    def pay(self, tokens: int) -> None:
-        self._spent_budget.pay(tokens)
+        self._slots.release()

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from pytest_corpus.adapter.usage.budget import Budget, parse
 from pytest_corpus.bundles.running.cassettes import MODES
-from pytest_corpus.bundles.running.spending import SpendingLimit, read_limit
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class BundleOptions:
     cassettes: str | None
     baseline: Path | None
     update_baseline: bool
-    budget: SpendingLimit
+    budget: Budget
     full: bool
     """True if content may be shown in the terminal."""
 
@@ -69,8 +69,8 @@ def _mode(given: str | None) -> str | None:
     return given
 
 
-def _budget(given: str | None) -> SpendingLimit:
+def _budget(given: str | None) -> Budget:
     try:
-        return read_limit(given) if given else SpendingLimit()
+        return parse(given) if given else Budget()
     except ValueError as error:
         raise pytest.UsageError(f"--corpus-budget={given}: {error}") from None

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Container, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ def travelling(run: BundleRun, result: CaseResult, folder: Path | None) -> tuple
     content = run.asking.keeps_content and result.status != PASSED
     value = {
         "key": run.key,
-        "head": run.head.document(),
+        "head": asdict(run.head),
         "result": result.document(content=content),
         "folder": None if folder is None else str(folder),
         "root": str(run.bundle.folder),

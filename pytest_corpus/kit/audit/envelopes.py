@@ -16,6 +16,9 @@ from pytest_corpus.text.values import strings_of
 Finding = tuple[str, Violation]
 """The id of a requirement, and its violation."""
 
+CLOCKS_MS = 50
+"""The tolerance between the suite's clock and the adapter's (R116)."""
+
 SUCCESS_KEYS = frozenset({"ok", "code", "ms", "result"})
 ERROR_KEYS = frozenset({"ok", "code", "error", "message", "retry_after_ms", "details", "ms"})
 
@@ -123,6 +126,13 @@ def _fits(name: str, value: Any) -> bool:
     if not _is_at_least_0(value) or math.isnan(value):
         return False
     return 0 < value <= 100 if name == "suggested_batch_reduction" else True
+
+
+def overlong(requirement: str, ms: Any, seconds: float) -> Iterator[Finding]:
+    """The violation of an `ms` that is more than the seconds that the suite's clock saw (R116)."""
+    most = seconds * 1000 + CLOCKS_MS
+    if _is_at_least_0(ms) and ms > most:
+        yield requirement, Violation(f"at most {most:.0f} ms, which the call took", f"{ms:.0f}", "ms")
 
 
 def _is_elapsed(body: Mapping[str, Any], edition: str | None) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 from pytest_corpus.adapter.exchange import Exchange, Frame, non_finite
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.audit.envelopes import Finding, error_findings, success_findings
+from pytest_corpus.kit.audit.envelopes import Finding, error_findings, overlong, success_findings
 from pytest_corpus.kit.audit.leaks import leak_findings
 from pytest_corpus.kit.audit.telemetry import telemetry_findings
 from pytest_corpus.kit.outcomes import Violation
@@ -74,6 +74,9 @@ def audit(exchange: Exchange, context: AuditContext) -> Iterator[Finding]:
             yield FINITE, Violation("finite numbers only", problems=(problem,))
         if looks_like_error(frame.body):
             yield from error_findings(frame.body, context.component, context.edition)
+        if isinstance(frame.body, dict):
+            at_s = frame.at_s if exchange.streaming else exchange.elapsed_s
+            yield from overlong(time_of(exchange, frame), frame.body.get("ms"), at_s)
     if exchange.streaming:
         yield from _stream_findings(exchange, context)
     elif exchange.frames:
@@ -85,6 +88,13 @@ def audit(exchange: Exchange, context: AuditContext) -> Iterator[Finding]:
     if context.has_metrics:
         yield from telemetry_findings(exchange, context.component)
     yield from leak_findings(exchange, exchange.logs if context.hears_logs else ())
+
+
+def time_of(exchange: Exchange, frame: Frame) -> str:
+    """The requirement that says what the `ms` of a frame is (R116)."""
+    if looks_like_error(frame.body):
+        return "COM-ERR-22"
+    return "COM-STREAM-10" if exchange.streaming else "COM-ENV-6"
 
 
 def data_of(exchange: Exchange, component: str) -> Iterator[Any]:

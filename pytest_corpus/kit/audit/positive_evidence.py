@@ -6,7 +6,7 @@ from pytest_corpus.kit.audit import telemetry
 from pytest_corpus.kit.outcomes import Blocked
 from pytest_corpus.kit.reply import Reply, StreamReply
 
-SUCCESS_FRAMES = ("COM-STREAM-1", "COM-STREAM-2", "COM-STREAM-3", "COM-STREAM-4")
+SUCCESS_FRAMES = ("COM-STREAM-1", "COM-STREAM-2", "COM-STREAM-3", "COM-STREAM-4", "COM-STREAM-10")
 
 ANY_FRAMES = (expect.SIZE, expect.TERMINAL, "COM-STREAM-7", "COM-NUM-2", expect.ENVELOPE)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from pytest_corpus.adapter.exchange import Exchange, is_observed
 from pytest_corpus.adapter.hooks.metrics import Count, Observation
-from pytest_corpus.kit.audit.envelopes import Finding
+from pytest_corpus.kit.audit.envelopes import Finding, overlong
 from pytest_corpus.kit.outcomes import Blocked, Violation, in_words
 from pytest_corpus.kit.reply import looks_like_error
 from pytest_corpus.spec.components import COMPONENTS
@@ -14,9 +14,6 @@ from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.spec.words import STREAM_OUTCOME, SUCCESS_CODES
-
-CLOCKS_MS = 50
-"""The tolerance between the suite's clock and the adapter's (R64)."""
 
 
 def telemetry_findings(exchange: Exchange, component: str) -> Iterator[Finding]:
@@ -131,11 +128,9 @@ def _names_outcome(count: Count, exchange: Exchange) -> bool:
 def _observation(seen: Observation, exchange: Exchange, component: str) -> Iterator[Finding]:
     if seen.component != component:
         yield "COM-OBS-4", Violation(component, found=seen.component, path="component")
-    most = exchange.elapsed_s * 1000 + CLOCKS_MS
     if isinstance(seen.ms, bool) or not isinstance(seen.ms, (int, float)) or not 0 <= seen.ms < float("inf"):
         yield "COM-OBS-7", Violation("a non-negative number", found=seen.ms, path="ms")
-    elif seen.ms > most:
-        yield "COM-OBS-17", Violation(f"at most {most:.0f} ms, which the call took", f"{seen.ms:.0f}", "ms")
+    yield from overlong("COM-OBS-17", seen.ms, exchange.elapsed_s)
 
 
 def _outcome_labels(seen: Observation, exchange: Exchange) -> Iterator[Finding]:

@@ -25,7 +25,7 @@ CLIENT = "wire"
 """The component name of a client library, which has no capabilities."""
 
 NOT_IN_CAPABILITIES = (*HOOKS, LOGS, *TRANSPORT_GROUPS, "supports_caching")
-"""Needs of which the capabilities in a report do not tell all: hooks, logs, transports, a cache that is an object."""
+"""Needs that the capabilities in a report do not decide: hooks, logs, transports, a cache that is an object."""
 
 CLAIMED = "idempotent_writes"
 """The need that has to be claimed; any other has only not to be denied."""
@@ -72,9 +72,6 @@ def _entries(document: Mapping[str, Any]) -> Iterator[str]:
                 for said in _entry(entry, known[entry["id"]], stated, runs, known, blocks=blocks):
                     found.setdefault((component, said), []).append(entry["id"])
     yield from (f"{component}: {some(names)}: {said}" for (component, said), names in found.items())
-
-
-# -- the run -------------------------------------------------------------------------------------------
 
 
 def _about(document: Mapping[str, Any], today: date) -> Iterator[str]:
@@ -157,9 +154,6 @@ def _runs(document: Mapping[str, Any]) -> int:
     """The number of repetitions by `--corpus-repeat`; 0 if tests were not repeated."""
     tests = (test for entry in document["requirements"] for test in entry["tests"])
     return next((test["repeats"]["runs"] for test in tests if "repeats" in test), 0)
-
-
-# -- one requirement -----------------------------------------------------------------------------------
 
 
 def _entry(

@@ -1,7 +1,7 @@
 """The reports of all shards of a suite as the one report that a run of the whole suite would have written."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -28,7 +28,7 @@ ALIKE = {
 
 
 class Unfit(Exception):
-    """Reports that are not the shards of one suite; says which and why, in one sentence."""
+    """Reports that are not the shards of one suite; one sentence names them and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +71,6 @@ def build(reports: Sequence[tuple[str, view.Document]], shipped: Shipped) -> dic
     return _written(parts, ledger)
 
 
-# -- what cannot be combined ---------------------------------------------------------------------------
-
-
 def _check(part: Part) -> None:
     """Refuse a report unless it is an unaltered one of a shard, by this version."""
     document = part.document
@@ -95,23 +92,21 @@ def _check_together(parts: Sequence[Part]) -> None:
     first, by_number = parts[0], dict[int, Part]()
     for part in parts:
         if part.shard.of != first.shard.of:
-            raise Unfit(
-                f"{first.name} is shard {first.shard} and {part.name} is shard {part.shard} of another division"
-            )
+            said = f"{first.name} is shard {first.shard} and {part.name} is shard {part.shard} of another division"
+            raise Unfit(said)
         if (other := by_number.get(part.shard.number)) is not None:
             raise Unfit(f"{other.name} and {part.name} are both shard {part.shard}; leave one of them out")
         by_number[part.shard.number] = part
     if missing := [f"{number}/{first.shard.of}" for number in range(1, first.shard.of + 1) if number not in by_number]:
-        raise Unfit(
-            f"{'shards' if len(missing) > 1 else 'shard'} {some(missing)} missing: name the report of each shard"
-        )
+        shards = "shards" if len(missing) > 1 else "shard"
+        raise Unfit(f"{shards} {some(missing)} missing: name the report of each shard")
     for part in parts[1:]:
-        for words, one, other in _told(first, part):
+        for words, one, other in _shared(first, part):
             if one != other:
                 raise Unfit(f"{first.name} and {part.name} differ in the {words}{_how(one, other)}: run them alike")
 
 
-def _told(first: Part, part: Part) -> Iterator[tuple[str, Any, Any]]:
+def _shared(first: Part, part: Part) -> Iterator[tuple[str, Any, Any]]:
     """The values of two shards that must be equal."""
     for key, words in ALIKE.items():
         yield words, first.document.get(key), part.document.get(key)
@@ -139,17 +134,12 @@ def _check_tests(part: Part, suites: Mapping[str, Sequence[str]]) -> None:
     if others := [gap for gap in part.document["gaps"] if gap not in gaps]:
         raise Unfit(f"{part.name}: shard {part.shard} is not whole: {printable('; '.join(others))}; run it again")
     if missing := sorted(own - set(given)):
-        raise Unfit(
-            f"{part.name}: {count(len(missing), 'test')} of shard {part.shard} missing: "
-            f"{some(test for _, test in missing)}; run it again"
-        )
+        said = f"{count(len(missing), 'test')} of shard {part.shard} missing: {some(test for _, test in missing)}"
+        raise Unfit(f"{part.name}: {said}; run it again")
     if strange := sorted(set(given) - own):
         raise Unfit(f"{part.name}: {printable(some(test for _, test in strange))} is not of shard {part.shard}")
     if len(given) != len(own):
         raise Unfit(f"{part.name}: it has tests twice")
-
-
-# -- one report of them --------------------------------------------------------------------------------
 
 
 def _stated(part: Part, component: str) -> dict[str, Any] | None:
@@ -160,8 +150,8 @@ def _stated(part: Part, component: str) -> dict[str, Any] | None:
 def _add(part: Part, ledger: Ledger) -> None:
     """Take down what a shard found out, as the run of it did."""
     document = part.document
-    for component, told in document["components"].items():
-        ledger.called({component: told.get("calls", 0)}, {component: told.get("tokens", 0)})
+    for component, used in document["components"].items():
+        ledger.called({component: used.get("calls", 0)}, {component: used.get("tokens", 0)})
     ledger.settled(document.get("settle_s", {}))
     ledger.runs.update(document.get("runs", ()))
     found: dict[str, list[Finding]] = {}
@@ -174,13 +164,20 @@ def _add(part: Part, ledger: Ledger) -> None:
         # Of tests that are open, the one that the requirement's reason was taken from goes first, as it did in the run.
         tests = sorted(entry["tests"], key=lambda test: test.get("reason", "") != entry.get("reason", ""))
         for test in tests:
-            record = _record(ledger.adapter, entry, test, tuple(document["spec"]["editions_met"]))
-            record = _with(record, found.pop(entry["component"], []))
+            # The first record of a component has all its findings, whichever test saw them.
+            own = tuple(found.pop(entry["component"], ()))
+            record = _record(ledger.adapter, entry, test, tuple(document["spec"]["editions_met"]), own)
             ledger.ran(record)
             ledger.reported(record, agrees=True)
 
 
-def _record(adapter: str, entry: Mapping[str, Any], test: Mapping[str, Any], editions: tuple[str, ...]) -> TestRecord:
+def _record(
+    adapter: str,
+    entry: Mapping[str, Any],
+    test: Mapping[str, Any],
+    editions: tuple[str, ...],
+    findings: tuple[Finding, ...],
+) -> TestRecord:
     reason = test.get("reason", "")
     blocked = BLOCKED.match(reason)
     return TestRecord(
@@ -195,12 +192,8 @@ def _record(adapter: str, entry: Mapping[str, Any], test: Mapping[str, Any], edi
         editions=editions,
         duration_s=test.get("duration_s", 0.0),
         calls=test.get("calls", 0),
+        findings=findings,
     )
-
-
-def _with(record: TestRecord, findings: Sequence[Finding]) -> TestRecord:
-    """A record that also tells what its component was found to break, whichever test saw it."""
-    return replace(record, findings=tuple(findings)) if findings else record
 
 
 def _written(parts: Sequence[Part], ledger: Ledger) -> dict[str, Any]:
@@ -213,9 +206,8 @@ def _written(parts: Sequence[Part], ledger: Ledger) -> dict[str, Any]:
     ]
     day = _start(started).date()
     verdict = decide(ledger, first["level"], dict.fromkeys(deviations), day)
-    shared = dict(first.get("ci", {}).items())
-    for document in documents:
-        shared = {key: value for key, value in shared.items() if document.get("ci", {}).get(key) == value}
+    ci = first.get("ci", {}).items()
+    shared = {key: value for key, value in ci if all(each.get("ci", {}).get(key) == value for each in documents)}
     run = json_report.Run(
         started["started_at"],
         (end - _start(started)).total_seconds(),
@@ -229,8 +221,8 @@ def _written(parts: Sequence[Part], ledger: Ledger) -> dict[str, Any]:
         command=_command(parts[0]),
     )
     whole = json_report.build(ledger, verdict, run)
-    told = {"environment": first["environment"], "combined": [document["sha256"] for document in documents]}
-    return json_report.sealed({**whole, **told})
+    own = {"environment": first["environment"], "combined": [document["sha256"] for document in documents]}
+    return json_report.sealed({**whole, **own})
 
 
 def _start(document: view.Document) -> datetime:
@@ -243,5 +235,5 @@ def _deviation(entry: Mapping[str, Any]) -> Deviation:
 
 
 def _command(part: Part) -> str:
-    """The command that runs the whole suite: that of a shard without which one it is."""
+    """The command that runs the whole suite: that of a shard without its option for the shard."""
     return str(part.document.get("command", "")).replace(f" --corpus-shard={part.shard}", "")

@@ -3,10 +3,22 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pytest_corpus.reports.html.page import TONES, filters, page, pairs, pill, sentence, status_pill, text, top
+from pytest_corpus.reports.html.page import (
+    TONES,
+    filters,
+    findings,
+    page,
+    pairs,
+    pill,
+    sentence,
+    status_pill,
+    text,
+    top,
+)
 from pytest_corpus.reports.html.report import SIGNS
 from pytest_corpus.reports.text import STATUS_SIGNS, STATUS_WORDS, VERDICT_WORDS
 from pytest_corpus.reports.view import TONES as VERDICT_TONES
+from pytest_corpus.reports.view import ratio
 from pytest_corpus.spec.components import TITLES
 
 TITLE = "Corpus Protocol v1.0 conformance matrix"
@@ -51,14 +63,9 @@ def _totals(reports: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """The last rows: how many requirements each report finds satisfied."""
     yield "<tfoot>"
     for level in sorted({level for report in reports for level in report["totals"]}):
-        cells = "".join(f"<td>{_sum(report['totals'].get(level, {}))}</td>" for report in reports)
+        cells = "".join(f"<td>{ratio(report['totals'].get(level, {}))}</td>" for report in reports)
         yield f'<tr><th scope="row">Satisfied {text(level.upper())}</th>{cells}</tr>'
     yield "</tfoot>"
-
-
-def _sum(numbers: Mapping[str, int]) -> str:
-    applicable = sum(numbers.values()) - numbers.get("not_applicable", 0)
-    return f"{numbers.get('satisfied', 0)} / {applicable}"
 
 
 def _card(report: Mapping[str, Any]) -> str:
@@ -112,10 +119,7 @@ def _cell(status: str | None, said: Mapping[str, Any] | None, place: str, report
 
 
 def _said(said: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for finding in said.get("findings", ()):
-        place = f" at <code>{text(finding['path'])}</code>" if finding["path"] else ""
-        yield "Expected", f"<code>{text(finding['expected'])}</code>"
-        yield "Got", f"<code>{text(finding['got'])}</code>{place}"
+    yield from findings(said)
     if said.get("reason"):
         yield "Reason", text(said["reason"])
     if said.get("keyword"):

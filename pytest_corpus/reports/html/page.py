@@ -2,10 +2,11 @@
 
 import base64
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from pytest_corpus.reports.text import STATUS_SIGNS, STATUS_WORDS, printable
 from pytest_corpus.spec.components import TITLES
@@ -30,36 +31,28 @@ _ICON = (
 def page(title: str, body: Iterable[str]) -> str:
     """A whole page. Its policy allows its own style and script, by their digests, and nothing else."""
     style, script = asset("page.css"), asset("page.js")
-    policy = "; ".join(
-        (
-            "default-src 'none'",
-            f"style-src '{_hash(style)}'",
-            f"script-src '{_hash(script)}'",
-            "img-src data:",
-            "base-uri 'none'",
-            "form-action 'none'",
-        )
+    policy = (
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
     )
-    return "\n".join(
-        (
-            "<!DOCTYPE html>",
-            '<html lang="en">',
-            "<head>",
-            '<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            '<meta name="referrer" content="no-referrer">',
-            f"<title>{text(title)}</title>",
-            f'<link rel="icon" href="{_ICON}">',
-            f"<style>{style}</style>",
-            "</head>",
-            "<body>",
-            *body,
-            f"<script>{script}</script>",
-            "</body>",
-            "</html>\n",
-        )
-    )
+    whole = "\n".join(body)
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>{text(title)}</title>
+<link rel="icon" href="{_ICON}">
+<style>{style}</style>
+</head>
+<body>
+{whole}
+<script>{script}</script>
+</body>
+</html>
+"""
 
 
 @cache
@@ -99,6 +92,14 @@ def pairs(rows: Iterable[tuple[str, str]], kind: str = "pairs") -> str:
     """Labels with markup, as a description list."""
     listed = "".join(f"<div><dt>{text(name)}</dt><dd>{markup}</dd></div>" for name, markup in rows)
     return f'<dl class="{kind}">{listed}</dl>'
+
+
+def findings(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The findings of a requirement as rows of `pairs`."""
+    for finding in entry.get("findings", ()):
+        yield "Expected", f"<code>{text(finding['expected'])}</code>"
+        place = f" at <code>{text(finding['path'])}</code>" if finding["path"] else ""
+        yield "Got", f"<code>{text(finding['got'])}</code>{place}"
 
 
 def top(title: str) -> str:

@@ -68,14 +68,13 @@ def _verdict(shown: Shown) -> Iterator[str]:
     yield from (f"<p>{text(note)}</p>" for note in document.get("notes", ()))
     if shown.earlier:
         yield f"<p>Since {text(shown.earlier.label)}: {text(since(document, shown.earlier))}.</p>"
-    rows = [
-        (label, text(value)) for label, value in view.facts(document) if label not in ("Adapter", "sha256", "Commit")
-    ]
+    facts = {label: text(value) for label, value in view.facts(document)}
     url = document.get("ci", {}).get("url", "")
-    if url.startswith(("https://", "http://")):
-        rows = [(label, f'<a href="{text(url)}">{value}</a>' if label == "CI run" else value) for label, value in rows]
-    if commit := document.get("commit"):
-        rows.append(("Commit", f"<code>{text(commit)}</code>"))
+    if url.startswith(("https://", "http://")) and "CI run" in facts:
+        facts["CI run"] = f'<a href="{text(url)}">{facts["CI run"]}</a>'
+    if commit := facts.pop("Commit", ""):
+        facts["Commit"] = f"<code>{commit}</code>"
+    rows = [(label, markup) for label, markup in facts.items() if label not in ("Adapter", "sha256")]
     yield pairs([("Components", text(view.titles(document))), *rows], "facts")
     yield "</section>"
 
@@ -99,14 +98,11 @@ def _components(document: view.Document) -> Iterator[str]:
 def _numbers(row: view.Numbers) -> str:
     parts = {status: getattr(row, status) for status in STATUS_WORDS}
     rest = " · ".join(f"{parts[status]} {word}" for status, word in STATUS_WORDS.items() if status != "satisfied")
-    whole = sum(parts.values()) or 1
-    at, bars = 0, []
+    at, bars = 0, ""
     for status, number in parts.items():
-        bars.append(f'<rect class="{TONES[status]}" x="{at}" width="{number}" height="10"/>' if number else "")
+        bars += f'<rect class="{TONES[status]}" x="{at}" width="{number}" height="10"/>' if number else ""
         at += number
-    bar = (
-        f'<svg class="bar" viewBox="0 0 {whole} 10" preserveAspectRatio="none" aria-hidden="true">{"".join(bars)}</svg>'
-    )
+    bar = f'<svg class="bar" viewBox="0 0 {at or 1} 10" preserveAspectRatio="none" aria-hidden="true">{bars}</svg>'
     return (
         f'<div class="level-row"><p><strong>{row.level}</strong> <span class="ratio">{row.satisfied} / '
         f'{row.applicable}</span> satisfied</p>{bar}<p class="small muted">{rest}</p></div>'

@@ -12,6 +12,7 @@ from pytest_corpus.reports import view
 from pytest_corpus.reports.difference import CHANGES, Earlier
 from pytest_corpus.reports.finding_text import behind
 from pytest_corpus.reports.html.page import choice, filters, pairs, pill, sentence, status_pill, text
+from pytest_corpus.reports.html.page import findings as found_rows
 from pytest_corpus.reports.html.sources import sources
 from pytest_corpus.reports.text import STATUS_SIGNS, STATUS_WORDS, count
 from pytest_corpus.spec.components import TITLES
@@ -36,9 +37,6 @@ class Shown:
     def change(self, entry: dict[str, Any]) -> str:
         """The change of a requirement since the earlier run; empty if there is none."""
         return self.earlier.change(entry) if self.earlier else ""
-
-
-# -- findings ------------------------------------------------------------------------------------------
 
 
 def fix_first(shown: Shown) -> Iterator[str]:
@@ -135,9 +133,6 @@ def _causes(entry: dict[str, Any]) -> list[str]:
     return [f"because {text(entry.get('reason') or 'no reason was noted')}"]
 
 
-# -- all of them ---------------------------------------------------------------------------------------
-
-
 def rows(shown: Shown) -> Iterator[str]:
     """Every requirement, chapter by chapter, to be filtered and searched."""
     groups: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
@@ -200,9 +195,6 @@ def _test(test: dict[str, Any]) -> str:
     return f"{said} <code>{text(test['test'])}</code>{noted}"
 
 
-# -- parts ---------------------------------------------------------------------------------------------
-
-
 def _head(shown: Shown, entry: dict[str, Any]) -> str:
     level = f'<span class="muted">{entry["level"]}, {TITLES[entry["component"]]}</span>'
     chapter = f'<span class="muted small">{text(view.chapter(entry["id"]))}</span>'
@@ -221,10 +213,7 @@ def _link(entry: dict[str, Any], requirement: str = "") -> str:
 
 
 def _found(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    for finding in entry.get("findings", ()):
-        yield "Expected", f"<code>{text(finding['expected'])}</code>"
-        place = f" at <code>{text(finding['path'])}</code>" if finding["path"] else ""
-        yield "Got", f"<code>{text(finding['got'])}</code>{place}"
+    yield from found_rows(entry)
     if hint := entry.get("hint"):
         yield "Hint", sentence(hint)
 

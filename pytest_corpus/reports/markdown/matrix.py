@@ -6,6 +6,7 @@ from typing import Any
 from pytest_corpus.reports.markdown.report import SIGNS
 from pytest_corpus.reports.markdown.text import cell
 from pytest_corpus.reports.text import STATUS_SIGNS, STATUS_WORDS, VERDICT_WORDS
+from pytest_corpus.reports.view import ratio
 from pytest_corpus.spec.components import TITLES
 
 
@@ -55,10 +56,7 @@ def _totals(matrix: Mapping[str, Any]) -> str:
     lines = ["## Totals", "", f"| Adapter | {' | '.join(f'Satisfied {level.upper()}' for level in levels)} |"]
     lines.append("|" + "---|" * (1 + len(levels)))
     for report in matrix["reports"]:
-        numbers = [report["totals"].get(level, {}) for level in levels]
-        shown = " | ".join(
-            f"{each.get('satisfied', 0)} / {sum(each.values()) - each.get('not_applicable', 0)}" for each in numbers
-        )
+        shown = " | ".join(ratio(report["totals"].get(level, {})) for level in levels)
         lines.append(f"| {cell(report['label'])} | {shown} |")
     return "\n".join(lines)
 

@@ -1,6 +1,6 @@
 """The report as Markdown: the attestation of BEHAVIORAL_CONFORMANCE 12, fit for a job summary."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from pytest_corpus.reports import view
@@ -19,16 +19,7 @@ HEADLINES = {
 }
 """The words of the template of BEHAVIORAL_CONFORMANCE 12 for verdicts."""
 
-COLUMNS = (
-    "Component",
-    "Verdict",
-    "Level",
-    "Satisfied / applicable",
-    "Violated",
-    "Deviated",
-    "Not assessed",
-    "Not applicable",
-)
+COLUMNS = "Component | Verdict | Level | Satisfied / applicable | Violated | Deviated | Not assessed | Not applicable"
 
 LONGEST = 200
 """Requirements of one kind that are listed; a job summary has an end."""
@@ -36,13 +27,8 @@ LONGEST = 200
 
 def render(document: view.Document, evidence: Sequence[Evidence] = ()) -> str:
     """The attestation: headline, components, commit, CI run, notes, numbers, and what stands against it."""
-    parts = [_head(document), _table(document)]
-    parts += [part for part in _parts(document, evidence) if part]
-    return "\n\n".join([*parts, _foot(document)]) + "\n"
-
-
-def _parts(document: view.Document, evidence: Sequence[Evidence]) -> tuple[str, ...]:
-    return _findings(document, evidence), _deviations(document), bundles(document), _open(document)
+    against = (_findings(document, evidence), _deviations(document), bundles(document), _open(document))
+    return "\n\n".join(filter(None, (_head(document), _table(document), *against, _foot(document)))) + "\n"
 
 
 def _head(document: view.Document) -> str:
@@ -75,7 +61,7 @@ def _run(document: view.Document) -> str:
 
 
 def _table(document: view.Document) -> str:
-    lines = [f"| {' | '.join(COLUMNS)} |", "|" + "---|" * len(COLUMNS)]
+    lines = [f"| {COLUMNS} |", "|" + "---|" * len(COLUMNS.split(" | "))]
     lost = view.altered(document)
     for component in view.components(document):
         verdict = document["components"][component]["verdict"]
@@ -107,28 +93,21 @@ def _finding(document: view.Document, entry: dict[str, Any], seen: Evidence | No
 
 
 def _deviations(document: view.Document) -> str:
-    return _listed("### Deviations", (_deviation(entry) for entry in view.of_status(document, "deviated")))
+    return _listed("### Deviations", map(_deviation, view.of_status(document, "deviated")))
 
 
 def _deviation(entry: dict[str, Any]) -> str:
     deviation = entry["deviation"]
-    lines = [
-        _named(entry),
-        f"  - reason: {code(deviation['reason'])}",
-        f"  - removal plan: {code(deviation['removal_plan'])}",
-    ]
-    if issue := deviation.get("issue"):
-        lines.append(f"  - issue: {code(issue)}")
-    return "\n".join([*lines, f"  - expires: {deviation['expires']}"])
+    told = {key: code(deviation[key]) for key in ("reason", "removal_plan", "issue") if deviation.get(key)}
+    told["expires"] = deviation["expires"]
+    return "\n".join([_named(entry), *(f"  - {key.replace('_', ' ')}: {value}" for key, value in told.items())])
 
 
 def _open(document: view.Document) -> str:
     open_ones = view.of_status(document, "not_assessed")
-    listed = _listed("", (_unassessed(entry) for entry in open_ones))
-    if not listed:
-        return ""
-    summary = f"<summary>{count(len(open_ones), 'requirement')} not assessed</summary>"
-    return f"<details>\n{summary}\n\n{listed}\n\n</details>"
+    summary = f"<details>\n<summary>{count(len(open_ones), 'requirement')} not assessed</summary>"
+    listed = _listed(summary, map(_unassessed, open_ones))
+    return listed and f"{listed}\n\n</details>"
 
 
 def _unassessed(entry: dict[str, Any]) -> str:
@@ -146,13 +125,13 @@ def _named(entry: dict[str, Any]) -> str:
     )
 
 
-def _listed(title: str, items: Iterator[str]) -> str:
+def _listed(title: str, items: Iterable[str]) -> str:
     lines = list(items)
     if not lines:
         return ""
     more = [f"- and {len(lines) - LONGEST} more, in the JSON report"] if len(lines) > LONGEST else []
     text = "\n".join([*lines[:LONGEST], *more])
-    return f"{title}\n\n{text}" if title else text
+    return f"{title}\n\n{text}"
 
 
 def _foot(document: view.Document) -> str:

@@ -1,8 +1,8 @@
 """Every normative sentence of the documents, and what tests it: the source of the page Coverage.
 
 One row a sentence: `SECTION LEVEL: sentence | ID ID-2,4:6 tool | what is not tested`, without the last part if all
-of it is tested, or `SECTION LEVEL: sentence | not: reason`. The other sources of a requirement are not repeated here.
-Nothing at run time needs this, and the plugin does not import it.
+of it is tested, or `SECTION LEVEL: sentence | not: reason`. `ID/Mutant` is a mutant that breaks just this sentence.
+The other sources of a requirement are not repeated here. Nothing at run time needs this; the plugin does not import it.
 """
 
 import re
@@ -30,7 +30,6 @@ REASONS = {
     "clients": "asks clients, not adapters",
     "gateways": "asks gateways and routers, not adapters",
     "documents": "speaks of the documents themselves",
-    "transport": "is a matter of the transport, and not of the wire that the suite speaks",
     "operator": "asks the operator of the adapter",
     "free": "allows something; what it allows is accepted",
     "too long": "would take longer than a test run",
@@ -50,10 +49,7 @@ TOOLS = {
 """The names in rows that are not requirements."""
 
 FORM = "SECTION LEVEL: sentence | ID ID-2,4:6 tool | what is not tested"
-ROW = re.compile(
-    rf"(\S+) (MUST|SHOULD|MAY): ([^|]+) \| (?:not: ({'|'.join(REASONS)})|((?!not:)[^|]+?)(?: \| ([^|]+))?)"
-)
-IDS = re.compile(r"(.+-)([0-9]+(?:[:,][0-9]+)*)")
+ROW = re.compile(rf"(\S+) (MUST|SHOULD|MAY): ([^|]+) \| (?:not: ({'|'.join(REASONS)})|((?!not:)[^|]+)(?: \| ([^|]+))?)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +61,7 @@ class Sentence:
         level: MUST if the document demands it in any words, SHOULD, or MAY.
         text: the sentence in short words of our own.
         asked_by: ids of requirements, and names in `TOOLS`.
+        mutants: ids with the names of mutants that break exactly this sentence.
         missing: the part that no requirement tests; empty if all of it is tested, or none.
         reason: one of `REASONS`, if nothing tests any of it.
     """
@@ -73,6 +70,7 @@ class Sentence:
     level: Level
     text: str
     asked_by: tuple[str, ...]
+    mutants: tuple[tuple[str, str], ...] = ()
     missing: str = ""
     reason: str = ""
 
@@ -96,15 +94,17 @@ def read(table: str, module: str) -> Iterator[Sentence]:
     """
     for line in unwrapped(table):
         section, level, text, reason, asked_by, missing = matched(ROW, FORM, line, module)
-        yield Sentence(section, level, text, tuple(_ids(asked_by or "")), missing or "", REASONS.get(reason, ""))
+        named = [word.partition("/") for word in (asked_by or "").split()]
+        mutants = tuple((name, mutant) for name, _, mutant in named if mutant)
+        ids = dict.fromkeys(each for word, _, _ in named for each in _ids(word))
+        yield Sentence(section, level, text, tuple(ids), mutants, missing or "", REASONS.get(reason, ""))
 
 
-def _ids(written: str) -> Iterator[str]:
-    """The names in a row one by one; ``LLM-MSG-1,3:5`` means four ids."""
-    for word in written.split():
-        if match := IDS.fullmatch(word):
-            for run in match[2].split(","):
-                first, _, last = run.partition(":")
-                yield from (f"{match[1]}{number}" for number in range(int(first), int(last or first) + 1))
-        else:
-            yield word
+def _ids(word: str) -> Iterator[str]:
+    """The names that a word of a row means: ``LLM-MSG-1,3:5`` means four ids."""
+    chapter, _, numbers = word.rpartition("-")
+    for run in numbers.split(",") if chapter else ():
+        first, _, last = run.partition(":")
+        yield from (f"{chapter}-{number}" for number in range(int(first), int(last or first) + 1))
+    if not chapter:
+        yield word

@@ -1,7 +1,7 @@
 """The normative sentences of ERRORS."""
 
 SENTENCES = """
-0 MUST: retryability and hints are deterministic | COM-ERR-12 COM-FAULT-9
+0 MUST: retryability and hints are deterministic | COM-ERR-12 COM-FAULT-9 | the same failure of a provider twice
 0 MUST: payloads are safe and keep privacy | COM-LEAK-1,4:6
 1 MUST: an error is of one of the seven canonical classes | COM-ERR-4
 1 MUST: what is a bad request | COM-WIRE-4:7 COM-FAULT-6 COM-CTX-2
@@ -35,7 +35,7 @@ SENTENCES = """
 1.1 MAY: new subtypes may refine a class | not: free
 2 SHOULD: errors come in the machine-readable envelope | COM-ERR-1:2,9
 2 MUST: `http_status` and the scopes stand in `details`, for the envelope is closed (R5) | COM-ERR-1
-2.1 MUST: `message` is there and can be read by people | COM-ERR-2,5
+2.1 MUST: `message` is there and can be read by people | COM-ERR-2,5 | that people can read it
 2.1 MUST: `message` has no secrets, prompts or vectors | COM-LEAK-1,4:6
 2.1 MUST: `message` has no ids | COM-LEAK-5,9
 2.1 MUST: `code` is a short identifier | COM-ERR-3,10 | that it is the adapter's own: R7 makes it the normalized one

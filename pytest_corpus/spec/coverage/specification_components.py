@@ -29,7 +29,8 @@ SENTENCES = """
 7.4 MUST: dialects are listed | GRA-DIALECT-1:3
 7.4 MUST: an unknown dialect is NotSupported | GRA-DIALECT-4:6
 7.5 MAY: `create_index` and `drop_index`, for which the registry has no operation | not: unseen
-7.5 MUST: no sample values are logged | GRA-SCHEMA-4 COM-LEAK-3 | that `get_schema` tells none is a SHOULD
+7.5 MUST: no sample values are logged | GRA-SCHEMA-4 COM-LEAK-3 | that `get_schema` shows none is a
+    SHOULD; samples of values that it logs
 7.6 SHOULD: what a healthy report says | COM-HEALTH-1:2
 7.6 SHOULD: what a degraded or down report says | COM-HEALTH-3:5,11 | degraded states, which no fault provokes
 7.6 MUST: the HTTP status that gateways give to each state | not: gateways
@@ -68,7 +69,7 @@ SENTENCES = """
 9.3 MUST: `top_k` is above 0 | VEC-QUERY-2:4,8:9 WIR-ARGS-1
 9.3 MUST: `top_k` is at most `max_top_k` | VEC-CAP-3 VEC-LIMIT-4:5
 9.3 MUST: filters apply before the search | VEC-FILTER-1:7,9
-9.3 MUST: post-filtering is documented | not: process
+9.3 MUST: post-filtering is documented | VEC-FILTER-2/FilteredAmongForty
 9.3 MAY: vectors may be left out | not: free
 9.4 MUST: metrics are advertised | VEC-NS-8,12 VEC-CAP-1:2
 9.4 MUST: with cosine and dot, higher scores are better | VEC-SCORE-1,3:4 VEC-QUERY-4

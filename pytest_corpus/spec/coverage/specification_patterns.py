@@ -87,7 +87,7 @@ SENTENCES = """
 16.2 SHOULD: limits are stated | VEC-CAP-3 COM-CAP-11 GRA-CAP-2
 16.3 MUST: embeddings are cached by model, normalize and text | EMB-CACHE-1:3
 16.3 SHOULD: only deterministic completions are cached | LLM-CACHE-3
-16.3 MUST: graphs cache reads by dialect, text and parameters | GRA-CACHE-1
+16.3 MUST: graphs cache reads by dialect, text and parameters | GRA-CACHE-1 | the dialect
 16.3 MUST: caches respect tenants | COM-CACHE-1
 17.1 SHOULD: validation, errors and metrics are in one place | not: process
 17.2 MUST: empty labels are rejected | GRA-NODE-6 GRA-EDGE-6
@@ -104,7 +104,7 @@ SENTENCES = """
 17.3 MUST: a badge needs every test of the protocol to pass | run
 17.3 MUST: a badge needs every required operation | COM-CAP-6 run
 18.1 MUST: versions are semantic | not: documents
-18.2 MUST: an unsupported major version is NotSupported: it comes in a header | not: transport
+18.2 MUST: an unsupported major version is NotSupported: it comes in a header | not: yet
 18.2 MUST: versions are advertised in `capabilities.protocol` | COM-CAP-3
 18.3 MUST: additions to v1 are compatible | lint | additions of adapters: only the schemas are held to it
 18.3 MUST: semantic changes wait for v2 | not: documents

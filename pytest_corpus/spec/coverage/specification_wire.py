@@ -10,10 +10,10 @@ SENTENCES = """
 3 MUST: an adapter implements the contract of its protocol | COM-CAP-6 LLM-COMPLETE-1 VEC-QUERY-1 EMB-EMBED-1
     GRA-QUERY-1
 3 MUST: tenants are apart | COM-TENANT-1 COM-CACHE-1
-4 MUST: keys of JSON are told apart by case | schemas
+4 MUST: keys of JSON are told apart by case | schemas | keys of envelopes and of metadata in another case
 4 MUST: unknown keys of permissive objects are ignored | COM-CTX-1,4 COM-WIRE-13
 4 MUST: strict objects follow SCHEMA | COM-ENV-1 COM-ERR-1 COM-STREAM-1 LLM-MSG-9
-4 MUST: durations are milliseconds | COM-ENV-3 COM-STREAM-4 COM-OBS-7,17 WIR-CTX-2
+4 MUST: durations are milliseconds | COM-ENV-6 COM-ERR-22 COM-STREAM-10 COM-OBS-7,17 WIR-CTX-2
 4 MUST: names are in lower_snake_case | lint
 4 MUST: error codes are in UPPER_SNAKE_CASE | COM-ERR-3
 4 MUST: `tenant_hash` is deterministic | COM-OBS-9
@@ -22,9 +22,10 @@ SENTENCES = """
 4 MUST: of scores, higher is better | VEC-SCORE-4
 4 MUST: numbers keep their types and ranges | LLM-SAMPLING-1:5 VEC-QUERY-9 COM-CTX-2
 4.1 MUST: integers are signed, of 64 bits | COM-NUM-3:4 WIR-JSON-1 | that it is a MUST for adapters
-4.1 MUST: floats are doubles | GRA-NODE-9 VEC-QUERY-8,12
+4.1 MUST: floats are doubles | GRA-NODE-9/NumbersAreSingle | metadata of vectors
 4.1 MUST: durations are not negative | COM-ENV-3 COM-ERR-9 COM-STREAM-4 COM-OBS-7 GRA-QUERY-20
-4.1 MUST: NaN and infinities are refused | COM-NUM-1 GRA-NODE-8 GRA-EDGE-10 | those nested in tools and in `ctx.attrs`
+4.1 MUST: NaN and infinities are refused | COM-NUM-1 COM-NUM-1/ToolSchemasNotChecked GRA-NODE-8 GRA-EDGE-10 |
+    those in `ctx.attrs`
 4.1 MUST: numbers out of range are refused | GRA-BULK-6 EMB-STATS-1 LLM-SAMPLING-1:5,7 VEC-DIM-8 VEC-CAP-4
 4.1 MUST: no answer holds them | COM-NUM-2
 4.1 MUST: SCHEMA decides on fields and types | schemas
@@ -32,8 +33,8 @@ SENTENCES = """
 4.2 MUST: the interface is JSON documents and frames | COM-WIRE-1,3
 4.2.1 MUST: content type and encoding of unary calls | EMB-EMBED-4 WIR-JSON-1 TRA-HTTP-1,4,6 TRA-CALL-1:2
 4.2.1 MUST: the envelope of a request | COM-WIRE-1:7 WIR-ENV-1:3
-4.2.1 MUST: the envelope of a success | COM-ENV-1:3,5
-4.2.1 MUST: the envelope of an error | COM-ERR-2,9
+4.2.1 MUST: the envelope of a success | COM-ENV-1:3,5:6
+4.2.1 MUST: the envelope of an error | COM-ERR-2,9,22
 4.2.1 MUST: `code` is normalized | COM-ERR-4,10 COM-ENV-2
 4.2.1 MUST: `error` is the name of a normalized class | COM-ERR-4
 4.2.1 MUST: a unary success has no other keys | COM-ENV-1
@@ -46,7 +47,8 @@ SENTENCES = """
 4.2.3.1 MUST: a success frame is an object of that shape | COM-STREAM-1
 4.2.3.1 MUST: `ok` is true | COM-STREAM-2
 4.2.3.1 MUST: `code` is STREAMING | COM-STREAM-3
-4.2.3.1 MUST: `ms` is a number that is not negative | COM-STREAM-4 COM-OBS-17
+4.2.3.1 MUST: `ms` is a number that is not negative | COM-STREAM-4
+4.2.3.1 MUST: `ms` is the time that has passed, in milliseconds | COM-STREAM-10
 4.2.3.1 MUST: `chunk` meets the schema of its operation | LLM-STREAM-1 GRA-STREAM-1 EMB-STREAM-1
 4.2.3.1 MUST: a frame has no other keys | COM-STREAM-1
 4.2.3.2 MUST: exactly one terminal condition occurs | COM-STREAM-6:7
@@ -59,7 +61,7 @@ SENTENCES = """
     of an LLM
 4.2.3.3 MUST: a chunk stands alone and is valid | LLM-STREAM-1 GRA-STREAM-1 EMB-STREAM-1
 4.2.3.3 MUST: the order of keys means nothing to clients | not: clients
-4.2.3.4 MUST: a frame has at most 1 MiB | COM-STREAM-5 | a large frame: nothing provokes one
+4.2.3.4 MUST: a frame has at most 1 MiB | COM-STREAM-5/AllRecordsInOneFrame
 4.2.3.4 SHOULD: a stream that is idle for 15 seconds keeps alive | not: too long
 4.2.3.4 MUST: a keep-alive is a valid frame and not terminal | COM-STREAM-1,6 streams | that one is ever sent
 4.2.3.5 MAY: gateways may offer an overlay | not: gateways
@@ -90,7 +92,7 @@ SENTENCES = """
 5.3 MUST: profiles do not change the wire | not: documents
 6.1 SHOULD: `request_id` identifies an operation | not: clients
 6.1 MUST: an idempotency key may come with writes | COM-CTX-3
-6.1 MUST: its scope is tenant, operation and arguments | COM-IDEM-1:2
+6.1 MUST: its scope is tenant, operation and arguments | COM-IDEM-1:2 | the operation, and that nothing else counts
 6.1 MUST: replays are known for 24 hours | not: too long
 6.1 MUST: side effects are not applied twice | COM-IDEM-3:4
 6.1 MUST: a replay is OK, with the same result | COM-IDEM-3 EMB-IDEM-1 LLM-IDEM-1

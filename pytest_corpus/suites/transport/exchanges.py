@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 from pytest_corpus.adapter.exchange import Exchange, Frame
 from pytest_corpus.adapter.opening.remote import RemoteAdapter
-from pytest_corpus.adapter.raw_calls import raw_call
 from pytest_corpus.adapter.transports.frame_splitter import Events
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
 from pytest_corpus.kit import expect
@@ -73,7 +72,7 @@ def sent(subject: Subject, request: RawRequest) -> Seen:
     seen: list[Seen] = []
 
     def attempt(_waited_s: float) -> Reply:
-        seen.append(Seen(request, raw_call(subject.client, request, subject.component)))
+        seen.append(Seen(request, subject.client.raw_call(request, subject.component)))
         return Reply(seen[-1].exchange)
 
     subject.retries.answered(op_of(request.envelope), attempt, subject.failing)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.adapter.transports.limits import MAX_ANSWER_BYTES
+from pytest_corpus.adapter.transports.protocol import MAX_ANSWER_BYTES
 from pytest_corpus.adapter.transports.raw import RawRequest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject

@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
+from pytest_corpus.kit.fixtures import rules
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.vector.support.answers import (
     failures_of,
@@ -19,7 +21,7 @@ from pytest_corpus.suites.vector.support.answers import (
     vector_of,
 )
 from pytest_corpus.suites.vector.support.component import Vector, vector
-from pytest_corpus.suites.vector.support.geometry import direction, is_number
+from pytest_corpus.suites.vector.support.geometry import is_number
 from pytest_corpus.suites.vector.support.sandbox import Sandbox
 from pytest_corpus.suites.vector.support.scenarios.checks import exactly, fan
 
@@ -28,6 +30,9 @@ MOST_VECTORS = 5_000
 
 MOST_NUMBERS = 2_000_000
 """Nor one that holds more numbers."""
+
+ORDERS = ((0, 1, 2), (2, 0, 1), (4, 3, 2, 1, 0), (1, 1, 3))
+"""The vectors that the queries of a batch look for."""
 
 
 def largest(vector: Vector) -> int:
@@ -51,10 +56,11 @@ def batch_of(vector: Vector, count: int) -> list[dict[str, Any]]:
 
 
 def too_large(vector: Vector, more: int = 1) -> tuple[Sandbox, list[dict[str, Any]], Reply]:
-    """The answer to a batch that is larger than allowed."""
-    items = batch_of(vector, largest(vector) + more)
-    sandbox = vector.sandbox()
-    return sandbox, items, sandbox.upsert(*items)
+    """A place with one vector, the vectors of a batch that is larger than allowed, and the answer to it."""
+    size = largest(vector) + more
+    held = vector.item(90)
+    sandbox = vector.sandbox(held)
+    return sandbox, [held], sandbox.upsert(*batch_of(vector, size))
 
 
 @pytest.mark.requirement("VEC-LIMIT-1")
@@ -89,34 +95,25 @@ def test_a_batch_that_is_too_large_is_refused(vector: Vector, more: int) -> None
 @pytest.mark.requirement("VEC-LIMIT-3")
 def test_of_a_batch_that_is_too_large_nothing_is_stored(vector: Vector) -> None:
     """A refused batch leaves nothing behind of itself, and everything that was there before."""
-    held = vector.item(90)
-    items = batch_of(vector, largest(vector) + 1)
-    sandbox = vector.sandbox(held)
-    reply = sandbox.upsert(*items)
+    sandbox, held, reply = too_large(vector)
     expect.readable(reply)
     with expect.resting_on("VEC-LIMIT-2"):
         expect.that(reply.is_error, "a batch that is too large to be refused", str(reply))
-    exactly(sandbox, held, claim="nothing of a refused batch")
+    exactly(sandbox, *held, claim="nothing of a refused batch")
 
 
-@pytest.mark.requirement("VEC-LIMIT-6")
-def test_the_refusal_of_a_large_batch_gives_the_limit(vector: Vector) -> None:
-    """`details.max_batch_size` says how many vectors are allowed."""
-    _, _, reply = too_large(vector)
+@rules(limit="VEC-LIMIT-6", reduction="VEC-LIMIT-7")
+def test_the_refusal_of_a_large_batch_gives_numbers(vector: Vector, requirement: str) -> None:
+    """The details say how many vectors are allowed, and by which percentage the batch must shrink."""
+    reply = cached(vector, "batch that is too large", lambda: too_large(vector)[2])
     expect.refusal(reply, "BadRequest")
-    given = reply.details.get("max_batch_size")
-    expect.that(given == largest(vector), f"{largest(vector)}", found=given, path="details.max_batch_size")
-
-
-@pytest.mark.requirement("VEC-LIMIT-7")
-def test_the_refusal_of_a_large_batch_suggests_a_reduction(vector: Vector) -> None:
-    """`details.suggested_batch_reduction` is a percentage."""
-    _, _, reply = too_large(vector)
-    expect.refusal(reply, "BadRequest")
+    if requirement == "VEC-LIMIT-6":
+        given = reply.details.get("max_batch_size")
+        expect.that(given == largest(vector), f"{largest(vector)}", found=given, path="details.max_batch_size")
+        return
     given = reply.details.get("suggested_batch_reduction")
-    expect.that(
-        is_number(given) and 0 <= given <= 100, "a percentage", found=given, path="details.suggested_batch_reduction"
-    )
+    fits = is_number(given) and 0 <= given <= 100
+    expect.that(fits, "a percentage", found=given, path="details.suggested_batch_reduction")
 
 
 def most_matches(vector: Vector) -> int:
@@ -170,33 +167,25 @@ def test_the_refusal_of_too_many_matches_gives_the_limit(vector: Vector) -> None
     expect.that(given == most, f"{most}", type(given).__name__, "details.max_top_k")
 
 
-@pytest.mark.requirement("VEC-LIMIT-8")
-def test_a_batch_where_batches_are_denied(vector: Vector) -> None:
-    """Two vectors at once are refused, or stored both."""
-    if vector.capabilities.flag("supports_batch_operations") is not False:
-        raise NotApplicable("batch operations are not denied")
-    items = [vector.item(20), vector.item(110)]
-    sandbox = vector.sandbox()
-    reply = sandbox.upsert(*items)
-    expect.either(reply, "NotSupported", "BadRequest")
-    if reply.is_error:
-        exactly(sandbox, claim="nothing of a refused batch")
-    elif not failures_of(reply.result):
-        exactly(sandbox, *items)
-
-
-@pytest.mark.requirement("VEC-LIMIT-14")
-def test_batches_that_work_are_not_denied(vector: Vector) -> None:
-    """If batch operations are denied, two vectors at once are not both stored."""
+@rules(refused_or_stored="VEC-LIMIT-8", not_stored="VEC-LIMIT-14")
+def test_a_batch_where_batches_are_denied(vector: Vector, requirement: str) -> None:
+    """Two vectors at once are refused, or stored both; they should be refused."""
     if vector.capabilities.flag("supports_batch_operations") is not False:
         raise NotApplicable("batch operations are not denied")
     vector.require("upsert")
     items = [vector.item(20), vector.item(110)]
     sandbox = vector.sandbox()
     reply = sandbox.upsert(*items)
-    expect.readable(reply)
-    stored = reply.is_success and all(item["id"] in sandbox.contents() for item in items)
-    expect.that(not stored, "no batch to be stored, or the flag not to be false", "both vectors stored")
+    if requirement == "VEC-LIMIT-14":
+        expect.readable(reply)
+        stored = reply.is_success and all(item["id"] in sandbox.contents() for item in items)
+        expect.that(not stored, "no batch to be stored, or the flag not to be false", "both vectors stored")
+        return
+    expect.either(reply, "NotSupported", "BadRequest")
+    if reply.is_error:
+        exactly(sandbox, claim="nothing of a refused batch")
+    elif not failures_of(reply.result):
+        exactly(sandbox, *items)
 
 
 # -- several queries at once ----------------------------------------------------------------------------
@@ -220,67 +209,65 @@ def test_a_query_without_matches_has_a_result(vector: Vector) -> None:
     """A query of a batch that finds nothing has a result too."""
     vector.require("query", "batch_query")
     vector.need_filters()
+    need_several(vector)
+    query = vector.requests.minimal("query")
+    queries = [{**query, "filter": {"kind": "none"}}, query]
+    reply = vector.call("batch_query", {"queries": queries, **vector.requests.in_main})
+    results = results_of(expect.success(reply, "an answer to the batch"))
+    expect.that(len(results) == len(queries), f"{len(queries)} results", f"{len(results)}", "result")
+
+
+def need_several(vector: Vector) -> None:
+    """Go on only if a batch may hold two queries.
+
+    Raises:
+        NotApplicable: it may not.
+    """
     if (vector.batch or 2) < 2:
         raise NotApplicable("a batch holds at most one query")
-    sandbox = vector.sandbox(vector.item(20, {"kind": "there"}))
-    query = {"vector": direction(20, vector.dimensions), "top_k": 1}
-    queries = [{**query, "filter": {"kind": "nobody"}}, query]
-    found = vector.multiple([sandbox.args(**each) for each in queries], sandbox.args())
-    expect.that(len(found) == len(queries), f"{len(queries)} results", f"{len(found)}", "result")
-
-
-def together(vector: Vector, sandbox: Sandbox, queries: list[dict[str, Any]]) -> list[list[Any]]:
-    """The matches of each query of a batch in a place."""
-    found = vector.multiple([sandbox.args(**query) for query in queries], sandbox.args(), **sandbox.ctx)
-    if len(found) != len(queries):
-        raise Blocked("VEC-MULTI-1", f"{len(found)} results of {len(queries)} queries")
-    return found
 
 
 @pytest.mark.core
 @pytest.mark.requirement("VEC-MULTI-2")
-@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (4, 3, 2, 1, 0), (1, 1, 3)], ids=str)
-def test_results_stand_in_the_order_of_the_queries(vector: Vector, order: tuple[int, ...]) -> None:
+def test_results_stand_in_the_order_of_the_queries(vector: Vector) -> None:
     """Each query finds its own vector first, in whatever order they are asked."""
     vector.require("query", "batch_query")
-    order = order[: vector.batch or len(order)]
     if vector.dimensions == 1:
         raise NotAssessed("one-dimensional vectors have no direction to compare")
     sandbox, items = fan(vector)
-    sizes = [vector.at_most(3 - number % 3) for number in range(len(order))]
-    asked = [{"vector": items[number]["vector"], "top_k": top_k} for number, top_k in zip(order, sizes, strict=True)]
-    found = together(vector, sandbox, asked)
-    firsts = [id_of(matches[0]) if matches else "" for matches in found]
-    expect.that(firsts == [items[number]["id"] for number in order], "each result at its place", "another order")
+    for whole in ORDERS:
+        order = whole[: vector.batch or len(whole)]
+        sizes = [vector.at_most(3 - number % 3) for number in range(len(order))]
+        asked = [{"vector": items[at]["vector"], "top_k": top_k} for at, top_k in zip(order, sizes, strict=True)]
+        firsts = [id_of(matches[0]) if matches else "" for matches in sandbox.batch(*asked)]
+        expect.that(firsts == [items[at]["id"] for at in order], "each result at its place", "another order")
 
 
 @pytest.mark.requirement("VEC-MULTI-3")
-@pytest.mark.parametrize("differing", ["top_k", "vector", "filter", "include_metadata", "include_vectors"])
-def test_each_query_is_answered_as_it_is_alone(vector: Vector, differing: str) -> None:
+def test_each_query_is_answered_as_it_is_alone(vector: Vector) -> None:
     """What one query of a batch asks for does not change the answer to another."""
     vector.require("query", "batch_query")
-    if (vector.batch or 2) < 2:
-        raise NotApplicable("a batch holds at most one query")
-    if differing == "filter":
-        vector.need_filters()
+    need_several(vector)
     sandbox, items = fan(vector)
     plain: dict[str, Any] = {"vector": items[2]["vector"], "top_k": vector.at_most(3)}
-    other: dict[str, Any] = {
-        "top_k": {"top_k": 1},
-        "vector": {"vector": items[4]["vector"]},
-        "filter": {"filter": {"part": 0}},
-        "include_metadata": {"include_metadata": False},
-        "include_vectors": {"include_vectors": True},
-    }[differing]
-    queries = [plain, {**plain, **other}]
-    for pair in (queries, queries[::-1]):
-        for query, found in zip(pair, together(vector, sandbox, pair), strict=True):
-            alone = sandbox.matches(**query)
-            expect.that(shown(found) == shown(alone), "the answer that the query gets alone", "another")
+    others: dict[str, Any] = {
+        "top_k": 1,
+        "vector": items[4]["vector"],
+        "include_metadata": False,
+        "include_vectors": True,
+        **({"filter": {"part": 0}} if vector.filters_work() else {}),
+    }
+    alone = shown(sandbox.matches(**plain))
+    for key, value in others.items():
+        other = {**plain, key: value}
+        wanted = [alone, shown(sandbox.matches(**other))]
+        for pair, answers in (((plain, other), wanted), ((other, plain), wanted[::-1])):
+            found = [*map(shown, sandbox.batch(*pair))]
+            expect.that(found == answers, f"the answer that each query gets alone (another {key})", "another")
 
 
 def shown(matches: list[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
-    """What matches say, but for their numbers."""
+    """The content of matches without their numbers."""
     return [(id_of(match), bool(metadata_of(match)), bool(vector_of(match).get("vector"))) for match in matches]
 
 
@@ -290,13 +277,13 @@ def test_a_batch_sees_what_was_written_since(vector: Vector) -> None:
     vector.require("query", "batch_query", "delete")
     old, new = vector.item(20), vector.item(110)
     sandbox = vector.sandbox(old)
-    query = {"vector": new["vector"], "top_k": vector.at_most(2)}
-    together(vector, sandbox, [query])
+    query: dict[str, Any] = {"vector": new["vector"], "top_k": 2, "by": "batch_query"}
+    sandbox.ids(**query)
     sandbox.put(new)
     sandbox.tell_apart(query["top_k"])
-    expect.that(new["id"] in map(id_of, together(vector, sandbox, [query])[0]), "the vector that was upserted", "none")
+    expect.that(new["id"] in sandbox.ids(**query), "the vector that was upserted", "none")
     sandbox.remove(new["id"])
-    expect.that(new["id"] not in map(id_of, together(vector, sandbox, [query])[0]), "the vector gone", "it is there")
+    expect.that(new["id"] not in sandbox.ids(**query), "the vector gone", "it is there")
 
 
 @pytest.mark.requirement("VEC-MULTI-4")
@@ -338,11 +325,12 @@ def test_the_namespace_of_a_batch_is_that_of_its_queries(vector: Vector) -> None
     """Queries that name no namespace are answered from that of the batch."""
     vector.need_namespaces()
     vector.require("query", "batch_query")
-    sandbox, items = fan(vector)
-    query = {"vector": items[1]["vector"], "top_k": 1}
-    found = vector.multiple([query], sandbox.args())[0]
-    there = {item["id"] for item in items}
-    expect.that(there & set(map(id_of, found)), "a vector of the namespace of the batch", "none of them")
+    query = {**vector.looking(), "top_k": 1}
+    reply = vector.call("batch_query", {"queries": [query], **vector.requests.in_main})
+    [result] = results_of(expect.success(reply, "an answer to the batch"))[:1] or [{}]
+    there = {item["id"] for item in vector.requests.settled}
+    found = set(map(id_of, matches_of(result, "VEC-MULTI-1")))
+    expect.that(there & found, "a vector of the namespace of the batch", "none of them")
 
 
 @pytest.mark.requirement("VEC-MULTI-7")
@@ -350,9 +338,9 @@ def test_a_query_of_another_namespace_is_not_answered_from_that_of_the_batch(vec
     """It is refused, or answered from the namespace that it names."""
     vector.need_namespaces()
     vector.require("query", "batch_query")
-    (one, _), (other, items) = fan(vector), fan(vector)
+    other, items = fan(vector)
     query = other.args(vector=items[1]["vector"], top_k=vector.at_most(3))
-    reply = vector.call("batch_query", {"queries": [query], **one.args()})
+    reply = vector.call("batch_query", {"queries": [query], **vector.requests.in_main})
     expect.either(reply, "BadRequest", "NotSupported")
     if reply.is_success:
         found = {id_of(match) for result in results_of(reply.result) for match in matches_of(result)}

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ from pytest_corpus.suites.shared.claims.capabilities import Capabilities as Test
 from pytest_corpus.suites.shared.claims.capabilities import Consistency as TestConsistency
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import canonical, is_number
+from pytest_corpus.suites.vector.support.scenarios.checks import used
 
 LIMITS = ("dimension", "max_dimensions", "max_batch_size", "max_top_k", "max_filter_terms")
 
@@ -35,12 +35,7 @@ def test_every_metric_that_is_listed_can_be_used(vector: Vector) -> None:
     if not listed:
         raise NotApplicable("no metric is listed")
     for metric in listed:
-        args = vector.named(metric=metric)
-        expect.success(vector.call("create_namespace", args), f"a namespace of {in_words(metric)}")
-        where, item = {"namespace": args["namespace"]}, vector.item()
-        expect.success(vector.call("upsert", {"vectors": [item], **where}), f"an upsert under {in_words(metric)}")
-        query = {"vector": item["vector"], "top_k": 1, **where}
-        expect.success(vector.ready(partial(vector.call, "query", query), True), "a query")
+        used(vector, vector.named(metric=metric), in_words(metric))
 
 
 @pytest.mark.requirement("VEC-CAP-3")

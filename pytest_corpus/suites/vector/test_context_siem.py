@@ -1,7 +1,6 @@
 """Context, replays, tenants, observability, privacy (SPECIFICATION 6.1, 6.4, 15; BC 6.6, 6.8; R19 to R21, R24, R25)."""
 
 import json
-from functools import partial
 from typing import Any
 
 import pytest
@@ -25,10 +24,10 @@ from pytest_corpus.suites.shared.contexts import new_key, new_tenant, require_te
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
-from pytest_corpus.suites.vector.support.sandbox import Sandbox
+from pytest_corpus.suites.vector.support.sandbox import Sandbox, within
 from pytest_corpus.suites.vector.support.scenarios import flow
 from pytest_corpus.suites.vector.support.scenarios.checks import described_by, exactly, present
-from pytest_corpus.suites.vector.support.shared import context_of
+from pytest_corpus.suites.vector.support.shared import Item, context_of
 
 WRITES = ("upsert", "delete", "delete_by_filter", "create_namespace", "delete_namespace")
 """What a key may be replayed for."""
@@ -96,8 +95,8 @@ def test_a_namespace_that_is_there_is_no_label(vector: Vector) -> None:
     sandbox = Sandbox(vector, name, vector.dimensions, vector.metric, {})
     replies = [sandbox.upsert(item), sandbox.ask(), sandbox.delete(ids=[item["id"]])]
     if vector.works("batch_query"):
-        args = {"queries": [sandbox.args(vector=item["vector"], top_k=1)], **sandbox.args()}
-        replies.append(vector.call("batch_query", args))
+        args = {"queries": [sandbox.args(vector=item["vector"], top_k=1)]}
+        replies.append(vector.call("batch_query", sandbox.args(**args)))
     for reply in (*replies, vector.call("delete_namespace", {"namespace": name})):
         unlabelled(reply, secret)
 
@@ -130,10 +129,11 @@ def test_another_upsert_under_the_same_key_is_another_request(vector: Vector, di
     more = vector.item(100)
     sandbox, key = vector.sandbox(), new_key()
     second = vector.sandbox() if differing == "namespace" else sandbox
-    expect.success(sandbox.upsert(first, **key), "an upsert")
-    expect.success(second.upsert(other, *([more] if differing == "length" else []), **key), "another upsert")
+    expect.success(within(sandbox, **key).upsert(first), "an upsert")
+    added = [more] if differing == "length" else []
+    expect.success(within(second, **key).upsert(other, *added), "another upsert")
     wanted = [other] if other["id"] == first["id"] else [first, other]
-    found = exactly(second, *wanted, *([more] if differing == "length" else []))
+    found = exactly(second, *wanted, *added)
     expect.that(described_by(found[other["id"]], other["metadata"]), "the metadata of the second", "others")
     if differing == "vector" and vector.dimensions > 1:
         sandbox.put(vector.item(60))
@@ -145,11 +145,12 @@ def test_another_upsert_under_the_same_key_is_another_request(vector: Vector, di
 def test_another_delete_under_the_same_key_is_another_request(vector: Vector) -> None:
     """Two deletes of different ids, and an upsert, under one key are all applied."""
     items = [vector.item(20), vector.item(80), vector.item(140)]
-    sandbox, key = vector.sandbox(*items), new_key()
+    sandbox = vector.sandbox(*items)
+    keyed = within(sandbox, **new_key())
     for item in items[:2]:
-        expect.success(vector.call("delete", sandbox.args(ids=[item["id"]]), {**sandbox.ctx, **key}), "the deletion")
+        expect.success(keyed.delete(ids=[item["id"]]), "the deletion")
     exactly(sandbox, items[2])
-    expect.success(sandbox.upsert(items[0], **key), "an upsert")
+    expect.success(keyed.upsert(items[0]), "an upsert")
     exactly(sandbox, items[0], items[2])
 
 
@@ -160,15 +161,24 @@ def test_another_query_under_the_same_key_has_its_own_answer(vector: Vector, ope
     vector.require("query", operation)
     if vector.dimensions == 1:
         raise NotAssessed("one-dimensional vectors have no direction to compare")
-    items, key = [vector.item(20), vector.item(80), vector.item(140)], new_key()
-    sandbox = vector.sandbox(*items)
+    items = [vector.item(20), vector.item(80), vector.item(140)]
+    keyed = within(vector.sandbox(*items), **new_key())
     for item in items:
-        query = sandbox.args(vector=item["vector"], top_k=1)
-        if operation == "query":
-            found = sandbox.own(_matches(vector.ready(partial(vector.call, "query", query, key), True)))
-        else:
-            found = vector.multiple([query], sandbox.args(), **key)[0]
-        expect.that([*map(id_of, found)] == [item["id"]], "the answer to this query", "another one")
+        answers_with(keyed, item, 1, operation)
+
+
+def answers_with(sandbox: Sandbox, item: Item, top_k: int, operation: str = "query") -> None:
+    """A query for a vector finds it and nothing else."""
+    if operation == "query":
+        reply = sandbox.ask(item["vector"], top_k)
+        expect.readable(reply)
+        if reply.is_a("IndexNotReady", "ResourceExhausted"):
+            raise NotAssessed(f"a query is answered with {reply}")
+        with expect.resting_on("VEC-QUERY-1"):
+            found = sandbox.own(matches_of(expect.success(reply, "a query to be answered")))
+    else:
+        found = sandbox.matches(item["vector"], top_k, by=operation)
+    expect.that([*map(id_of, found)] == [item["id"]], "the one vector that the query is to find", "another answer")
 
 
 @pytest.mark.requirement("COM-IDEM-2")
@@ -181,7 +191,7 @@ def test_an_idempotency_key_belongs_to_its_tenant(vector: Vector) -> None:
     if vector.capabilities.flag("supports_multi_tenant") is True:
         sandboxes = [vector.sandbox(tenant=tenant, name=name) for tenant in tenants]
         for sandbox in sandboxes:
-            expect.success(sandbox.upsert(item, **key), "an upsert")
+            expect.success(within(sandbox, **key).upsert(item), "an upsert")
         for sandbox in sandboxes:
             exactly(sandbox, item, claim="the vector of each tenant")
         return
@@ -211,23 +221,6 @@ def test_a_replay_applies_once(vector: Vector, write: str, tenant: bool) -> None
     item, key = vector.item(40, {"kind": "first"}), new_key(**context_of(owner))
     later = {**item, "vector": direction(130, vector.dimensions), "metadata": {"kind": "later"}}
     sandbox = vector.sandbox(*([] if write in ("upsert", "create_namespace") else [item]), tenant=owner)
-    name, args = replayed(vector, sandbox, write, item)
-    first = vector.call(name, args, key)
-    expect.success(first, f"a {name}")
-    if write == "create_namespace":
-        sandbox = Sandbox(vector, args["namespace"], args["dimensions"], vector.metric, sandbox.ctx)
-    elif write == "delete_namespace":
-        sandbox = vector.sandbox(tenant=owner, name=args["namespace"])
-    sandbox.put(later)
-    again = vector.call(name, args, key)
-    replays.answers_again(first, again)
-    sandbox.know(later)
-    found = exactly(sandbox, later, claim="what was written after the first call")
-    expect.that(described_by(found[item["id"]], {"kind": "later"}), "the later metadata", "the first ones")
-
-
-def replayed(vector: Vector, sandbox: Sandbox, write: str, item: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The operation and the arguments of a write."""
     requests: dict[str, tuple[str, dict[str, Any]]] = {
         "upsert": ("upsert", sandbox.args(vectors=[item])),
         "delete": ("delete", sandbox.args(ids=[item["id"]])),
@@ -235,7 +228,18 @@ def replayed(vector: Vector, sandbox: Sandbox, write: str, item: dict[str, Any])
         "create_namespace": ("create_namespace", vector.named()),
         "delete_namespace": ("delete_namespace", {"namespace": sandbox.name}),
     }
-    return requests[write]
+    name, args = requests[write]
+    first = vector.call(name, args, key)
+    expect.success(first, f"a {name}")
+    if write == "create_namespace":
+        sandbox = Sandbox(vector, args["namespace"], args["dimensions"], vector.metric, sandbox.ctx)
+    elif write == "delete_namespace":
+        sandbox = vector.sandbox(tenant=owner, name=args["namespace"])
+    sandbox.put(later)
+    replays.answers_again(first, vector.call(name, args, key))
+    sandbox.know(later)
+    found = exactly(sandbox, later, claim="what was written after the first call")
+    expect.that(described_by(found[item["id"]], {"kind": "later"}), "the later metadata", "the first ones")
 
 
 @pytest.mark.requirement("COM-IDEM-4")
@@ -274,25 +278,20 @@ def two_tenants(vector: Vector, *items: Any) -> list[Sandbox]:
 
 
 @pytest.mark.requirement("COM-TENANT-1")
-@pytest.mark.parametrize("operation", ["query", "batch_query", "filter"])
-def test_one_tenant_does_not_find_what_another_wrote(vector: Vector, operation: str) -> None:
+def test_one_tenant_does_not_find_what_another_wrote(vector: Vector) -> None:
     """The vectors of one tenant are in no answer to another, who has a namespace of the same name."""
     require_tenants(vector)
-    if operation == "filter":
-        vector.need_filters()
-    elif operation == "batch_query":
-        vector.require("query", operation)
     item, own = vector.item(40, {"kind": "a"}), vector.item(120, {"kind": "a"})
     one, other = two_tenants(vector, item)
     other.put(own)
-    if operation == "batch_query":
-        query = other.args(vector=item["vector"], top_k=vector.at_most(3))
-        found = [*map(id_of, vector.multiple([query], other.args(), **other.ctx)[0])]
-    else:
-        found = other.ids(item["vector"], 3, **({"filter": {"kind": "a"}} if operation == "filter" else {}))
-    expect.that(item["id"] not in found, "vectors of the tenant only", "one of another tenant", "result.matches")
-    there = own["id"] in (other.contents() if vector.approximate else found)
-    expect.that(there, "the vector of the tenant", "none", "result.matches")
+    asked: list[dict[str, Any]] = [{}]
+    asked += [{"by": "batch_query"}] if vector.works("batch_query") else []
+    asked += [{"filter": {"kind": "a"}}] if vector.filters_work() else []
+    for more in asked:
+        found = other.ids(item["vector"], 3, **more)
+        expect.that(item["id"] not in found, "vectors of the tenant only", "one of another tenant", "result.matches")
+        there = own["id"] in (other.contents() if vector.approximate else found)
+        expect.that(there, "the vector of the tenant", "none", "result.matches")
     exactly(one, item)
 
 
@@ -332,59 +331,38 @@ def test_what_a_tenant_wrote_is_not_found_without_a_tenant(vector: Vector) -> No
 
 
 @pytest.mark.requirement("COM-TENANT-2")
-@pytest.mark.parametrize("asking", ["another_tenant", "nobody"])
-def test_health_names_nothing_of_another_tenant(vector: Vector, asking: str) -> None:
+def test_health_names_nothing_of_another_tenant(vector: Vector) -> None:
     """Neither a namespace nor an id of one tenant stands in the report for another, or for a call without one."""
     require_tenants(vector)
     vector.require("health")
     item = {**vector.item(40), "id": vector.name(canary(20))}
-    name, owner = vector.name(canary(20)), f"tenant-{canary()}"
-    sandbox = vector.sandbox(item, tenant=owner, name=name)
-    ctx = new_tenant() if asking == "another_tenant" else {}
-    said = json.dumps(expect.success(vector.call("health", ctx=ctx), "a report"))
-    named = item["id"] in said or (vector.namespaces and sandbox.name in said)
-    expect.that(not named, "nothing of another tenant's", "the name of what it keeps", "result")
+    sandbox = vector.sandbox(item, tenant=f"tenant-{canary()}", name=vector.name(canary(20)))
+    for ctx in (new_tenant(), {}):
+        report = json.dumps(expect.success(vector.call("health", ctx=ctx), "a report"))
+        named = item["id"] in report or (vector.namespaces and sandbox.name in report)
+        expect.that(not named, "nothing of another tenant's", "the name of what it keeps", "result")
 
 
 @pytest.mark.requirement("COM-CACHE-1")
 @pytest.mark.parametrize("operation", ["query", "batch_query"])
 def test_a_cached_answer_stays_with_its_tenant(vector: Vector, operation: str) -> None:
     """The same query of two tenants, asked in turn, finds each one's own vectors every time."""
-    require_tenants(vector)
     vector.require("query", operation)
-    items = [vector.item(45), vector.item(45)]
-    sandboxes = two_tenants(vector, items[0])
-    sandboxes[1].put(items[1])
-    query = sandboxes[0].args(vector=direction(45, vector.dimensions), top_k=vector.at_most(2))
-    for sandbox, item in (*zip(sandboxes, items, strict=True), *zip(sandboxes, items, strict=True)):
-        if operation == "query":
-            found = _matches(vector.ready(partial(vector.call, "query", query, sandbox.ctx), True))
-        else:
-            found = vector.multiple([query], sandbox.args(), **sandbox.ctx)[0]
-        expect.that([*map(id_of, found)] == [item["id"]], "the vector of the tenant", "another answer")
+    finds_its_own(vector, operation, {})
 
 
 @pytest.mark.requirement("COM-CACHE-2")
 @pytest.mark.parametrize("scope", CACHE_SCOPES)
 def test_a_cache_scope_does_not_share_answers(vector: Vector, scope: str) -> None:
     """Whatever two tenants say of the cache's scope, neither finds the other's vectors."""
-    require_tenants(vector)
     vector.require("query")
+    finds_its_own(vector, "query", cache_scope(vector, scope))
+
+
+def finds_its_own(vector: Vector, operation: str, ctx: dict[str, Any]) -> None:
+    """The same query of two tenants finds each one's own vector, whoever asked before."""
     items = [vector.item(45), vector.item(45)]
     sandboxes = two_tenants(vector, items[0])
     sandboxes[1].put(items[1])
-    query = sandboxes[0].args(vector=direction(45, vector.dimensions), top_k=vector.at_most(2))
-    scoped = cache_scope(vector, scope)
-    for _ in range(2):
-        for sandbox, item in zip(sandboxes, items, strict=True):
-            ctx = {**sandbox.ctx, **scoped}
-            found = _matches(vector.ready(partial(vector.call, "query", query, ctx), True))
-            expect.that([*map(id_of, found)] == [item["id"]], "the vector of the tenant", "another answer")
-
-
-def _matches(reply: Reply) -> list[Any]:
-    expect.readable(reply)
-    if reply.is_a("IndexNotReady", "ResourceExhausted"):
-        raise NotAssessed(f"a query is answered with {reply}")
-    with expect.resting_on("VEC-QUERY-1"):
-        return list(matches_of(expect.success(reply, "a query to be answered")))
+    for number in (0, 1, 0):
+        answers_with(within(sandboxes[number], **ctx), items[number], 2, operation)

@@ -9,100 +9,96 @@ from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.suites.vector.support.answers import failed, failures_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
-from pytest_corpus.suites.vector.support.scenarios.checks import described_by, exactly, points_at, refused_or_reported
+from pytest_corpus.suites.vector.support.sandbox import Sandbox
+from pytest_corpus.suites.vector.support.scenarios.checks import (
+    described_by,
+    exactly,
+    points_at,
+    refused_or_reported,
+    used,
+)
+from pytest_corpus.suites.vector.support.shared import Item
 
 MISMATCH = "DimensionMismatch"
 
 MOST_DIMENSIONS = 20_000
 """Vectors of more dimensions are not sent only to see that they are taken."""
 
-OTHER = ("longer", "shorter", "twice_as_long")
-
 NO_DIMENSIONS: tuple[Any, ...] = (0, -1, 1.5, "4", [4], {})
 
 
-def other_length(vector: Vector, how: str, degrees: float = 45) -> list[float]:
-    """A vector with more or fewer components than the plain ones.
-
-    Raises:
-        NotApplicable: there is no shorter one.
-    """
+def wrong_lengths(vector: Vector, degrees: float = 45) -> list[list[float]]:
+    """Vectors with more and with fewer components than the plain ones."""
     plain = direction(degrees, vector.dimensions)
-    if how == "shorter" and len(plain) == 1:
-        raise NotApplicable("a vector of one component cannot be shorter")
-    return {"longer": [*plain, 0.5], "shorter": plain[:-1], "twice_as_long": [*plain, *plain]}[how]
+    return [[*plain, 0.5], [*plain, *plain], *([plain[:-1]] if len(plain) > 1 else [])]
 
 
 @pytest.mark.core
 @pytest.mark.requirement("VEC-DIM-1")
-@pytest.mark.parametrize("how", OTHER)
 @pytest.mark.parametrize("when", ["first", "later", "overwriting"])
-def test_an_upsert_of_another_dimension_is_a_mismatch(vector: Vector, how: str, when: str) -> None:
+def test_an_upsert_of_another_dimension_is_a_mismatch(vector: Vector, when: str) -> None:
     """Longer and shorter vectors are refused or reported, in an empty namespace and in a filled one."""
-    wrong = other_length(vector, how)
     if when == "first" and not (vector.namespaces or vector.fixed):
         raise NotApplicable("the first vector may decide on the dimensions of the only namespace")
     held = vector.item(30)
     sandbox = vector.sandbox(*([] if when == "first" else [held]))
-    item = {**(held if when == "overwriting" else vector.item()), "vector": wrong}
-    refused_or_reported(sandbox.upsert(item), MISMATCH)
+    for wrong in wrong_lengths(vector):
+        item = {**(held if when == "overwriting" else vector.item()), "vector": wrong}
+        refused_or_reported(sandbox.upsert(item), MISMATCH)
 
 
 @pytest.mark.requirement("VEC-DIM-1")
-@pytest.mark.parametrize("how", OTHER)
-def test_the_default_namespace_has_its_dimensions_too(vector: Vector, how: str) -> None:
+def test_the_default_namespace_has_its_dimensions_too(vector: Vector) -> None:
     """After a vector that names no namespace, one of another length that names none is refused or reported."""
     if not vector.namespaces:
         raise NotApplicable("there is one namespace only, which other tests speak of")
     vector.require("upsert")
-    item = vector.item(30)
-    first = vector.call("upsert", {"vectors": [item]})
+    first = vector.call("upsert", {"vectors": [vector.item(30)]})
     expect.readable(first)
     if not first.is_success or failures_of(first.result):
         raise NotApplicable("there is no default namespace for vectors of these dimensions")
-    reply = vector.call("upsert", {"vectors": [{**vector.item(), "vector": other_length(vector, how)}]})
-    refused_or_reported(reply, MISMATCH)
+    for wrong in wrong_lengths(vector):
+        refused_or_reported(vector.call("upsert", {"vectors": [{**vector.item(), "vector": wrong}]}), MISMATCH)
 
 
 @pytest.mark.core
 @pytest.mark.requirement("VEC-DIM-2")
-@pytest.mark.parametrize("how", OTHER)
 @pytest.mark.parametrize("filtered", [False, True], ids=["plain", "filtered"])
-def test_a_query_of_another_dimension_is_a_mismatch(vector: Vector, how: str, filtered: bool) -> None:
+def test_a_query_of_another_dimension_is_a_mismatch(vector: Vector, filtered: bool) -> None:
     """A query vector that is longer or shorter than those of the namespace is refused."""
     if filtered:
         vector.need_filters()
     vector.require("query")
-    query = {**vector.requests.minimal("query"), "vector": other_length(vector, how)}
-    expect.refusal(vector.call("query", {**query, **({"filter": {"kind": "home"}} if filtered else {})}), MISMATCH)
+    for wrong in wrong_lengths(vector):
+        query = {**vector.requests.minimal("query"), "vector": wrong}
+        expect.refusal(vector.call("query", {**query, **({"filter": {"kind": "home"}} if filtered else {})}), MISMATCH)
 
 
 @pytest.mark.requirement("VEC-DIM-3")
-@pytest.mark.parametrize("how", OTHER[:2])
 @pytest.mark.parametrize("at", [0, -1], ids=["first", "last"])
-def test_a_batch_with_a_query_of_another_dimension_is_a_mismatch(vector: Vector, how: str, at: int) -> None:
+def test_a_batch_with_a_query_of_another_dimension_is_a_mismatch(vector: Vector, at: int) -> None:
     """One such query, at either end, refuses the batch."""
     vector.require("batch_query")
     good = vector.requests.minimal("query")
-    queries = [good for _ in range(min(2, vector.batch or 2))]
-    queries[at] = {**good, "vector": other_length(vector, how)}
-    expect.refusal(vector.call("batch_query", {"queries": queries, **vector.requests.in_main}), MISMATCH)
+    for wrong in wrong_lengths(vector):
+        queries = [good for _ in range(min(2, vector.batch or 2))]
+        queries[at] = {**good, "vector": wrong}
+        expect.refusal(vector.call("batch_query", {"queries": queries, **vector.requests.in_main}), MISMATCH)
 
 
 @pytest.mark.requirement("VEC-DIM-4")
-@pytest.mark.parametrize("how", OTHER)
 @pytest.mark.parametrize("known", [False, True], ids=["new_id", "known_id"])
-def test_a_vector_of_another_dimension_is_not_stored(vector: Vector, how: str, known: bool) -> None:
+def test_a_vector_of_another_dimension_is_not_stored(vector: Vector, known: bool) -> None:
     """Neither cut nor padded: a new id is not there, a known one keeps its components and metadata."""
     held = vector.item(30, {"kind": "kept"})
     sandbox = vector.sandbox(held)
-    item = held if known else vector.item(120)
-    sandbox.upsert({**item, "vector": other_length(vector, how, 120), "metadata": {"kind": "wrong"}})
-    found = exactly(sandbox, held, claim="what was there before")
-    expect.that(described_by(found[held["id"]], held["metadata"]), "the metadata as before", "those of the wrong one")
+    for wrong in wrong_lengths(vector, 120):
+        sandbox.upsert({**(held if known else vector.item()), "vector": wrong, "metadata": {"kind": "wrong"}})
+        found = exactly(sandbox, held, claim="what was there before")
+        kept = described_by(found[held["id"]], held["metadata"])
+        expect.that(kept, "the metadata as before", "those of the wrong one")
     if vector.dimensions > 1:
-        held_first = sandbox.ids(held["vector"], 1)
-        expect.that(held_first == [held["id"]], "the vector as before", "another")
+        expect.that(sandbox.ids(held["vector"], 1) == [held["id"]], "the vector as before", "another")
 
 
 @pytest.mark.requirement("VEC-DIM-5")
@@ -148,13 +144,7 @@ def test_the_most_dimensions_can_be_used(vector: Vector) -> None:
     if most > MOST_DIMENSIONS:
         raise NotAssessed(f"vectors of {most} dimensions are too large to be sent here")
     vector.require("create_namespace")
-    args = vector.named(dimensions=most)
-    expect.success(vector.call("create_namespace", args), f"a namespace of {most} dimensions")
-    where = {"namespace": args["namespace"]}
-    item = {"id": vector.name(), "vector": direction(40, most)}
-    expect.success(vector.call("upsert", {"vectors": [item], **where}), f"a vector of {most} dimensions")
-    query = {"vector": item["vector"], "top_k": 1, **where}
-    expect.success(vector.ready(lambda: vector.call("query", query), True), f"a query of {most} dimensions")
+    used(vector, vector.named(dimensions=most), f"{most} dimensions")
 
 
 @pytest.mark.requirement("VEC-DIM-7")
@@ -178,7 +168,10 @@ def test_dimensions_that_are_no_positive_whole_number_are_refused(vector: Vector
 
 @pytest.mark.requirement("VEC-DIM-9")
 def test_each_namespace_keeps_its_own_dimensions(vector: Vector) -> None:
-    """Two namespaces of different dimensions each take their own vectors and refuse those of the other."""
+    """Two namespaces of different dimensions each take their own vectors and refuse those of the other.
+
+    A name that is used again, with other dimensions, takes vectors of those.
+    """
     vector.need_namespaces()
     if vector.fixed or vector.dimensions < 2:
         raise NotApplicable("all namespaces have the same dimensions")
@@ -186,28 +179,20 @@ def test_each_namespace_keeps_its_own_dimensions(vector: Vector) -> None:
     sandboxes = [vector.sandbox(dimensions=size) for size in sizes]
     items: list[dict[str, Any]] = [{"id": vector.name(), "vector": direction(40, size)} for size in sizes]
     for sandbox, item in zip(sandboxes, items, strict=True):
-        result = expect.success(sandbox.upsert(item), "an upsert of its own dimensions")
-        expect.that(not failures_of(result), "an upsert of its own dimensions", "a failed item", "result.failures")
+        takes(sandbox, item)
     for sandbox, own, other in zip(sandboxes, items, items[::-1], strict=True):
         exactly(sandbox, own)
         refused_or_reported(sandbox.upsert({**other, "id": vector.name()}), "BadRequest")
         expect.refusal(sandbox.ask(other["vector"], 1), "BadRequest")
+    if vector.works("delete_namespace"):
+        expect.success(vector.call("delete_namespace", {"namespace": sandboxes[0].name}), "the deletion")
+        takes(vector.sandbox(name=sandboxes[0].name, dimensions=sizes[1]), items[1])
 
 
-@pytest.mark.requirement("VEC-DIM-9")
-def test_a_namespace_that_is_made_again_has_its_new_dimensions(vector: Vector) -> None:
-    """A name that is used again, with other dimensions, takes vectors of those."""
-    vector.need_namespaces()
-    vector.require("delete_namespace")
-    if vector.fixed or vector.dimensions < 2:
-        raise NotApplicable("all namespaces have the same dimensions")
-    sandbox = vector.sandbox(vector.item(40))
-    expect.success(vector.call("delete_namespace", {"namespace": sandbox.name}), "the deletion")
-    size = vector.dimensions - 1
-    again = vector.sandbox(name=sandbox.name, dimensions=size)
-    item: dict[str, Any] = {"id": vector.name(), "vector": direction(40, size)}
-    result = expect.success(again.upsert(item), "an upsert of the new dimensions")
-    expect.that(not failures_of(result), "an upsert of the new dimensions", "a failed item", "result.failures")
+def takes(sandbox: Sandbox, item: Item) -> None:
+    """A place takes a vector."""
+    result = expect.success(sandbox.upsert(item), "an upsert of the dimensions of the namespace")
+    expect.that(not failures_of(result), "an upsert of its dimensions", "a failed item", "result.failures")
 
 
 @pytest.mark.requirement("VEC-DIM-10")
@@ -231,7 +216,7 @@ def test_a_vector_without_components_is_refused(vector: Vector, operation: str) 
 def test_a_mismatch_gives_both_dimensions(vector: Vector, operation: str) -> None:
     """The details say how many dimensions were expected and provided."""
     vector.require("query", "upsert")
-    wrong = other_length(vector, "longer")
+    wrong = wrong_lengths(vector)[0]
     item = {**vector.item(), "vector": wrong}
     query = {**vector.requests.minimal("query"), "vector": wrong}
     args = query if operation == "query" else {"vectors": [item], **vector.requests.in_main}
@@ -250,7 +235,7 @@ def test_a_mismatch_names_the_namespace(vector: Vector) -> None:
     vector.require("query")
     if not vector.namespaces:
         raise NotApplicable("there is only one namespace")
-    query = {**vector.requests.minimal("query"), "vector": other_length(vector, "longer")}
+    query = {**vector.requests.minimal("query"), "vector": wrong_lengths(vector)[0]}
     reply = vector.call("query", query)
     with expect.resting_on("VEC-DIM-1"):
         expect.refusal(reply, MISMATCH)

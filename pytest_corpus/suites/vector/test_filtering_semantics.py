@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.fixtures import rules
 from pytest_corpus.kit.outcomes import Full, NotApplicable, NotAssessed
-from pytest_corpus.suites.vector.support.answers import failures_of, id_of
+from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
 from pytest_corpus.suites.vector.support.sandbox import Sandbox
@@ -34,15 +35,15 @@ OPERATORS: dict[str, tuple[Any, tuple[int, ...]]] = {
 }
 """Terms on `part`, and the parts that meet them."""
 
-ODD_OPERANDS: dict[str, dict[str, Any]] = {
-    "gt": {"gt": "a"},
-    "$gt": {"$gt": "a"},
-    "in": {"in": 3},
-    "$in": {"$in": 3},
-    "unknown": {"no_such_operator": 3},
-    "$unknown": {"$no_such_operator": 3},
-    "unknown_list": {"$no_such_operator": [3]},
-}
+ODD_OPERANDS: tuple[dict[str, Any], ...] = (
+    {"gt": "a"},
+    {"$gt": "a"},
+    {"in": 3},
+    {"$in": 3},
+    {"no_such_operator": 3},
+    {"$no_such_operator": 3},
+    {"$no_such_operator": [3]},
+)
 """Terms whose operand is of another type than their operator wants, or whose operator is unknown."""
 
 SCALARS: dict[str, tuple[Any, Any]] = {
@@ -50,15 +51,31 @@ SCALARS: dict[str, tuple[Any, Any]] = {
     "zero": (0, 1),
     "fraction": (0.5, 0.25),
     "negative": (-2, 2),
-    "true": (True, False),
-    "false": (False, True),
+    "yes": (True, False),
+    "no": (False, True),
     "unicode": ("Gr\u00fc\u00dfe", "Gruesse"),
     "empty": ("", "x"),
     "letter_case": ("a", "A"),
 }
 """A value to filter by, and one that it is not."""
 
+TYPES: tuple[tuple[Any, Any], ...] = ((1, True), (True, 1), (1, "1"), ("1", 1), (0, False), ("true", True))
+"""A value to filter by, and one of another type that resembles it."""
+
+SEVERAL_TERMS: tuple[tuple[dict[str, Any], tuple[int, ...]], ...] = (
+    ({"kind": "a", "odd": False}, (0, 2)),
+    ({"kind": "a", "part": 1}, ()),
+    ({"part": 3, "kind": "b"}, (3,)),
+)
+"""Filters of two terms, and the parts that meet them."""
+
+MIXED: tuple[Any, ...] = ("a", "ab", "b a", 7, 70, ["a", "b"], None, True)
+"""The values under one key, in the order of the directions of the vectors."""
+
 NO_FILTERS: tuple[Any, ...] = ("x", 7, ["kind"])
+
+PERMANENT = ("BadRequest", "NotSupported")
+"""The classes that refuse a filter."""
 
 CROWDS = (45, 400)
 """Numbers of vectors that do not meet a filter: more than the usual `ef_search`, and enough for an index to be used."""
@@ -76,23 +93,30 @@ def filled(vector: Vector) -> tuple[Sandbox, list[dict[str, Any]]]:
     return vector.sandbox(*items), items
 
 
-def met(sandbox: Sandbox, wanted: Any, items: Sequence[Item]) -> list[Item]:
-    """The vectors that a query with a filter finds, however few it may ask for or find at once."""
-    whole = vectors_fit(sandbox, len(items)) and not sandbox.vector.approximate
-    vectors = [None] if whole else [item["vector"] for item in items]
-    found = {name for vector in vectors for name in sandbox.ids(vector, len(items) + 1, filter=wanted)}
+def met(sandbox: Sandbox, wanted: Any, items: Sequence[Item], *refusals: str) -> list[Item] | None:
+    """The vectors that a query with a filter finds, however few it may ask for or find at once.
+
+    Args:
+        refusals: the classes that may refuse the filter; the result is then None.
+    """
+    count = len(items) + 1
+    whole = sandbox.vector.at_most(count) == count and not sandbox.vector.approximate
+    found: set[str] = set()
+    for components in [None] if whole else [item["vector"] for item in items]:
+        reply = sandbox.ask(components, count, filter=wanted)
+        if refusals:
+            expect.either(reply, *refusals)
+            if reply.is_error:
+                return None
+        if not reply.is_a("IndexNotReady"):
+            found.update(map(id_of, sandbox.own(matches_of(expect.success(reply, "an answer to the query")))))
     expect.that(found <= set(sandbox.known), "vectors of the namespace", "others")
     return [item for item in items if item["id"] in found]
 
 
-def vectors_fit(sandbox: Sandbox, count: int) -> bool:
-    """Return whether one query may ask for that many vectors."""
-    return sandbox.vector.at_most(count + 1) == count + 1
-
-
 def just(sandbox: Sandbox, wanted: Any, items: Sequence[Item], right: Sequence[Item]) -> None:
     """A query with a filter finds these vectors, all of them and no others."""
-    found = met(sandbox, wanted, items)
+    found = met(sandbox, wanted, items) or []
     missing = [item for item in right if item not in found]
     extra = [item for item in found if item not in right]
     expect.that(not missing and not extra, f"{len(right)} matches", f"{len(missing)} missing, {len(extra)} too many")
@@ -100,21 +124,12 @@ def just(sandbox: Sandbox, wanted: Any, items: Sequence[Item], right: Sequence[I
 
 @pytest.mark.core
 @pytest.mark.requirement("VEC-FILTER-1")
-@pytest.mark.parametrize("kind", ["a", "b", "c"])
-def test_only_vectors_that_meet_the_filter_match(vector: Vector, kind: str) -> None:
-    """All vectors of a kind are matches, and none of another."""
+def test_only_vectors_that_meet_the_filter_match(vector: Vector) -> None:
+    """All vectors of a kind are matches, and none of another; each filter, and none, is another query."""
     if not vector.filters:
         raise NotApplicable("filters are answered with NOT_SUPPORTED, and not claimed")
     sandbox, items = filled(vector)
-    just(sandbox, {"kind": kind}, items, [item for item in items if item["metadata"]["kind"] == kind])
-
-
-@pytest.mark.requirement("VEC-FILTER-1")
-def test_each_filter_has_its_own_answer(vector: Vector) -> None:
-    """The same query with another filter, and without one, is another query."""
-    vector.need_filters()
-    sandbox, items = filled(vector)
-    for kind in ("a", "b", "a"):
+    for kind in ("a", "b", "c", "a"):
         just(sandbox, {"kind": kind}, items, [item for item in items if item["metadata"]["kind"] == kind])
     found, wanted = len(sandbox.contents() if vector.approximate else sandbox.ids(top_k=6)), vector.at_most(6)
     expect.that(found >= wanted, f"all {wanted} vectors without a filter", f"{found}")
@@ -122,82 +137,83 @@ def test_each_filter_has_its_own_answer(vector: Vector) -> None:
 
 @pytest.mark.core
 @pytest.mark.requirement("VEC-FILTER-2")
-@pytest.mark.parametrize("top_k", [1, 2])
-@pytest.mark.parametrize("include_metadata", [True, False], ids=["with_metadata", "without_metadata"])
-def test_the_filter_applies_before_the_cut(vector: Vector, top_k: int, include_metadata: bool) -> None:
+def test_the_filter_applies_before_the_cut(vector: Vector) -> None:
     """Vectors that meet the filter are found although many nearer ones do not."""
     vector.need_filters()
     near = [vector.item(3 * number, {"kind": "near"}) for number in range(12)]
     far = [vector.item(degrees, {"kind": "far"}) for degrees in (120, 150)]
     sandbox = vector.sandbox(*near, *far)
-    top_k = vector.at_most(top_k)
-    narrowed: dict[str, Any] = {"filter": {"kind": "far"}, "include_metadata": include_metadata}
-    found = sandbox.ids(direction(0, vector.dimensions), top_k, **narrowed)
-    expect.that(set(found) <= {item["id"] for item in far}, "vectors that meet the filter", "others")
-    if vector.post_filters or vector.approximate:
-        first = sandbox.ids(far[0]["vector"], 1, **narrowed)
-        expect.that(first == [far[0]["id"]], "the match of the filter that comes first without it", f"{len(first)}")
-        return
-    expect.that(len(found) == top_k, f"{top_k} matches", f"{len(found)}", "result.matches")
-    if vector.dimensions > 1:
-        expect.that(found[0] == far[0]["id"], "the nearest that meets the filter", "another one")
+    for most, include_metadata in ((1, True), (2, True), (2, False)):
+        top_k = vector.at_most(most)
+        narrowed: dict[str, Any] = {"filter": {"kind": "far"}, "include_metadata": include_metadata}
+        found = sandbox.ids(direction(0, vector.dimensions), top_k, **narrowed)
+        expect.that(set(found) <= {item["id"] for item in far}, "vectors that meet the filter", "others")
+        if vector.post_filters or vector.approximate:
+            first = sandbox.ids(far[0]["vector"], 1, **narrowed)
+            expect.that(first == [far[0]["id"]], "the match of the filter that comes first without it", f"{len(first)}")
+            continue
+        expect.that(len(found) == top_k, f"{top_k} matches", f"{len(found)}", "result.matches")
+        if vector.dimensions > 1:
+            expect.that(found[0] == far[0]["id"], "the nearest that meets the filter", "another one")
 
 
 @pytest.mark.requirement("VEC-FILTER-2")
-@pytest.mark.parametrize("count", CROWDS)
-def test_a_crowd_does_not_push_out_what_meets_the_filter(vector: Vector, count: int) -> None:
+def test_a_crowd_does_not_push_out_what_meets_the_filter(vector: Vector) -> None:
     """The matches of a filter are still there when many nearer vectors that do not meet it were written."""
     vector.need_filters()
     if vector.post_filters:
         raise NotApplicable("capabilities say that filters are applied after the search")
     if vector.dimensions == 1:
         raise NotAssessed("one-dimensional vectors have no direction to compare")
-    if vector.batch and count > vector.batch * MOST_BATCHES:
-        raise NotApplicable(f"{count} vectors take more than {MOST_BATCHES} upserts")
     sandbox = vector.sandbox(*(vector.item(degrees, {"kind": "far"}) for degrees in (12, 13, 14, 15)))
     query: dict[str, Any] = {"vector": direction(8, vector.dimensions), "top_k": 3, "filter": {"kind": "far"}}
     before = sandbox.ids(**query)
     if not before:
         raise NotAssessed("an approximate search does not find what is near")
-    with suppress(Full):  # a quota may leave room for fewer
-        sandbox.put(*(vector.item(6 + 4 * number / count, {"kind": "near"}) for number in range(count)))
-    after = sandbox.ids(**query)
-    expect.that(after, f"{len(before)} matches, as before", "none", "result.matches")
+    written = 0
+    for count in CROWDS:
+        if vector.batch and count > vector.batch * MOST_BATCHES:
+            raise NotApplicable(f"{count} vectors take more than {MOST_BATCHES} upserts")
+        crowd = [vector.item(6 + 4 * number / count, {"kind": "near"}) for number in range(written, count)]
+        with suppress(Full):  # a quota may leave room for fewer
+            sandbox.put(*crowd)
+        expect.that(sandbox.ids(**query), f"{len(before)} matches, as before", "none", "result.matches")
+        written = count
 
 
 @pytest.mark.requirement("VEC-FILTER-3")
-@pytest.mark.parametrize(
-    ("wanted", "parts"),
-    [({"kind": "a", "odd": False}, (0, 2)), ({"kind": "a", "part": 1}, ()), ({"part": 3, "kind": "b"}, (3,))],
-    ids=["two", "none", "one"],
-)
-def test_all_terms_must_hold(vector: Vector, wanted: dict[str, Any], parts: tuple[int, ...]) -> None:
+def test_all_terms_must_hold(vector: Vector) -> None:
     """A vector that meets one of two terms only is not a match."""
     vector.need_filters()
     if (vector.capabilities.limit("max_filter_terms") or 2) < 2:
         raise NotApplicable("a filter has at most one term")
     sandbox, items = filled(vector)
-    just(sandbox, wanted, items, [items[part] for part in parts])
+    for wanted, parts in SEVERAL_TERMS:
+        just(sandbox, wanted, items, [items[part] for part in parts])
 
 
 @pytest.mark.core
-@pytest.mark.requirement("VEC-FILTER-4")
-@pytest.mark.parametrize("wanted", [{"kind": "nothing"}, {"no_such_key": "a"}], ids=["value", "key"])
-def test_a_filter_that_nothing_meets_gives_no_matches(vector: Vector, wanted: dict[str, Any]) -> None:
-    """If no vector meets the filter there are no matches."""
+@rules(nothing_meets="VEC-FILTER-4", empty="VEC-FILTER-14")
+def test_a_filter_that_nothing_or_everything_meets(vector: Vector, requirement: str) -> None:
+    """If no vector meets the filter there are no matches; a filter without terms leaves out nothing."""
     vector.need_filters()
     sandbox, items = filled(vector)
-    just(sandbox, wanted, items, [])
+    if requirement == "VEC-FILTER-14":
+        just(sandbox, {}, items, items)
+        return
+    for wanted in ({"kind": "nothing"}, {"no_such_key": "a"}):
+        just(sandbox, wanted, items, [])
 
 
 @pytest.mark.requirement("VEC-FILTER-5")
-@pytest.mark.parametrize("kind", list(SCALARS))
-def test_a_scalar_can_be_filtered_by(vector: Vector, kind: str) -> None:
+def test_a_scalar_can_be_filtered_by(vector: Vector) -> None:
     """A number, a boolean or a word meets the filter of the same value only."""
     vector.need_filters()
-    value, other = SCALARS[kind]
-    items = [vector.item(20, {"held": value}), vector.item(70, {"held": other}), vector.item(120, {"held": value})]
-    just(vector.sandbox(*items), {"held": value}, items, [items[0], items[2]])
+    values, others = ({kind: pair[at] for kind, pair in SCALARS.items()} for at in (0, 1))
+    items = [vector.item(20, values), vector.item(70, others), vector.item(120, values)]
+    sandbox = vector.sandbox(*items)
+    for kind, value in values.items():
+        just(sandbox, {kind: value}, items, [items[0], items[2]])
 
 
 @pytest.mark.requirement("VEC-FILTER-6")
@@ -209,42 +225,29 @@ def test_a_vector_without_the_key_does_not_meet_the_filter(vector: Vector) -> No
 
 
 @pytest.mark.requirement("VEC-FILTER-7")
-@pytest.mark.parametrize("name", list(OPERATORS))
-def test_an_operator_is_applied_or_refused(vector: Vector, name: str) -> None:
+def test_an_operator_is_applied_or_refused(vector: Vector) -> None:
     """A filter with an operator is refused, finds nothing, or finds just the vectors that meet it."""
     vector.need_filters()
-    if name == "range" and (vector.capabilities.limit("max_filter_terms") or 2) < 2:
-        raise NotApplicable("a filter has at most one term")
-    term, parts = OPERATORS[name]
     sandbox, items = filled(vector)
-    reply = sandbox.ask(filter={"part": term})
-    expect.either(reply, "BadRequest", "NotSupported")
-    if reply.is_success:
-        found = met(sandbox, {"part": term}, items)
-        right = [items[part] for part in parts]
-        expect.that(not found or found == right, f"{len(right)} matches", f"{len(found)}, some of them wrong")
+    terms = vector.capabilities.limit("max_filter_terms") or 2
+    for name, (term, parts) in OPERATORS.items():
+        if name != "range" or terms > 1:
+            found, right = met(sandbox, {"part": term}, items, *PERMANENT), [items[part] for part in parts]
+            wrong = f"{len(found or ())}, some of them wrong"
+            expect.that(not found or found == right, f"{len(right)} matches of the operator {name}", wrong)
 
 
 @pytest.mark.requirement("VEC-FILTER-7")
-def test_an_unknown_operator_is_not_ignored(vector: Vector) -> None:
-    """A filter with an operator that no document knows is refused, or finds nothing."""
-    vector.need_filters()
-    sandbox, _ = filled(vector)
-    reply = sandbox.ask(filter={"kind": {"$no_such_operator": "a"}})
-    expect.either(reply, "BadRequest", "NotSupported")
-    if reply.is_success:
-        found = sandbox.matches(filter={"kind": {"$no_such_operator": "a"}})
-        expect.that(not found, "no matches, or a refusal", f"{len(found)} matches", "result.matches")
-
-
-@pytest.mark.requirement("VEC-FILTER-7")
-@pytest.mark.parametrize("name", list(ODD_OPERANDS))
-def test_an_operand_that_does_not_fit_is_a_bad_request(vector: Vector, name: str) -> None:
+def test_an_operand_that_does_not_fit_is_a_bad_request(vector: Vector) -> None:
     """A comparison with a text, a choice among a number, and an unknown operator with either, never fail."""
     vector.need_filters()
     sandbox, _ = filled(vector)
     for key in ("part", "kind"):
-        expect.either(sandbox.ask(filter={key: ODD_OPERANDS[name]}), "BadRequest", "NotSupported")
+        for term in ODD_OPERANDS:
+            reply = sandbox.ask(filter={key: term})
+            expect.either(reply, *PERMANENT)
+            if reply.is_success and any("no_such" in name for name in term):
+                expect.that(not matches_of(reply.result), "no matches, or a refusal", "matches", "result.matches")
 
 
 @pytest.mark.requirement("VEC-FILTER-12")
@@ -253,7 +256,7 @@ def test_an_unknown_operator_is_refused(vector: Vector) -> None:
     vector.need_filters()
     vector.require("query")
     reply = vector.call("query", {**vector.requests.minimal("query"), "filter": {"kind": {"$no_such_operator": "a"}}})
-    expect.refusal(reply, "BadRequest", "NotSupported")
+    expect.refusal(reply, *PERMANENT)
 
 
 @pytest.mark.requirement("VEC-FILTER-8")
@@ -264,22 +267,19 @@ def test_a_filter_that_is_denied_is_not_ignored(vector: Vector, operation: str) 
         raise NotApplicable("filters are not denied")
     vector.require("query", operation)
     sandbox, items = filled(vector)
-    query = sandbox.args(vector=items[0]["vector"], top_k=vector.at_most(6), filter={"kind": "b"})
-    if operation == "query":
-        reply = vector.call("query", query)
-    else:
-        reply = vector.call("batch_query", {"queries": [query], **sandbox.args()})
+    query = {"vector": items[0]["vector"], "top_k": vector.at_most(6), "filter": {"kind": "b"}}
+    args = query if operation == "query" else {"queries": [sandbox.args(**query)]}
+    reply = vector.call(operation, sandbox.args(**args))
     expect.either(reply, "NotSupported")
     if reply.is_success:
-        found = sandbox.ids(items[0]["vector"], 6, filter={"kind": "b"}) if operation == "query" else None
-        names = found if found is not None else [id_of(each) for each in vector.multiple([query], sandbox.args())[0]]
+        found = sandbox.ids(**query, by=operation)
         right = {item["id"] for item in items if item["metadata"]["kind"] == "b"}
-        expect.that(set(names) <= right, "matches that meet the filter", "others", "result.matches")
+        expect.that(set(found) <= right, "matches that meet the filter", "others", "result.matches")
 
 
 @pytest.mark.requirement("VEC-FILTER-9")
 @pytest.mark.parametrize("value", NO_FILTERS, ids=lambda value: type(value).__name__)
-def test_a_filter_that_is_no_object_is_refused(vector: Vector, value: Any) -> None:
+def test_a_filter_that_is_not_an_object_is_refused(vector: Vector, value: Any) -> None:
     """A filter is an object."""
     vector.need_filters()
     expect.refusal(vector.call("query", {**vector.requests.minimal("query"), "filter": value}), "BadRequest")
@@ -328,31 +328,17 @@ def test_a_filter_of_too_many_terms_is_refused(vector: Vector, operation: str) -
 
 
 @pytest.mark.requirement("VEC-FILTER-13")
-@pytest.mark.parametrize(
-    ("value", "other"), [(1, True), (True, 1), (1, "1"), ("1", 1), (0, False), ("true", True)], ids=str
-)
-def test_values_of_different_types_are_different(vector: Vector, value: Any, other: Any) -> None:
+def test_values_of_different_types_are_different(vector: Vector) -> None:
     """A filter by one type does not find the value of another type that resembles it."""
     vector.need_filters()
-    items = [vector.item(20, {"held": value}), vector.item(110, {"held": other})]
-    just(vector.sandbox(*items), {"held": value}, items, items[:1])
-
-
-@pytest.mark.requirement("VEC-FILTER-14")
-def test_an_empty_filter_leaves_out_nothing(vector: Vector) -> None:
-    """All vectors meet a filter without terms."""
-    vector.need_filters()
-    sandbox, items = filled(vector)
-    just(sandbox, {}, items, list(items))
-
-
-MIXED: tuple[Any, ...] = ("a", "ab", "b a", 7, 70, ["a", "b"], None, True)
-"""What lies under one key, in the order of the directions of the vectors."""
+    items = [vector.item((20, 110)[at], {f"held_{n}": pair[at] for n, pair in enumerate(TYPES)}) for at in (0, 1)]
+    sandbox = vector.sandbox(*items)
+    for number, (value, _) in enumerate(TYPES):
+        just(sandbox, {f"held_{number}": value}, items, items[:1])
 
 
 @pytest.mark.requirement("VEC-FILTER-15")
-@pytest.mark.parametrize("wanted", ["a", 7], ids=["word", "number"])
-def test_a_key_may_hold_values_of_several_types(vector: Vector, wanted: Any) -> None:
+def test_a_key_may_hold_values_of_several_types(vector: Vector) -> None:
     """A filter by one value finds it, and nothing that only holds it; otherwise it is refused permanently."""
     vector.need_filters()
     sandbox = vector.sandbox()
@@ -360,20 +346,17 @@ def test_a_key_may_hold_values_of_several_types(vector: Vector, wanted: Any) -> 
     for number, value in enumerate(MIXED):
         item = vector.item(10 + 20 * number, {"held": value})
         reply = sandbox.upsert(item)
-        expect.either(reply, "BadRequest", "NotSupported")
+        expect.either(reply, *PERMANENT)
         if reply.is_success and not failures_of(reply.result):
             stored.append(item)
-    query: dict[str, Any] = {"filter": {"held": wanted}}
-    for item in stored:
-        reply = sandbox.ask(item["vector"], 1, **query)
-        expect.either(reply, "BadRequest", "NotSupported")
-        if reply.is_error:
-            raise NotApplicable("a filter on a key of several types is refused")
-    right = [item for item in stored if same(item["metadata"]["held"], wanted)]
     doubtful = [item for item in stored if isinstance(item["metadata"]["held"], list)]
-    found = met(sandbox, query["filter"], stored)
-    extra = [item for item in found if item not in (*right, *doubtful)]
-    missing = [item for item in right if item not in found]
-    with expect.resting_on("VEC-FILTER-1" if isinstance(wanted, str) else "VEC-FILTER-5"):
-        expect.that(not missing, f"{len(right)} matches", f"{len(missing)} missing")
-    expect.that(not extra, f"{len(right)} matches", f"{len(extra)} too many")
+    for wanted in ("a", 7):
+        found = met(sandbox, {"held": wanted}, stored, *PERMANENT)
+        if found is None:
+            raise NotApplicable("a filter on a key of several types is refused")
+        right = [item for item in stored if same(item["metadata"]["held"], wanted)]
+        extra = [item for item in found if item not in (*right, *doubtful)]
+        missing = [item for item in right if item not in found]
+        with expect.resting_on("VEC-FILTER-1" if isinstance(wanted, str) else "VEC-FILTER-5"):
+            expect.that(not missing, f"{len(right)} matches", f"{len(missing)} missing")
+        expect.that(not extra, f"{len(right)} matches", f"{len(extra)} too many")

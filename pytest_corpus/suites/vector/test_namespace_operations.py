@@ -9,11 +9,11 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.capabilities import DEFAULT_METRIC
-from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of
+from pytest_corpus.suites.vector.support.answers import id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import METRICS, POLAR, SEEN_FROM, best, canonical, direction
-from pytest_corpus.suites.vector.support.sandbox import stored
-from pytest_corpus.suites.vector.support.scenarios.checks import described_by, exactly
+from pytest_corpus.suites.vector.support.sandbox import Sandbox, stored
+from pytest_corpus.suites.vector.support.scenarios.checks import described_by, exactly, used
 
 WRONG_CREATION: tuple[tuple[str, Any], ...] = (
     ("namespace", ...),
@@ -36,13 +36,12 @@ def test_a_namespace_that_was_created_can_be_used(vector: Vector) -> None:
     vector.need_namespaces()
     args = vector.named()
     expect.success(vector.call("create_namespace", args), "a namespace")
-    where, item = {"namespace": args["namespace"]}, vector.item(70)
-    written = vector.call("upsert", {"vectors": [item], **where})
+    sandbox, item = Sandbox(vector, args["namespace"], args["dimensions"], vector.metric, {}), vector.item(70)
+    written = sandbox.upsert(item)
     if not written.is_a("BadRequest"):
         stored(written, [item])
     expect.that(written.is_success, "an upsert into the namespace that was created", str(written))
-    query = {"vector": item["vector"], "top_k": 1, **where}
-    read = vector.ready(lambda: vector.call("query", query), True)
+    read = sandbox.ask(item["vector"], 1)
     expect.that(not read.is_a("BadRequest"), "a query on the namespace that was created", str(read))
 
 
@@ -59,16 +58,16 @@ def test_a_namespace_that_was_deleted_can_be_deleted_and_created_again(vector: V
 
 @pytest.mark.core
 @pytest.mark.requirement("VEC-NS-2")
-@pytest.mark.parametrize("operation", ["query", "batch_query"])
-def test_one_namespace_is_not_found_in_another(vector: Vector, operation: str) -> None:
+def test_one_namespace_is_not_found_in_another(vector: Vector) -> None:
     """Two namespaces with vectors of the same directions answer each with its own."""
     vector.need_namespaces()
-    vector.require(operation)
+    vector.require("query")
     items = [[vector.item(degrees) for degrees in (20, 100)] for _ in range(2)]
     sandboxes = [vector.sandbox(*own) for own in items]
     for sandbox, own in zip(sandboxes, items, strict=True):
-        found = {id_of(match) for match in asked(vector, operation, sandbox.args(), own[0]["vector"])}
-        expect.that(found <= {item["id"] for item in own}, "vectors of the namespace only", "those of another")
+        for operation in ("query", *(["batch_query"] if vector.works("batch_query") else [])):
+            found = set(sandbox.ids(own[0]["vector"], by=operation))
+            expect.that(found <= {item["id"] for item in own}, "vectors of the namespace only", "those of another")
         exactly(sandbox, *own)
 
 
@@ -105,49 +104,37 @@ def test_a_delete_in_one_namespace_leaves_the_other(vector: Vector, way: str) ->
 @pytest.mark.core
 @pytest.mark.requirement("VEC-NS-4")
 def test_a_deleted_namespace_holds_nothing(vector: Vector) -> None:
-    """After its deletion a namespace gives no matches or an error, and a new one of its name is empty."""
+    """After its deletion a namespace gives no matches or an error, and a new one of its name is empty.
+
+    A query that was asked before finds the vector of the new one.
+    """
     vector.need_namespaces()
     vector.require("delete_namespace")
     items = [vector.item(20), vector.item(110)]
-    sandbox = vector.sandbox(*items)
-    query = sandbox.args(vector=items[0]["vector"], top_k=1)
-    before = expect.success(vector.ready(lambda: vector.call("query", query), True), "an answer to the query")
+    sandbox, asked = vector.sandbox(*items), items[0]["vector"]
+    before = expect.success(sandbox.ask(asked, 3), "an answer to the query")
     expect.that(matches_of(before), "the vectors before", "none")
     expect.success(vector.call("delete_namespace", {"namespace": sandbox.name}), "the deletion")
-    nothing(vector.call("query", query))
-    again = vector.sandbox(name=sandbox.name)
-    nothing(again.ask(items[0]["vector"], 2))
-    fresh = vector.item(60)
-    again.put(fresh)
-    exactly(again, fresh)
-
-
-@pytest.mark.requirement("VEC-NS-4")
-def test_a_query_asked_before_finds_what_the_new_namespace_holds(vector: Vector) -> None:
-    """In a namespace that was deleted, made again and filled as before, the same query finds the new vector."""
-    vector.need_namespaces()
-    vector.require("delete_namespace")
-    old, new = vector.item(20), vector.item(20)
-    sandbox = vector.sandbox(old)
-    expect.that(old["id"] in sandbox.ids(old["vector"], 3), "the vector before", "none")
-    expect.success(vector.call("delete_namespace", {"namespace": sandbox.name}), "the deletion")
-    found = vector.sandbox(new, name=sandbox.name).ids(old["vector"], 3)
-    expect.that(old["id"] not in found, "nothing of the deleted namespace", "its vector", "result.matches")
-    expect.that(new["id"] in found, "the vector of the new namespace", "none", "result.matches")
+    sandbox.held.clear()
+    nothing(sandbox.ask(asked, 3))
+    again, new = vector.sandbox(name=sandbox.name), vector.item(20)
+    nothing(again.ask(asked, 2))
+    again.put(new)
+    exactly(again, new)
+    expect.that(new["id"] in again.ids(asked, 3), "the vector of the new namespace", "none", "result.matches")
 
 
 @pytest.mark.core
 @pytest.mark.requirement("VEC-NS-5")
-@pytest.mark.parametrize("tail", ["", "-1", "x"], ids=["other_name", "same_beginning", "one_letter_more"])
-def test_deleting_a_namespace_leaves_the_others(vector: Vector, tail: str) -> None:
-    """The vectors of another namespace stay, even where its name begins with that of the deleted one."""
+def test_deleting_a_namespace_leaves_the_others(vector: Vector) -> None:
+    """The vectors of another namespace stay, even if its name begins with that of the deleted one."""
     vector.need_namespaces()
     vector.require("delete_namespace")
-    item = vector.item(20)
-    doomed = vector.sandbox(item)
-    kept = vector.sandbox(item, name=f"{doomed.name}{tail}" if tail else "")
+    item, name = vector.item(20), vector.name("n")
+    doomed, *kept = (vector.sandbox(item, name=each) for each in (name, "", f"{name}-1", f"{name}x"))
     expect.success(vector.call("delete_namespace", {"namespace": doomed.name}), "the deletion")
-    exactly(kept, item, claim="the vectors of the other namespace")
+    for sandbox in kept:
+        exactly(sandbox, item, claim="the vectors of the other namespace")
 
 
 @pytest.mark.core
@@ -251,12 +238,7 @@ def test_a_namespace_without_a_metric_can_be_used(vector: Vector, given: dict[st
     claimed = any(isinstance(value, str) for _, value in vector.capabilities.extensions(*DEFAULT_METRIC))
     if reply.is_a("BadRequest") and (given or not claimed):
         raise NotApplicable("a metric has to be given, and no default one is claimed")
-    expect.success(reply, "a namespace of the adapter's own metric")
-    where, item = {"namespace": args["namespace"]}, vector.item(40)
-    result = expect.success(vector.call("upsert", {"vectors": [item], **where}), "an upsert into it")
-    expect.that(not failures_of(result), "an upsert into it", "a failed item", "result.failures")
-    query = {"vector": item["vector"], "top_k": 1, **where}
-    found = matches_of(expect.success(vector.ready(lambda: vector.call("query", query), True), "a query on it"))
+    found = used(vector, args, "the adapter's own metric", reply)
     expect.that(found, "the vector that was upserted", "no matches", "result.matches")
 
 
@@ -296,16 +278,8 @@ def test_creating_a_namespace_anew_keeps_its_vectors(vector: Vector) -> None:
     exactly(sandbox, item)
 
 
-def asked(vector: Vector, operation: str, where: dict[str, Any], components: Any) -> list[Any]:
-    """The matches of a query by either entry point."""
-    query = {"vector": components, "top_k": vector.at_most(5), **where}
-    if operation == "query":
-        return matches_of(expect.success(vector.ready(lambda: vector.call("query", query), True)))
-    return vector.multiple([query], where)[0]
-
-
 def nothing(reply: Reply) -> None:
     """An answer without matches, or an error."""
     expect.readable(reply)
-    if reply.is_success:
-        expect.that(not matches_of(reply.result), "no matches, or an error", "matches", "result.matches")
+    empty = not reply.is_success or not matches_of(reply.result)
+    expect.that(empty, "no matches, or an error", "matches", "result.matches")

@@ -7,6 +7,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
+from pytest_corpus.kit.fixtures import rules
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of, metadata_of, vector_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
@@ -14,24 +15,29 @@ from pytest_corpus.suites.vector.support.geometry import alike, best, canonical,
 from pytest_corpus.suites.vector.support.sandbox import Sandbox
 from pytest_corpus.suites.vector.support.scenarios.checks import ANGLES, described_by, fan
 
-WRONG_ARGUMENTS: tuple[tuple[str, Any], ...] = (
-    ("vector", "x"),
-    ("vector", 7),
-    ("vector", {}),
-    ("vector", None),
-    ("vector", ["a", "b", "c", "d"]),
-    ("vector", [None, None, None, None]),
-    ("top_k", "many"),
-    ("top_k", [1]),
-    ("top_k", {}),
-    ("namespace", 7),
-    ("namespace", ["a"]),
-    ("include_metadata", "yes"),
-    ("include_vectors", "no"),
-    ("include_vectors", [1]),
-)
-
-NO_TOP_K: tuple[Any, ...] = (0, -1, -5, 1.5)
+BAD_ARGUMENTS: dict[str, tuple[tuple[str, Any], ...]] = {
+    "VEC-QUERY-9": (("top_k", 0), ("top_k", -1), ("top_k", -5), ("top_k", 1.5)),
+    "VEC-QUERY-10": (("vector", ...), ("top_k", ...)),
+    "VEC-QUERY-11": (
+        ("vector", "x"),
+        ("vector", 7),
+        ("vector", {}),
+        ("vector", None),
+        ("vector", ["a", "b", "c", "d"]),
+        ("vector", [None, None, None, None]),
+        ("vector", ["0.5", ...]),
+        ("vector", [..., "0.5"]),
+        ("top_k", "many"),
+        ("top_k", [1]),
+        ("top_k", {}),
+        ("namespace", 7),
+        ("namespace", ["a"]),
+        ("include_metadata", "yes"),
+        ("include_vectors", "no"),
+        ("include_vectors", [1]),
+    ),
+}
+"""By requirement, an argument of a query and a bad value (...: it is missing; in a list: good components)."""
 
 RECALL = 0.9
 """How much of what is there an approximate search should find (R113)."""
@@ -54,27 +60,21 @@ def test_a_query_is_answered_with_matches(vector: Vector, more: dict[str, Any]) 
 
 
 @pytest.mark.core
-@pytest.mark.requirement("VEC-QUERY-2")
-@pytest.mark.parametrize("top_k", [1, 2, 3, 4])
-def test_there_are_at_most_top_k_matches(vector: Vector, top_k: int) -> None:
-    """Of five vectors no more than `top_k` are matches."""
-    sandbox, _ = fan(vector)
-    found = sandbox.ids(None, top_k)
-    expect.that(len(found) <= top_k, f"at most {top_k} matches", f"{len(found)}", "result.matches")
-
-
-@pytest.mark.core
-@pytest.mark.requirement("VEC-QUERY-3")
-@pytest.mark.parametrize("top_k", [1, 2, 4, 5, 9])
-def test_there_are_as_many_matches_as_were_asked_for(vector: Vector, top_k: int) -> None:
-    """`top_k` of five vectors are matches, or all five; an approximate search finds each where it is asked for."""
+@rules(at_most="VEC-QUERY-2", all_of_them="VEC-QUERY-3")
+def test_there_are_top_k_matches(vector: Vector, requirement: str) -> None:
+    """Of five vectors `top_k` are matches, or all five; an approximate search finds each that is asked for."""
     sandbox, items = fan(vector)
-    if vector.approximate:
-        lost = [item for item in items if item["id"] not in sandbox.ids(item["vector"], top_k)]
-        expect.that(not lost, "a vector to be found by a query for it", f"{len(lost)} of 5 not", "result.matches")
-        return
-    found, wanted = sandbox.ids(None, top_k), min(vector.at_most(top_k), len(items))
-    expect.that(len(set(found)) >= wanted, f"{wanted} different matches", f"{len(set(found))}", "result.matches")
+    for top_k in (1, 2, 3, 4, 5, 9):
+        if requirement == "VEC-QUERY-3" and vector.approximate:
+            lost = [item for item in items if item["id"] not in sandbox.ids(item["vector"], top_k)]
+            expect.that(not lost, "a vector to be found by a query for it", f"{len(lost)} of 5 not", "result.matches")
+            continue
+        found = sandbox.ids(None, top_k)
+        if requirement == "VEC-QUERY-2":
+            expect.that(len(found) <= top_k, f"at most {top_k} matches", f"{len(found)}", "result.matches")
+        else:
+            wanted, different = min(vector.at_most(top_k), len(items)), len(set(found))
+            expect.that(different >= wanted, f"{wanted} different matches", f"{different}", "result.matches")
 
 
 @pytest.mark.requirement("VEC-QUERY-3")
@@ -107,17 +107,16 @@ def test_an_approximate_search_finds_nearly_all(vector: Vector) -> None:
 
 @pytest.mark.core
 @pytest.mark.requirement("VEC-QUERY-4")
-@pytest.mark.parametrize("top_k", [1, 2, 3])
 @pytest.mark.parametrize("count", [5, 20])
-def test_the_matches_are_the_best_of_all(vector: Vector, top_k: int, count: int) -> None:
+def test_the_matches_are_the_best_of_all(vector: Vector, count: int) -> None:
     """Wherever the best vectors were in the order of writing, they are the ones that are found."""
     metric = canonical(vector.metric) or "cosine"
     if vector.dimensions == 1 and metric == "cosine":
         raise NotAssessed("one-dimensional vectors have no direction to compare")
     items = [vector.item(5 + 170 * part / count) for part in range(count)]
     sandbox, vectors = vector.sandbox(*items), {item["id"]: item["vector"] for item in items}
-    for degrees in (0, 21, 38, 59, 118, 180):
-        query = direction(degrees, vector.dimensions)
+    for number, degrees in enumerate((0, 21, 38, 59, 118, 180)):
+        query, top_k = direction(degrees, vector.dimensions), 1 + number % 3
         wanted, found = best(metric, query, vectors), sandbox.ids(query, top_k)
         if vector.approximate:
             wanted = [name for name in wanted if name in found]
@@ -146,30 +145,28 @@ def test_the_result_names_the_namespace_that_was_asked(vector: Vector) -> None:
 
 @pytest.mark.core
 @pytest.mark.requirement("VEC-QUERY-7")
-@pytest.mark.parametrize("more", [{}, {"include_metadata": True}], ids=["default", "true"])
-@pytest.mark.parametrize("vectors", [False, True], ids=["without_vectors", "with_vectors"])
-def test_metadata_are_in_the_matches(vector: Vector, more: dict[str, Any], vectors: bool) -> None:
+def test_metadata_are_in_the_matches(vector: Vector) -> None:
     """Each match carries the metadata that were stored under its id."""
     sandbox, items = fan(vector)
-    found = everything(sandbox, include_vectors=vectors, **more)
-    all_found(vector, found, items)
-    for item in items:
-        if item["id"] in found:
-            held = described_by(found[item["id"]], item["metadata"])
-            expect.that(held, "the metadata that were stored", "others", "result.matches.vector.metadata")
+    asked: list[dict[str, Any]] = [{}, {"include_metadata": True}]
+    for more in (*asked, *({**each, "include_vectors": True} for each in asked)):
+        found = everything(sandbox, **more)
+        all_found(vector, found, items)
+        described = all(described_by(found[item["id"]], item["metadata"]) for item in items if item["id"] in found)
+        expect.that(described, "the metadata that were stored", "others", "result.matches.vector.metadata")
 
 
 @pytest.mark.requirement("VEC-QUERY-7")
 def test_metadata_are_in_the_matches_of_a_filter(vector: Vector) -> None:
     """A query with a filter gives metadata as one without it does."""
     vector.need_filters()
-    sandbox, items = fan(vector)
-    found = sandbox.matches(items[0]["vector"], 5, filter={"part": items[0]["metadata"]["part"]})
+    item = vector.requests.settled[0]
+    query = {**vector.requests.minimal("query"), "vector": item["vector"], "filter": {"part": 0}}
+    found = matches_of(expect.success(vector.ready(lambda: vector.call("query", query), True)))
     with expect.resting_on("VEC-FILTER-1"):
         expect.that(found, "the match of the filter", "none", "result.matches")
-    for match in found[:1]:
-        held = described_by(match, items[0]["metadata"])
-        expect.that(held, "the metadata that were stored", "others", "result.matches.vector.metadata")
+    held = described_by(found[0], item["metadata"])
+    expect.that(held, "the metadata that were stored", "others", "result.matches.vector.metadata")
 
 
 def everything(sandbox: Sandbox, **args: Any) -> dict[str, Mapping[str, Any]]:
@@ -197,8 +194,7 @@ def test_metadata_can_be_left_out(vector: Vector) -> None:
 
 @pytest.mark.core
 @pytest.mark.requirement("VEC-QUERY-8")
-@pytest.mark.parametrize("metadata", [True, False], ids=["with_metadata", "without_metadata"])
-def test_vectors_are_in_the_matches_when_asked_for(vector: Vector, metadata: bool) -> None:
+def test_vectors_are_in_the_matches_when_asked_for(vector: Vector) -> None:
     """Each match carries the components that were stored under its id, to the last one."""
     items = [vector.item(angle) for angle in ANGLES]
     for number, item in enumerate(items):
@@ -206,51 +202,34 @@ def test_vectors_are_in_the_matches_when_asked_for(vector: Vector, metadata: boo
             item["vector"][-1] = round(0.1 + number / 10, 3)
     sandbox = vector.sandbox(*items)
     fits = alike if canonical(sandbox.metric) in ("euclidean", "dot") else parallel
-    found = everything(sandbox, include_vectors=True, include_metadata=metadata)
-    all_found(vector, found, items)
-    for item in items:
-        if item["id"] in found:
-            held = vector_of(found[item["id"]]).get("vector")
-            expect.that(fits(held, item["vector"]), "the vector that was stored", "another", "result.matches.vector")
+    for metadata in (True, False):
+        found = everything(sandbox, include_vectors=True, include_metadata=metadata)
+        all_found(vector, found, items)
+        for item in items:
+            if item["id"] in found:
+                held = vector_of(found[item["id"]]).get("vector")
+                fit = fits(held, item["vector"])
+                expect.that(fit, "the vector that was stored", "another", "result.matches.vector")
 
 
 @pytest.mark.core
-@pytest.mark.requirement("VEC-QUERY-9")
-@pytest.mark.parametrize("top_k", NO_TOP_K, ids=str)
-def test_a_top_k_that_is_no_positive_whole_number_is_refused(vector: Vector, top_k: Any) -> None:
-    """Zero, negative numbers and fractions are refused."""
+@rules(**{name: name for name in BAD_ARGUMENTS})
+def test_a_query_with_a_bad_argument_is_refused(vector: Vector, requirement: str) -> None:
+    """`vector` and `top_k` are required, `top_k` is a positive whole number, and every argument has its type."""
     vector.require("query")
-    expect.refusal(vector.call("query", {**vector.requests.minimal("query"), "top_k": top_k}), "BadRequest")
-
-
-@pytest.mark.requirement("VEC-QUERY-10")
-@pytest.mark.parametrize("missing", ["vector", "top_k"])
-def test_a_query_without_a_required_argument_is_refused(vector: Vector, missing: str) -> None:
-    """`vector` and `top_k` are required."""
-    vector.require("query")
-    args = vector.requests.minimal("query")
-    del args[missing]
-    expect.refusal(vector.call("query", args), "BadRequest")
-
-
-@pytest.mark.requirement("VEC-QUERY-11")
-@pytest.mark.parametrize(("key", "value"), WRONG_ARGUMENTS, ids=str)
-def test_an_argument_of_the_wrong_type_is_refused(vector: Vector, key: str, value: Any) -> None:
-    """Every argument of a query has its type."""
-    vector.require("query")
-    if isinstance(value, list) and key == "vector":
-        value = (value * vector.dimensions)[: vector.dimensions]
-    expect.refusal(vector.call("query", {**vector.requests.minimal("query"), key: value}), "BadRequest")
-
-
-@pytest.mark.requirement("VEC-QUERY-11")
-@pytest.mark.parametrize("where", [0, -1], ids=["first", "last"])
-def test_a_component_that_is_no_number_is_refused(vector: Vector, where: int) -> None:
-    """A query vector holds numbers only, from the first component to the last."""
-    vector.require("query")
-    args = vector.requests.minimal("query")
-    args["vector"][where] = "0.5"
-    expect.refusal(vector.call("query", args), "BadRequest")
+    for key, value in BAD_ARGUMENTS[requirement]:
+        args = vector.requests.minimal("query")
+        size = vector.dimensions
+        if value is ...:
+            del args[key]
+        elif not isinstance(value, list) or key != "vector":
+            args[key] = value
+        elif ... in value:
+            args[key] = [*args[key][:-1], value[1]] if value[0] is ... else [value[0], *args[key][1:]]
+        else:
+            args[key] = (value * size)[:size]
+        claim = f"a query with a bad {key} to be refused with BAD_REQUEST"
+        expect.refusal(vector.call("query", args), "BadRequest", claim=claim)
 
 
 @pytest.mark.requirement("VEC-QUERY-12")

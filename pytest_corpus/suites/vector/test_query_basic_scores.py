@@ -98,18 +98,18 @@ def settle(reply: Reply, claim: str, *families: str) -> None:
 
 @pytest.mark.requirement("COM-NUM-2")
 @pytest.mark.parametrize("metric", METRICS)
-@pytest.mark.parametrize("component", [0.0, 1e200], ids=["zero", "huge"])
-def test_scores_of_extreme_vectors_are_numbers(vector: Vector, metric: str, component: float) -> None:
+def test_scores_of_extreme_vectors_are_numbers(vector: Vector, metric: str) -> None:
     """A vector of zeros, or of huge components, may be refused; no answer about it holds NaN or an infinity."""
     vector.need_namespaces()
     offered = [name for name in vector.metrics if canonical(name) == metric]
     if not offered:
         raise NotApplicable(f"capabilities do not list {metric}")
     sandbox = vector.sandbox(vector.item(20), metric=offered[0])
-    extreme = [component] * vector.dimensions
-    sandbox.upsert({**vector.item(), "vector": extreme})
-    for wanted in (extreme, direction(20, vector.dimensions)):
-        reply = sandbox.ask(wanted, 2)
+    extremes = [[component] * vector.dimensions for component in (0.0, 1e200)]
+    for extreme in extremes:
+        sandbox.upsert({**vector.item(), "vector": extreme})
+    for wanted in (*extremes, direction(20, vector.dimensions)):
+        reply = sandbox.ask(wanted, 3)
         expect.readable(reply)
         holds("COM-NUM-2", reply, vector)
 
@@ -125,7 +125,7 @@ def test_queries_at_the_same_time_get_their_own_answers(vector: Vector) -> None:
     requests = [vector.envelope("query", sandbox.args(vector=item["vector"], top_k=1)) for item in items]
     exchanges = vector.send_all(requests)
     if not any(Reply(exchange).is_success for exchange in exchanges):
-        raise NotAssessed("no query beside others is answered")
+        raise NotAssessed("every concurrent query was refused")
     for item, reply in zip(items, map(Reply, exchanges), strict=True):
         if reply.is_success:
             found = [id_of(match) for match in sandbox.own(matches_of(reply.result))]

@@ -7,6 +7,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
+from pytest_corpus.kit.fixtures import rules
 from pytest_corpus.kit.generation.stateful import run_machine
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, error_names
@@ -20,9 +21,8 @@ from pytest_corpus.suites.vector.support.scenarios.checks import (
     present,
     refused_or_reported,
     same,
-    settled,
 )
-from pytest_corpus.suites.vector.support.scenarios.faulty_items import FAULTY, WRONG_FIELDS, faulty
+from pytest_corpus.suites.vector.support.scenarios.faulty_items import BAD_ITEMS, faulty, mixed_batches, sent
 from pytest_corpus.suites.vector.support.scenarios.state_machine import machine_of
 
 SCALARS: dict[str, Any] = {
@@ -36,6 +36,9 @@ SCALARS: dict[str, Any] = {
     "no": False,
 }
 """Metadata of every scalar type but null."""
+
+NULL_AND_LISTS: dict[str, Any] = {"null": None, "words": ["a", "b"], "numbers": [1, 2]}
+"""Metadata that the schema allows, too."""
 
 TWINS = {
     "letter_case": ("a", "A"),
@@ -94,7 +97,7 @@ def test_what_was_upserted_is_found_by_a_query_asked_before(vector: Vector) -> N
 
 @pytest.mark.core
 @pytest.mark.requirement("VEC-UPSERT-3")
-@pytest.mark.parametrize("count", [2, 5, 24])
+@pytest.mark.parametrize("count", [5, 24])
 def test_every_vector_of_a_batch_is_stored(vector: Vector, count: int) -> None:
     """All vectors of a batch are found, each with its own metadata and components."""
     vector.several()
@@ -158,26 +161,18 @@ def test_filters_see_the_new_metadata(vector: Vector) -> None:
     expect.that(found["new"] == [item["id"]], "the match of the new value", "none")
 
 
-@pytest.mark.requirement("VEC-UPSERT-6")
-@pytest.mark.parametrize("key", list(SCALARS))
-def test_a_value_of_metadata_comes_back(vector: Vector, key: str) -> None:
-    """Each scalar comes back with its value and its type."""
-    item = vector.item(30, {key: SCALARS[key], "kind": "a"})
-    found = present(vector.sandbox(item), item)
-    held = metadata_of(found[item["id"]])
-    expect.that(key in held and same(held[key], SCALARS[key]), "the value as written", "another", f"metadata.{key}")
-
-
-@pytest.mark.requirement("VEC-UPSERT-15")
-@pytest.mark.parametrize("value", [None, ["a", "b"], [1, 2]], ids=["null", "words", "numbers"])
-def test_null_and_lists_of_metadata_come_back(vector: Vector, value: Any) -> None:
-    """Null and lists, which the schema allows, come back too."""
-    item = vector.item(30, {"held": value})
-    sandbox = vector.sandbox()
-    expect.success(sandbox.upsert(item), "an upsert with metadata of the schema")
-    found = present(sandbox, item)
-    held = metadata_of(found[item["id"]])
-    expect.that("held" in held and same(held["held"], value), "the value as written", "another", "metadata.held")
+@rules(scalars="VEC-UPSERT-6", null_and_lists="VEC-UPSERT-15")
+def test_a_value_of_metadata_comes_back(vector: Vector, requirement: str) -> None:
+    """Each value comes back as it was written, and with its type."""
+    held = SCALARS if requirement == "VEC-UPSERT-6" else NULL_AND_LISTS
+    item, sandbox = vector.item(30, held), vector.sandbox()
+    if requirement == "VEC-UPSERT-6":
+        sandbox.put(item)
+    else:
+        expect.success(sandbox.upsert(item), "an upsert with metadata of the schema")
+    found = metadata_of(present(sandbox, item)[item["id"]])
+    for key, value in held.items():
+        expect.that(key in found and same(found[key], value), "the value as written", "another", f"metadata.{key}")
 
 
 @pytest.mark.requirement("VEC-UPSERT-16")
@@ -203,81 +198,51 @@ def test_the_last_of_two_items_with_one_id_counts(vector: Vector) -> None:
 
 
 @pytest.mark.requirement("VEC-UPSERT-7")
-@pytest.mark.parametrize("count", [1, 2, 4])
-def test_the_counts_of_an_upsert_are_true(vector: Vector, count: int) -> None:
+def test_the_counts_of_an_upsert_are_true(vector: Vector) -> None:
     """New and overwritten vectors count as processed, and none as failed."""
-    count = min(count, vector.batch or count)
-    sandbox = vector.sandbox()
-    items = [vector.item(20 + 30 * part) for part in range(count)]
-    for _ in ("new", "overwritten"):
-        result = expect.success(sandbox.upsert(*items), "an upsert")
-        expect.that(processed(result) == count, f"{count} processed", f"{processed(result)}", "result")
+    sandbox, items = vector.sandbox(), [vector.item(20 + 30 * part) for part in range(4)]
+    for size in (1, 4, 4):
+        batch = items[: min(size, vector.batch or size)]
+        result = expect.success(sandbox.upsert(*batch), "an upsert")
+        counted = processed(result)
+        expect.that(counted == len(batch), f"{len(batch)} processed", f"{counted}", "result")
         expect.that(not failed(result) and not failures_of(result), "no failures", "some", "result.failures")
 
 
-@pytest.mark.requirement("VEC-UPSERT-8")
-@pytest.mark.parametrize("missing", ["id", "vector", "empty_id"])
-def test_an_item_without_id_or_vector_is_refused(vector: Vector, missing: str) -> None:
-    """An item lacks what the schema requires."""
+@rules(**{name: name for name in BAD_ITEMS})
+def test_a_bad_item_is_refused(vector: Vector, requirement: str) -> None:
+    """`id` and `vector` are required, `id` is not empty, and every field has its type."""
     vector.require("upsert")
-    item = vector.item()
-    if missing == "empty_id":
-        item["id"] = ""
-    else:
-        del item[missing]
-    refused_or_reported(vector.call("upsert", {"vectors": [item], **vector.requests.in_scratch}))
-
-
-@pytest.mark.requirement("VEC-UPSERT-9")
-@pytest.mark.parametrize(("key", "value"), WRONG_FIELDS, ids=str)
-def test_an_item_with_a_field_of_the_wrong_type_is_refused(vector: Vector, key: str, value: Any) -> None:
-    """`id` and `namespace` are strings, `vector` is a list, `metadata` is an object."""
-    vector.require("upsert")
-    item = {**vector.item(), key: value}
-    refused_or_reported(vector.call("upsert", {"vectors": [item], **vector.requests.in_scratch}))
-
-
-@pytest.mark.requirement("VEC-UPSERT-9")
-@pytest.mark.parametrize("where", [0, -1], ids=["first", "last"])
-@pytest.mark.parametrize("value", ["a", None, [0.5], {}], ids=["string", "null", "list", "object"])
-def test_a_component_that_is_no_number_is_refused(vector: Vector, value: Any, where: int) -> None:
-    """A vector holds numbers only, from the first component to the last."""
-    vector.require("upsert")
-    item = vector.item()
-    item["vector"][where] = value
-    refused_or_reported(vector.call("upsert", {"vectors": [item], **vector.requests.in_scratch}))
+    for key, value in BAD_ITEMS[requirement]:
+        item = {**vector.item(), key: value}
+        if value is ...:
+            del item[key]
+        refused_or_reported(vector.call("upsert", {"vectors": [item], **vector.requests.in_scratch}))
+    for value in ("a", None, [0.5], {}) if requirement == "VEC-UPSERT-9" else ():
+        for where in (0, -1):
+            item = vector.item()
+            item["vector"][where] = value
+            refused_or_reported(vector.call("upsert", {"vectors": [item], **vector.requests.in_scratch}))
 
 
 @pytest.mark.requirement("VEC-UPSERT-10")
-@pytest.mark.parametrize("kind", ["missing", "string", "number", "object", "item", "null"])
-def test_an_upsert_without_a_list_of_vectors_is_refused(vector: Vector, kind: str) -> None:
-    """`vectors` is required, and a list."""
+def test_an_upsert_without_a_list_of_vectors_is_refused(vector: Vector) -> None:
+    """`vectors` is required, a list, and holds objects."""
     vector.require("upsert")
-    wrong = {"string": "x", "number": 7, "object": {}, "item": vector.item(), "null": None}
-    given = {} if kind == "missing" else {"vectors": wrong[kind]}
-    expect.refusal(vector.call("upsert", {**given, **vector.requests.in_scratch}), "BadRequest")
-
-
-@pytest.mark.requirement("VEC-UPSERT-10")
-@pytest.mark.parametrize("entry", ["x", 7, None, [0.5]], ids=["string", "number", "null", "list"])
-def test_an_item_that_is_no_object_is_refused(vector: Vector, entry: Any) -> None:
-    """Each entry of `vectors` is an object."""
-    vector.require("upsert")
-    refused_or_reported(vector.call("upsert", {"vectors": [entry], **vector.requests.in_scratch}))
+    scratch = vector.requests.in_scratch
+    for given in ({}, *({"vectors": wrong} for wrong in ("x", 7, {}, vector.item(), None))):
+        expect.refusal(vector.call("upsert", {**given, **scratch}), "BadRequest")
+    for entry in ("x", 7, None, [0.5]):
+        refused_or_reported(vector.call("upsert", {"vectors": [entry], **scratch}))
 
 
 @pytest.mark.requirement("VEC-UPSERT-11")
-@pytest.mark.parametrize("kind", FAULTY)
 @pytest.mark.parametrize("at", [0, 1, 2], ids=["first", "middle", "last"])
-def test_a_bad_item_does_not_decide_of_the_others(vector: Vector, kind: str, at: int) -> None:
+def test_a_bad_item_does_not_decide_of_the_others(vector: Vector, at: int) -> None:
     """With a bad item at any place the batch is refused whole, or applied but for that item and reported."""
     vector.several(3)
-    kept = vector.item(10)
-    sandbox = vector.sandbox(kept)
-    items: list[dict[str, Any]] = [vector.item(60), vector.item(110), vector.item(160)]
-    items[at] = faulty(vector, kind)
-    good = [item for number, item in enumerate(items) if number != at]
-    settled(sandbox.upsert(*items), sandbox, good, {at: items[at]}, [kept])
+    for batch in mixed_batches(vector, at):
+        batch.is_settled()
 
 
 @pytest.mark.requirement("VEC-UPSERT-11")
@@ -287,9 +252,8 @@ def test_bad_items_of_two_kinds_do_not_decide_of_the_others(vector: Vector, kind
     vector.several(4)
     kept = vector.item(10)
     sandbox = vector.sandbox(kept)
-    good: list[dict[str, Any]] = [vector.item(60), vector.item(110)]
     bad = {number: faulty(vector, kind) for number, kind in zip((1, 3), kinds, strict=True)}
-    settled(sandbox.upsert(good[0], bad[1], good[1], bad[3]), sandbox, good, bad, [kept])
+    sent(sandbox, [vector.item(60), bad[1], vector.item(110), bad[3]], bad, [kept]).is_settled()
 
 
 @pytest.mark.requirement("VEC-UPSERT-12")
@@ -298,39 +262,36 @@ def test_a_failed_item_is_reported_with_its_index_and_error(vector: Vector, at: 
     """If a batch is applied item by item, each failure says which item and why."""
     vector.several(3)
     found = False
-    for kind in FAULTY:
-        sandbox = vector.sandbox()
-        items: list[dict[str, Any]] = [vector.item(60), vector.item(110), vector.item(160)]
-        sandbox.put(vector.item(10))
-        items[at] = faulty(vector, kind)
-        reply = sandbox.upsert(*items)
-        if not reply.is_success or (vector.settings.edition == "1.0.0" and "id" not in items[at]):
+    for batch in mixed_batches(vector, at):
+        result = batch.reply.result
+        if not batch.reply.is_success or (vector.settings.edition == "1.0.0" and "id" not in batch.bad[at]):
             continue
         found = True
-        points = points_at(reply.result, {at: items[at]}, vector.settings.edition)
+        points = points_at(result, batch.bad, vector.settings.edition)
         expect.that(points, f"a failure at the index {at}", "another", "result.failures")
-        named = all(map(error_names, failures_of(reply.result)))
+        named = all(map(error_names, failures_of(result)))
         expect.that(named, "a class or a code of the taxonomy", "another error, or none", "result.failures")
     if not found:
         raise NotApplicable("a batch with a bad item is refused whole")
 
 
 @pytest.mark.requirement("VEC-UPSERT-13")
-@pytest.mark.parametrize("twins", TWINS.values(), ids=list(TWINS))
-def test_ids_are_told_apart(vector: Vector, twins: tuple[str, str]) -> None:
+def test_ids_are_told_apart(vector: Vector) -> None:
     """Two ids that resemble each other are two vectors."""
-    stem, sandbox = vector.name(), vector.sandbox()
-    items = [
-        {**vector.item(degrees, {"part": degrees}), "id": stem + end}
-        for degrees, end in zip((30, 120), twins, strict=True)
-    ]
-    for item in items:
-        reply = sandbox.upsert(item)
-        if reply.is_a("BadRequest") or failures_of(reply.result):
-            raise NotApplicable("such an id is refused")
-    found = exactly(sandbox, *items)
-    apart = all(described_by(found[item["id"]], item["metadata"]) for item in items)
+    stem, sandbox, stored = vector.name(), vector.sandbox(), []
+    for number, (kind, ends) in enumerate(TWINS.items()):
+        pair = [
+            {**vector.item(12 * number + 90 * at, {"part": number, "at": at}), "id": f"{stem}{kind}{end}"}
+            for at, end in enumerate(ends)
+        ]
+        replies = [sandbox.upsert(item) for item in pair]
+        taken = not any(reply.is_a("BadRequest") or failures_of(reply.result) for reply in replies)
+        stored += pair if taken else []
+    found = present(sandbox, *stored)
+    apart = all(described_by(found[item["id"]], item["metadata"]) for item in stored)
     expect.that(apart, "its own metadata with each id", "those of the other")
+    if not stored:
+        raise NotApplicable("such ids are refused")
 
 
 @pytest.mark.requirement("VEC-UPSERT-18")
@@ -365,22 +326,22 @@ def test_an_item_that_names_another_namespace_is_not_lost(vector: Vector) -> Non
 
 @pytest.mark.requirement("COM-NUM-1")
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf], ids=["nan", "infinity", "minus_infinity"])
-@pytest.mark.parametrize("where", ["first", "last", "metadata", "list_in_metadata", "last_item"])
-def test_a_number_that_is_not_finite_is_not_stored(vector: Vector, number: float, where: str) -> None:
+def test_a_number_that_is_not_finite_is_not_stored(vector: Vector, number: float) -> None:
     """NaN and infinities in a vector or its metadata are refused or reported, and nothing of it is stored."""
     vector.require("upsert")
-    item, others = vector.item(70), [vector.item(20)]
-    if where == "last_item":
-        vector.several(2)
-    if "metadata" in where:
-        item["metadata"] = {"part": [number] if where.startswith("list") else number}
-    else:
-        item["vector"][0 if where == "first" else -1] = number
-    sandbox = vector.sandbox()
-    sandbox.put(*others)
-    batch = [vector.item(150), item] if where == "last_item" else [item]
-    refused_or_reported(sandbox.upsert(*batch))
-    expect.that(item["id"] not in sandbox.contents(), "nothing stored", "the vector")
+    sandbox, rest = vector.sandbox(vector.item(20)), vector.item(70)["vector"]
+    items: list[dict[str, Any]] = [
+        {**vector.item(70), "vector": [number, *rest[1:]]},
+        {**vector.item(70), "vector": [*rest[:-1], number]},
+        vector.item(70, {"part": number}),
+        vector.item(70, {"part": [number]}),
+    ]
+    for item in items:
+        refused_or_reported(sandbox.upsert(item))
+    if vector.batch != 1:
+        refused_or_reported(sandbox.upsert(vector.item(150), items[0]))
+    found = sandbox.contents()
+    expect.that(not any(item["id"] in found for item in items), "nothing stored", "the vector")
 
 
 @pytest.mark.requirement("COM-CONC-1")

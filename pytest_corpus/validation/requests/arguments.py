@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any
 
-from pytest_corpus.spec.arguments import ALTERNATIVES, Choice, Numbers, OneOf, Rule, Within, rules_of
+from pytest_corpus.spec.arguments import ALTERNATIVES, RULES, Choice, Numbers, OneOf, Rule, Within
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.spec.schemas import BY_NAME, EDITIONS
 from pytest_corpus.text.problems import Problem, dotted
@@ -29,11 +29,7 @@ class ArgsValidator:
     schema_versions: tuple[str, ...] = EDITIONS
 
     def __call__(self, args: dict[str, Any], case_id: str = UNKNOWN_CASE) -> None:
-        """Let sound arguments pass.
-
-        Raises:
-            ArgsValidationError
-        """
+        """Let sound arguments pass. Raises ArgsValidationError."""
         if not isinstance(args, dict):
             raise ArgsValidationError(f"{case_id}: args must be a JSON object", case_id, "args")
         validate_rules(self.op, args, case_id)
@@ -46,7 +42,7 @@ def validate_rules(op: str, args: dict[str, Any], case_id: str = UNKNOWN_CASE) -
     Raises:
         ArgsValidationError: the text names the document and section.
     """
-    for rule in rules_of(op):
+    for rule in RULES.get(op, ()):
         for path, said in _faults(rule, args):
             raise ArgsValidationError(f"{case_id}: {said} ({rule.source})", case_id, path)
 

@@ -80,11 +80,7 @@ def cases(component: str | None = None, tag: str | None = None) -> tuple[WireReq
 
 
 def case_of(op: str) -> WireRequestCase:
-    """The case of an operation.
-
-    Raises:
-        KeyError: there is no such operation.
-    """
+    """The case of an operation. Raises KeyError if there is no such operation."""
     for case in CASES:
         if case.op == op:
             return case
@@ -92,11 +88,7 @@ def case_of(op: str) -> WireRequestCase:
 
 
 def validate_case(case: WireRequestCase, envelope: Any, metrics: ValidationMetrics | None = None) -> None:
-    """Hold an envelope against a case, and record how that went.
-
-    Raises:
-        WireValidationError
-    """
+    """Hold an envelope against a case, and record how that went. Raises WireValidationError."""
     started = time.perf_counter()
     try:
         validate_wire_envelope(

@@ -38,11 +38,7 @@ def json_roundtrip(obj: Any, case_id: str = UNKNOWN_CASE) -> dict[str, Any]:
 
 
 def top_level(envelope: Any, case_id: str) -> dict[str, Any]:
-    """What stands under the strings among the keys of an envelope.
-
-    Raises:
-        EnvelopeTypeError: it is not a dict.
-    """
+    """What stands under the strings among the keys of an envelope. Raises EnvelopeTypeError if it is not a dict."""
     if not issubclass(type(envelope), dict):
         raise EnvelopeTypeError(f"{case_id}: envelope must be dict, not {type(envelope).__name__}", case_id)
     return {str.__str__(key): value for key, value in dict.items(envelope) if issubclass(type(key), str)}

@@ -19,11 +19,7 @@ _VERSIONED: Final = re.compile(r"(.+)\.v([0-9]+\.[0-9]+)")
 
 
 def edition_of(edition: str | None) -> str:
-    """The edition that is meant; None is the newest.
-
-    Raises:
-        UnknownEditionError
-    """
+    """The edition that is meant; None is the newest. Raises UnknownEditionError."""
     if edition is None:
         return LATEST
     if edition not in EDITIONS:
@@ -98,7 +94,6 @@ SHIPPED: Final = SchemaTable(SCHEMAS)
 """The schemas of the protocol."""
 
 find_schema = SHIPPED.find_schema
-resolve = SHIPPED.resolve
 
 
 def table_of(root: Path) -> SchemaTable:

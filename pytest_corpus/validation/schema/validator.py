@@ -35,11 +35,7 @@ class Validator:
         yield from self._explained(instance)
 
     def validate(self, instance: object) -> None:
-        """Pass an instance that meets the schema (SCHEMA 12.D).
-
-        Raises:
-            SchemaValidationError: it does not.
-        """
+        """Pass an instance that meets the schema (SCHEMA 12.D). Raises SchemaValidationError if it does not."""
         if problems := self._explained(instance):
             raise self._refused(instance, problems)
 

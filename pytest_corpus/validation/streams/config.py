@@ -117,11 +117,7 @@ def _stream_of(name: str, component: str) -> tuple[str, str | None, Framing | No
 
 
 def mode_of(mode: ValidationMode | str) -> ValidationMode:
-    """The mode that is meant.
-
-    Raises:
-        ValueError: there is none of that name.
-    """
+    """The mode that is meant. Raises ValueError if there is none of that name."""
     try:
         return ValidationMode(mode)
     except ValueError:
@@ -131,11 +127,7 @@ def mode_of(mode: ValidationMode | str) -> ValidationMode:
 
 @lru_cache
 def chunk_schema(component: str) -> str:
-    """The schema of the chunks of a component's streams.
-
-    Raises:
-        ValueError: it has no streams.
-    """
+    """The schema of the chunks of a component's streams. Raises ValueError if it has no streams."""
     for operation in operations_of(component, streaming=True):
         if operation.payload:
             return operation.payload

@@ -7,7 +7,8 @@ repeats a value.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import copy
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_corpus.text.problems import Problem
@@ -17,7 +18,6 @@ from pytest_corpus.validation.streams.config import ValidationConfig, Validation
 from pytest_corpus.validation.streams.frame_rules import (
     EVENT_KEYS,
     EVENTS,
-    Defect,
     canonical_defects,
     end_problems,
     event_defects,
@@ -25,14 +25,15 @@ from pytest_corpus.validation.streams.frame_rules import (
 )
 from pytest_corpus.validation.streams.plan import FRAME_KEYS, Plan, edition_for
 from pytest_corpus.validation.streams.report import ErrorType, FrameError, StreamReport, Terminal
-from pytest_corpus.validation.streams.samples import Samples
 
 _SHOWN = 4
-"""How many problems of one part of a frame one error tells besides the first."""
+"""The problems of one part of a frame that one error names besides the first."""
+
+_ALL_CHUNKS = (ValidationMode.STRICT, ValidationMode.COLLECT_ERRORS)
 
 
 class StreamMachine:
-    """The state of one stream: what has come, how it ended, what was wrong."""
+    """The state of one stream: its frames so far, its end and its defects."""
 
     def __init__(self, config: ValidationConfig, plan: Plan, schemas: SchemaRegistry) -> None:
         self.config = config
@@ -45,21 +46,19 @@ class StreamMachine:
         self._ended_at = 0
         self._validated = 0
         self._unclear_end = False
-        self._samples = Samples(config.sample_rate if config.mode is ValidationMode.SAMPLED else 0)
+        self._samples = config.mode is ValidationMode.SAMPLED
         self._is_due = config.mode in _ALL_CHUNKS
 
     def copy(self) -> StreamMachine:
-        """The same state, to go on from without touching this one."""
-        other = StreamMachine(self.config, self.plan, self._schemas)
-        other.__dict__.update(self.__dict__)
+        """An independent copy of the state."""
+        other = copy.copy(self)
         other._errors = list(self._errors)
-        other._samples = self._samples.copy()
         return other
 
     @property
     def looks_closely(self) -> bool:
-        """Return if the content of the next frame will be held to its schema, as far as is known."""
-        return self._is_due if not self._samples.rate else self.total + 1 == self._samples.following
+        """Return if the content of the next frame must meet its schema, as far as is known."""
+        return bool(self._sampled(1)) if self._samples else self._is_due
 
     def report(self) -> StreamReport:
         """The report on all frames so far; a stream without an end has one error more."""
@@ -90,7 +89,6 @@ class StreamMachine:
                 return False
         if True in final[:-1]:
             return False
-        self._samples.pass_by(self.total + len(frames))
         self._validated += chosen
         self.total += len(frames)
         self._unclear_end = False
@@ -99,9 +97,9 @@ class StreamMachine:
         return True
 
     def _accept_samples(self, payloads: Sequence[bytes], frames: list[Any], *, ends: bool) -> int:
-        """How many of the next frames are sampled; -1 if one of those is not sound."""
-        due = [number - self.total - 1 for number in self._samples.until(self.total + len(frames))]
-        if ends and self._samples.rate and due[-1:] != [len(frames) - 1]:
+        """The number of sampled frames among the next ones; -1 if one of those is not sound."""
+        due = self._sampled(len(frames)) if self._samples else []
+        if ends and self._samples and due[-1:] != [len(frames) - 1]:
             due.append(len(frames) - 1)
         if not due:
             return 0
@@ -109,10 +107,19 @@ class StreamMachine:
         sound = self.plan.accepts_chunks([frame["chunk"] for frame in sampled])
         return len(due) if sound and are_strict([payloads[index] for index in due], sampled) else -1
 
+    def _sampled(self, count: int) -> list[int]:
+        """The indexes of the sampled ones among the next frames: at even distances, the first frame among them."""
+        distance = min(1 / self.config.sample_rate, 1e18)
+        step, due = int(self.total / distance), list[int]()
+        while (index := int(step * distance) - self.total) < count:
+            due += [index] if index >= 0 else []
+            step += 1
+        return due
+
     # Single frames.
 
     def frame(self, frame: object, size: int | None = None) -> None:
-        """Check the next frame; `size` is what it measures where that is known."""
+        """Check the next frame; `size` is its length in bytes if that is known."""
         if not self._next():
             return
         if not isinstance(frame, dict):
@@ -148,7 +155,7 @@ class StreamMachine:
             self.note(ErrorType.AFTER_TERMINAL, "comes after the terminal frame; nothing may", number=number)
 
     def note(self, error_type: str, message: str, path: str = "", *, number: int | None = None) -> None:
-        """Hold a defect of the current frame, or count it where there are too many."""
+        """Keep a defect of the current frame, or only count it if there are too many."""
         if len(self._errors) < self.config.max_errors:
             self._errors.append(FrameError(self.total if number is None else number, error_type, message, path))
         else:
@@ -156,19 +163,18 @@ class StreamMachine:
 
     @property
     def defects(self) -> int:
-        """How many defects there were."""
+        """The number of defects."""
         return len(self._errors) + self._omitted
 
     def _next(self) -> bool:
-        """Count the next frame; whether it is to be looked at."""
+        """Count the next frame; return if it must be checked."""
         if self.terminal:
             self.skip(1)
             return False
+        if self._samples:
+            self._is_due = bool(self._sampled(1))
         self.total += 1
         self._unclear_end = False
-        if self._samples.rate:
-            self._is_due = self.total == self._samples.following
-            self._samples.pass_by(self.total)
         return True
 
     def _end(self, terminal: Terminal) -> None:
@@ -176,18 +182,16 @@ class StreamMachine:
         self._ended_at = self.total
 
     def _is_chosen(self, *, last: bool) -> bool:
-        """Whether the content of the current frame is held to its schema; if so it is counted."""
-        chosen = self._is_due or (last and self._samples.rate > 0)
-        self._validated += chosen
-        return chosen
+        """Return if the content of the current frame must meet its schema."""
+        return self._is_due or (last and self._samples)
 
     def _is_sound(self, frame: dict[Any, Any]) -> bool:
-        """Take a frame if the compiled schema accepts it; otherwise the rules and the schemas say why not."""
+        """Take a frame if the compiled schema accepts it; otherwise the rules and the schemas explain the refusal."""
         chunk = frame.get("chunk")
         final = chunk.get("is_final") if isinstance(chunk, dict) else None
         if not isinstance(final, bool):
             return False
-        chosen = self._is_due or (final and self._samples.rate > 0)
+        chosen = self._is_chosen(last=final)
         try:
             if not (self.plan.accepts_frames([frame]) if chosen else self.plan.accepts_shells([frame])):
                 return False
@@ -207,7 +211,9 @@ class StreamMachine:
             return
         self._read_end(frame.get("chunk"))
         chosen = self._is_chosen(last=self.terminal is not None)
-        self._note_all(canonical_defects(frame, null_ms=self.plan.null_ms))
+        self._validated += chosen
+        for defect in canonical_defects(frame, null_ms=self.plan.null_ms):
+            self.note(*defect)
         if "chunk" in frame:
             chunk = frame["chunk"]
             problems = self._problems(self.plan.chunk, chunk) if chosen else end_problems(chunk)
@@ -215,7 +221,6 @@ class StreamMachine:
 
     def _event_frame(self, frame: dict[Any, Any]) -> None:
         event = frame.get("event")
-        self._unclear_end = event not in EVENTS
         if not frame.keys() & set(EVENT_KEYS) and frame.keys() & set(FRAME_KEYS):
             self._validated += self._is_due
             self.note(ErrorType.FRAMING, "is a canonical frame; {event, data} was expected")
@@ -223,12 +228,13 @@ class StreamMachine:
             return
         self._read_event(event)
         chosen = event == "error" or self._is_chosen(last=self.terminal is not None)
-        self._validated += event == "error"
+        self._validated += chosen
         if not isinstance(event, str) or event not in EVENTS:
             self.note(ErrorType.FRAME_SHAPE, f"must be one of {', '.join(EVENTS)}", "event")
             return
         if not chosen:
-            self._note_all(event_defects(frame))
+            for defect in event_defects(frame):
+                self.note(*defect)
             return
         content = ErrorType.ERROR_ENVELOPE if event == "error" else ErrorType.CHUNK_SCHEMA
         problems = self._problems(f"{self.config.component}.stream.frame.{event}", frame)
@@ -238,9 +244,8 @@ class StreamMachine:
         self._note_problems(content, inside)
 
     def _read_any_end(self, frame: dict[Any, Any]) -> None:
-        """Whether a frame that is not JSON ends the stream all the same."""
+        """End the stream if a frame that is not JSON does so all the same."""
         if self.config.framing == "event":
-            self._unclear_end = frame.get("event") not in EVENTS
             self._read_event(frame.get("event"))
         elif is_error_envelope(frame):
             self._end("error")
@@ -248,6 +253,7 @@ class StreamMachine:
             self._read_end(frame.get("chunk"))
 
     def _read_event(self, event: object) -> None:
+        self._unclear_end = event not in EVENTS
         if event in ("end", "error"):
             self._end("success" if event == "end" else "error")
 
@@ -257,15 +263,11 @@ class StreamMachine:
             self._end("success")
         self._unclear_end = not isinstance(final, bool)
 
-    def _note_all(self, defects: Iterator[Defect]) -> None:
-        for error_type, message, path in defects:
-            self.note(error_type, message, path)
-
     def _problems(self, schema: str, instance: object) -> list[Problem]:
         return self._schemas.problems(schema, instance, edition_for(schema, self.config.edition))
 
     def _note_problems(self, error_type: str, problems: list[Problem], below: str = "") -> None:
-        """One error for all problems of one part of a frame, at the first of them; or one each, where asked."""
+        """Note one error for all problems of a part of a frame, at the first of them; or one each, by the mode."""
         if self.config.mode is ValidationMode.COLLECT_ERRORS:
             for problem in problems:
                 self.note(error_type, problem.message, ".".join(filter(None, (below, problem.path))))
@@ -276,6 +278,3 @@ class StreamMachine:
                 more += f"; and {len(others) - _SHOWN} more"
             message = f"{first.message}{'; ' if more else ''}{more}"
             self.note(error_type, message, ".".join(filter(None, (below, first.path))))
-
-
-_ALL_CHUNKS = (ValidationMode.STRICT, ValidationMode.COLLECT_ERRORS)

@@ -1,6 +1,7 @@
-"""Whole streams, checked in one call each: frames, newline-delimited JSON, server-sent events."""
+"""Functions that check a whole stream: frames, newline-delimited JSON, server-sent events."""
 
 from collections.abc import Iterable
+from typing import TypedDict, Unpack
 
 from pytest_corpus.spec.wire_format import MAX_FRAME_BYTES
 from pytest_corpus.validation.streams.config import MAX_ERRORS, Framing, ValidationConfig, ValidationMode
@@ -27,26 +28,28 @@ def validate_frames(
     return StreamValidationEngine(config).read_frames(frames)
 
 
+class Options(TypedDict, total=False):
+    """The arguments of `ValidationConfig` that a stream of bytes takes by keyword."""
+
+    max_frame_bytes: int
+    sample_rate: float
+    edition: str | None
+    framing: Framing
+    max_errors: int
+
+
 def validate_ndjson_stream(
     source: Source,
     envelope_schema_id: str | None = None,
     component: str = "",
     mode: ValidationMode | str = ValidationMode.STRICT,
-    *,
-    max_frame_bytes: int = MAX_FRAME_BYTES,
-    sample_rate: float = 0.1,
-    edition: str | None = None,
-    framing: Framing = "canonical",
-    max_errors: int = MAX_ERRORS,
+    **options: Unpack[Options],
 ) -> StreamReport:
     """Check a whole stream of newline-delimited JSON: bytes, text, an open file, or pieces of bytes or text.
 
     Lines end with LF or CR LF; those of white space alone are skipped.
     """
-    config = ValidationConfig(
-        envelope_schema_id, component, mode, max_frame_bytes, sample_rate, edition, framing, max_errors
-    )
-    return StreamValidationEngine(config).read_ndjson(source)
+    return StreamValidationEngine(ValidationConfig(envelope_schema_id, component, mode, **options)).read_ndjson(source)
 
 
 def validate_sse_stream(
@@ -54,18 +57,10 @@ def validate_sse_stream(
     envelope_schema_id: str | None = None,
     component: str = "",
     mode: ValidationMode | str = ValidationMode.STRICT,
-    *,
-    max_frame_bytes: int = MAX_FRAME_BYTES,
-    sample_rate: float = 0.1,
-    edition: str | None = None,
-    framing: Framing = "canonical",
-    max_errors: int = MAX_ERRORS,
+    **options: Unpack[Options],
 ) -> StreamReport:
     """Check a whole stream of server-sent events, each of whose ``data`` is one frame (SPECIFICATION 4.2.4.2).
 
-    With ``framing="event"`` a frame is an ``{event, data}`` object, or the ``event`` field and the data beside it.
+    With ``framing="event"`` a frame is an ``{event, data}`` object, or the ``event`` field with the data.
     """
-    config = ValidationConfig(
-        envelope_schema_id, component, mode, max_frame_bytes, sample_rate, edition, framing, max_errors
-    )
-    return StreamValidationEngine(config).read_sse(source)
+    return StreamValidationEngine(ValidationConfig(envelope_schema_id, component, mode, **options)).read_sse(source)

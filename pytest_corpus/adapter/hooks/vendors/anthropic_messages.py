@@ -4,26 +4,23 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from pytest_corpus.adapter.hooks.vendors import fields
 from pytest_corpus.adapter.hooks.vendors.endpoint import (
     Body,
+    Completion,
     Errors,
     Events,
     Refusal,
+    TokenCount,
     Trouble,
-    completion,
     event,
-    integer,
-    named,
-    number,
     parts_of,
-    required,
-    strings,
-    text_in,
 )
 from pytest_corpus.adapter.hooks.vendors.stand_in import Question, Reply, Tool, answered, count
 
 ROLES = ("user", "assistant", "system")
 REASONS = {"stop": "end_turn", "length": "max_tokens", "tool": "tool_use", "filtered": "refusal"}
+LIMITS = {"temperature": (0.0, 1.0), "top_p": (0.0, 1.0)}
 WINDOW = 200_000
 REQUEST_ID = "req_standin"
 
@@ -57,17 +54,18 @@ def _event(trouble: Trouble) -> bytes:
 ERRORS = Errors(_error, _event, {"request-id": REQUEST_ID})
 
 
-class Messages:
+class Messages(Completion):
     """Answers to conversations: words, JSON where `output_config` wants it, a call where `tool_choice` wants one."""
 
     errors = ERRORS
     filters = True
 
-    def reached(self, body: Body, /) -> tuple[str, dict[str, Any]]:
-        return completion(body), {}
+    def replies(self, body: Body, filtered: bool) -> list[Reply]:
+        reply = _reply(body)
+        return [reply.filtered() if filtered else reply]
 
-    def answer(self, body: Body, filtered: bool, /) -> Body:
-        reply = _reply(body, filtered=filtered)
+    def whole(self, body: Body, replies: list[Reply]) -> Body:
+        (reply,) = replies
         return {
             **_head(body),
             "content": _content(reply),
@@ -75,10 +73,8 @@ class Messages:
             "usage": {"input_tokens": reply.prompt_tokens, "output_tokens": reply.used},
         }
 
-    def events(self, body: Body, filtered: bool, /) -> Events | None:
-        if not body.get("stream"):
-            return None
-        reply = _reply(body, filtered=filtered)
+    def stream(self, body: Body, replies: list[Reply]) -> Events:
+        (reply,) = replies
         usage = {"input_tokens": reply.prompt_tokens, "output_tokens": 0}
         head = {**_head(body), "content": [], "stop_reason": None, "stop_sequence": None, "usage": usage}
         block = {"type": "text", "text": ""} if reply.tool is None else {**_content(reply)[0], "input": {}}
@@ -93,45 +89,36 @@ class Messages:
         return Events(opening + _typed("ping"), chunks, closing + _typed("message_stop"))
 
 
-class CountTokens:
-    """How many tokens a request for a message has."""
+class CountTokens(TokenCount):
+    """Counts the tokens of a request for a message."""
 
     errors = ERRORS
-    filters = False
-
-    def reached(self, _body: Body, /) -> tuple[str, dict[str, Any]]:
-        return "llm.count_tokens", {}
 
     def answer(self, body: Body, _filtered: bool, /) -> Body:
         return {"input_tokens": count(_texts(body))}
 
-    def events(self, _body: Body, _filtered: bool, /) -> Events | None:
-        return None
 
-
-def _reply(body: Body, *, filtered: bool) -> Reply:
-    for name in ("temperature", "top_p"):
-        number(body, name, 0.0, 1.0)
-    limit = integer(body, "max_tokens", 1)
+def _reply(body: Body) -> Reply:
+    fields.check_numbers(body, LIMITS)
+    limit = fields.integer(body, "max_tokens", 1)
     if limit is None:
         raise Refusal("max_tokens: Field required")
-    stop = strings(body, "stop_sequences", 2**10)
+    stop = fields.strings(body, "stop_sequences", 2**10)
     if not all(map(str.strip, stop)):
         raise Refusal("stop_sequences: each stop sequence must contain non-whitespace")
-    question = Question(required(body, "model", str), _texts(body), limit, stop, _tool(body), _schema(body))
-    if sum(map(len, question.texts)) > WINDOW and count(question.texts) > WINDOW:
+    question = Question(fields.required(body, "model", str), _texts(body), limit, stop, _tool(body), _schema(body))
+    if fields.exceeds(question.texts, WINDOW):
         raise Refusal(f"prompt is too long: more than {WINDOW} tokens maximum")
-    reply = answered(question)
-    return Reply(reply.tokens[: len(reply.tokens) // 2], "filtered", reply.prompt_tokens) if filtered else reply
+    return answered(question)
 
 
 def _texts(body: Body) -> tuple[str, ...]:
-    messages = required(body, "messages", list)
-    found = text_in(body.get("system"))
+    messages = fields.required(body, "messages", list)
+    found = fields.texts_of(body.get("system"))
     for index, message in enumerate(messages):
         if not isinstance(message, Mapping) or message.get("role") not in ROLES:
             raise Refusal(f"messages.{index}.role: Input should be one of {', '.join(ROLES)}")
-        texts = text_in(message.get("content"))
+        texts = fields.texts_of(message.get("content"))
         if not any(map(str.strip, texts)) and index < len(messages) - 1:
             raise Refusal(f"messages.{index}: all messages must have non-empty content")
         found += texts
@@ -140,11 +127,11 @@ def _texts(body: Body) -> tuple[str, ...]:
 
 def _tool(body: Body) -> Tool | None:
     offered = [each for each in body.get("tools") or () if isinstance(each, Mapping)]
-    tools = [Tool(required(each, "name", str), each.get("input_schema") or {}) for each in offered]
+    tools = [Tool(fields.required(each, "name", str), each.get("input_schema") or {}) for each in offered]
     choice = body.get("tool_choice") or {}
     if choice.get("type", "auto") in ("auto", "none"):
         return None
-    return named(tools, choice.get("name"))
+    return fields.named(tools, choice.get("name"))
 
 
 def _schema(body: Body) -> Mapping[str, Any] | None:

@@ -7,8 +7,7 @@ from fnmatch import fnmatchcase
 from typing import Any, Protocol
 
 from pytest_corpus.adapter.hooks.fault_plan import Plan
-from pytest_corpus.adapter.hooks.http_messages import HookRequest
-from pytest_corpus.adapter.hooks.vendors.connection import Connection
+from pytest_corpus.adapter.hooks.http_server import Connection, HookRequest
 from pytest_corpus.adapter.hooks.vendors.endpoint import Endpoint, Endpoints, Events, Refusal, Trouble
 from pytest_corpus.adapter.hooks.vendors.faults import break_off, fail, has_a_form_in_streams
 from pytest_corpus.adapter.hooks.vendors.registry import ENDPOINTS, UNKNOWN
@@ -119,9 +118,9 @@ class _Visit:
         await self._connection.end()
 
     async def _wait(self, plan: Plan | None) -> None:
-        """For a provider that is slow, or hangs."""
-        if plan is not None and plan.kind in ("slow", "hang"):
-            await self._connection.while_open(plan.carry_out())
+        """Wait for a provider that is slow, or hangs."""
+        if plan is not None and (plan.delay_ms or plan.kind == "hang"):
+            await self._connection.while_open(plan.wait())
         else:
             await asyncio.sleep(0)
 

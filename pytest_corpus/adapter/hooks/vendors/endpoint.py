@@ -1,20 +1,15 @@
-"""What every endpoint is asked: the operation that it serves, its answer, its events, its errors."""
+"""The interface of an endpoint: the operation that it serves, its answer, its events, its errors."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from pytest_corpus.adapter.hooks.vendors.stand_in import Tool
+from pytest_corpus.adapter.hooks.vendors.stand_in import Reply
 
 Body = Mapping[str, Any]
 
 TOKENS_IN_CHUNK = 3
-
-
-def completion(body: Body) -> str:
-    """The operation that a request for a completion serves."""
-    return "llm.stream" if body.get("stream") else "llm.complete"
 
 
 class Refusal(Exception):
@@ -27,7 +22,7 @@ class Refusal(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """An error of a vendor's: how its body says it."""
+    """An error, in no vendor's words yet."""
 
     kind: str
     message: str
@@ -44,10 +39,10 @@ class Events:
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """How a vendor words its errors.
+    """The form of a vendor's errors.
 
     `body` makes the body of an answer, `event` the event of a stream that has begun (None: the vendor has no event for
-    this error, so it does not happen there); `headers` is what each answer has.
+    this error, so it does not happen there); `headers` are those of every answer.
     """
 
     body: Callable[[Trouble], Body]
@@ -56,26 +51,63 @@ class Errors:
 
 
 class Endpoint(Protocol):
-    """An endpoint of a vendor. `filtered` says that the answer breaks off at a content filter, where it can."""
+    """An endpoint of a vendor. `filtered` asks for an answer that breaks off at a content filter, if `filters`."""
 
     errors: Errors
     filters: bool = False
 
     def reached(self, body: Body, /) -> tuple[str, dict[str, Any]]:
-        """The op that a request of it is, and what more there is to tell of it."""
+        """Return the op of a request, and further facts of it."""
         ...
 
     def answer(self, body: Body, filtered: bool, /) -> Body:
-        """The answer to a request.
-
-        Raises:
-            Refusal: the vendor would refuse it.
-        """
+        """Return the answer to a request; raise `Refusal` if the vendor would refuse it."""
         ...
 
     def events(self, body: Body, filtered: bool, /) -> Events | None:  # noqa: ARG002 - one that never streams is done
-        """The answer as a stream; None if none is asked for."""
+        """Return the answer as a stream; None if the request asks for none."""
         return None
+
+
+class Completion(Endpoint):
+    """An endpoint whose answers and streams come from the same replies."""
+
+    def reached(self, body: Body, /) -> tuple[str, dict[str, Any]]:
+        """Return the op of a completion."""
+        return "llm.stream" if body.get("stream") else "llm.complete", {}
+
+    def answer(self, body: Body, filtered: bool, /) -> Body:
+        """Return the replies as one answer."""
+        return self.whole(body, self.replies(body, filtered))
+
+    def events(self, body: Body, filtered: bool, /) -> Events | None:
+        """Return the replies as a stream, if the request asks for one."""
+        return self.stream(body, self.replies(body, filtered)) if body.get("stream") else None
+
+    def replies(self, body: Body, filtered: bool) -> list[Reply]:
+        """Return the replies to a request."""
+        raise NotImplementedError
+
+    def whole(self, body: Body, replies: list[Reply]) -> Body:
+        """Return replies in the vendor's form."""
+        raise NotImplementedError
+
+    def stream(self, body: Body, replies: list[Reply]) -> Events:
+        """Return replies as the vendor's events."""
+        raise NotImplementedError
+
+
+class TokenCount(Endpoint):
+    """An endpoint that counts tokens."""
+
+    def reached(self, _body: Body, /) -> tuple[str, dict[str, Any]]:
+        """Return the op of a count."""
+        return "llm.count_tokens", {}
+
+
+def embedding(inputs: Sequence[Any]) -> tuple[str, dict[str, Any]]:
+    """Return the op of an embedding of one text or more, and their number."""
+    return ("embedding.embed_batch", {"items": len(inputs)}) if len(inputs) > 1 else ("embedding.embed", {})
 
 
 Endpoints = Mapping[tuple[str, str], Endpoint]
@@ -88,96 +120,7 @@ def event(data: Any, name: str = "") -> bytes:
     return f"{head}data: {data if isinstance(data, str) else json.dumps(data)}\n\n".encode()
 
 
-def text_in(content: Any) -> list[str]:
-    """The texts in the content of a message: a string, or a list of parts.
-
-    Raises:
-        Refusal: it is neither.
-    """
-    if content is None:
-        return []
-    if isinstance(content, str):
-        return [content]
-    if not isinstance(content, list) or not all(isinstance(part, Mapping) for part in content):
-        raise Refusal("content must be a string or a list of parts")
-    return [text for part in content for text in _texts(part)]
-
-
-def _texts(part: Mapping[str, Any]) -> list[str]:
-    for name in ("text", "content", "input"):
-        if isinstance(found := part.get(name), str):
-            return [found]
-        if isinstance(found, list):
-            return text_in(found)
-        if isinstance(found, Mapping):
-            return [json.dumps(found)]
-    return []
-
-
-def required(body: Body, name: str, kind: type) -> Any:
-    """A member that must be there, and of a type.
-
-    Raises:
-        Refusal: it is not.
-    """
-    value = body.get(name)
-    if not isinstance(value, kind) or not value:
-        raise Refusal(f"'{name}' is a required property")
-    return value
-
-
-def number(body: Body, name: str, low: float, high: float) -> float | None:
-    """A number within its limits, or None.
-
-    Raises:
-        Refusal: it is something else.
-    """
-    value = body.get(name)
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
-        raise Refusal(f"'{name}' must lie between {low:g} and {high:g}")
-    return value
-
-
-def integer(body: Body, name: str, low: int, high: int = 2**31) -> int | None:
-    """An integer of at least `low`, or None.
-
-    Raises:
-        Refusal: it is something else.
-    """
-    value = number(body, name, low, high)
-    if value is not None and not isinstance(value, int):
-        raise Refusal(f"'{name}' must be an integer")
-    return value
-
-
-def strings(body: Body, name: str, most: int) -> tuple[str, ...]:
-    """A string, or up to `most` of them.
-
-    Raises:
-        Refusal: it is something else.
-    """
-    value = body.get(name)
-    found = [] if value is None else [value] if isinstance(value, str) else value
-    if not isinstance(found, list) or len(found) > most or not all(isinstance(each, str) for each in found):
-        raise Refusal(f"'{name}' must be at most {most} strings")
-    return tuple(found)
-
-
-def named(tools: Sequence[Tool], name: Any) -> Tool:
-    """The tool of a name, or the first one where that is None.
-
-    Raises:
-        Refusal: there is none.
-    """
-    for tool in tools:
-        if name in (None, tool.name):
-            return tool
-    raise Refusal("'tool_choice' names no tool of 'tools'")
-
-
 def parts_of(tokens: Sequence[str]) -> list[str]:
-    """The texts of the chunks of a stream; at least one."""
+    """Return the texts of the chunks of a stream; at least one."""
     starts = range(0, len(tokens) or 1, TOKENS_IN_CHUNK)
     return ["".join(tokens[start : start + TOKENS_IN_CHUNK]) for start in starts]

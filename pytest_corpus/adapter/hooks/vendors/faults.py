@@ -5,7 +5,7 @@ import time
 from email.utils import formatdate
 
 from pytest_corpus.adapter.hooks.fault_plan import Plan
-from pytest_corpus.adapter.hooks.vendors.connection import Connection
+from pytest_corpus.adapter.hooks.http_server import Connection
 from pytest_corpus.adapter.hooks.vendors.endpoint import Endpoint, Trouble, event
 from pytest_corpus.spec.faults import BY_KIND, IN_STREAM
 

@@ -4,50 +4,35 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pytest_corpus.adapter.hooks.vendors import openai_errors
-from pytest_corpus.adapter.hooks.vendors.endpoint import (
-    Body,
-    Events,
-    Refusal,
-    completion,
-    event,
-    integer,
-    named,
-    number,
-    parts_of,
-    required,
-    strings,
-    text_in,
-)
+from pytest_corpus.adapter.hooks.vendors import fields, openai_errors
+from pytest_corpus.adapter.hooks.vendors.endpoint import Body, Completion, Events, Refusal, event, parts_of
 from pytest_corpus.adapter.hooks.vendors.stand_in import Question, Reply, Tool, answered
 
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 REASONS = {"stop": "stop", "length": "length", "tool": "tool_calls", "filtered": "content_filter"}
 WINDOW = 128_000
 MOST_ANSWERS = 128
-ANY = 2.0
-"""The upper end of temperature and penalties."""
+SAMPLING = {"temperature": (0.0, 2.0), "top_p": (0.0, 1.0)}
+LIMITS = {**SAMPLING, "frequency_penalty": (-2.0, 2.0), "presence_penalty": (-2.0, 2.0)}
 
 
-class Chat:
+class Chat(Completion):
     """Answers to chats: words, JSON where `response_format` wants it, a call where `tool_choice` wants one."""
 
     errors = openai_errors.CHAT
     filters = True
 
-    def reached(self, body: Body, /) -> tuple[str, dict[str, Any]]:
-        return completion(body), {}
+    def replies(self, body: Body, filtered: bool) -> list[Reply]:
+        question = read(body)
+        replies = [answered(question, number) for number in range(fields.integer(body, "n", 1, MOST_ANSWERS) or 1)]
+        return [reply.filtered() for reply in replies] if filtered else replies
 
-    def answer(self, body: Body, filtered: bool, /) -> Body:
-        question, replies = _answers(body, filtered=filtered)
+    def whole(self, body: Body, replies: list[Reply]) -> Body:
         choices = [_choice(index, reply) for index, reply in enumerate(replies)]
-        return {**_head(question, "chat.completion"), "choices": choices, "usage": _usage(replies)}
+        return {**_head(body, "chat.completion"), "choices": choices, "usage": _usage(replies)}
 
-    def events(self, body: Body, filtered: bool, /) -> Events | None:
-        if not body.get("stream"):
-            return None
-        question, replies = _answers(body, filtered=filtered)
-        head = _head(question, "chat.completion.chunk")
+    def stream(self, body: Body, replies: list[Reply]) -> Events:
+        head = _head(body, "chat.completion.chunk")
         indexed = list(enumerate(replies))
         closing = b"".join(_chunk(head, index, {}, REASONS[reply.reason]) for index, reply in indexed)
         if (body.get("stream_options") or {}).get("include_usage"):
@@ -59,36 +44,17 @@ class Chat:
         )
 
 
-def _answers(body: Body, *, filtered: bool) -> tuple[Question, list[Reply]]:
-    question = read(body)
-    many = integer(body, "n", 1, MOST_ANSWERS) or 1
-    replies = [answered(question, number) for number in range(many)]
-    if filtered:
-        replies = [Reply(reply.tokens[: len(reply.tokens) // 2], "filtered", reply.prompt_tokens) for reply in replies]
-    return question, replies
-
-
 def read(body: Body) -> Question:
-    """What a chat asks for.
-
-    Raises:
-        Refusal: OpenAI would refuse it.
-    """
-    messages = required(body, "messages", list)
-    for name, low, high in (
-        ("temperature", 0.0, ANY),
-        ("top_p", 0.0, 1.0),
-        ("frequency_penalty", -ANY, ANY),
-        ("presence_penalty", -ANY, ANY),
-    ):
-        number(body, name, low, high)
-    limit = integer(body, "max_completion_tokens", 1) or integer(body, "max_tokens", 1)
+    """Return the question of a chat; raise `Refusal` if OpenAI would refuse it."""
+    messages = fields.required(body, "messages", list)
+    fields.check_numbers(body, LIMITS)
+    limit = fields.integer(body, "max_completion_tokens", 1) or fields.integer(body, "max_tokens", 1)
     texts = tuple(text for message in messages for text in _message(message))
     question = Question(
-        required(body, "model", str),
+        fields.required(body, "model", str),
         texts,
         limit,
-        strings(body, "stop", 4),
+        fields.strings(body, "stop", 4),
         _tool(body),
         wanted_schema(body.get("response_format"), "json_schema"),
     )
@@ -97,19 +63,15 @@ def read(body: Body) -> Question:
 
 
 def check_window(question: Question) -> None:
-    """Refuse what is longer than the window.
-
-    Raises:
-        Refusal: it is.
-    """
-    if sum(map(len, question.texts)) > WINDOW and answered(question).prompt_tokens > WINDOW:
+    """Refuse a question that is longer than the window."""
+    if fields.exceeds(question.texts, WINDOW):
         raise Refusal(f"This model's maximum context length is {WINDOW} tokens", "context_length_exceeded")
 
 
 def _message(message: Any) -> Iterator[str]:
     if not isinstance(message, Mapping) or message.get("role") not in ROLES:
         raise Refusal(f"each of 'messages' must have a 'role' of {', '.join(ROLES)}")
-    yield from text_in(message.get("content"))
+    yield from fields.texts_of(message.get("content"))
     for call in message.get("tool_calls") or ():
         yield str(call.get("function", {}).get("arguments", "")) if isinstance(call, Mapping) else ""
 
@@ -119,26 +81,26 @@ def _tool(body: Body) -> Tool | None:
     if not isinstance(offered, list) or not all(isinstance(each, Mapping) for each in offered):
         raise Refusal("'tools' must be a list of tools")
     functions = [each.get("function") or {} for each in offered]
-    tools = [Tool(required(each, "name", str), each.get("parameters") or {}) for each in functions]
+    tools = [Tool(fields.required(each, "name", str), each.get("parameters") or {}) for each in functions]
     choice = body.get("tool_choice")
     if choice in (None, "auto", "none"):
         return None
-    return named(tools, None if choice == "required" else (choice.get("function") or {}).get("name"))
+    return fields.named(tools, None if choice == "required" else (choice.get("function") or {}).get("name"))
 
 
 def wanted_schema(wanted: Any, inside: str = "") -> Mapping[str, Any] | None:
-    """The schema of the JSON that is wanted; None where words are."""
+    """Return the schema of the JSON that is wanted; None if words are."""
     kind = wanted.get("type") if isinstance(wanted, Mapping) else None
     if kind == "json_object":
-        return {"type": "object", "properties": {"answer": {"type": "string"}}, "required": ["answer"]}
+        return fields.ANY_ANSWER
     if kind != "json_schema":
         return None
     found = (wanted.get(inside) or {}) if inside else wanted
     return found.get("schema") or {}
 
 
-def _head(question: Question, kind: str) -> dict[str, Any]:
-    return {"id": "chatcmpl-standin", "object": kind, "created": 1_700_000_000, "model": question.model}
+def _head(body: Body, kind: str) -> dict[str, Any]:
+    return {"id": "chatcmpl-standin", "object": kind, "created": 1_700_000_000, "model": body["model"]}
 
 
 def _usage(replies: list[Reply]) -> dict[str, int]:

@@ -6,8 +6,8 @@ import math
 import struct
 from typing import Any
 
-from pytest_corpus.adapter.hooks.vendors import openai_errors
-from pytest_corpus.adapter.hooks.vendors.endpoint import Body, Events, Refusal, integer, required
+from pytest_corpus.adapter.hooks.vendors import fields, openai_errors
+from pytest_corpus.adapter.hooks.vendors.endpoint import Body, Endpoint, Refusal, embedding
 from pytest_corpus.adapter.hooks.vendors.stand_in import split
 
 DIMENSIONS = {"text-embedding-3-large": 3072}
@@ -16,20 +16,18 @@ MOST_INPUTS = 2048
 MOST_TOKENS = 8192
 
 
-class Embeddings:
+class Embeddings(Endpoint):
     """Unit vectors; texts that share words are alike."""
 
     errors = openai_errors.CHAT
-    filters = False
 
     def reached(self, body: Body, /) -> tuple[str, dict[str, Any]]:
-        many = len(_inputs(body))
-        return ("embedding.embed_batch", {"items": many}) if many > 1 else ("embedding.embed", {})
+        return embedding(_inputs(body))
 
     def answer(self, body: Body, _filtered: bool, /) -> Body:
-        model, inputs = required(body, "model", str), _inputs(body)
+        model, inputs = fields.required(body, "model", str), _inputs(body)
         whole = DIMENSIONS.get(model, USUAL_DIMENSIONS)
-        dimensions = integer(body, "dimensions", 1, whole) or whole
+        dimensions = fields.integer(body, "dimensions", 1, whole) or whole
         if not inputs or len(inputs) > MOST_INPUTS or not all(map(_fits, inputs)):
             raise Refusal(f"'input' must be 1 to {MOST_INPUTS} texts of 1 to {MOST_TOKENS} tokens")
         as_text = body.get("encoding_format") == "base64"
@@ -44,9 +42,6 @@ class Embeddings:
             ],
             "usage": {"prompt_tokens": used, "total_tokens": used},
         }
-
-    def events(self, _body: Body, _filtered: bool, /) -> Events | None:
-        return None
 
 
 def _inputs(body: Body) -> list[Any]:

@@ -5,43 +5,30 @@ from collections.abc import Mapping
 from itertools import count as counting
 from typing import Any
 
-from pytest_corpus.adapter.hooks.vendors import openai_errors
-from pytest_corpus.adapter.hooks.vendors.endpoint import (
-    Body,
-    Events,
-    Refusal,
-    completion,
-    event,
-    integer,
-    named,
-    number,
-    parts_of,
-    required,
-    text_in,
-)
-from pytest_corpus.adapter.hooks.vendors.openai_chat import ANY, check_window, wanted_schema
+from pytest_corpus.adapter.hooks.vendors import fields, openai_errors
+from pytest_corpus.adapter.hooks.vendors.endpoint import Body, Completion, Events, Refusal, TokenCount, event, parts_of
+from pytest_corpus.adapter.hooks.vendors.openai_chat import SAMPLING, check_window, wanted_schema
 from pytest_corpus.adapter.hooks.vendors.stand_in import Question, Reply, Tool, answered, count
 
 LEAST_ANSWER = 1
 REASONS = {"length": "max_output_tokens", "filtered": "content_filter"}
 
 
-class Responses:
+class Responses(Completion):
     """Answers to a text or to the items of a conversation; nothing is stored."""
 
     errors = openai_errors.RESPONSES
     filters = True
 
-    def reached(self, body: Body, /) -> tuple[str, dict[str, Any]]:
-        return completion(body), {}
+    def replies(self, body: Body, filtered: bool) -> list[Reply]:
+        reply = _reply(body)
+        return [reply.filtered() if filtered else reply]
 
-    def answer(self, body: Body, filtered: bool, /) -> Body:
-        return _response(body, _reply(body, filtered=filtered))
+    def whole(self, body: Body, replies: list[Reply]) -> Body:
+        return _response(body, replies[0])
 
-    def events(self, body: Body, filtered: bool, /) -> Events | None:
-        if not body.get("stream"):
-            return None
-        reply = _reply(body, filtered=filtered)
+    def stream(self, body: Body, replies: list[Reply]) -> Events:
+        (reply,) = replies
         whole, numbers = _response(body, reply), counting()
         item = whole["output"][0]
 
@@ -69,31 +56,22 @@ class Responses:
         return Events(opening, chunks, closing)
 
 
-class InputTokens:
-    """How many tokens a request for a response has."""
+class InputTokens(TokenCount):
+    """Counts the tokens of a request for a response."""
 
     errors = openai_errors.RESPONSES
-    filters = False
-
-    def reached(self, _body: Body, /) -> tuple[str, dict[str, Any]]:
-        return "llm.count_tokens", {}
 
     def answer(self, body: Body, _filtered: bool, /) -> Body:
         return {"object": "response.input_tokens", "input_tokens": count(_texts(body))}
 
-    def events(self, _body: Body, _filtered: bool, /) -> Events | None:
-        return None
 
-
-def _reply(body: Body, *, filtered: bool) -> Reply:
-    number(body, "temperature", 0.0, ANY)
-    number(body, "top_p", 0.0, 1.0)
-    limit = integer(body, "max_output_tokens", LEAST_ANSWER)
+def _reply(body: Body) -> Reply:
+    fields.check_numbers(body, SAMPLING)
+    limit = fields.integer(body, "max_output_tokens", LEAST_ANSWER)
     schema = wanted_schema((body.get("text") or {}).get("format"))
-    question = Question(required(body, "model", str), _texts(body), limit, (), _tool(body), schema)
+    question = Question(fields.required(body, "model", str), _texts(body), limit, (), _tool(body), schema)
     check_window(question)
-    reply = answered(question)
-    return Reply(reply.tokens[: len(reply.tokens) // 2], "filtered", reply.prompt_tokens) if filtered else reply
+    return answered(question)
 
 
 def _texts(body: Body) -> tuple[str, ...]:
@@ -101,9 +79,9 @@ def _texts(body: Body) -> tuple[str, ...]:
     items = [{"content": given}] if isinstance(given, str) else given
     if not isinstance(items, list) or not all(isinstance(each, Mapping) for each in items):
         raise Refusal("'input' must be a string or a list of items")
-    found = text_in(body.get("instructions"))
+    found = fields.texts_of(body.get("instructions"))
     for item in items:
-        found += text_in(item.get("content"))
+        found += fields.texts_of(item.get("content"))
         found += [str(item[name]) for name in ("arguments", "output") if name in item]
     return tuple(found)
 
@@ -114,7 +92,7 @@ def _tool(body: Body) -> Tool | None:
         return None
     offered = [each for each in body.get("tools") or () if isinstance(each, Mapping) and "name" in each]
     tools = [Tool(str(each["name"]), each.get("parameters") or {}) for each in offered]
-    return named(tools, None if choice == "required" else choice.get("name"))
+    return fields.named(tools, None if choice == "required" else choice.get("name"))
 
 
 def _response(body: Body, reply: Reply) -> dict[str, Any]:

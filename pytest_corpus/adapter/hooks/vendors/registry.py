@@ -1,14 +1,35 @@
 """The vendors whose APIs are served, and the endpoints of each. A new vendor is a module and a row."""
 
 from collections.abc import Mapping
+from typing import Any
 
-from pytest_corpus.adapter.hooks.vendors import cohere, openai_errors
+from pytest_corpus.adapter.hooks.vendors import cohere
 from pytest_corpus.adapter.hooks.vendors.anthropic_messages import CountTokens, Messages
-from pytest_corpus.adapter.hooks.vendors.endpoint import Endpoints
-from pytest_corpus.adapter.hooks.vendors.model_list import Models
+from pytest_corpus.adapter.hooks.vendors.endpoint import Body, Endpoint, Endpoints
 from pytest_corpus.adapter.hooks.vendors.openai_chat import Chat
 from pytest_corpus.adapter.hooks.vendors.openai_embeddings import Embeddings
+from pytest_corpus.adapter.hooks.vendors.openai_errors import CHAT
 from pytest_corpus.adapter.hooks.vendors.openai_responses import InputTokens, Responses
+
+NAMES = ("stand-in-large", "stand-in-small")
+
+
+class Models(Endpoint):
+    """``GET /v1/models``: one list that the clients of all vendors can read; requests may name any other model."""
+
+    errors = CHAT
+
+    def reached(self, _body: Body, /) -> tuple[str, dict[str, Any]]:
+        return "models.list", {}
+
+    def answer(self, _body: Body, _filtered: bool, /) -> Body:
+        common = {"object": "model", "created": 1_700_000_000, "owned_by": "stand-in", "type": "model",
+                  "created_at": "2023-11-14T22:13:20Z", "lifecycle": "active"}  # fmt: skip
+        found = [{"id": name, "display_name": name, **common} for name in NAMES]
+        named = [{"name": name, "endpoints": ["chat", "embed"]} for name in NAMES]
+        ends = {"has_more": False, "first_id": NAMES[0], "last_id": NAMES[-1]}
+        return {"object": "list", "data": found, **ends, "models": named, "next_page_token": None}
+
 
 VENDORS: Mapping[str, Endpoints] = {
     "OpenAI": {
@@ -27,5 +48,5 @@ VENDORS: Mapping[str, Endpoints] = {
 }
 ENDPOINTS: Endpoints = {place: endpoint for endpoints in VENDORS.values() for place, endpoint in endpoints.items()}
 
-UNKNOWN = openai_errors.CHAT
+UNKNOWN = CHAT
 """The errors of a path that no vendor has."""

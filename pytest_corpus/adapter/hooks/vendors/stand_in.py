@@ -1,4 +1,6 @@
-"""What answers instead of a model: the same to the same question, and within the limits that the question sets."""
+"""Answers in place of a model: the same to the same question, and within the limits that the question sets."""
+
+from __future__ import annotations
 
 import hashlib
 import json
@@ -76,6 +78,10 @@ class Reply:
     def used(self) -> int:
         """The tokens of the answer, those of a call's arguments included."""
         return len(self.tokens) + (count([json.dumps(self.arguments)]) if self.tool else 0)
+
+    def filtered(self) -> Reply:
+        """Return the reply as a content filter cuts it off."""
+        return Reply(self.tokens[: len(self.tokens) // 2], "filtered", self.prompt_tokens)
 
 
 def answered(question: Question, number: int = 0) -> Reply:

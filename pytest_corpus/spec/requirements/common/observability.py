@@ -50,7 +50,7 @@ COM-OBS-16 MUST: `tenant_hash` is not a spelling of the tenant that can be read 
   from SPECIFICATION 4, R63; needs metrics
   hint: hash the tenant; an encoding such as base64 or hex is not a hash
 COM-OBS-17 MUST: The `ms` of an observation is the time that the call took.
-  from SPECIFICATION 6.4, R64; needs metrics, provider
+  from SPECIFICATION 6.4, R64, R116; needs metrics, provider
   hint: take the time when the call comes in and when it ends, both from one monotonic clock, in milliseconds
 COM-OBS-18 MUST: The outcome counter of a stream names the outcome of its last frame.
   from BEHAVIORAL_CONFORMANCE 6.2, ERRORS 6.1, R65; needs metrics, supports_streaming; for llm, graph

@@ -13,6 +13,9 @@ COM-STREAM-3 MUST: The `code` of a success frame is STREAMING.
 COM-STREAM-4 MUST: A success frame carries `ms`, a non-negative number.
   from SPECIFICATION 4.2.3.1, R6; needs supports_streaming; for streaming
   hint: set `ms` in each frame, the final one too, to the milliseconds since the stream began
+COM-STREAM-10 MUST: The `ms` of a frame is the time since the stream began.
+  from SPECIFICATION 4.2.3.1, R116; needs supports_streaming; for streaming
+  hint: take the time when the request comes in, and subtract it from the clock for each frame, in milliseconds
 COM-STREAM-5 MUST: A frame is at most 1 MiB long.
   from SPECIFICATION 4.2.3.4, R4; needs supports_streaming; for streaming
   hint: measure each frame as UTF-8 JSON, and split what is larger over several chunks

@@ -56,6 +56,9 @@ COM-ENV-4 SHOULD: The `code` of a unary success is exactly OK.
 COM-ENV-5 MUST: `ok` is true in a unary success.
   from SPECIFICATION 4.2.1, SCHEMA 3.1
   hint: write the boolean true, neither 1 nor "true"
+COM-ENV-6 MUST: The `ms` of a unary success is the time that the call took.
+  from SPECIFICATION 4, SPECIFICATION 4.2.1, R116
+  hint: take the time when the call comes in and when its answer goes out, on a monotonic clock, in milliseconds
 COM-ERR-1 MUST: An error envelope has no keys beyond ok, code, error, message, retry_after_ms, details, ms.
   from SPECIFICATION 4.2.1, SCHEMA 3.1, R5
   hint: move http_status, throttle_scope and other additions into `details`
@@ -104,6 +107,9 @@ COM-ERR-15 MUST: An error shows no stack trace.
 COM-ERR-21 SHOULD: An error that may not be retried gives no `retry_after_ms`, 0 included.
   from ERRORS 2.1, ERRORS 4, R99
   hint: leave retry_after_ms null for BadRequest, AuthError and NotSupported; 0 says: at once
+COM-ERR-22 MUST: The `ms` of an error is the time that the call took.
+  from SPECIFICATION 4, SPECIFICATION 4.2.1, R116
+  hint: start the clock before the request is checked, so that failures have their time too; do not write 0
 COM-ERR-16 SHOULD: DEADLINE_EXCEEDED gives no `retry_after_ms`.
   from ERRORS 14
   hint: leave retry_after_ms out of DeadlineExceeded: waiting does not help, a longer deadline does

@@ -3,13 +3,16 @@
 import base64
 import urllib.parse
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import cached, plain
 from pytest_corpus.kit.audit import telemetry
 from pytest_corpus.kit.component import Subject, holds
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.fixtures import rules
+from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.requests import canary, in_ms
 from pytest_corpus.suites.shared.claims.context import failed_stream, tenant_hash, works
 
@@ -17,7 +20,7 @@ DELAY_MS = 150
 """So long the provider takes where the time of a call is looked at."""
 
 SHORTER = 0.9
-"""The part of the provider's delay that a call must at least be said to take (R64)."""
+"""The part of the provider's delay that a call must at least be said to take (R116)."""
 
 DEADLINES, MOST_BUCKETS = 50, 20
 """So many deadlines between a second and a minute have at most so many buckets (R66)."""
@@ -43,10 +46,10 @@ class Labels:
         growth = len(tenant_hash(subject, long)) - len(tenant_hash(subject, short))
         expect.that(growth <= GROWTH, "a hash of one length", f"{growth} characters more for a longer tenant")
 
-    @pytest.mark.requirement("COM-OBS-17")
-    def test_the_time_of_a_call_is_its_own(self, subject: Subject) -> None:
-        """A call whose provider takes a while is observed to take at least that long, and not longer than it took."""
-        timed(subject, subject.principal)
+    @rules(observation="COM-OBS-17", success="COM-ENV-6", error="COM-ERR-22")
+    def test_the_time_of_a_call_is_its_own(self, subject: Subject, requirement: str) -> None:
+        """A call whose provider takes a while, and then answers or fails, says that it took about as long."""
+        timed(subject, subject.principal, requirement)
 
     @pytest.mark.requirement("COM-OBS-19")
     def test_deadlines_fall_into_few_buckets(self, subject: Subject) -> None:
@@ -68,10 +71,10 @@ class Labels:
 class StreamTimes:
     """How long a stream is said to take."""
 
-    @pytest.mark.requirement("COM-OBS-17")
-    def test_the_time_of_a_stream_is_its_own(self, subject: Subject) -> None:
-        """A stream whose provider takes a while is observed to take at least that long, and not longer than it took."""
-        timed(subject, subject.principal_stream)
+    @rules(observation="COM-OBS-17", frames="COM-STREAM-10")
+    def test_the_time_of_a_stream_is_its_own(self, subject: Subject, requirement: str) -> None:
+        """A stream whose provider takes a while, and each of its frames, say that it took about as long."""
+        timed(subject, subject.principal_stream, requirement)
 
 
 class StreamOutcomes:
@@ -88,23 +91,38 @@ class StreamOutcomes:
         holds("COM-OBS-18", stream, subject)
 
 
-def timed(subject: Subject, name: str) -> None:
-    """An operation whose provider takes a while is observed to take at least that long, and not longer than it took.
+def timed(subject: Subject, name: str, requirement: str) -> None:
+    """Each `ms` of a call whose provider takes a while is at least that long, and not longer than the call took.
+
+    Without the hook `provider` only the latter is asked.
 
     Raises:
         NotAssessed: the call did not wait for its provider.
-        NotApplicable: the adapter's clock is coarser than the delay.
     """
-    fresh, reply = subject.with_fault("slow", name, delay_ms=DELAY_MS)
-    works(reply, "a call whose provider is slow")
-    if reply.exchange.elapsed_s * 1000 < DELAY_MS:
+    kind = "unavailable" if requirement == "COM-ERR-22" else "slow"
+    if "provider" not in subject.client.hooks:
+        reply = plain(subject, name) if kind == "slow" else subject.invoke(name, subject.requests.wrong_types(name))
+        holds(requirement, reply, subject)
+        return
+    reply = cached(subject, ("timed", name, kind), lambda: subject.with_fault(kind, name, delay_ms=DELAY_MS)[1])
+    with expect.resting_on(subject.operation(name).works if kind == "slow" else "COM-FAULT-2"):
+        works(reply, "a call whose provider is slow") if kind == "slow" else expect.refusal(reply, "Unavailable")
+    exchange = reply.exchange
+    if exchange.elapsed_s * 1000 < DELAY_MS:
         raise NotAssessed("the call did not wait for its provider")
-    holds("COM-OBS-17", reply, fresh)
-    taken = telemetry.the_one(reply.exchange).ms
-    if taken == 0:
-        raise NotApplicable("the adapter's clock is coarser than the delay")
+    holds(requirement, reply, subject)
+    for number, frame in enumerate(exchange.frames, start=1):
+        early = exchange.streaming and (frame.at_s * 1000 < DELAY_MS or not subject.has_content(frame.body))
+        if requirement != "COM-OBS-17" and not early:
+            long_enough(frame.body.get("ms"), f"frame {number}, ms" if exchange.streaming else "ms")
+    if requirement == "COM-OBS-17":
+        long_enough(telemetry.the_one(exchange).ms, "ms")
+
+
+def long_enough(ms: Any, path: str) -> None:
+    """A time is at least nine tenths of what the provider took (R116); null says nothing (R6)."""
     least = SHORTER * DELAY_MS
-    expect.that(taken >= least, f"at least {least:g} ms", f"{taken:.0f}", "ms")
+    expect.that(ms is None or ms >= least, f"at least {least:g} ms", found=ms, path=path)
 
 
 def labels_between(label: Callable[[int], str], first: int, last: int) -> set[str]:

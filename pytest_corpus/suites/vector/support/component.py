@@ -16,7 +16,7 @@ from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Outage, Violation, 
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.store.settling import postponed
 from pytest_corpus.suites.vector.support.actions import RANKING
-from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of, results_of
+from pytest_corpus.suites.vector.support.answers import failures_of, id_of, results_of
 from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities
 from pytest_corpus.suites.vector.support.cleanup import UNCALLABLE, Cleanup, nothing
 from pytest_corpus.suites.vector.support.conditions import VectorConditions
@@ -167,16 +167,6 @@ class Vector(VectorConditions):
 
     def is_full(self, reply: Reply | StreamReply) -> bool:
         return reply.is_a("ResourceExhausted") and reply.exchange.op in ("vector.create_namespace", "vector.upsert")
-
-    def multiple(self, queries: Sequence[Mapping[str, Any]], where: Mapping[str, Any], **ctx: Any) -> list[list[Any]]:
-        """The matches of each query of a batch that must be answered."""
-        args = {"queries": [dict(query) for query in queries], **where}
-        self.shared.actions.note("batch_query", args)
-        reply = self.ready(lambda: self.call("batch_query", args, ctx), True)
-        results = results_of(expect.success(reply, "an answer to the batch of queries"))
-        if len(results) != len(queries):
-            raise Blocked("VEC-MULTI-1", f"{len(queries)} queries have {len(results)} results")
-        return [matches_of(result, "VEC-MULTI-1") for result in results]
 
     def failing(self, reply: Reply | StreamReply) -> list[Reply | StreamReply]:
         return [] if reply.is_a("IndexNotReady") else super().failing(reply)

@@ -1,7 +1,8 @@
 """The conditions that a test of a vector store states before it relies on a feature."""
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
+from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.store.leftovers import uuid_of
 from pytest_corpus.suites.vector.support.answers import failures_of
@@ -31,11 +32,19 @@ class VectorConditions(VectorCapabilities):
             raise NotApplicable("filters are denied, or answered with NOT_SUPPORTED and not claimed")
         self.require("query")
         query = {**self.requests.minimal("query"), "filter": {"kind": "home"}}
-        reply = self.ready(lambda: self.call("query", query), True)
+        reply = cached(self, "plain filter", lambda: self.ready(lambda: self.call("query", query), True))
         if reply.is_a("IndexNotReady", "ResourceExhausted"):
             raise NotAssessed(f"a plain filter is answered with {reply}")
         with expect.resting_on("VEC-FILTER-1"):
             expect.success(reply, "an answer to a query with a plain filter")
+
+    def filters_work(self) -> bool:
+        """Return whether filters are offered and a plain one is answered."""
+        try:
+            self.need_filters()
+        except Undecided:
+            return False
+        return True
 
     def need_filter_deletes(self) -> None:
         """Go on only if deletes take filters.

@@ -1,5 +1,6 @@
 """A namespace of the suite's own, to write to and to read back from."""
 
+import copy
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import isfinite
@@ -8,7 +9,7 @@ from typing import Any
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked, Full, NotAssessed
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of
+from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of, results_of
 from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities
 from pytest_corpus.suites.vector.support.geometry import Components, canonical, direction, is_number
 from pytest_corpus.suites.vector.support.shared import Item, Place
@@ -51,19 +52,19 @@ class Sandbox:
         return canonical(self.metric)
 
     def args(self, **more: Any) -> dict[str, Any]:
-        """Arguments of a call that speaks of this place."""
+        """Arguments of a call that names this place."""
         return {**({"namespace": self.name} if self.vector.namespaces else {}), **more}
 
-    def _call(self, name: str, args: Mapping[str, Any], **context: Any) -> Reply:
+    def _call(self, name: str, args: Mapping[str, Any]) -> Reply:
         self.vector.shared.actions.note(name, args)
-        return self.vector.call(name, self.args(**args), {**self.ctx, **context})
+        return self.vector.call(name, self.args(**args), self.ctx)
 
     # -- writing ---------------------------------------------------------------------------------------
 
-    def upsert(self, *items: Item, **context: Any) -> Reply:
+    def upsert(self, *items: Item) -> Reply:
         """Upsert in one call, whatever comes of it."""
         self.know(*items)
-        reply = self._call("upsert", {"vectors": list(items)}, **context)
+        reply = self._call("upsert", {"vectors": list(items)})
         if reply.is_success and not failures_of(reply.result):
             self.held.update(str(item.get("id")) for item in items)
         return reply
@@ -110,12 +111,32 @@ class Sandbox:
 
     def ask(self, vector: Components | None = None, top_k: int = 5, **args: Any) -> Reply:
         """Query, whatever comes of it; an index that is not ready yet is waited for where something was stored."""
-        wanted = direction(45, self.dimensions) if vector is None else vector
-        request = {"vector": list(wanted), "top_k": self.vector.at_most(top_k), **args}
+        request = self._query(vector, top_k, args)
         return self.vector.ready(lambda: self._call("query", request), bool(self.held))
 
-    def matches(self, vector: Components | None = None, top_k: int = 5, **args: Any) -> list[Mapping[str, Any]]:
-        """The matches of a query that must be answered; an empty place may say INDEX_NOT_READY."""
+    def _query(self, vector: Components | None, top_k: int, more: Mapping[str, Any]) -> dict[str, Any]:
+        wanted = direction(45, self.dimensions) if vector is None else vector
+        return {"vector": list(wanted), "top_k": self.vector.at_most(top_k), **more}
+
+    def batch(self, *queries: Mapping[str, Any]) -> list[list[Mapping[str, Any]]]:
+        """The matches of each query of a batch that must be answered."""
+        args = {"queries": [self.args(**query) for query in queries]}
+        reply = self.vector.ready(lambda: self._call("batch_query", args), True)
+        results = results_of(expect.success(reply, "an answer to the batch of queries"))
+        if len(results) != len(queries):
+            raise Blocked("VEC-MULTI-1", f"{len(queries)} queries have {len(results)} results")
+        return [matches_of(result, "VEC-MULTI-1") for result in results]
+
+    def matches(
+        self, vector: Components | None = None, top_k: int = 5, *, by: str = "query", **args: Any
+    ) -> list[Mapping[str, Any]]:
+        """The matches of a query that must be answered; an empty place may say INDEX_NOT_READY.
+
+        Args:
+            by: the operation: `query`, or `batch_query` with this query alone.
+        """
+        if by == "batch_query":
+            return self.own(self.batch(self._query(vector, top_k, args))[0])
         reply = self.ask(vector, top_k, **args)
         if reply.is_a("IndexNotReady"):
             return []
@@ -182,6 +203,13 @@ class Sandbox:
         if strange:
             raise NotAssessed("the only namespace holds vectors of others, or some that could not be deleted")
         return list(matches)
+
+
+def within(sandbox: Sandbox, **context: Any) -> Sandbox:
+    """The same place, for calls with more in their context."""
+    other = copy.copy(sandbox)
+    other.ctx = {**sandbox.ctx, **context}
+    return other
 
 
 def stored(reply: Reply, items: Sequence[Item]) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.reply import Reply, error_names
 from pytest_corpus.spec.errors import is_a
-from pytest_corpus.suites.vector.support.answers import failed, failures_of, indexes, metadata_of, processed
-from pytest_corpus.suites.vector.support.geometry import TOLERANCE, is_number
+from pytest_corpus.suites.vector.support.answers import failed, failures_of, indexes, matches_of, metadata_of
+from pytest_corpus.suites.vector.support.geometry import TOLERANCE, direction, is_number
 from pytest_corpus.suites.vector.support.sandbox import Sandbox
 from pytest_corpus.suites.vector.support.shared import Item
 
@@ -26,6 +26,16 @@ def fan(vector: Vector) -> tuple[Sandbox, list[dict[str, Any]]]:
     """A place with five vectors of different directions."""
     items = [vector.item(angle, {"part": number}) for number, angle in enumerate(ANGLES)]
     return vector.sandbox(*items), items
+
+
+def used(vector: Vector, args: Mapping[str, Any], what: str, created: Reply | None = None) -> list[Mapping[str, Any]]:
+    """A namespace with these arguments is created and takes a vector; the matches of a query for it."""
+    expect.success(created or vector.call("create_namespace", args), f"a namespace of {what}")
+    sandbox = Sandbox(vector, args["namespace"], args["dimensions"], args.get("distance_metric"), {})
+    item: dict[str, Any] = {"id": vector.name(), "vector": direction(40, sandbox.dimensions)}
+    result = expect.success(sandbox.upsert(item), f"a vector of {what}")
+    expect.that(not failures_of(result), f"a vector of {what}", "a failed item", "result.failures")
+    return matches_of(expect.success(sandbox.ask(item["vector"], 1), f"a query of {what}"))
 
 
 def present(sandbox: Sandbox, *items: Item) -> dict[str, Mapping[str, Any]]:
@@ -60,25 +70,6 @@ def refused_or_reported(reply: Reply, *families: str) -> None:
         if families:
             fits = any(is_a(name, family) for name in names for family in families)
             expect.that(fits, " or ".join(families), ", ".join(names) or "none of the taxonomy", "result.failures")
-
-
-def settled(
-    reply: Reply, sandbox: Sandbox, good: Iterable[Item], bad: Mapping[int, Item], before: Iterable[Item]
-) -> None:
-    """A mixed batch was refused whole and left nothing behind, or applied with every bad item reported."""
-    expect.readable(reply)
-    good, before = list(good), list(before)
-    if reply.is_error:
-        exactly(sandbox, *before, claim="nothing of a refused batch")
-        return
-    present(sandbox, *good, *before)
-    expect.that(processed(reply.result) == len(good), f"{len(good)} processed", f"{processed(reply.result)}", "result")
-    expect.that(
-        failed(reply.result) == len(bad) == len(failures_of(reply.result)),
-        f"{len(bad)} failed items reported",
-        f"{failed(reply.result)} counted, {len(failures_of(reply.result))} listed",
-        "result.failures",
-    )
 
 
 def points_at(result: Any, wrong: Mapping[int, Item], edition: str | None) -> bool:

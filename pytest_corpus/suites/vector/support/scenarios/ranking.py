@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation
+from pytest_corpus.suites.vector.support.actions import RANKING, READING, WRITING
 from pytest_corpus.suites.vector.support.answers import id_of
 from pytest_corpus.suites.vector.support.component import Vector
 from pytest_corpus.suites.vector.support.geometry import (
@@ -49,15 +52,14 @@ class Ranking:
         Raises:
             Violation: a vector that is clearly better comes later, or not at all.
         """
-        goodness = self.goodness
+        goodness, path = self.goodness, "result.matches"
         for earlier, later in pairwise(goodness):
-            if later > earlier + self.tolerance:
-                raise Violation("the best match first", "a better one after a worse one", "result.matches")
-        if self.approximate:
-            return
+            ordered = later <= earlier + self.tolerance
+            expect.that(ordered, "the best match first", "a better one after a worse one", path)
         left_out = [value for name, value in self.truth.items() if name not in map(id_of, self.matches)]
-        if left_out and goodness and max(left_out) > goodness[-1] + self.tolerance:
-            raise Violation("the best of all vectors", "a better one left out", "result.matches")
+        if left_out and goodness and not self.approximate:
+            best = max(left_out) <= goodness[-1] + self.tolerance
+            expect.that(best, "the best of all vectors", "a better one left out", path)
 
     def keeps(self, key: str, sign: int) -> None:
         """A number of the matches rises (sign 1) or falls (-1) with how good they are.
@@ -66,20 +68,20 @@ class Ranking:
             Violation: it says otherwise of clearly different vectors.
         """
         numbers: list[Any] = [match.get(key) for match in self.matches]
-        if not all(map(is_number, numbers)):
-            raise Violation("a number", "something else", f"result.matches.{key}")
+        path = f"result.matches.{key}"
+        expect.that(all(map(is_number, numbers)), "a number", "something else", path)
         pairs = sorted(zip(self.goodness, numbers, strict=True), key=lambda pair: pair[0])
+        claim = f"a {'higher' if sign > 0 else 'lower'} {key} of a better match"
         for (worse, low), (better, high) in pairwise(pairs):
             fits = sign * (high - low) >= -TOLERANCE * 1e-3 * max(1.0, abs(low))
-            if better > worse + self.tolerance and not fits:
-                raise Violation(f"a {'higher' if sign > 0 else 'lower'} {key} of a better match", "the opposite", key)
+            expect.that(better <= worse + self.tolerance or fits, claim, "the opposite", path)
         (worst, low), (top, high) = pairs[0], pairs[-1]
-        if top > worst + self.tolerance and not sign * (high - low) > 0:
-            raise Violation(f"another {key} of the best and of the worst match", "the same", f"result.matches.{key}")
+        differs = top <= worst + self.tolerance or sign * (high - low) > 0
+        expect.that(differs, f"another {key} of the best and of the worst match", "the same", path)
 
 
 def rankings(vector: Vector, metric: str) -> list[Ranking]:
-    """The answers of a namespace of a metric to several queries.
+    """The answers of a namespace of a metric to several queries, which are asked once in a run.
 
     Raises:
         NotApplicable: the metric is not listed, or not that of the only namespace.
@@ -90,6 +92,11 @@ def rankings(vector: Vector, metric: str) -> list[Ranking]:
         raise NotApplicable(f"no namespace can be known to be of {metric}")
     if metric == "cosine" and vector.dimensions == 1:
         raise NotAssessed("one-dimensional vectors have no direction to compare")
+    vector.shared.actions.done |= {RANKING, WRITING, READING}
+    return cached(vector, ("rankings", metric), lambda: _asked(vector, metric, spelled))
+
+
+def _asked(vector: Vector, metric: str, spelled: str) -> list[Ranking]:
     chance = random.Random(vector.settings.seed)
     stored = [direction(angle, vector.dimensions, size) for angle, size in POLAR]
     stored += [scattered(chance, vector.dimensions) for _ in range(RANDOM_VECTORS)]
