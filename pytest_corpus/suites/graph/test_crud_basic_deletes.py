@@ -166,14 +166,18 @@ def test_the_result_of_a_delete_is_of_the_schema(graph: Graph, kind: str) -> Non
 
 
 @pytest.mark.core
-@pytest.mark.requirement("GRA-DELETE-7")
-@pytest.mark.parametrize("kind", list(items.BAD_DELETES))
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(kind, marks=pytest.mark.requirement("GRA-DELETE-7")) for kind in items.BAD_DELETES]
+    + [pytest.param(kind, marks=pytest.mark.requirement("GRA-DELETE-10")) for kind in items.DELETES_OF_NOTHING],
+)
 @pytest.mark.parametrize("what", ["nodes", "edges"])
 def test_what_is_no_delete_is_refused(graph: Graph, what: str, kind: str) -> None:
-    """A delete names `ids`, a list of strings, or a `filter`, an object."""
+    """A delete names `ids`, a list of strings, or a `filter`, an object, or both."""
     graph.require(f"delete_{what}")
     denied = ["NotSupported"] if kind.startswith("filter") else []
-    expect.refusal(graph.call(f"delete_{what}", items.BAD_DELETES[kind]), "BadRequest", *denied)
+    args = {**items.DELETES_OF_NOTHING, **items.BAD_DELETES}[kind]
+    expect.refusal(graph.call(f"delete_{what}", args), "BadRequest", *denied)
 
 
 @pytest.mark.requirement("GRA-DELETE-7")
@@ -183,8 +187,8 @@ def test_a_delete_of_nothing_deletes_nothing(graph: Graph) -> None:
     graph.namespaces(aside=True)
     sandbox = empty_place(graph)
     written = sandbox.put(sandbox.node("a"), sandbox.node("b"))
-    for kind in items.DELETES_OF_NOTHING:
-        sandbox.call("delete_nodes", items.BAD_DELETES[kind])
+    for args in items.DELETES_OF_NOTHING.values():
+        sandbox.call("delete_nodes", args)
     sandbox.all_show(written, "every node")
 
 

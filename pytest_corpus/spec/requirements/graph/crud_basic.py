@@ -90,15 +90,19 @@ GRA-DELETE-5 SHOULD: A node that is written again after its deletion has none of
 GRA-DELETE-6 MUST: A delete with a filter removes what fits it and nothing else, or is refused permanently.
   from SPECIFICATION 4.2.6, R31
   hint: apply every term of the filter, or refuse it; never ignore a part of it
-GRA-DELETE-7 MUST: A delete without `ids` and `filter`, or with one of the wrong type, is refused with BAD_REQUEST.
+GRA-DELETE-7 MUST: A delete whose `ids` or `filter` is of the wrong type is refused, and one that names nothing removes
+    nothing.
   from SPECIFICATION 7.3.1, R8, R98
-  hint: check that `ids` or `filter` is there, and that they are a list of strings and an object
+  hint: check that `ids` is a list of strings and `filter` an object; do not take a missing one for all
 GRA-DELETE-8 MUST: The result of a delete is null, ids, or an object whose counts and `failures` are of the schema.
   from SCHEMA 4.4.2, SPECIFICATION 7.3.1, SPECIFICATION 12.5, R14, R123
   hint: return a number as deleted_count (or processed_count), failed_count and failures
 GRA-DELETE-9 SHOULD: `deleted_count` is the number of given ids that were there.
   from SCHEMA 4.4.2, SPECIFICATION 12.5
   hint: count the ids that were found, not those that were given
+GRA-DELETE-10 SHOULD: A delete without `ids` and `filter`, or with null for them, is refused with BAD_REQUEST.
+  from SPECIFICATION 7.3.1, R98
+  hint: check that `ids` or `filter` is there
 GRA-NS-1 MUST: What was written in one namespace is not read in another, by any operation, even under one id.
   from BEHAVIORAL_CONFORMANCE 6.7, SCHEMA 4.4.2, SPECIFICATION 7.3.1; needs supports_namespaces
   hint: read `namespace` in every operation, streams and items of batches included, and key by it and id

@@ -221,6 +221,8 @@ class GraphRequests(Requests):
             ("bulk_vertices", {"limit": "ten", "filter": wanted}),
             ("bulk_vertices", {"limit": 5, "filter": secret}),
             ("batch", {"ops": [unknown]}),
+            ("batch", {"ops": [self._carried({"nodes": [node]}), 7]}),
+            ("transaction", {"operations": [self._carried({"nodes": [node]}), 7]}),
             ("batch", {"ops": [self._carried({"nodes": secret})]}),
             ("transaction", {"operations": [unknown]}),
             ("traversal", {**self.minimal("traversal"), "max_depth": -1, "node_filters": wanted}),

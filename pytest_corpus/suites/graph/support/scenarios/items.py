@@ -61,9 +61,6 @@ BAD_EDGES: dict[str, Any] = {
 """The changes to a valid edge; `...` leaves a key out."""
 
 BAD_DELETES: dict[str, Any] = {
-    "nothing": {},
-    "ids_null": {"ids": None},
-    "both_null": {"ids": None, "filter": None},
     "ids_text": {"ids": "n1"},
     "ids_number": {"ids": 7},
     "ids_numbers": {"ids": [7]},
@@ -72,7 +69,11 @@ BAD_DELETES: dict[str, Any] = {
     "filter_text": {"filter": "n1"},
     "filter_list": {"filter": ["n1"]},
 }
-DELETES_OF_NOTHING = ("nothing", "ids_null", "both_null")
+DELETES_OF_NOTHING: dict[str, Any] = {
+    "nothing": {},
+    "ids_null": {"ids": None},
+    "both_null": {"ids": None, "filter": None},
+}
 PLACES = {"first": 0, "middle": 1, "last": 2}
 
 

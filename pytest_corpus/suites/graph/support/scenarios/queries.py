@@ -92,6 +92,8 @@ def answers_in(sandbox: Sandbox, name: str, items: list[dict[str, Any]]) -> list
         if refused:
             raise NotApplicable(f"a {name} takes no queries")
         expect.success(reply, f"a {name} to work")
+        failed = sum(result.get("ok") is False for result in results)
+        expect.that(not failed, f"every query of a {name} to be answered", f"{failed} failures", "result.results")
         found += results
     expect.that(len(found) == len(items), f"{len(items)} results", f"{len(found)}", "result.results")
     return found

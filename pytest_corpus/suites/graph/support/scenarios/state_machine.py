@@ -165,8 +165,13 @@ def machine(graph: Graph) -> type[Any]:
         @stateful.precondition(lambda _: bool(together))  # type: ignore[untyped-decorator]
         @stateful.rule(operation=draw.sampled_from(together or ["batch"]), steps=many)  # type: ignore[untyped-decorator]
         def several(self, operation: str, steps: list[tuple[str, str, tuple[str, str]]]) -> None:
-            found = [self.world.step(*step) for step in steps]
-            operations = [operation for operation in found if operation is not None]
+            found, touched = [], set[str]()
+            for kind, name, pair in steps:
+                names = {name} if kind in ("put", "drop") else {*pair}
+                if operation == "transaction" or not names & touched:  # the order in a batch is a SHOULD
+                    found.append(self.world.step(kind, name, pair))
+                    touched |= names
+            operations = [each for each in found if each is not None]
             if operations:
                 self.world.carry_out_together(operation, operations)
                 self.world.compare()
