@@ -28,7 +28,7 @@ PURPOSES = {
     "create_index": "an index of the corpus_rank of nodes, made where there is none; only where DDL is claimed",
     "drop_index": "that index, dropped where there is one; only where DDL is claimed",
 }
-"""What each probe query asks for."""
+"""The meaning of each probe query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ DIALECTS: Mapping[str, Dialect] = {
 
 
 def with_overrides(given: object) -> Mapping[str, Dialect]:
-    """The languages of the table, with those that a user gives in their place or beside them.
+    """The languages of the table, with those that a user gives instead of them or in addition.
 
     Of a language of the table only the purposes that are given change.
 

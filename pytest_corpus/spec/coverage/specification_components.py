@@ -74,7 +74,7 @@ SENTENCES = """
 9.4 MUST: metrics are advertised | VEC-NS-8,12 VEC-CAP-1:2
 9.4 MUST: with cosine and dot, higher scores are better | VEC-SCORE-1,3:4 VEC-QUERY-4
 9.4 MUST: with euclidean, lower distances are better | VEC-SCORE-2,5,9
-9.4 MUST: otherwise a normalized score, and the raw distance beside it | VEC-SCORE-4:5 | which field holds the raw
+9.4 MUST: otherwise a normalized score, and the raw distance with it | VEC-SCORE-4:5 | which field holds the raw
     distance
 9.5 MUST: DimensionMismatch is not retryable | VEC-DIM-1:3
 9.5 MUST: IndexNotReady is retryable | VEC-QUERY-13

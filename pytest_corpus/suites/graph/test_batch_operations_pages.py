@@ -49,9 +49,9 @@ def test_pages_have_every_node_once(graph: Graph, limit: int | None) -> None:
 @pytest.mark.requirement("GRA-BULK-3")
 def test_more_nodes_than_a_page_holds_by_default(graph: Graph) -> None:
     """More than a hundred nodes are all listed, without a `limit`."""
-    sandbox = paging.filled(graph, 130)
+    sandbox = paging.filled(graph, 105)
     pages = sandbox.pages(paging.narrowed(sandbox))
-    paging.every_node_once(sandbox, pages, {sandbox.id(f"n{number}") for number in range(130)})
+    paging.every_node_once(sandbox, pages, {sandbox.id(f"n{number}") for number in range(105)})
 
 
 @pytest.mark.requirement("GRA-BULK-3")

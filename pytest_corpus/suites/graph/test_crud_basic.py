@@ -16,6 +16,7 @@ from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.scenarios import items, state_machine
 from pytest_corpus.suites.graph.support.scenarios.edges import unusable
 from pytest_corpus.suites.graph.support.scenarios.isolation import WHERE, at
+from pytest_corpus.suites.shared.claims.replays import EarlyReplays as TestEarlyReplays
 from pytest_corpus.text.values import same
 
 SCALARS: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Writes that are sent again with their idempotency key (SPECIFICATION 6.1; R26, R45)."""
+"""Writes that are sent again with their idempotency key (SPECIFICATION 6.1; R26, R45, R126)."""
 
 from typing import Any
 
@@ -7,7 +7,8 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
-from pytest_corpus.kit.requests import canary, in_ms
+from pytest_corpus.kit.replays import keyed
+from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.graph.support.answers import failures, listed
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
@@ -17,9 +18,6 @@ from pytest_corpus.suites.graph.support.scenarios.isolation import at, two_place
 from pytest_corpus.suites.graph.support.written_items import MANY
 from pytest_corpus.suites.shared.claims import replays
 from pytest_corpus.suites.shared.contexts import new_key
-
-OTHERS = {"request_id": "another", "traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
-"""A request id and a trace that the first call did not have."""
 
 
 @pytest.mark.core
@@ -41,10 +39,10 @@ def test_a_replay_changes_nothing(graph: Graph, name: str, where: str) -> None:
     """
     sandbox, key = at(graph, where), new_key()
     write = Write(graph, sandbox, name)
-    first = sandbox.call(name, write.args, key)
+    first = sandbox.call(name, write.args, keyed(key))
     expect.success(first, "a write with an idempotency key to work")
     write.undo()
-    again = sandbox.call(name, write.args, {**key, **OTHERS, "deadline_ms": in_ms(60_000)})
+    again = sandbox.call(name, write.args, keyed(key))
     expect.success(again, "a replay to succeed")
     write.shows("what was done after the first call", done=False)
     replays.answers_again(first, again)
@@ -82,6 +80,16 @@ def test_a_write_that_is_sent_twice_at_once_is_carried_out_once(graph: Graph, ki
     ctx = {**sandbox.ctx, "idempotency_key": f"key-{canary()}"}
     args = {**sandbox.place, "ids": [sandbox.id("a")]}
     replays.has_one_answer(graph, graph.envelope(f"delete_{kind}", args, ctx))
+
+
+@pytest.mark.requirement("COM-IDEM-7")
+@pytest.mark.parametrize("name", ["upsert_nodes", "delete_edges", "transaction"])
+def test_a_write_that_is_sent_twice_at_once_asks_the_provider_once(graph: Graph, name: str) -> None:
+    """Two calls of one write under one key, sent together, reach a slow provider once."""
+    sandbox = graph.sandbox()
+    place = {} if name in MANY else sandbox.place
+    args = {**place, **Write(graph, sandbox, name).args}
+    replays.asks_once(graph, graph.envelope(name, args, {**sandbox.ctx, **new_key()}))
 
 
 @pytest.mark.requirement("COM-IDEM-5")

@@ -11,9 +11,12 @@ from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit.audit.exchanges import payload_problem
 from pytest_corpus.kit.fixtures import SUBJECT
 from pytest_corpus.kit.outcomes import Outage, Violation
+from pytest_corpus.kit.replays import Rivals
 from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.requests import Request
 from pytest_corpus.suites.graph.support.answers import failures
 from pytest_corpus.suites.graph.support.capabilities import ASKING, GraphCapabilities
+from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.prerequisites import GraphPrerequisites
 from pytest_corpus.suites.graph.support.readers import Readers
 from pytest_corpus.suites.graph.support.requests import NEEDY, GraphRequests
@@ -79,6 +82,16 @@ class Graph(GraphCapabilities):
         for request in requests:
             self.shared.written_items.note(request, self.settings.journal)
         return super().send_all(requests)
+
+    def rivals(self) -> Rivals:
+        self.require("upsert_nodes")
+        sandbox = self.sandbox(own=False)
+        node, newer = sandbox.node("a"), sandbox.node("a")
+        return Rivals(
+            Request("upsert_nodes", {**sandbox.place, "nodes": [node]}, sandbox.ctx),
+            lambda: sandbox.put(newer),
+            lambda: sandbox.all_show([value_of(newer)], "what was written last"),
+        )
 
     def relieve(self, reply: Reply | StreamReply) -> bool:
         return self.is_full(reply) and self.shared.written_items.delete(self, self.at_once, self.lasting)
