@@ -1,4 +1,4 @@
-"""What is masked wherever content may be shown: planted secrets, and what the environment keeps secret (R21)."""
+"""Masking of secrets wherever content may be shown: planted ones, and those of the environment (R21)."""
 
 import json
 import re
@@ -38,7 +38,7 @@ def secret_values(environment: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _is_setting(name: str, value: str) -> bool:
-    """Whether the value of a variable that is named like a secret is none, or cannot be told from other text."""
+    """Return if a variable that is named like a secret is a plain setting, or too short to tell from other text."""
     plain = value.lower() in _SWITCHES or value in VOCABULARY
     return plain or len(value) < SHORTEST or bool(_COUNT.search(name) and _SETTING.fullmatch(value))
 

@@ -24,7 +24,7 @@ PROTOCOL_ERROR_CODES = {
     "STREAM_ENVELOPE": "Stream frame missing protocol envelope fields",
     "VERSION_MISMATCH": "Schema version not supported",
 }
-"""What is wrong with a message as a whole; `WireValidationError.code` and most `FrameError.code` are of them."""
+"""Errors of a message as a whole; `WireValidationError.code` and most `FrameError.code` are of them."""
 
 STREAM_ERROR_CODES = {
     "FRAME_UTF8": "SERIALIZATION",

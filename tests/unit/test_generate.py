@@ -58,7 +58,7 @@ def test_a_failing_value_is_shrunk_within_the_budget(cost: int) -> None:
 
 
 def test_a_slow_value_is_not_shrunk_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    """When the time is over, what was found so far is raised."""
+    """At the end of the time the finding so far is raised."""
     monkeypatch.setattr(generate, "SHRINK_S", -1.0)
     calls = Calls()
     with pytest.raises(Violation):

@@ -104,7 +104,7 @@ def test_check_a_bad_file_by_path(tree: Path, content: bytes, said: str, capsys:
 def test_a_mistake_is_one_sentence(
     tree: Path, words: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What makes no sense ends with 2 and one line that says what to do; nothing is written."""
+    """A mistake ends with 2 and one line that says what to do; nothing is written."""
     Path("file").write_text("")
     code, out, err = run(capsys, *words)
     assert (code, out) == (2, "")
@@ -163,7 +163,7 @@ def test_generate_into_another_folder(tree: Path, capsys: pytest.CaptureFixture[
 
 
 def test_diff(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What other schemas change is told golden by golden, with a patch; nothing is written."""
+    """The changes by other schemas are listed golden by golden, with a patch; nothing is written."""
     shutil.copytree(resources.folder("schemas"), "schemas")
     assert run(capsys, "diff", "--schemas", "schemas") == (0, "0 goldens changed by these schemas\n", "")
     path = Path("schemas/graph/graph.types.id.json")

@@ -1,4 +1,4 @@
-"""What a refusal tells: the value, the rule's place, what was meant, a golden; formats; accepted versions."""
+"""The parts of a refusal: the value, the rule's place, what was meant, a golden; formats; accepted versions."""
 
 import copy
 import json
@@ -353,7 +353,7 @@ def test_what_a_schema_deprecates_is_warned_of(deprecating: SchemaRegistry, monk
 
 
 def test_a_whole_schema_can_be_deprecated(tmp_path: Path) -> None:
-    """What is marked as deprecated as a whole warns of every instance, once."""
+    """A schema that is deprecated as a whole warns of every instance, once."""
     root = tmp_path / "schemas"
     root.mkdir()
     (root / "own.json").write_text(json.dumps({"$id": f"{BASE_URI}own.json", "deprecated": True, "type": "object"}))

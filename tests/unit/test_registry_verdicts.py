@@ -1,4 +1,4 @@
-"""What is refused, and how a refusal is explained."""
+"""Refusals, and their explanations."""
 
 import math
 from collections.abc import Callable

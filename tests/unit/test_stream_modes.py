@@ -142,7 +142,7 @@ def test_sampled_holds_chunks_at_even_distances(rate: float, chosen: list[int]) 
     mode=st.sampled_from(["sampled", "lazy", "strict", "collect_errors"]),
 )
 def test_batches_and_single_frames_agree_in_every_mode(frames: list[Any], rate: float, mode: str) -> None:
-    """Whether frames come at once or one by one changes neither what is sampled nor what is found."""
+    """Frames at once and frames one by one are sampled alike and have the same findings."""
     both(*frames, FINAL, mode=mode, sample_rate=rate)
 
 
@@ -183,7 +183,7 @@ def test_a_schema_may_name_the_stream(name: str) -> None:
 
 
 def test_a_schema_says_component_edition_and_framing() -> None:
-    """What a schema's name says need not be said again."""
+    """A schema's name replaces the arguments that it implies."""
     config = ValidationConfig("graph.envelope.success")
     assert (config.component, config.edition, config.framing) == ("graph", None, "canonical")
     assert ValidationConfig("llm.envelope.success.v1.1").edition == "1.1.0"
@@ -214,7 +214,7 @@ def test_a_schema_says_component_edition_and_framing() -> None:
     ids=str,
 )
 def test_a_configuration_that_means_nothing_is_refused(options: dict[str, Any]) -> None:
-    """What cannot be done is said when it is asked for."""
+    """An impossible configuration is refused when it is made."""
     with pytest.raises(ValueError):
         ValidationConfig(**options)
 

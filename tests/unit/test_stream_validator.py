@@ -61,7 +61,7 @@ NULLS: tuple[tuple[str, list[object], tuple[int, str, str]], ...] = (
 
 @pytest.mark.parametrize(("kind", "frames", "error"), NULLS, ids=[row[0] for row in NULLS])
 def test_a_pinned_edition_judges_alone(kind: str, frames: list[object], error: tuple[int, str, str]) -> None:
-    """What 1.1.0 widened passes under it and under no pin, and is an error under 1.0.0 (R6, R18)."""
+    """Additions of 1.1.0 pass under it and without a pin, and are an error under 1.0.0 (R6, R18)."""
     assert found(*frames) == found(*frames, edition="1.1.0") == []
     assert found(*frames, edition="1.0.0") == [error]
 
@@ -146,7 +146,7 @@ ERRORS: tuple[tuple[str, dict[str, Any], str], ...] = (
 
 @pytest.mark.parametrize(("kind", "envelope", "path"), ERRORS, ids=[row[0] for row in ERRORS])
 def test_a_broken_error_envelope_ends_the_stream_with_one_error(kind: str, envelope: dict[str, Any], path: str) -> None:
-    """What means to be an error envelope is held to its schema, once, and is terminal all the same."""
+    """A frame that means to be an error envelope is checked against its schema, once, and is terminal all the same."""
     result = report(DATA, envelope)
     assert [(error.frame_number, error.error_type) for error in result.validation_errors] == [
         (2, ErrorType.ERROR_ENVELOPE)

@@ -60,7 +60,7 @@ GOLDEN_REQUESTS = [golden for golden in GOLDENS if golden.schema.endswith(".enve
 
 @pytest.mark.parametrize("golden", GOLDEN_REQUESTS, ids=lambda golden: golden.file)
 def test_every_golden_request_passes(golden: Any) -> None:
-    """What the goldens show as sound requests is sound."""
+    """The requests of the goldens are sound."""
     envelope = json.loads((folder("golden") / golden.file).read_text(encoding="utf-8"))
     wire.validate_case(wire.case_of(envelope["op"]), envelope)
 
@@ -79,7 +79,7 @@ def test_an_edge_case_is_refused(case: EdgeCase) -> None:
 
 
 def test_an_edge_case_is_sound_but_for_its_edge() -> None:
-    """What the edge cases of `llm.complete` start from passes."""
+    """The request that the edge cases of `llm.complete` start from passes."""
     wire.validate_case(COMPLETE, {"op": "llm.complete", "ctx": {"request_id": "test"}, "args": {"messages": []}})
 
 
@@ -121,7 +121,7 @@ def test_non_serializable_rejected() -> None:
     ],
 )
 def test_a_sound_context_passes(ctx: dict[str, Any]) -> None:
-    """What SCHEMA 3.2 and edition 1.1.0 allow passes; unknown keys do (R8)."""
+    """Contexts that SCHEMA 3.2 and edition 1.1.0 allow pass; unknown keys do (R8)."""
     wire.validate_ctx_field({"ctx": ctx})
     wire.validate_case(COMPLETE, {**complete(), "ctx": ctx})
 
@@ -166,7 +166,7 @@ def test_a_schema_failure_is_what_assert_valid_raises() -> None:
 
 @pytest.mark.parametrize("versions", [["2.0.0"], [], ["9.9.9", "0.1.0"]])
 def test_versions_that_there_are_not(versions: list[str]) -> None:
-    """Where no accepted version is one that there is, that is the finding."""
+    """If no accepted version exists, that is the finding."""
     with pytest.raises(wire.VersionMismatchError) as refused:
         wire.validate_wire_envelope(
             complete(), "llm.complete", COMPLETE.schema_id, "llm", schema_versions=versions, case_id="c"

@@ -24,7 +24,7 @@ ROLES = {
     "resources": "where files lie",
     "spec": "the protocol as tables",
 }
-"""What a layer is for, by its first module."""
+"""The purpose of a layer, by its first module."""
 
 IMPORT = re.compile(r"^ *(?:import|from) _?pytest\b", re.M)
 
@@ -34,7 +34,7 @@ BOX, GAP, TOP = 34, 16, 12
 
 @dataclass(frozen=True, slots=True)
 class Colors:
-    """What a drawing is painted with."""
+    """The colours of a drawing."""
 
     ground: str
     text: str

@@ -1,4 +1,4 @@
-"""Where a real adapter has a graph database: nodes and edges in memory, by tenant and namespace."""
+"""Nodes and edges in memory, by tenant and namespace, instead of a graph database."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Graph:
 
 
 Space = dict[str, Graph]
-"""What one tenant has: a graph for each namespace."""
+"""The graphs of one tenant, by namespace."""
 
 
 def same(stored: object, wanted: object) -> bool:
