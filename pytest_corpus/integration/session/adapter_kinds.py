@@ -98,10 +98,10 @@ class Adapter:
         Raises:
             DeclarationError: it cannot be opened, or no component answers.
         """
-        self._open()
-        self.ledger.components = self.components
-        self.ledger.runs.add(self.settings.run)
-        self.ledger.capabilities.update(masked_within(self.capabilities, secret_values(os.environ)))
+        if self._open():
+            self.ledger.components = self.components
+            self.ledger.runs.add(self.settings.run)
+            self.ledger.capabilities.update(masked_within(self.capabilities, secret_values(os.environ)))
 
     def target(self, component: str) -> Target:
         """One of its components, once it is open, as the suites call it."""
@@ -145,8 +145,9 @@ class Adapter:
             except Exception as error:  # noqa: BLE001 - the adapter must be closed in any case
                 yield type(error).__name__
 
-    def _open(self) -> None:
-        return
+    def _open(self) -> bool:
+        """Open it; return False if it was open already."""
+        return True
 
     def _target(self, component: str) -> Target:
         raise LookupError(component)
@@ -180,9 +181,9 @@ class FactoryAdapter(Adapter):
         super().__init__(declaration, settings)
         self.journal = settings.journal(declaration)
 
-    def _open(self) -> None:
+    def _open(self) -> bool:
         if self.client is not None:
-            return
+            return False
         options, settings = self.options, self.settings
         named = options.components
         self.unnamed = ()
@@ -202,6 +203,7 @@ class FactoryAdapter(Adapter):
             if document is not None:
                 self.capabilities[component] = document
         client.forget()
+        return True
 
     def _ask(self, client: AdapterClient, component: str) -> Answer:
         if not client.serves(component):
@@ -284,9 +286,11 @@ class TestedClient(Adapter):
         self.components = tuple(CLIENT_CHAPTERS)
         self._library = ClientLibrary(found, declaration.declared, self.options.call_timeout, settings.closing)
 
-    def _open(self) -> None:
-        if not self._library.is_open:
-            self._library.open()
+    def _open(self) -> bool:
+        if self._library.is_open:
+            return False
+        self._library.open()
+        return True
 
     def _target(self, _component: str) -> Target:
         return ClientTarget(self._library, self.options.edition)
