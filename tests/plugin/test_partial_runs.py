@@ -35,10 +35,10 @@ def assert_partial(report: dict[str, Any], result: pytest.RunResult) -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        ("-k", "test_the_context_is_sound"),
+        ("-k", "test_the_deadline_is_a_point_in_time"),
         ("-m", "wire and core and not slow and nothing"),
-        ("--deselect=corpus/wire/test_request_builders.py::test_the_context_is_sound[llm.complete]",),
-        ("-k", "not test_the_context_is_sound"),
+        ("--deselect=corpus/wire/test_request_builders.py::test_the_deadline_is_a_point_in_time[llm.complete]",),
+        ("-k", "not test_the_deadline_is_a_point_in_time"),
         ("--corpus-requirement=WIR-CTX-1", "-k", "wire"),
     ],
     ids=lambda options: " ".join(options)[:40],

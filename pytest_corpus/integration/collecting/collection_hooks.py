@@ -14,7 +14,6 @@ from pytest_corpus.integration.declaring.suite import Suite
 from pytest_corpus.integration.session.adapter_kinds import Adapter
 from pytest_corpus.integration.session.properties import REORDERED, USAGE_ERROR
 from pytest_corpus.integration.session.state import RunState
-from pytest_corpus.suites.inventory import tests
 from pytest_corpus.verdict.ledger import ledger_key
 
 
@@ -96,7 +95,7 @@ class CollectionHooks:
             if adapter.left_out:
                 continue
             for component in adapter.components:
-                known = tests(component, options.profile.name)
+                known = collect.tests_of(adapter, component)
                 numbers = range(1, options.repeat + 1) if options.repeat > 1 else (0,)
                 adapter.ledger.expected |= {ledger_key(component, name, each) for name in known for each in numbers}
                 if not all(map(options.wants, known.values())):
@@ -134,8 +133,7 @@ class CollectionHooks:
             return set()
         own: set[tuple[str, str, str]] = set()
         for adapter in self.state.adapters.known.values():
-            profile = self.state.options.profile.name
-            suites = {name: list(tests(name, profile)) for name in adapter.components}
+            suites = {name: list(collect.tests_of(adapter, name)) for name in adapter.components}
             own |= {(adapter.label, *each) for each in shard.tests(suites)}
             if not adapter.left_out:
                 adapter.ledger.mark_partial(shard.gap)

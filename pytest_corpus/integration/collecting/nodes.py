@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
@@ -67,7 +67,7 @@ def chapters(parent: pytest.Collector, adapter: Adapter, prefix: str) -> Iterato
 def _wanted(adapter: Adapter, component: str, title: str) -> frozenset[str]:
     """The functions and classes of a chapter with a test of a requirement that was asked for."""
     found = set()
-    for name, requirement in tests(component, adapter.options.profile.name).items():
+    for name, requirement in tests_of(adapter, component).items():
         if name.startswith(title) and adapter.options.wants(requirement):
             first, _, rest = name.removeprefix(title).partition("[")[0].partition("::")
             found |= {first, rest}
@@ -177,6 +177,11 @@ def repeat(metafunc: pytest.Metafunc, times: int) -> None:
         metafunc.fixturenames.append(REPETITION)
         ids = [f"run{number}of{times}" for number in range(1, times + 1)]
         metafunc.parametrize(REPETITION, range(1, times + 1), ids=ids, indirect=True)
+
+
+def tests_of(adapter: Adapter, component: str) -> Mapping[str, str]:
+    """The requirement of each test that a whole run of a component has, by the name of the test."""
+    return tests(component, adapter.options.profile.name)
 
 
 def key_of(item: pytest.Item, component: str) -> str:
