@@ -50,6 +50,15 @@ def changed(path: str, value: object) -> dict[str, Any]:
     return request
 
 
+def with_response_format(folder: Path, **schema: object) -> Path:
+    """A copy of the shipped schemas, in which that of response formats is another."""
+    root = folder / "schemas"
+    shutil.copytree(SHIPPED, root)
+    file = root / "llm" / "llm.response_format.json"
+    file.write_text(json.dumps({"$id": f"{BASE_URI}llm/{file.name}", **schema}))
+    return root
+
+
 SHOWN: tuple[tuple[str, object, str], ...] = (
     ("args.temperature", 9.5, "9.5"),
     ("args.temperature", "hot", '"hot"'),
@@ -267,11 +276,7 @@ def upper(text: str) -> bool:
 @pytest.mark.parametrize("name", FORMATS)
 def test_formats_are_asserted(tmp_path: Path, name: str) -> None:
     """The protocol's formats, JSON Schema's and one's own decide, and verdict and reasons agree."""
-    root = tmp_path / "schemas"
-    shutil.copytree(SHIPPED, root)
-    file = root / "llm" / "llm.response_format.json"
-    properties = {"x": {"format": name}, "format": {"type": "string"}}
-    file.write_text(json.dumps({"$id": f"{BASE_URI}llm/{file.name}", "properties": properties}))
+    root = with_response_format(tmp_path, properties={"x": {"format": name}, "format": {"type": "string"}})
     own = SchemaRegistry(root, formats={"even": even, "dimensions": dimensions, "upper": upper})
     for accepted, values in zip((True, False), FORMATS[name], strict=True):
         for value in values:
@@ -296,20 +301,10 @@ OLD = {"a": 1, "list": [{"b": 1}, {"c": 1}]}
 @pytest.fixture
 def deprecating(tmp_path: Path) -> SchemaRegistry:
     """A registry whose response formats have deprecated fields."""
-    root = tmp_path / "schemas"
-    shutil.copytree(SHIPPED, root)
-    file = root / "llm" / "llm.response_format.json"
-    document = {
-        "$id": f"{BASE_URI}llm/{file.name}",
-        "properties": {
-            "a": {"deprecated": True},
-            "list": {"items": {"$ref": "#/$defs/Item"}},
-            "d": {"deprecated": False},
-        },
-        "anyOf": [{"required": ["x"], "properties": {"d": {"deprecated": True}}}, {}],
-        "$defs": {"Item": {"properties": {"b": {"type": "integer", "deprecated": True}}}},
-    }
-    file.write_text(json.dumps(document))
+    old, item = {"deprecated": True}, {"properties": {"b": {"type": "integer", "deprecated": True}}}
+    properties = {"a": old, "list": {"items": {"$ref": "#/$defs/Item"}}, "d": {"deprecated": False}}
+    unions = [{"required": ["x"], "properties": {"d": old}}, {}]
+    root = with_response_format(tmp_path, **{"properties": properties, "anyOf": unions, "$defs": {"Item": item}})
     return SchemaRegistry(root)
 
 
@@ -387,13 +382,10 @@ def test_all_at_once_compiles_what_one_by_one_compiles() -> None:
 )
 def test_all_at_once_names_a_broken_file(tmp_path: Path, damage: dict[str, Any]) -> None:
     """A file that does not compile is named, also among all."""
-    root = tmp_path / "schemas"
-    shutil.copytree(SHIPPED, root)
-    file = root / "llm" / "llm.response_format.json"
-    file.write_text(json.dumps({"$id": f"{BASE_URI}llm/llm.response_format.json", **damage}))
+    root = with_response_format(tmp_path, **damage)
     with pytest.raises(SchemaFileError, match="does not compile") as caught:
         SchemaRegistry(root).preload_all_schemas()
-    assert caught.value.path == file
+    assert caught.value.path == root / "llm" / "llm.response_format.json"
 
 
 @pytest.mark.parametrize("value", [-2.1, -2, -2.0, -0.0, 0, 0.0, 1e-9, 0.5, 1, 1.0, 1.0000001, 2, 2.0, 2.1, 10**30])
