@@ -127,7 +127,7 @@ def context_secrets(request: Any) -> Iterator[str]:
 
 def without_secrets(text: str, planted: Iterable[str]) -> str:
     """A text of a finding without the secrets that a class, a function or a key of the adapter's is named for."""
-    return masked(text, (*planted, *secret_values(os.environ)))
+    return masked(text, (*planted, *secret_values(os.environ))) if text else ""
 
 
 def _sent(exchange: Exchange, request: str) -> str:

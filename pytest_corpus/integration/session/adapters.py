@@ -59,10 +59,10 @@ class Adapter:
         Raises:
             DeclarationError: it cannot be opened, or answers for no component.
         """
-        self.handle.open()
-        self.ledger.components = self.components
-        self.ledger.runs.add(self.run)
-        self.ledger.capabilities.update(masked_within(self.handle.capabilities, secret_values(os.environ)))
+        if self.handle.open():
+            self.ledger.components = self.components
+            self.ledger.runs.add(self.run)
+            self.ledger.capabilities.update(masked_within(self.handle.capabilities, secret_values(os.environ)))
         return self
 
     def target(self, component: str) -> Target:

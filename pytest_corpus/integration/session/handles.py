@@ -78,8 +78,8 @@ class Handle(Protocol):
     @property
     def unnamed(self) -> tuple[str, ...]: ...
 
-    def open(self) -> None:
-        """Open it and find out its components; a second call does nothing.
+    def open(self) -> bool:
+        """Open it and find out its components; return False if it was open already.
 
         Raises:
             DeclarationError: it cannot be opened, or answers for no component.
@@ -105,8 +105,8 @@ class WorkerOnlyHandle:
     capabilities: dict[str, dict[str, Any]] = {}  # noqa: RUF012 - nothing is ever written to it
     client = None
 
-    def open(self) -> None:
-        pass
+    def open(self) -> bool:
+        return True
 
     def target(self, component: str) -> Target:
         raise LookupError(component)
@@ -143,9 +143,9 @@ class AdapterHandle:
         self.client: AdapterClient | None = None
         self.journal = settings.journal(declaration)
 
-    def open(self) -> None:
+    def open(self) -> bool:
         if self.client is not None:
-            return
+            return False
         options = self._settings.options
         named = options.components
         self.unnamed = ()
@@ -165,6 +165,7 @@ class AdapterHandle:
             if document is not None:
                 self.capabilities[component] = document
         client.forget()
+        return True
 
     def _ask(self, client: AdapterClient, component: str) -> Answer:
         if not client.serves(component):
@@ -251,9 +252,11 @@ class ClientHandle:
         self._edition = settings.options.edition
         self._library = ClientLibrary(found, declared, settings.options.call_timeout, settings.closing)
 
-    def open(self) -> None:
-        if not self._library.is_open:
-            self._library.open()
+    def open(self) -> bool:
+        if self._library.is_open:
+            return False
+        self._library.open()
+        return True
 
     def target(self, _component: str) -> Target:
         return ClientTarget(self._library, self._edition)
