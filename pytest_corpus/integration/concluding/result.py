@@ -21,7 +21,7 @@ from pytest_corpus.verdict.verdict import Status, Verdict, decide
 
 
 class BundleSections(Protocol):
-    """What a run with behaviour bundles adds to the reports."""
+    """The part of reports on behaviour bundles."""
 
     @property
     def ran(self) -> bool:
