@@ -17,6 +17,7 @@ FAILING = pytest.mark.parametrize(
         ("middle", "wrong_arguments"),
         ("last", "not_finite"),
         ("last", "unknown_operation"),
+        ("middle", "empty_id"),
     ],
 )
 """The place and the kind of the operation of a transaction that cannot be carried out."""

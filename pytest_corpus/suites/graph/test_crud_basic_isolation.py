@@ -74,8 +74,8 @@ def test_the_operations_of_a_batch_stay_in_their_places(graph: Graph, name: str,
     node, others = one.node("a"), other.node("a")
     items = [put(one, node), *([put(other, others)] if by == "namespaces" and graph.at_once > 1 else [])]
     expect.success(one.call_many(name, *items), f"{name} to work")
-    one.all_show([value_of(node)], "the node that was written")
-    other.all_show([value_of(others)] if len(items) > 1 else [], "the nodes of another place")
+    one.one_shows([value_of(node)], "the node that was written")
+    other.one_shows([value_of(others)] if len(items) > 1 else [], "the nodes of another place")
 
 
 @pytest.mark.core
@@ -92,7 +92,7 @@ def test_a_delete_stays_in_its_place(graph: Graph, way: str, by: str) -> None:
         wanted = {"ids": [one.id("a")]} if way == "ids" else {"filter": {"corpus_group": one.group}}
         reply = one.call("delete_nodes", wanted)
         expect.either(reply, *(["BadRequest", "NotSupported"] if way == "filter" else []))
-    other.all_show(written[other], "the nodes of another place")
+    other.one_shows(written[other], "the nodes of another place")
 
 
 @DELETING
@@ -105,7 +105,7 @@ def test_a_delete_of_edges_stays_in_its_place(graph: Graph, by: str) -> None:
         place.link(place.edge("a", "b", "e"))
     one.remove("edges", "e")
     one.remove("nodes", "b")
-    other.all_lead("a", {"b": values[other]["b"]}, "the edge of another place")
+    other.one_leads("a", {"b": values[other]["b"]}, "the edge of another place")
 
 
 @pytest.mark.requirement("COM-TENANT-1")
@@ -120,11 +120,11 @@ def test_a_namespace_of_another_tenant_is_unknown(graph: Graph) -> None:
         expect.that(not observed(other.seen, reader), "nothing of another tenant", "its nodes", reader)
     for operation, args in isolation.intrusions(graph, other):
         other.call(operation, args)
-    one.all_show(values.values(), "the nodes of another tenant as they were")
+    one.one_shows(values.values(), "the nodes of another tenant as they were")
     if graph.works("upsert_edges"):
         one.link(one.edge("a", "b", "e"))
         other.call("delete_edges", {"ids": [one.id("e")]})
-        one.all_lead("a", {"b": values["b"]}, "the edge of another tenant")
+        one.one_leads("a", {"b": values["b"]}, "the edge of another tenant")
 
 
 @pytest.mark.requirement("GRA-NS-3")

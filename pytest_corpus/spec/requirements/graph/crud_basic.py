@@ -39,6 +39,9 @@ GRA-NODE-11 SHOULD: Of two nodes of one id in a request the last one is kept, or
 GRA-NODE-12 MUST: An id is any text that is not empty.
   from SPECIFICATION 7.3.1, SCHEMA 4.4.2
   hint: map ids to UUIDv5 if the database wants UUIDs, and answer with the ids that were given
+GRA-NODE-13 SHOULD: Numbers with a fraction are doubles, whatever precision `extensions` state.
+  from SPECIFICATION 4.1, R128
+  hint: store numbers with 64 bits; a lower precision that is stated is allowed, and not recommended
 GRA-EDGE-1 MUST: An edge that was upserted is read back between its ends, in its direction and with its label.
   from SPECIFICATION 4.2.6, SPECIFICATION 7.3.1, SCHEMA 4.4.2
   hint: store src, dst and label as they were given; do not sort the ends or change letter case

@@ -60,6 +60,14 @@ class NodeViews(Place):
         for reader in self.graph.readers.of_nodes():
             self.shows(reader, wanted, claim)
 
+    def one_shows(self, values: Iterable[str], claim: str) -> None:
+        """One operation that shows nodes correctly, each in turn, shows exactly these values."""
+        self.shows(self._in_turn(self.graph.readers.of_nodes()), values, claim)
+
+    def _in_turn(self, readers: list[str]) -> str:
+        self.graph.shared.looks += 1
+        return readers[self.graph.shared.looks % len(readers)]
+
     def answers(self, operation: str, purpose: str, *, dialect: str | None = None, **params: Any) -> list[str]:
         """The values that the records of a question hold, one per record, in order."""
         args = self.graph.question(purpose, dialect, **params)
@@ -124,6 +132,10 @@ class EdgeViews(NodeViews):
         """Every operation that shows edges correctly shows that those from a node lead exactly to these."""
         for edge_reader in self.graph.readers.of_edges():
             self.leads(edge_reader, source, targets, claim)
+
+    def one_leads(self, source: str, targets: Mapping[str, str] | Iterable[str], claim: str) -> None:
+        """One operation that shows edges correctly, each in turn, shows that a node leads exactly to these."""
+        self.leads(self._in_turn(self.graph.readers.of_edges()), source, targets, claim)
 
     def relationships(self, source: str) -> list[Mapping[str, Any]]:
         """The outgoing edges of a node, as a traversal shows them."""

@@ -31,6 +31,7 @@ class GraphShared(Shared):
     edge_readers: dict[str, bool] | None = None
     lasting: set[str] = field(default_factory=set)
     sandboxes: int = 0
+    looks: int = 0
     requests: int = 0
     namespaces: Undecided | None = None
     tried_namespaces: bool = False

@@ -135,6 +135,8 @@ def unusable(sandbox: Sandbox, kind: str = "unknown_operation") -> dict[str, Any
     """An operation that cannot be carried out."""
     if kind == "not_finite":
         return put(sandbox, sandbox.node("bad", corpus_size=math.nan))
+    if kind == "empty_id":
+        return put(sandbox, {**sandbox.node("bad"), "id": ""})
     item = UNUSABLE[kind]
     return item if kind == "unknown_operation" else {**sandbox.graph.item(item["op"]), "args": item["args"]}
 

@@ -47,6 +47,6 @@ class Write:
         """The place is as it was left by the write, or not."""
         there = done is not self._deletes
         if self._of_edges:
-            self._sandbox.all_lead("a", {"b": self._target} if there else (), claim)
+            self._sandbox.one_leads("a", {"b": self._target} if there else (), claim)
         else:
-            self._sandbox.all_show([value_of(self._item)] if there else [], claim)
+            self._sandbox.one_shows([value_of(self._item)] if there else [], claim)

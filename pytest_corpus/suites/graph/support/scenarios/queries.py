@@ -30,7 +30,7 @@ TRICKY = {
 }
 """Values that mean something where they are written into the text of a query."""
 
-INJECTIONS = ("apostrophe", "quoted", "closing", "closing_double", "steps", "backslash_quote")
+INJECTIONS = ("quoted", "closing", "steps", "backslash_quote")
 """Those that end a text, a condition or a step of a query."""
 
 TYPED: dict[str, tuple[Any, Any]] = {
