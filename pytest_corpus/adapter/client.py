@@ -201,7 +201,7 @@ class AdapterClient:
 
     @property
     def hooks(self) -> frozenset[str]:
-        """The hooks, `metrics` and `provider`, that the factory asks for; of an adapter elsewhere, those it has called."""
+        """The hooks, `metrics` and `provider`, that the factory asks for; of a remote adapter, those that it called."""
         if self.remote is not None:
             return frozenset(self.remote.hooks.called)
         found = {name for name in ("metrics", "provider") if name in self.asked}
