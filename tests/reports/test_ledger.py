@@ -73,7 +73,7 @@ def test_gaps() -> None:
     ledger = Ledger("a", ("llm",))
     assert ledger.gaps == ["no conformance test ran"]
     done = record("COM-CAP-1")
-    ledger.expect([f"llm/{done.test}", "llm/other"])
+    ledger.expected.update([f"llm/{done.test}", "llm/other"])
     take(ledger, done)
     assert ledger.gaps == ["1 of 2 tests did not run"]
     take(ledger, record("COM-CAP-2", test="other"))
@@ -86,8 +86,8 @@ def test_gaps() -> None:
 def agreed() -> tuple[Ledger, TestRecord]:
     """A ledger that expects one test, and the record of it."""
     ledger, found = Ledger("a", ("llm",)), record("COM-CAP-1")
-    ledger.expect([found.key])
-    ledger.select([found.key])
+    ledger.expected.update([found.key])
+    ledger.selected.update([found.key])
     return ledger, found
 
 
@@ -142,7 +142,7 @@ def test_workers_that_collect_differently() -> None:
     controller = Ledger("a")
     for tests in (["llm/one"], ["llm/one", "llm/two"]):
         worker = Ledger("a", ("llm",))
-        worker.expect(tests)
+        worker.expected.update(tests)
         controller.take_account(worker.account())
     assert "the workers collected different tests" in controller.unrequested_gaps
 
@@ -160,9 +160,9 @@ def test_a_worker_without_an_account() -> None:
 def test_a_choice_is_no_fault() -> None:
     """Tests that were deselected are a gap and no fault; tests that were selected and did not run are one."""
     ledger, found = agreed()
-    ledger.expect(["llm/other"])
+    ledger.expected.update(["llm/other"])
     take(ledger, found)
     ledger.mark_partial("tests were deselected")
     assert (len(ledger.gaps), ledger.unrequested_gaps) == (2, [])
-    ledger.select(["llm/other"])
+    ledger.selected.update(["llm/other"])
     assert ledger.unrequested_gaps == ["1 of 2 tests did not run"]

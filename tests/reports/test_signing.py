@@ -191,7 +191,7 @@ def test_a_signed_statement_on_something_else(here: Path, capsys: pytest.Capture
     """A signature of the right key under another statement makes it no report."""
     (here / "b.dsse.json").write_text(dsse.sealed(b'{"_type": "https://in-toto.io/Statement/v1"}', KEY))
     assert verified("b.dsse.json") == 1
-    assert "is no statement on a report of pytest-corpus" in capsys.readouterr().out
+    assert "is not a statement on a report of pytest-corpus" in capsys.readouterr().out
 
 
 def test_the_statement_on_another_report(signed: Path, capsys: pytest.CaptureFixture[str]) -> None:

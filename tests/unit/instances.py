@@ -75,6 +75,15 @@ def paths(value: Any, here: Path = ()) -> Iterator[Path]:
         yield from paths(item, (*here, key))
 
 
+def with_every_text(value: Any, text: str) -> Any:
+    """The value with this text instead of each of its own."""
+    if isinstance(value, dict):
+        return {key: with_every_text(item, text) for key, item in value.items()}
+    if isinstance(value, list):
+        return [with_every_text(item, text) for item in value]
+    return text if isinstance(value, str) else value
+
+
 @cache
 def from_schema(uri: str) -> st.SearchStrategy[Any]:
     """Instances at the borders of the schema with an `$id`; a few that it refuses may be among them."""

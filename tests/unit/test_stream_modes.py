@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from stream_frames import kinds
 
 from pytest_corpus.schema_registry import UnknownEditionError, UnknownSchemaError
 from pytest_corpus.spec.schemas import BASE_URI
@@ -33,10 +34,6 @@ ENVELOPE = f"{BASE_URI}llm/llm.envelope.success.json"
 
 def ndjson(*frames: object) -> bytes:
     return b"".join(json.dumps(frame).encode() + b"\n" for frame in frames)
-
-
-def kinds(report: StreamReport) -> list[tuple[int, str]]:
-    return [(error.frame_number, error.error_type) for error in report.validation_errors]
 
 
 def both(*frames: object, **options: Any) -> StreamReport:

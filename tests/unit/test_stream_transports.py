@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from stream_frames import kinds
 
 from pytest_corpus.stream_validator import (
     MAX_FRAME_BYTES,
@@ -34,10 +35,6 @@ DEEP = (
 NAN = F.replace(b"1.5", b"NaN")
 TWICE = F.replace(b'"ms": 1.5', b'"ms": 1.5, "ms": 2')
 BOM = b"\xef\xbb\xbf"
-
-
-def kinds(report: StreamReport) -> list[tuple[int, str]]:
-    return [(error.frame_number, error.error_type) for error in report.validation_errors]
 
 
 NDJSON: tuple[tuple[str, bytes, int, list[tuple[int, str]]], ...] = (

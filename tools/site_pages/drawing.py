@@ -19,6 +19,7 @@ ROLES = {
     "adapter": "the adapter under test",
     "authoring": "files of schemas",
     "validation": "checking JSON",
+    "redaction": "what may be shown",
     "text": "JSON as text",
     "reference": "example adapters",
     "resources": "where files lie",

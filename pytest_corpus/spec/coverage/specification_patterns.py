@@ -51,7 +51,8 @@ SENTENCES = """
 13.1 MUST: `ops_total` and `latency_ms` (R70) | not: unseen
 13.1 MUST: `tokens_total` and `matches_returned_total` (R70) | not: unseen
 13.1 MUST: no free text, queries or tenants in labels | COM-LEAK-2,4
-13.1 MUST: cardinality is controlled | COM-OBS-13:14,26:27 VEC-CAP-5:6 GRA-OBS-1:2 | how many values a label takes over time
+13.1 MUST: cardinality is controlled | COM-OBS-13:14,26:27 VEC-CAP-5:6 GRA-OBS-1:2 | how many values a label
+    takes over time
 13.2 SHOULD: logs are structured JSON | not: operator
 13.3 SHOULD: `traceparent` is propagated | COM-CTX-5
 13.3 SHOULD: spans have attributes | not: unseen
@@ -87,7 +88,7 @@ SENTENCES = """
 16.2 SHOULD: limits are stated | VEC-CAP-3 COM-CAP-11 GRA-CAP-2
 16.3 MUST: embeddings are cached by model, normalize and text | EMB-CACHE-1:3
 16.3 SHOULD: only deterministic completions are cached | LLM-CACHE-3
-16.3 MUST: graphs cache reads by dialect, text and parameters | GRA-CACHE-1 | the dialect
+16.3 MUST: graphs cache reads by dialect, text and parameters | GRA-CACHE-1/CacheForgetsTheDialect
 16.3 MUST: caches respect tenants | COM-CACHE-1
 17.1 SHOULD: validation, errors and metrics are in one place | not: process
 17.2 MUST: empty labels are rejected | GRA-NODE-6 GRA-EDGE-6

@@ -24,13 +24,13 @@ from pytest_corpus.suites.graph.support.settling import GraphSettling
 from pytest_corpus.suites.graph.support.written_items import MANY, WRITES, deleted_by
 
 UNCALLABLE = (BudgetSpent, DeclarationError, Unresponsive, WriteForbidden)
-"""Why an adapter is not called; what is there then stays until the end."""
+"""The reasons why an adapter is not called; its content then stays until the end."""
 
 WRITING = (*WRITES, *MANY)
 """The operations that write."""
 
 MANY_ITEMS = 200
-"""The number of nodes and edges that may stay for some tests if writes show late."""
+"""The number of nodes and edges that may stay for some tests (R115)."""
 
 ANSWERED_WITH_IDS = ("upsert_nodes", "upsert_edges", "delete_nodes", "delete_edges")
 """The operations that may answer with ids or nothing, where edition 1.0.0 does not forbid it (R123)."""
@@ -123,10 +123,10 @@ class Graph(GraphCapabilities):
         super().begin(unlearn=unlearn)
 
     def _release(self) -> None:
-        """Delete what the test before wrote; if writes show late, only once it is much: the next look waits for it."""
+        """Delete what earlier tests wrote, once it is much."""
         written = self.shared.written_items
         written.age()
-        if self.settling.seconds and len(written.older) < MANY_ITEMS:
+        if len(written.older) < MANY_ITEMS:
             return
         self.client.provider.clear()
         if any(tenant is not None for tenant, _ in self._seeded):
