@@ -10,7 +10,6 @@ from pytest_corpus.kit.audit.exchanges import payload_problem
 from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.fixtures import SUBJECT
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Violation
-from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.suites.embedding.support.answers import embeddings_of, statistics_problems
 from pytest_corpus.suites.embedding.support.calls import EmbeddingCalls
 from pytest_corpus.suites.embedding.support.prerequisites import EmbeddingPrerequisites
