@@ -4,6 +4,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Violation
+from pytest_corpus.kit.replays import keyed
 from pytest_corpus.kit.requests import in_ms
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.faults import BY_KIND
@@ -232,9 +233,9 @@ def test_a_replay_is_answered_as_the_first_call(embedding: Embedding, what: str)
     embedding.require("embed")
     ctx, between = new_key(**new_tenant()), embedding.requests.with_text("embed", embedding.unique())
     name, args = replayed(embedding, what)
-    first = embedding.call(name, args, ctx)
+    first = embedding.call(name, args, keyed(ctx))
     embedding.call("embed", between, ctx)
-    again = embedding.call(name, args, ctx)
+    again = embedding.call(name, args, keyed(ctx))
     expect.readable(again)
     expect.that(first.is_error == again.is_error, "the answer of the first call", str(again))
     if not embeddings_of(first.result):
@@ -308,6 +309,14 @@ def test_a_batch_that_falls_back_is_normalized(embedding: Embedding, kind: str) 
     fresh, texts, reply = fallen_back(embedding, kind, times=1, normalize=True)
     for position, each in placed(fresh, "EMB-NORM-2", reply, texts).items():
         unit(vector_of(each) or [], f"result.embeddings.{position}.vector")
+
+
+@pytest.mark.requirement("COM-IDEM-7")
+@pytest.mark.parametrize("operation", ["embed", "embed_batch"])
+def test_a_request_that_is_sent_twice_at_once_asks_the_provider_once(embedding: Embedding, operation: str) -> None:
+    """Two calls of one request under one key, sent together, reach a slow provider once."""
+    ctx = new_key(**new_tenant())
+    replays.asks_once(embedding, embedding.envelope(operation, embedding.requests.distinct(operation), ctx))
 
 
 @pytest.mark.requirement("COM-IDEM-5")

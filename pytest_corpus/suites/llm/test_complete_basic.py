@@ -10,6 +10,7 @@ from pytest_corpus.kit.answer_cache import cached, plain_call
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import rules
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.replays import keyed
 from pytest_corpus.kit.requests import in_ms
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
 from pytest_corpus.suites.llm.support.answers import completion_tokens
@@ -435,10 +436,10 @@ def test_a_replay_is_answered_as_the_first_call(llm: LLM) -> None:
     llm.require("complete")
     ctx = new_key(**new_tenant())
     args = llm.requests.args(messages=[user(llm.unique())])
-    first = llm.call("complete", args, ctx)
+    first = llm.call("complete", args, keyed(ctx))
     expect.success(first, "a completion under an idempotency key")
     llm.complete(messages=[user(llm.unique())])
-    replays.answers_again(first, llm.call("complete", args, ctx))
+    replays.answers_again(first, llm.call("complete", args, keyed(ctx)))
 
 
 @pytest.mark.requirement("COM-IDEM-4")
@@ -447,6 +448,13 @@ def test_a_request_that_is_sent_twice_at_once_has_one_answer(llm: LLM) -> None:
     llm.require("complete")
     ctx = new_key(**new_tenant())
     replays.has_one_answer(llm, llm.envelope("complete", llm.requests.args(messages=[user(llm.unique())]), ctx))
+
+
+@pytest.mark.requirement("COM-IDEM-7")
+def test_a_request_that_is_sent_twice_at_once_asks_the_provider_once(llm: LLM) -> None:
+    """Two calls of one request under one key, sent together, reach a slow provider once."""
+    ctx = new_key(**new_tenant())
+    replays.asks_once(llm, llm.envelope("complete", llm.requests.distinct("complete"), ctx))
 
 
 @pytest.mark.requirement("COM-IDEM-5")
