@@ -369,3 +369,15 @@ def test_any_sequence_leaves_what_it_should(vector: Vector) -> None:
     slow = min(vector.call("query").exchange.elapsed_s for _ in range(3)) > SLOW_CALL_S
     examples = FEW_SEQUENCES if slow else SEQUENCES
     run_machine(machine_of(vector), seed=vector.settings.seed, steps=STEPS, examples=examples)
+
+
+@rules(whole="VEC-STATE-2", in_order="VEC-STATE-3")
+def test_concurrent_operations_on_the_same_ids(vector: Vector, requirement: str) -> None:
+    """Clients that write, read and delete two ids at once see whole vectors, and in the end the last write."""
+    if requirement == "VEC-STATE-2":
+        check(history(vector), converges, "whole vectors, and in the end the last write or nothing after a delete")
+        return
+    require_strong_consistency(vector)
+    if vector.settling.find_out():
+        raise Blocked("COM-READ-1", "writes do not show at once")
+    check(history(vector), linearizable, "an order of the operations in which each read sees the last write")
