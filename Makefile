@@ -62,8 +62,8 @@ help:
 ##   site                         writes the other generated pages and builds all as a site in docs/_build/html
 ##   pictures                     the pictures of terminal and report in docs/pictures/ anew, from real runs; needs
 ##                                chromium. Look at them before you commit them
-##   bench                        what the plugin costs a pytest run that declares no adapter, what validating
-##                                costs (docs/performance.md), and what a matrix of reports costs
+##   bench                        what the plugin costs a pytest run that declares no adapter, what the suite,
+##                                validating (docs/performance.md) and a matrix of reports cost
 ##   dist                         sdist and wheel in dist/, built twice and the same, and twine check --strict
 ##   dist-check                   the wheel of dist/ in a fresh environment of every Python at hand, and of each extra
 ##   clean                        removes the virtual environment and all that is generated
@@ -197,6 +197,7 @@ bench: $(READY)run
 	'$(BIN)/python' benchmarks/validation.py
 	'$(BIN)/python' benchmarks/matrix.py
 	'$(BIN)/python' benchmarks/startup.py
+	'$(BIN)/python' benchmarks/suite_cpu.py
 
 dist: $(READY)check
 	'$(BIN)/python' tools/build_dist.py

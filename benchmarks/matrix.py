@@ -1,4 +1,4 @@
-"""What a matrix of reports costs: 4 adapters with 600 requirements each, built and rendered in every format.
+"""The cost of a matrix of reports: 4 adapters with 600 requirements each, built and rendered in every format.
 
 Prints the median of elapsed time in milliseconds, and exits with 1 where one takes a second or more.
 

@@ -1,4 +1,4 @@
-"""What the plugin costs a `pytest` run that declares no adapter.
+"""The cost of the plugin in a `pytest` run that declares no adapter.
 
 Collects a tiny generated project many times, in turns with the plugin and with `-p no:corpus`, in one
 invocation, so that whatever else the machine does strikes both alike. Each pair runs in the opposite order of
@@ -73,7 +73,7 @@ def main() -> int:
     elif low > LIMIT_MS:
         print(f"\nNOT within {LIMIT_MS:g} ms")
     else:
-        print(f"\nwhether it is within {LIMIT_MS:g} ms cannot be told: the machine is too busy")
+        print(f"\nwhether it is within {LIMIT_MS:g} ms is unknown: the machine is too busy")
     return 1 if low > LIMIT_MS else 0
 
 

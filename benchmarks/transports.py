@@ -1,4 +1,4 @@
-"""What a call through the suite costs beside a bare client: HTTP and stdio, unary and a stream of 48 frames.
+"""The cost of a call through the suite compared with a bare client: HTTP and stdio, unary and a stream of 48 frames.
 
 Three speak to an adapter behind `pytest-corpus serve` with the same envelopes: a bare client; the transport, in the
 same event loop, with every frame read strictly; and the suite's client, as a test calls it, whose loop is in another
@@ -71,7 +71,7 @@ async def through(remote: RemoteAdapter, envelope: dict[str, Any], *, streaming:
 
 
 def ours(client: AdapterClient, envelope: dict[str, Any], *, streaming: bool, times: int) -> float:
-    """Seconds for so many calls of the suite, and the frames are read."""
+    """The seconds for a number of calls of the suite, reading the frames."""
     started = time.perf_counter()
     for _ in range(times):
         exchange = client.send(envelope, "llm", streaming=streaming)
@@ -114,7 +114,7 @@ class Pipe:
 
 
 async def timed(one: Call, times: int) -> float:
-    """Seconds for so many calls."""
+    """The seconds for a number of calls."""
     started = time.perf_counter()
     for _ in range(times):
         await one()

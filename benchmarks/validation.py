@@ -1,4 +1,4 @@
-"""What validating costs: a request, a stream in each mode, a cold registry, a million frames.
+"""The cost of validating: a request, a stream in each mode, a cold registry, a million frames.
 
 Costs are ratios to work of a known size that runs in the same process in turns with it, so that whatever else the
 machine does strikes both alike: to `orjson.loads` of the same bytes and to `jsonschema`'s `is_valid` of the same
@@ -178,10 +178,10 @@ def _row(
     ratios = sorted(one / two for one, two in pairs)
     reach = int(0.98 * len(ratios) ** 0.5) + 1
     low, high = ratios[len(ratios) // 2 - reach], ratios[len(ratios) // 2 + reach]
-    told = "" if limit is None else f"{limit:g}" + (" NOT held" if low > limit else "" if high <= limit else " unsure")
+    held = "" if limit is None else f"{limit:g}" + (" NOT held" if low > limit else "" if high <= limit else " unsure")
     print(
         f"{label:<66}{1e6 * median(one for one, _ in pairs):>8.2f}{median(ratios):>9.3f}"
-        f"  {low:.3f} to {high:.3f}    {told}"
+        f"  {low:.3f} to {high:.3f}    {held}"
     )
     return limit is not None and low > limit
 
@@ -208,14 +208,14 @@ def _cold() -> bool:
         ("import of ours", 2, None),
     ):
         times = [run[column] for run in runs]
-        told = "" if limit is None else f"{limit:g}" + (" NOT held" if min(times) > limit else "")
-        print(f"{f'cold registry, {label}':<66}{median(times):>8.1f}           {min(times):.1f}            {told}")
+        held = "" if limit is None else f"{limit:g}" + (" NOT held" if min(times) > limit else "")
+        print(f"{f'cold registry, {label}':<66}{median(times):>8.1f}           {min(times):.1f}            {held}")
         above |= limit is not None and min(times) > limit
     return above
 
 
 def _long(frames: int) -> None:
-    """How much the memory of this process grows over a long stream."""
+    """The growth of this process's memory over a long stream."""
     if resource is None:
         return
     line = orjson.dumps({"ok": True, "code": "STREAMING", "ms": 1.5, "chunk": {"text": " word", "is_final": False}})

@@ -1,4 +1,4 @@
-"""How much faster eight workers test an adapter that takes 50 ms for each call than one process does.
+"""The speed-up by eight workers for an adapter that takes 50 ms for each call.
 
 The suite of each component runs both ways on `pytest_corpus.reference`, in folders of their own. Prints the seconds of
 both, what they are to each other, and the verdicts, which must be the same; needs pytest-xdist.

@@ -1,4 +1,4 @@
-"""The console script `pytest-corpus`; what its commands do lies in `commands/`."""
+"""The console script `pytest-corpus`; `commands/` implements its commands."""
 
 import argparse
 import importlib
@@ -16,34 +16,30 @@ PROG = "pytest-corpus"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Carry out one command; the exit code: 0 fine, 1 findings, 2 a command line that makes no sense.
+    """Run one command and return its exit code: 0 fine, 1 findings, 2 a wrong command line.
 
-    130 where it was interrupted, and 141 where the reader of its output went away, as shells have it.
+    As in shells, 130 means that it was interrupted, and 141 that the reader of its output went away.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    given = sys.argv[1:] if argv is None else list(argv)
     try:
         try:
-            return _carry_out(given)
+            return _run(sys.argv[1:] if argv is None else list(argv))
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
-        _let_go_of_stdout()
+        _discard_stdout()
         return NO_READER
     except OSError as error:
-        _let_go_of_stdout()
+        _discard_stdout()
         what = f"{error.filename}:" if error.filename else "the output cannot be written:"
         sys.stderr.write(f"{PROG}: {printable(f'{what} {error.strerror or error}')}\n")
         return USAGE
 
 
 def schema_registry() -> int:
-    """``python -m pytest_corpus.schema_registry``, with the arguments that SCHEMA 9.1 prints; as `main`.
-
-    The command imports the registry under its own name: of the copy that runs as ``__main__`` nothing is used.
-    """
+    """``python -m pytest_corpus.schema_registry``, with the arguments that SCHEMA 9.1 prints; as `main`."""
     parser = argparse.ArgumentParser(
         prog="python -m pytest_corpus.schema_registry",
         usage="%(prog)s --list | --stats | SCHEMA FILE... [--verbose]",
@@ -72,28 +68,28 @@ def stream_validator() -> int:
     return main(["stream", "check", *sys.argv[1:]])
 
 
-def _carry_out(argv: list[str]) -> int:
+def _run(argv: list[str]) -> int:
     name = next((part for part in argv if not part.startswith("-")), "")
-    parser, commands = _parser(name)
+    parser, command = _parser(name)
     given = parser.parse_args(argv)
-    if given.command is None:
+    if command is None:
         parser.print_help(sys.stderr)
         parser.exit(USAGE)
-    said = " ".join(filter(None, (PROG, given.command, getattr(given, "action", None))))
+    words = " ".join(filter(None, (PROG, name, getattr(given, "action", None))))
     try:
-        code: int = commands[given.command].run(given)
+        code: int = command.run(given)
     except CommandError as error:
-        sys.stderr.write(f"{said}: {printable(str(error))}\n")
+        sys.stderr.write(f"{words}: {printable(str(error))}\n")
         return USAGE
     except KeyboardInterrupt as stopped:
         after_the_echo = "\n" if sys.stderr.isatty() else ""
-        sys.stderr.write(f"{after_the_echo}{said}: {stopped or 'interrupted'}\n")
+        sys.stderr.write(f"{after_the_echo}{words}: {stopped or 'interrupted'}\n")
         return INTERRUPTED
     return code
 
 
-def _parser(wanted: str) -> tuple[argparse.ArgumentParser, dict[str, ModuleType]]:
-    """The parser, which knows of the commands that are not wanted no more than what `--help` says of them."""
+def _parser(name: str) -> tuple[argparse.ArgumentParser, ModuleType | None]:
+    """The parser of a command line with a command of this name, and the command; of others it has the summary only."""
     parser = argparse.ArgumentParser(
         prog=PROG,
         description="Tools of the Corpus Protocol v1.0.",
@@ -101,17 +97,17 @@ def _parser(wanted: str) -> tuple[argparse.ArgumentParser, dict[str, ModuleType]
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
-    below = parser.add_subparsers(dest="command", metavar="COMMAND")
-    commands = {name: importlib.import_module(f"pytest_corpus.commands.{name}") for name in COMMANDS}
-    for name, command in commands.items():
-        own = below.add_parser(name, help=command.SUMMARY, description=command.SUMMARY, allow_abbrev=False)
-        if name == wanted:
+    below = parser.add_subparsers(metavar="COMMAND")
+    command = importlib.import_module(f"pytest_corpus.commands.{name}") if name in COMMANDS else None
+    for each, summary in COMMANDS.items():
+        own = below.add_parser(each, help=summary, description=summary, allow_abbrev=False)
+        if command is not None and each == name:
             command.arguments(own)
-    return parser, commands
+    return parser, command
 
 
-def _let_go_of_stdout() -> None:
-    """Let what is still to be written go nowhere, or Python would complain when it ends."""
+def _discard_stdout() -> None:
+    """Redirect unwritten output to the null device, or Python complains when it ends."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError:  # stdout is not a file

@@ -57,9 +57,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_load_initial_conftests(parser: pytest.Parser, args: list[str]) -> Generator[None, object, object]:
     result = yield
     if any(arg.startswith("--corpus-") for arg in args):
-        from pytest_corpus.integration.options import spelling
+        from pytest_corpus.integration.options.checks import check_spelling
 
-        spelling.check(parser, args)
+        check_spelling(parser, args)
     return result
 
 
@@ -67,9 +67,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput") and any(
         str(arg).startswith("--corpus-") for arg in config.invocation_params.args
     ):
-        from pytest_corpus.integration.options import unused
+        from pytest_corpus.integration.options import checks
 
-        unused.watch(config)
+        checks.watch(config)
     reports = config.getoption("corpus_report") or config.getini("corpus_report") or []
     if any(path.lower().endswith(".junit.xml") for path in reports) and not hasattr(config, "workerinput"):
         from pytest_corpus.integration.options import junit

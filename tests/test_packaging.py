@@ -25,18 +25,19 @@ def run(*command: object, cwd: Path) -> subprocess.CompletedProcess[str]:
     return done
 
 
-def python_of(folder: Path) -> Path:
-    """A new virtual environment's interpreter."""
-    venv.create(folder, with_pip=True)
-    return folder / ("Scripts" if sys.platform == "win32" else "bin") / "python"
+def python_with(folder: Path, package: object) -> Path:
+    """The interpreter of a new virtual environment with a package, which the pip of this environment installs."""
+    venv.create(folder, with_pip=False)
+    python = folder / ("Scripts" if sys.platform == "win32" else "bin") / "python"
+    run(sys.executable, "-m", "pip", "--python", python, "install", "-q", package, cwd=folder)
+    return python
 
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with the wheel and the sdist of this checkout."""
     folder = tmp_path_factory.mktemp("built")
-    python = python_of(folder / "venv")
-    run(python, "-m", "pip", "install", "-q", "hatchling", cwd=folder)
+    python = python_with(folder / "venv", "hatchling")
     run(python, "-m", "hatchling", "build", "-d", folder / "dist", cwd=ROOT)
     return folder / "dist"
 
@@ -128,8 +129,7 @@ def test_the_sdist_builds_the_same_wheel(built: Path, wheel: zipfile.ZipFile, tm
 def test_installed_in_a_fresh_environment(built: Path, tmp_path: Path) -> None:
     """From the wheel alone, in an empty folder, the first command of the README ends green and conformant."""
     (path,) = built.glob("*.whl")
-    python = python_of(tmp_path / "venv")
-    run(python, "-m", "pip", "install", "-q", path, cwd=tmp_path)
+    python = python_with(tmp_path / "venv", path)
     folder = tmp_path / "empty"
     folder.mkdir()
     options = ("-p", "no:cacheprovider", "--corpus-adapter=pytest_corpus.reference:llm", "--corpus-report=r.json")

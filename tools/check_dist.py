@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
 WITH = {"xdist": ["-n", "2"], "cov": ["--cov=pytest_corpus.reference.llm"]}
-"""What a run says in which an extra must be seen to work."""
+"""The output of a run in which an extra must be seen to work."""
 
 
 def pythons() -> dict[str, str]:
@@ -45,7 +45,7 @@ def extras(wheel: Path) -> list[str]:
 
 
 def run(*command: object, cwd: Path) -> str:
-    """What a command that must succeed writes.
+    """The output of a command that must succeed.
 
     Raises:
         RuntimeError: it fails.

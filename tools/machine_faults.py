@@ -41,7 +41,7 @@ PACKAGE = "pytest_corpus.reference"
 
 FORK = multiprocessing.get_context("fork")
 HEAVY = ("hypothesis", "jsonschema", "jsonschema_rs", "pytest_corpus.plugin")
-"""What is imported once beside the suites, before the runs are forked."""
+"""Modules that are imported once with the suites, before the runs are forked."""
 
 LIMIT_S = 180
 """A run that takes longer hangs, which is found."""
@@ -89,7 +89,7 @@ class Fault:
 
 
 def main() -> int:
-    """Run the suite on every fault that nobody has decided yet."""
+    """Run the suite on every fault that is not decided yet."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("component", choices=("llm", "vector", "embedding", "graph"))
     parser.add_argument("--count", type=int, default=300, help="how many faults are drawn of all that can be made")
@@ -132,7 +132,7 @@ def digest(text: str) -> str:
 
 
 def results(component: str, path: Path | None, *, again: bool) -> dict[str, str]:
-    """What earlier runs found, by fault: a requirement, or nothing."""
+    """The results of earlier runs, by fault: a requirement, or nothing."""
     if path is None or not path.exists():
         return {}
     lines = map(json.loads, path.read_text("utf-8").splitlines())
@@ -190,7 +190,7 @@ def scopes_of(node: ast.AST, scope: str) -> Iterator[tuple[int, str]]:
 
 
 def changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-    """What can be made of a node, each with words for it."""
+    """The possible changes of a node, each with a description."""
     if isinstance(node, ast.Compare) and type(node.ops[0]) in COMPARISONS:
         ops = [COMPARISONS[type(node.ops[0])](), *node.ops[1:]]
         yield becomes(node, ast.Compare(node.left, ops, node.comparators))
@@ -255,7 +255,7 @@ def prepare(component: str) -> None:
 
 
 def verdict(component: str, fault: Fault) -> str:
-    """What is found in the reference adapter with one fault."""
+    """The requirement that one fault in the reference adapter violates."""
     with tempfile.TemporaryDirectory() as folder:
         process = FORK.Process(target=conformance_run, args=(component, fault, folder))
         process.start()

@@ -35,7 +35,7 @@ REPORT = "report.json"
 
 FORK = multiprocessing.get_context("fork")
 HEAVY = ("hypothesis", "jsonschema", "jsonschema_rs", "pytest_corpus.plugin", "pytest_corpus.reference")
-"""What is imported once beside the suites, before the runs are forked."""
+"""Modules that are imported once with the suites, before the runs are forked."""
 
 LIMIT_S = 300
 """A run that takes longer hangs."""
@@ -44,7 +44,7 @@ USUAL = 0
 """The number of the usual order."""
 
 ORDERS = {"reference": 25, "skeleton": 15, "example": 14}
-"""How many orders each adapter of a kind is run in: 202 in all."""
+"""The number of orders for each adapter of a kind: 202 in all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Result:
     said: Mapping[str, str]
 
     def differences(self, usual: Result) -> Iterator[str]:
-        """What came to another status than in the usual order, a line each."""
+        """The requirements with another status than in the usual order, a line each."""
         if self.verdict != usual.verdict:
             yield f"the verdict is {self.verdict}, in the usual order {usual.verdict}"
         for name in sorted({*self.statuses, *usual.statuses}):

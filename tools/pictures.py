@@ -124,7 +124,7 @@ def sample() -> str:
 
 
 def output(shot: Shot, folder: Path) -> str:
-    """What a command writes on a terminal, colours included.
+    """The output of a command on a terminal, colours included.
 
     Raises:
         RuntimeError: it ends with another code than the pictures are about.

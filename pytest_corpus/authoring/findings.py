@@ -1,4 +1,4 @@
-"""What a check of a tree of files found, and reading those files strictly."""
+"""Findings of checks of a tree of files, and strict reading of the files."""
 
 import os
 from collections.abc import Iterable, Iterator

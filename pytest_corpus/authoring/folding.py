@@ -47,7 +47,7 @@ class Folded:
     choices: list[list[Schema]] = field(default_factory=list)
 
     def of_key(self, key: str) -> Schema | None:
-        """What must hold for the value of a key; None where the key is refused."""
+        """The schema for the value of a key; None if the key is refused."""
         said = list(self.properties.get(key, ()))
         for keys, patterns, others in self.closures:
             matching = [schema for pattern, schema in patterns.items() if re.search(pattern, key)]
@@ -82,7 +82,7 @@ class Folder:
         return folded
 
     def narrowed(self, folded: Folded, branch: Schema, choices: list[list[Schema]]) -> Folded:
-        """The folded schema with one branch of a union folded in, and these choices left beside those of the branch."""
+        """The folded schema with one branch of a union folded in, and these choices left with those of the branch."""
         copy = Folded(
             folded.types,
             folded.values,

@@ -91,12 +91,12 @@ class Tree:
 
     @property
     def faults(self) -> dict[str, tuple[str, str]]:
-        """Why the others cannot be read: the rule and the message, by the file."""
+        """The rule and the message for each of the other documents, by file."""
         return self._read[1]
 
     @property
     def complete(self) -> bool:
-        """Whether every document of the table could be read."""
+        """True if every document of the table could be read."""
         return len(self.documents) == len(self.listed)
 
     @cached_property
@@ -108,7 +108,7 @@ class Tree:
 
     @cached_property
     def _ids(self) -> dict[str, tuple[str, str]]:
-        """Where each document and each embedded ``$id`` lies. A document is known by its place, as in the registry."""
+        """The place of each document, known by its place as in the registry, and of each embedded ``$id``."""
         embedded = {place.base: (place.file, place.pointer) for place in self.places if "$id" in place.schema}
         return embedded | {BASE_URI + file: (file, "") for file in self.listed}
 
@@ -159,7 +159,7 @@ def escaped(key: str) -> str:
 
 
 def at(document: Any, pointer: str) -> Any:
-    """What lies at a JSON pointer; None where nothing does."""
+    """The value at a JSON pointer; None if there is none."""
     for part in pointer.split("/")[1:]:
         key = part.replace("~1", "/").replace("~0", "~")
         if isinstance(document, dict):

@@ -1,14 +1,29 @@
-"""The commands of `pytest-corpus`, a module each: `SUMMARY`, `arguments(parser)` and `run(given) -> int`."""
+"""The commands of `pytest-corpus`, a module each, with `arguments(parser)` and `run(given) -> int`, the exit code.
 
-COMMANDS = ("init", "verify", "sweep", "serve", "schema", "stream", "golden", "bundle", "report", "list", "explain")
-"""The commands, in the order in which `--help` shows them; each is a module of this package."""
+`run` raises `CommandError` if something cannot be done.
+"""
+
+COMMANDS = {
+    "init": "write an adapter repository to start from",
+    "verify": "run the conformance suite against an adapter",
+    "sweep": "delete what earlier runs left in an adapter's store",
+    "serve": "put a Python adapter behind HTTP, WebSocket, gRPC or stdio",
+    "schema": "schemas: list, show, and check messages against them",
+    "stream": "streams: check the frames of a file or of stdin",
+    "golden": "golden messages: check, show, generate, diff",
+    "bundle": "behaviour bundles: init, validate, run",
+    "report": "reports: merge, combine, diff, sign, verify, badge, render",
+    "list": "requirements: id, level, sentence",
+    "explain": "one requirement or ruling: sentence, sources, hint, an example",
+}
+"""The summary of each command, in the order of `--help`."""
 
 FINE, FINDINGS, USAGE = 0, 1, 2
 """The exit codes of every command."""
 
 INTERRUPTED, NO_READER = 130, 141
-"""Those of one that was stopped with Ctrl-C, and of one whose output nobody reads any more, as shells have it."""
+"""The exit codes, as in shells, after Ctrl-C and if the reader of the output went away."""
 
 
 class CommandError(Exception):
-    """What was asked for cannot be done: one sentence that says what is wrong, where, and what to do."""
+    """One sentence on a request that cannot be carried out: what is wrong, where, and what to do."""

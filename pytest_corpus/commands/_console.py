@@ -1,4 +1,4 @@
-"""What the commands say, and where: results on stdout, how far they are on a terminal's stderr, JSON for machines."""
+"""The output of the commands: results on stdout, progress and warnings on stderr, JSON for machines."""
 
 from __future__ import annotations
 
@@ -9,28 +9,22 @@ import shutil
 import sys
 import time
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any, TextIO
 
 from pytest_corpus.redaction.values import printable
 
 Measure = Callable[[int], str]
-"""How an amount of what a command works on is written."""
+"""Renders an amount of work."""
 
 
 def format_argument(parser: argparse.ArgumentParser) -> None:
-    """`--format text|json`, as every command has it that yields data."""
-    parser.add_argument(
-        "--format", choices=("text", "json"), default="text", help="text for people (default), json for machines"
-    )
+    """Add `--format text|json`, which every command with a result has."""
+    text = "text for people (default), json for machines"
+    parser.add_argument("--format", choices=("text", "json"), default="text", help=text)
 
 
 def count(text: str) -> int:
-    """The value of an argument that has to be a whole number above 0.
-
-    Raises:
-        argparse.ArgumentTypeError: it is none.
-    """
+    """The value of an argument that must be a positive integer."""
     number = int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
@@ -38,28 +32,28 @@ def count(text: str) -> int:
 
 
 def say(*lines: str) -> None:
-    """Write lines to stdout, with escapes in the place of characters that would change the terminal."""
+    """Write lines to stdout; characters that would change the terminal are escaped."""
     for line in lines:
         sys.stdout.write(printable(line) + "\n")
 
 
 def say_json(value: Any) -> None:
-    """Write one JSON document to stdout, in ASCII so that no encoding of a pipe can spoil it."""
+    """Write one JSON document to stdout, in ASCII, which every pipe can encode."""
     sys.stdout.write(json.dumps(value, indent=2, allow_nan=False) + "\n")
 
 
 def warn(text: str) -> None:
-    """Write one line to stderr: what is neither a result nor the end of the command."""
+    """Write one line that is not a result to stderr."""
     sys.stderr.write(printable(text) + "\n")
 
 
 def good(text: str) -> str:
-    """A word of good news, in green on a terminal that has colours."""
+    """A word in green, on a terminal with colours."""
     return _coloured(text, "32")
 
 
 def bad(text: str) -> str:
-    """A word of bad news, likewise in red."""
+    """A word in red, on a terminal with colours."""
     return _coloured(text, "31")
 
 
@@ -69,7 +63,7 @@ def _coloured(text: str, colour: str) -> str:
 
 
 def verdict(subject: str, word: str, rest: str) -> None:
-    """Write one line of a result: what it is about, the coloured word that counts, and what else there is to say."""
+    """Write one line of a result: the subject, the coloured word that counts, and the rest."""
     sys.stdout.write(f"{printable(subject)}: {word} {printable(rest)}\n")
 
 
@@ -91,7 +85,7 @@ def plural(number: int, noun: str) -> str:
 
 
 def size(number: int) -> str:
-    """An amount of bytes for people, in binary units."""
+    """An amount of bytes in binary units."""
     amount = float(number)
     for unit in ("bytes", "KiB", "MiB"):
         if amount < 1024:
@@ -101,14 +95,13 @@ def size(number: int) -> str:
 
 
 class Progress:
-    """One line on a terminal's stderr that says how far a command is; in a pipe nothing.
+    """One line with the progress of a command on a terminal's stderr; nothing in a pipe.
 
-    As a context manager it leaves the terminal as it was. Whatever is written to stdout in between has to go
-    through `aside`, or it would end up behind that line.
+    As a context manager it leaves the terminal as it was. Call `clear` before anything is written to stdout.
 
     Args:
-        total: how much there is in all; None where nobody knows.
-        measure: writes an amount.
+        total: the whole amount; None if it is unknown.
+        measure: renders an amount.
     """
 
     _PAUSE_S = 0.1
@@ -124,13 +117,11 @@ class Progress:
     def __enter__(self) -> Progress:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.clear()
 
     def at(self, done: int, note: str = "") -> None:
-        """Say how much is done, and perhaps with what."""
+        """Show the amount that is done, with a note."""
         if not self._shows or time.monotonic() < self._next:
             return
         self._next = time.monotonic() + self._PAUSE_S
@@ -143,7 +134,7 @@ class Progress:
         self._width = len(line)
 
     def clear(self) -> None:
-        """Take the line away, so that something else can be written."""
+        """Remove the line, so that something else can be written."""
         if self._width:
             self._stream.write(f"\r{' ' * self._width}\r")
             self._stream.flush()

@@ -1,7 +1,6 @@
-"""Reading what a user names: files, folders and stdin, and one clear sentence for each thing that can be wrong.
+"""Files, folders and stdin that a user names, with one clear sentence for each thing that can be wrong.
 
-What cannot be read is a `CommandError`. What was read and is not sound JSON is a `Document` with a flaw: the
-command looked at it and found something.
+A file that cannot be read raises `CommandError`; content that is not valid JSON is a `Document` with a flaw.
 """
 
 import os
@@ -17,16 +16,16 @@ from pytest_corpus.commands._console import size
 from pytest_corpus.spec.wire_format import BOM
 
 STDIN = "-"
-"""The name that stands for stdin."""
+"""The name of stdin."""
 
 MAX_BYTES = 64 * 1024 * 1024
-"""How much of one document is read unless more is asked for; what is larger is hardly meant."""
+"""The default size limit of a document."""
 
 LINES = (".ndjson", ".jsonl")
-"""The suffixes of files with a document a line."""
+"""The suffixes of files with one document per line."""
 
 SUFFIXES = (".json", *LINES)
-"""The suffixes of the files that count in a folder."""
+"""The suffixes of the files that are read in a folder."""
 
 _SNIFFED = 4096
 _SIGNATURES = (
@@ -40,7 +39,7 @@ _SIGNATURES = (
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One JSON document: its line, where it is one of several in a file, its value, and why it is none, if so."""
+    """One JSON document: its line, if the file has several, its value, and its flaw if it is not valid JSON."""
 
     line: int | None
     value: Any
@@ -48,17 +47,13 @@ class Document:
 
 
 def shown_name(name: str) -> str:
-    """A file as messages call it."""
+    """The name of a file in messages."""
     return "stdin" if name == STDIN else name
 
 
 @contextmanager
 def opened(name: str) -> Iterator[BinaryIO]:
-    """A file, or stdin, open for bytes.
-
-    Raises:
-        CommandError: it cannot be opened, or not be read to its end.
-    """
+    """A file or stdin, open for bytes; errors while reading become `CommandError`."""
     if name == STDIN and sys.stdin is None:
         raise CommandError("stdin: is closed; there is nothing to read")
     try:
@@ -82,11 +77,7 @@ def opened(name: str) -> Iterator[BinaryIO]:
 
 
 def read_bytes(name: str, limit: int = MAX_BYTES) -> bytes:
-    """All bytes of a file or of stdin, also of one that has no end.
-
-    Raises:
-        CommandError: it cannot be read, or holds more than `limit` bytes.
-    """
+    """All bytes of a file or of stdin, which must not exceed `limit`."""
     with opened(name) as file:
         data = file.read(limit + 1)
     if len(data) > limit:
@@ -95,12 +86,9 @@ def read_bytes(name: str, limit: int = MAX_BYTES) -> bytes:
 
 
 def documents(name: str, *, lines: bool, limit: int = MAX_BYTES) -> Iterator[Document]:
-    """The JSON documents of a file or of stdin: the only one, or with `lines` those of its lines that are not blank.
+    """The JSON document of a file or of stdin, or with `lines` one for each line that is not blank.
 
-    Of a file of lines no more than one is held at a time. A file without any document gives one that is flawed.
-
-    Raises:
-        CommandError: it cannot be read, or the only document measures more than `limit` bytes.
+    Lines are read one at a time. A file without any document yields one with a flaw.
     """
     if not lines:
         yield _document(None, read_bytes(name, limit))
@@ -130,12 +118,12 @@ def _lines(file: BinaryIO, limit: int) -> Iterator[Document]:
 
 
 def foreign(data: bytes) -> str:
-    """What a file is that begins with these bytes, where it is plainly no text in UTF-8; otherwise nothing."""
+    """The kind of a file that is plainly not text in UTF-8, by its first bytes; otherwise empty."""
     for signature, said in _SIGNATURES:
         if data.startswith(signature):
             return said
     place = data.find(b"\0", 0, _SNIFFED)
-    return f"is binary, no JSON: byte {place + 1} is NUL" if place >= 0 else ""
+    return f"is binary, not JSON: byte {place + 1} is NUL" if place >= 0 else ""
 
 
 def _document(line: int | None, data: bytes) -> Document:
@@ -153,7 +141,7 @@ def _document(line: int | None, data: bytes) -> Document:
 
 
 def _syntax(data: bytes) -> str:
-    """Where a document that is UTF-8 is not JSON, as exactly as the parser says; otherwise nothing."""
+    """The place and the kind of a syntax error, as the parser reports it; otherwise empty."""
     import orjson
 
     try:
@@ -168,7 +156,7 @@ def _syntax(data: bytes) -> str:
         if "unexpected end" in error.msg:
             return f"ends in the middle of the JSON document, after {len(data)} bytes; is it cut off?"
         where = f"at line {error.lineno}, column {error.colno}" if error.colno else ""
-        several = "; of a file with a document a line say --lines" if "after document" in error.msg else ""
+        several = "; use --lines for a file with one document per line" if "after document" in error.msg else ""
         return f"is not JSON: {error.msg} {where}{several}".rstrip()
     return ""
 
@@ -178,16 +166,13 @@ def _cure(data: bytes) -> str:
 
 
 def _too_large(limit: int) -> str:
-    return f"measures more than {size(limit)}, the most that one document may have here; --max-bytes sets another limit"
+    return f"measures more than {size(limit)}, the limit for one document; --max-bytes sets another limit"
 
 
 def expanded(name: str) -> list[str]:
-    """A file as it is; in the place of a folder the files below it that hold JSON, in order.
+    """The file itself, or the JSON files below a folder, in order.
 
     Hidden files and folders are left out, and links to folders are not followed.
-
-    Raises:
-        CommandError: a folder cannot be read or has no such file.
     """
     return _below(name) if name != STDIN and os.path.isdir(name) else [name]
 

@@ -1,13 +1,13 @@
-"""Signed reports: `report sign`, and what `report verify --public-key` adds to `report verify`.
+"""Signed reports: `report sign` and `report verify --public-key`.
 
-A private key is read, used, and named by the id of its public half; nothing of it is said or written.
+A private key is read and used, never printed or written; messages name it by the id of its public half.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 ENVIRONMENT = "env://"
-"""What stands before the name of an environment variable that holds a key, as cosign writes it."""
+"""The prefix, as in cosign, of an environment variable that holds a key."""
 
 _Key = TypeVar("_Key")
 
 
 @dataclass(frozen=True, slots=True)
 class Signed:
-    """What a statement says, whose signature fits: the id of the key, and what its holder vouches for."""
+    """A statement with a valid signature: the id of the key and the claims of its holder."""
 
     keyid: str
     adapter: str
@@ -41,7 +41,7 @@ class Signed:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What is wrong, a sentence each; what the statement says, and the report that was checked with it, if one was."""
+    """The faults, one sentence each, the statement, and the report that was checked with it, if one was."""
 
     faults: list[str]
     signed: Signed | None = None
@@ -49,34 +49,21 @@ class Result:
 
 
 def needs_library() -> None:
-    """Say what to install where the extra is missing.
-
-    Raises:
-        CommandError: it is missing.
-    """
+    """Refuse to go on without the extra `sign`."""
     try:
         import cryptography.hazmat.primitives.asymmetric.ed25519  # noqa: F401
     except ImportError:
-        raise CommandError(
-            "signatures need the package cryptography; install it with: pip install 'pytest-corpus[sign]'"
-        ) from None
+        said = "signatures need the package cryptography; install it with: pip install 'pytest-corpus[sign]'"
+        raise CommandError(said) from None
 
 
 def private_key(name: str) -> Ed25519PrivateKey:
-    """The private key that `--key` names.
-
-    Raises:
-        CommandError: it cannot be read, or is not an Ed25519 key in PKCS #8 without a passphrase.
-    """
+    """The private key that `--key` names: Ed25519, in PKCS #8 without a passphrase."""
     return _key("--key", name, keys.private)
 
 
 def public_key(name: str) -> Ed25519PublicKey:
-    """The public key that `--public-key` names.
-
-    Raises:
-        CommandError: it cannot be read, or is not an Ed25519 key.
-    """
+    """The Ed25519 key that `--public-key` names."""
     return _key("--public-key", name, keys.public)
 
 
@@ -93,11 +80,7 @@ def _key(option: str, name: str, load: Callable[[bytes], _Key]) -> _Key:
 
 
 def target(report: str, output: str | None, key: str) -> Path:
-    """Where the envelope of a report goes.
-
-    Raises:
-        CommandError: it cannot be written there, or would take the place of the report or of the key.
-    """
+    """The path of a report's envelope; it must not replace the report or the key."""
     path = Path(output or _beside(report))
     if not path.name.endswith(dsse.SUFFIX) or path.name == dsse.SUFFIX:
         raise CommandError(f"-o {path}: the name must end in {dsse.SUFFIX}")
@@ -118,13 +101,10 @@ def _report_of(envelope: str) -> str:
 
 
 def verified(name: str, signature: str | None, key: Ed25519PublicKey, check: Callable[[str], list[str]]) -> Result:
-    """Check a report and its signed statement, of which either was named; a report that is not there is left out.
+    """Check a report and its signed statement; either may be named, and the report may be missing.
 
     Args:
-        check: tells what is wrong with a report.
-
-    Raises:
-        CommandError: a file cannot be read.
+        check: returns the faults of a report.
     """
     if dsse.is_envelope(name, read_bytes(name)):
         envelope, report = name, _report_of(name)
@@ -133,9 +113,8 @@ def verified(name: str, signature: str | None, key: Ed25519PublicKey, check: Cal
         envelope, report = signature or _beside(name), name
     faults = [f"{printable(report)}: {fault}" for fault in check(report)] if report else []
     if not os.path.exists(envelope):
-        raise CommandError(
-            f"{envelope}: there is no such file, so {report} is not signed; name its signed statement with --signature"
-        )
+        said = f"there is no such file, so {report} is not signed; name its signed statement with --signature"
+        raise CommandError(f"{envelope}: {said}")
     try:
         payload = dsse.opened(read_bytes(envelope), key)
         signed = _said(payload, dsse.keyid(key))
@@ -158,11 +137,11 @@ def _said(payload: bytes, keyid: str) -> Signed:
     try:
         return Signed(keyid, **intoto.told(payload))
     except ValueError:
-        raise dsse.EnvelopeError("is signed, but is no statement on a report of pytest-corpus") from None
+        raise dsse.EnvelopeError("is signed, but is not a statement on a report of pytest-corpus") from None
 
 
 def explained(result: Result, key: str) -> str:
-    """Who vouches for what, and what nobody does; nothing where anything is wrong."""
+    """The statement, what the signature proves and what it does not; empty if there are faults."""
     signed = result.signed
     if signed is None or result.faults:
         return ""
@@ -178,8 +157,3 @@ def explained(result: Result, key: str) -> str:
         "find out yourself: whose key it is, not from where the report came; whether what you use is what was tested",
     )
     return "".join(f"{printable(line)}\n" for line in lines)
-
-
-def as_json(signed: Signed | None) -> dict[str, str] | None:
-    """What a statement says, for machines."""
-    return asdict(signed) if signed else None

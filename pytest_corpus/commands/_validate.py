@@ -1,80 +1,69 @@
-"""`pytest-corpus schema validate FILE...`: messages in files, held to their schemas."""
-
-from __future__ import annotations
+"""`pytest-corpus schema validate FILE...`: check messages in files against their schemas."""
 
 import argparse
 import warnings
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from difflib import get_close_matches
+from typing import Any
 
 from pytest_corpus.commands import FINDINGS, FINE, USAGE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.commands._files import LINES, MAX_BYTES, STDIN, Document, documents, expanded, shown_name
-from pytest_corpus.commands._told import told_schema
-from pytest_corpus.redaction.values import printable
-from pytest_corpus.spec.schemas import EDITIONS
-
-if TYPE_CHECKING:
-    from pytest_corpus.validation.schema.registry import SchemaRegistry
+from pytest_corpus.redaction.values import printable, shown
+from pytest_corpus.spec.goldens import GOLDENS
+from pytest_corpus.spec.operations import BY_OP, Operation
+from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, EDITIONS, LATEST
+from pytest_corpus.validation.schema.exceptions import DeprecatedFieldWarning, SchemaValidationError, place_of
+from pytest_corpus.validation.schema.registry import SchemaRegistry, registry
 
 PROG = "pytest-corpus schema validate"
 
 _HELD = 1000
-"""How many findings a JSON result holds; the others are counted."""
+"""The most findings in a JSON result; the others are counted."""
+
+_NAME_IT = "name its schema with --schema NAME (pytest-corpus schema list shows them)"
+_BY_FILE = {golden.file.rpartition("/")[2]: golden for golden in GOLDENS}
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Files, and what they are held to."""
-    parser.add_argument("files", metavar="FILE", nargs="+", help="a file, a folder, or - for stdin")
-    parser.add_argument(
-        "--schema", metavar="NAME", help="short name, file name or $id; default: what the message itself tells"
-    )
-    parser.add_argument("--edition", choices=EDITIONS, help="default: the newest, which accepts all that others accept")
-    parser.add_argument(
-        "--lines", action="store_true", help=f"a document a line, as in {' and '.join(LINES)} files without being told"
-    )
-    parser.add_argument(
-        "--max-errors", type=console.count, metavar="N", default=20, help="shown of one document (default 20)"
-    )
-    parser.add_argument(
-        "--max-bytes", type=console.count, metavar="N", default=MAX_BYTES, help="the most that one document may measure"
-    )
-    parser.add_argument("-v", "--verbose", action="store_true", help="name valid documents too")
+    """Add the files and the options."""
+    add = parser.add_argument
+    add("files", metavar="FILE", nargs="+", help="a file, a folder, or - for stdin")
+    add("--schema", metavar="NAME", help="short name, file name or $id (default: as the message says)")
+    add("--edition", choices=EDITIONS, help="default: the newest, which accepts all that others accept")
+    add("--lines", action="store_true", help=f"one document a line (default in {' and '.join(LINES)} files)")
+    add("--max-errors", type=console.count, metavar="N", default=20, help="errors shown per document (default 20)")
+    add("--max-bytes", type=console.count, metavar="N", default=MAX_BYTES, help="size limit of a document")
+    add("-v", "--verbose", action="store_true", help="name valid documents too")
     console.format_argument(parser)
-
-
-@dataclass(frozen=True, slots=True)
-class _Finding:
-    """A document that is not valid: by itself, or under a schema."""
-
-    line: int | None
-    schema: str | None
-    edition: str | None
-    problems: list[dict[str, str]]
-    golden: str | None
 
 
 @dataclass(slots=True)
 class _File:
-    """What came out about one file."""
+    """The results of one file."""
 
     file: str
     documents: int = 0
     invalid: int = 0
     schemas: set[str] = field(default_factory=set)
-    findings: list[_Finding] = field(default_factory=list)
+    findings: list[dict[str, Any]] = field(default_factory=list)
     error: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """The results in the form of the JSON document."""
+        return {
+            "file": self.file,
+            "valid": not self.invalid and not self.error,
+            "documents": self.documents,
+            "schemas": sorted(self.schemas),
+            "findings": self.findings,
+            **({"error": self.error} if self.error else {}),
+        }
 
 
 def run(given: argparse.Namespace) -> int:
-    """Check every document of every file; one that cannot be read does not keep the others from being checked.
-
-    Raises:
-        CommandError: there is no such schema, or the files named make no sense.
-    """
-    from pytest_corpus.validation.schema.registry import registry
-
+    """Check every document of every file that can be read."""
     if given.files.count(STDIN) > 1:
         raise CommandError("stdin can be read once; name - once")
     schemas = registry()
@@ -87,17 +76,25 @@ def run(given: argparse.Namespace) -> int:
             if len(files) > 1:
                 progress.at(number, shown_name(name))
             results.append(check.file(name))
+    counts = {
+        "documents": sum(result.documents for result in results),
+        "invalid": sum(result.invalid for result in results),
+        "unreadable": sum(bool(result.error) for result in results),
+    }
     if given.format == "json":
-        console.say_json(_as_json(results))
-    elif len(results) > 1 or sum(result.documents for result in results) > 1:
-        console.say(_summary(results))
-    if any(result.error for result in results):
+        valid = not counts["invalid"] and not counts["unreadable"]
+        omitted = counts["invalid"] - sum(len(result.findings) for result in results)
+        files_as_json = [result.as_json() for result in results]
+        console.say_json({"valid": valid, **counts, "findings_omitted": omitted, "files": files_as_json})
+    elif len(results) > 1 or counts["documents"] > 1:
+        console.say(_summary(len(results), **counts))
+    if counts["unreadable"]:
         return USAGE
-    return FINDINGS if any(result.invalid for result in results) else FINE
+    return FINDINGS if counts["invalid"] else FINE
 
 
 def _files(names: list[str]) -> tuple[list[str], list[_File]]:
-    """The files to check, and what there is to say of folders in which none is to be found."""
+    """The files to check, and a result for each folder without any."""
     files: list[str] = []
     errors: list[_File] = []
     for name in names:
@@ -109,8 +106,15 @@ def _files(names: list[str]) -> tuple[list[str], list[_File]]:
     return files, errors
 
 
+def _summary(files: int, documents: int, invalid: int, unreadable: int) -> str:
+    parts = [f"{console.plural(files, 'file')}, {console.plural(documents, 'document')}", f"{invalid:,} not valid"]
+    if unreadable:
+        parts.append(f"{console.plural(unreadable, 'file')} could not be checked")
+    return ", ".join(parts)
+
+
 class _Check:
-    """Checks files, and says of each document what there is to say as soon as it is known."""
+    """Checks files and prints the result of each document at once."""
 
     def __init__(
         self, given: argparse.Namespace, schemas: SchemaRegistry, progress: console.Progress, *, alone: bool
@@ -119,7 +123,7 @@ class _Check:
         self.held = 0
 
     def file(self, name: str) -> _File:
-        """All documents of a file."""
+        """Check all documents of a file."""
         result = _File(shown_name(name))
         by_line = self.given.lines or name.endswith(LINES)
         try:
@@ -130,24 +134,26 @@ class _Check:
                 self._document(name, document, result)
         except CommandError as error:
             result.error = str(error)
-            self._say(error=result.error)
+            self.progress.clear()
+            console.warn(f"{PROG}: {error}")
         return result
 
     def _document(self, name: str, document: Document, result: _File) -> None:
         where = f"{result.file}:{document.line}" if document.line else result.file
         if document.flaw:
-            self._found(result, _Finding(document.line, None, None, [_problem("json", document.flaw)], None))
-            self._say(f"{where}: {document.flaw}")
+            problem = {"path": "", "rule": "json", "message": printable(document.flaw)}
+            self._found(result, document, [{**problem, "found": "", "hint": "", "location": ""}])
+            self.progress.clear()
+            if self.given.format == "text":
+                console.say(f"{where}: {document.flaw}")
             return
         try:
-            schema = self.given.schema or told_schema(name, document.value, self.given.edition)
+            schema = self.given.schema or schema_for(name, document.value, self.given.edition)
         except CommandError as error:
             raise CommandError(f"{where}: {error}") from None
         self._under(where, schema, document, result)
 
     def _under(self, where: str, name: str, document: Document, result: _File) -> None:
-        from pytest_corpus.validation.schema.exceptions import DeprecatedFieldWarning, SchemaValidationError
-
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DeprecatedFieldWarning)  # said below, with the file and the line
@@ -155,8 +161,7 @@ class _Check:
         except SchemaValidationError as refused:
             problems = refused.problems[: self.given.max_errors]
             held = [{key: text for key, text in asdict(problem).items() if key != "schema"} for problem in problems]
-            finding = _Finding(document.line, refused.schema, refused.edition, held, refused.golden)
-            self._found(result, finding)
+            self._found(result, document, held, refused)
             result.schemas.add(refused.schema)
             if self.given.format == "text":
                 self._say_refused(where, refused)
@@ -171,13 +176,21 @@ class _Check:
             self.progress.clear()
             console.verdict(where, console.good("valid"), f"{schema} (edition {edition})")
 
-    def _found(self, result: _File, finding: _Finding) -> None:
+    def _found(
+        self,
+        result: _File,
+        document: Document,
+        problems: list[dict[str, Any]],
+        refused: SchemaValidationError | None = None,
+    ) -> None:
         result.invalid += 1
         if self.given.format == "json" and self.held < _HELD:
             self.held += 1
-            result.findings.append(finding)
+            about = {name: getattr(refused, name, None) for name in ("schema", "edition")}
+            golden = getattr(refused, "golden", None)
+            result.findings.append({"line": document.line, **about, "problems": problems, "golden": golden})
 
-    def _say_refused(self, where: str, refused: Any) -> None:
+    def _say_refused(self, where: str, refused: SchemaValidationError) -> None:
         self.progress.clear()
         console.verdict(where, console.bad("not a valid"), f"{refused.schema} (edition {refused.edition})")
         problems = refused.problems
@@ -185,57 +198,46 @@ class _Check:
         if len(problems) > self.given.max_errors:
             console.say(f"  and {len(problems) - self.given.max_errors} more; --max-errors shows more of them")
         if refused.golden:
-            from pytest_corpus.validation.schema.exceptions import place_of
-
             console.say(f"  compare with {place_of(refused.golden)}")
 
-    def _say(self, found: str = "", error: str = "") -> None:
-        self.progress.clear()
-        if error:
-            console.warn(f"{PROG}: {error}")
-        elif self.given.format == "text":
-            console.say(found)
+
+def schema_for(name: str, value: Any, edition: str | None) -> str:
+    """The short name of the schema of a message in the file `name`.
+
+    A request names it by its ``op`` (SPECIFICATION 4.2.6): the request schema of the operation, or in an edition
+    without one the component's request envelope. An error envelope is the same for all (SCHEMA 3.1). Any other
+    message with the file name of a golden has the schema of that golden.
+
+    Raises:
+        CommandError: nothing names the schema; the sentence, without the file's name, says what to do.
+    """
+    message: Mapping[str, Any] = value if isinstance(value, dict) else {}
+    op = message.get("op")
+    if isinstance(op, str) and op in BY_OP:
+        return _request(BY_OP[op], edition or LATEST)
+    if message.get("ok") is False and "chunk" not in message:
+        return "common.envelope.error"
+    if golden := _BY_FILE.get(name.replace("\\", "/").rpartition("/")[2]):
+        return golden.schema
+    raise CommandError(_unknown(op) if isinstance(op, str) else _no_schema(message))
 
 
-def _problem(rule: str, message: str) -> dict[str, str]:
-    return {"path": "", "rule": rule, "message": printable(message), "found": "", "hint": "", "location": ""}
+def _request(operation: Operation, edition: str) -> str:
+    schema = BY_NAME[operation.request]
+    return schema.name if edition in schema.editions else f"{operation.component}.envelope.request"
 
 
-def _counts(results: list[_File]) -> dict[str, int]:
-    return {
-        "documents": sum(result.documents for result in results),
-        "invalid": sum(result.invalid for result in results),
-        "unreadable": sum(bool(result.error) for result in results),
-    }
+def _unknown(op: str) -> str:
+    near = get_close_matches(op, BY_OP, n=1)
+    hint = f"did you mean {near[0]}? If not," if near else "if that is meant,"
+    return f"its op, {shown(op, ('op',), 'enum')}, is not an operation of the protocol; {hint} {_NAME_IT}"
 
 
-def _summary(results: list[_File]) -> str:
-    counts = _counts(results)
-    files, documents_ = console.plural(len(results), "file"), console.plural(counts["documents"], "document")
-    parts = [f"{files}, {documents_}", f"{counts['invalid']:,} not valid"]
-    if counts["unreadable"]:
-        parts.append(f"{console.plural(counts['unreadable'], 'file')} could not be checked")
-    return ", ".join(parts)
-
-
-def _as_json(results: list[_File]) -> dict[str, Any]:
-    counts = _counts(results)
-    held = sum(len(result.findings) for result in results)
-    return {
-        "valid": not counts["invalid"] and not counts["unreadable"],
-        **counts,
-        "findings_omitted": counts["invalid"] - held,
-        "files": list(_files_as_json(results)),
-    }
-
-
-def _files_as_json(results: list[_File]) -> Iterator[dict[str, Any]]:
-    for result in results:
-        yield {
-            "file": result.file,
-            "valid": not result.invalid and not result.error,
-            "documents": result.documents,
-            "schemas": sorted(result.schemas),
-            "findings": [asdict(finding) for finding in result.findings],
-            **({"error": result.error} if result.error else {}),
-        }
+def _no_schema(message: Mapping[str, Any]) -> str:
+    if str(message.get("$id", "")).startswith(BASE_URI) or "$schema" in message:
+        return f"is a schema, not a message; to check it as a message, {_NAME_IT}"
+    if "chunk" in message or {"event", "data"} <= message.keys():
+        return f"is a frame of a stream, which names no schema; check streams with `stream check`, or {_NAME_IT}"
+    if "ok" in message:
+        return f"is an answer, and does not say which operation it answers; {_NAME_IT}"
+    return f"nothing says which message it is; {_NAME_IT}"

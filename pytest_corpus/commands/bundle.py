@@ -1,18 +1,37 @@
-"""`pytest-corpus bundle`: behaviour bundles without pytest: begun, checked, run."""
+"""`pytest-corpus bundle`: write, check and run behaviour bundles without pytest."""
 
 import argparse
+import importlib
+import inspect
+import os
+import sys
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from pytest_corpus.commands import FINDINGS, FINE, CommandError
+from pytest_corpus.adapter.client import AdapterClient, Declaration
+from pytest_corpus.adapter.exceptions import DeclarationError
+from pytest_corpus.adapter.opening.factory import resolve, split_label
+from pytest_corpus.adapter.usage.budget import Budget, parse
+from pytest_corpus.bundles.errors import BundleError, suggestion
+from pytest_corpus.bundles.loading.bundle_file import load
+from pytest_corpus.bundles.plugin_functions import functions
+from pytest_corpus.bundles.providers.mock import read_script
+from pytest_corpus.bundles.reporting import baselines, section
+from pytest_corpus.bundles.results import PASSED, CaseResult
+from pytest_corpus.bundles.running.cassettes import MODES
+from pytest_corpus.bundles.running.store import MemoryStore, SpentBudget
+from pytest_corpus.bundles.session import BundleOptions, BundleRun, BundleSession
+from pytest_corpus.commands import FINDINGS, FINE, INTERRUPTED, CommandError
 from pytest_corpus.commands import _console as console
-
-SUMMARY = "behaviour bundles: init, validate, run"
+from pytest_corpus.text.atomic_write import write_atomically
 
 FILE = "bundle.yaml"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """The three subcommands."""
+    """Add the subcommands, each with its own arguments."""
     commands = parser.add_subparsers(dest="what", required=True, metavar="COMMAND")
     begun = commands.add_parser("init", help="write a small bundle that passes with the provider mock")
     begun.add_argument("folder", metavar="DIR", help="a folder that is empty or not there yet")
@@ -34,26 +53,19 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Carry out one of them.
-
-    Raises:
-        CommandError: there is no bundle, or it cannot be run.
-    """
+    """Run one subcommand."""
     if given.what == "init":
         return _init(Path(given.folder))
     if given.what == "validate":
         return _validate(given)
-    from pytest_corpus.commands import _bundle_run
+    try:
+        return _Session(given).run(_file_of(given.folder))
+    except (BundleError, DeclarationError) as error:
+        raise CommandError(str(error)) from None
 
-    return _bundle_run.run(file_of(given.folder), given)
 
-
-def file_of(given: str) -> Path:
-    """The bundle.yaml that a folder, or its own path, names.
-
-    Raises:
-        CommandError: there is none.
-    """
+def _file_of(given: str) -> Path:
+    """The bundle.yaml in a folder, or of its own path."""
     path = Path(given)
     path = path / FILE if path.is_dir() else path
     if not path.is_file():
@@ -62,14 +74,10 @@ def file_of(given: str) -> Path:
 
 
 def _validate(given: argparse.Namespace) -> int:
-    from pytest_corpus.bundles.errors import BundleError
-    from pytest_corpus.bundles.loading.bundle_file import load
-    from pytest_corpus.bundles.providers.mock import read_script
-
-    found = []
+    found: list[dict[str, Any]] = []
     for folder in given.folder:
         try:
-            bundle = load(file_of(folder))
+            bundle = load(_file_of(folder))
             read_script(bundle)
             found.append({"bundle": folder, "cases": len(bundle.cases), "problems": []})
         except BundleError as error:
@@ -78,9 +86,8 @@ def _validate(given: argparse.Namespace) -> int:
         console.say_json({"bundles": found})
     else:
         for each in found:
-            problems = each["problems"]
-            assert isinstance(problems, list)
-            console.say(*(problems or [f"{each['bundle']}: sound, {console.plural(int(str(each['cases'])), 'case')}"]))
+            sound = f"{each['bundle']}: sound, {console.plural(each['cases'], 'case')}"
+            console.say(*(each["problems"] or [sound]))
     return FINDINGS if any(each["problems"] for each in found) else FINE
 
 
@@ -129,18 +136,161 @@ Answer with a JSON object: {"answer": "..."}
 
 
 def _init(folder: Path) -> int:
-    from pytest_corpus.text.atomic_write import write_atomically
-
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise CommandError(f"{folder}: is not empty; name a new folder")
+        plain = "".join(char if char.isalnum() or char in "_-" else "-" for char in folder.resolve().name) or "bundle"
         for name, text in FILES.items():
-            plain = (
-                "".join(char if char.isalnum() or char in "_-" else "-" for char in folder.resolve().name) or "bundle"
-            )
             write_atomically(text.replace("{name}", plain) if name == FILE else text, folder / name)
     except OSError as error:
         raise CommandError(f"{folder}: cannot be written: {error.strerror or error}") from None
     console.say(f"{folder}: a bundle with 2 cases; run it with: pytest {folder / FILE}")
     return FINE
+
+
+class _Session:
+    """One run: its options, plugin, results and baseline."""
+
+    def __init__(self, given: argparse.Namespace) -> None:
+        self._given = given
+        if given.cassettes is not None and given.cassettes not in MODES:
+            raise CommandError(f"--cassettes {given.cassettes}: {suggestion(given.cassettes, MODES)}")
+        if given.update_baseline and not given.baseline:
+            raise CommandError("--update-baseline: name the file with --baseline PATH")
+        self._spent_budget = SpentBudget()
+        adapters = dict(_declared(spec) for spec in given.adapter or ())
+        self._plugin = self._module()
+        options = BundleOptions(
+            providers=tuple(given.provider or ()),
+            limit=given.limit,
+            cassettes=given.cassettes,
+            budget=self._budget(),
+            full=(given.evidence or ("shape" if os.environ.get("CI") else "full")) == "full",
+            evidence_option="--evidence full",
+        )
+        self._session = BundleSession(
+            options,
+            lambda _, slots: MemoryStore(slots, self._spent_budget),
+            self._functions,
+            lambda: {label: partial(_opened, declaration) for label, declaration in adapters.items()},
+            "--plugin MODULE brings it",
+        )
+        self._sections: list[dict[str, Any]] = []
+        self._entries: dict[str, Any] = {}
+
+    def run(self, path: Path) -> int:
+        """Ask the cases of a bundle and print the results."""
+        before = self._baseline()
+        try:
+            # After an interruption no further provider is asked.
+            ended = all(self._one(run, before) for run in self._session.runs_of(path))
+        finally:
+            self._session.close()
+        self._keep_baseline(before)
+        if self._given.format == "json":
+            spent = self._spent_budget.spent
+            console.say_json({"bundles": self._sections, "calls": spent.calls, "tokens": spent.tokens})
+        else:
+            for each in self._sections:
+                console.say(*section.lines(each))
+            console.say(f"used: {self._spent_budget.spent}")
+        if not ended:
+            return INTERRUPTED
+        return FINDINGS if any(map(_is_red, self._sections)) else FINE
+
+    def _one(self, run: BundleRun, before: dict[str, Any]) -> bool:
+        """Run a bundle with one provider; return False if it was interrupted."""
+        run.selected += [case.id for case in run.cases]
+        results: list[CaseResult] = []
+        ended = True
+        try:
+            with console.Progress(len(run.cases), lambda number: console.plural(number, "case")) as progress:
+                for number, case in enumerate(run.cases):
+                    progress.at(number, case.id)
+                    results.append(run.pool.result(case.id))
+        except KeyboardInterrupt:
+            ended = False
+        finally:
+            run.pool.drain()
+        head, tape = run.head, run.asking.cassettes
+        built = section.build(head, results, stopped=not ended)
+        if tape is not None and head.whole and (unused := tape.unused(head.cases)):
+            built["cassettes"]["unused"] = unused
+        if ended and head.whole and self._given.baseline:
+            key = baselines.name_of(run.bundle.path, run.provider, Path(self._given.baseline))
+            self._entries[key] = baselines.entry({each.case: each.status for each in results}, built["metrics"])
+            if not self._given.update_baseline:
+                built["baseline"] = baselines.compare(self._entries[key], before.get(key))
+        self._sections.append(built)
+        if self._given.format != "json":
+            for result in results:
+                if result.status != PASSED:
+                    sys.stdout.write(run.explain(result) + "\n")
+        return ended
+
+    def _budget(self) -> Budget:
+        try:
+            return parse(self._given.budget) if self._given.budget else Budget()
+        except ValueError as error:
+            raise CommandError(f"--budget {self._given.budget}: {error}") from None
+
+    # -- baseline and plugin ---------------------------------------------------------------------------
+
+    def _baseline(self) -> dict[str, Any]:
+        if not self._given.baseline:
+            return {}
+        path = Path(self._given.baseline)
+        try:
+            return baselines.read(path) if path.exists() or not self._given.update_baseline else {}
+        except baselines.BaselineError as error:
+            said = str(error).replace("--corpus-update-baseline", "--update-baseline")
+            raise CommandError(f"--baseline {path}: {said}") from None
+
+    def _keep_baseline(self, before: dict[str, Any]) -> None:
+        if not self._given.update_baseline:
+            return
+        try:
+            baselines.write(Path(self._given.baseline), self._entries, before)
+        except OSError as error:
+            raise CommandError(f"--baseline {self._given.baseline}: cannot be written: {error.strerror}") from None
+
+    def _module(self) -> Any:
+        if not self._given.plugin:
+            return None
+        if os.getcwd() not in sys.path:
+            sys.path.insert(0, os.getcwd())
+        try:
+            return importlib.import_module(self._given.plugin)
+        except Exception as error:  # noqa: BLE001 - foreign code
+            said = f"--plugin {self._given.plugin}: cannot be imported: {type(error).__name__}: {error}"
+            raise CommandError(said) from None
+
+    def _functions(self, hook: str, file: str) -> dict[str, Any]:
+        """The functions that the plugin returns; one that is written for pytest gets None as its config."""
+        found = getattr(self._plugin, hook, None)
+        if found is None:
+            return {}
+
+        def ask() -> list[Any]:
+            config = {"config": None} if "config" in inspect.signature(found).parameters else {}
+            given = found(**config)
+            return [] if given is None else [given]
+
+        return functions(hook, ask, file)
+
+
+def _is_red(of: Mapping[str, Any]) -> bool:
+    """True if the gate of a section does not hold; of a part of a bundle, if a case did not pass (R80)."""
+    cases = of["cases"]
+    bad = of["verdict"] == "not_judged" and cases["failed"] + cases["error"]
+    return bool(bad) or of["verdict"] == "failed"
+
+
+def _declared(spec: str) -> tuple[str, Declaration]:
+    label, factory = split_label(spec)
+    return label or factory, Declaration(label or factory, resolve(factory), factory)
+
+
+def _opened(declaration: Declaration) -> AdapterClient:
+    return AdapterClient(declaration).open(("llm",))

@@ -1,4 +1,4 @@
-"""`pytest-corpus explain ID`: all that there is to say of one requirement or ruling."""
+"""`pytest-corpus explain ID`: the whole entry of one requirement or ruling."""
 
 import argparse
 import sys
@@ -12,21 +12,15 @@ from pytest_corpus.reports.catalogue.listing import explained, unknown
 from pytest_corpus.reports.catalogue.rulings import resting_on, rulings, rulings_of
 from pytest_corpus.spec.requirements import catalogue
 
-SUMMARY = "one requirement or ruling: sentence, sources, hint, an example"
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """The id and the format."""
+    """Add the id and the format."""
     parser.add_argument("id", metavar="ID", help="a requirement, such as LLM-STREAM-1, or a ruling, such as R20")
     console.format_argument(parser)
 
 
 def run(given: argparse.Namespace) -> int:
-    """Print one requirement or ruling.
-
-    Raises:
-        CommandError: there is none of this id, or the installation lacks a file.
-    """
+    """Print one requirement or ruling."""
     try:
         text = explained(given.id)
         if text is None:
@@ -41,8 +35,8 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _as_json(wanted: str) -> dict[str, Any]:
-    if wanted in rulings():
-        return {**asdict(rulings()[wanted]), "requirements": resting_on(rulings()[wanted])}
+    if ruling := rulings().get(wanted):
+        return {**asdict(ruling), "requirements": resting_on(ruling)}
     entry = catalogue()[wanted]
     shown = [asdict(example) for example in examples(entry)]
     return {**asdict(entry), "rulings": [asdict(ruling) for ruling in rulings_of(entry)], "examples": shown}

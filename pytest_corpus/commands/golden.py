@@ -1,6 +1,4 @@
-"""`pytest-corpus golden check|show|generate|diff`: the golden files, held against schemas and made from them."""
-
-from __future__ import annotations
+"""`pytest-corpus golden check|show|generate|diff`: check golden files against schemas, or make them from schemas."""
 
 import argparse
 import sys
@@ -8,23 +6,22 @@ from collections.abc import Callable
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from pytest_corpus import resources
+from pytest_corpus.authoring.findings import Finding
+from pytest_corpus.authoring.goldens import changes as golden_changes
+from pytest_corpus.authoring.goldens import checks, making
 from pytest_corpus.commands import FINDINGS, FINE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.goldens import BY_FILE, GOLDENS, Golden, goldens_of
 from pytest_corpus.spec.operations import BY_OP
-
-if TYPE_CHECKING:
-    from pytest_corpus.authoring.findings import Finding
-    from pytest_corpus.validation.schema.registry import SchemaRegistry
-
-SUMMARY = "golden messages: check, show, generate, diff"
+from pytest_corpus.validation.schema.exceptions import SchemaFileError
+from pytest_corpus.validation.schema.registry import SchemaRegistry
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """The actions and what each takes."""
+    """Add the actions, each with its own arguments."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     for name, text, add, _ in _ACTIONS:
         action = actions.add_parser(name, help=text, description=text)
@@ -34,37 +31,31 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Carry out one action.
-
-    Raises:
-        CommandError: a file, folder or name that is not there, a schema that is broken, or what cannot be written.
-    """
-    from pytest_corpus.authoring.goldens.making import GoldenError
-    from pytest_corpus.validation.schema.exceptions import SchemaFileError
-    from pytest_corpus.validation.schema.registry import SchemaRegistry
-
+    """Run one action."""
     act = next(act for name, _, _, act in _ACTIONS if name == given.action)
     if given.schemas is not None and not Path(given.schemas).is_dir():
         raise CommandError(f"{given.schemas} is not a folder: --schemas takes one that holds the files of schemas/")
     try:
         schemas = SchemaRegistry(Path(given.schemas) if given.schemas is not None else None)
-        schemas.preload_all_schemas()  # a broken folder is one sentence, not one a golden
+        schemas.preload_all_schemas()  # so that a broken folder gives one message
         return act(given, schemas)
-    except (GoldenError, SchemaFileError) as fault:
+    except (making.GoldenError, SchemaFileError) as fault:
         raise CommandError(str(fault)) from fault
     except OSError as fault:
         said = f"{fault.filename}: {fault.strerror}" if fault.strerror else str(fault)
         raise CommandError(said) from fault
 
 
-def _check_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("files", nargs="*", metavar="FILE", help="a golden file or its name (default: all)")
+def _root_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--root", metavar="DIR", help="another golden/ folder (or CORPUS_GOLDEN_ROOT)")
 
 
-def _check(given: argparse.Namespace, schemas: SchemaRegistry) -> int:
-    from pytest_corpus.authoring.goldens import checks
+def _check_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", nargs="*", metavar="FILE", help="a golden file or its name (default: all)")
+    _root_argument(parser)
 
+
+def _check(given: argparse.Namespace, schemas: SchemaRegistry) -> int:
     if given.files:
         findings = [finding for file in given.files for finding in _check_file(file, given.root, schemas)]
         checked = len(given.files)
@@ -79,9 +70,7 @@ def _check(given: argparse.Namespace, schemas: SchemaRegistry) -> int:
 
 
 def _check_file(file: str, root: str | None, schemas: SchemaRegistry) -> list[Finding]:
-    """The findings of a path, or of a name that is looked up below the root."""
-    from pytest_corpus.authoring.goldens import checks
-
+    """The findings of a path, or of a name below the root."""
     row, path = _row(file), Path(file)
     if path.exists():
         return [replace(finding, file=file) for finding in checks.check_file(row, path, schemas=schemas)]
@@ -91,7 +80,7 @@ def _check_file(file: str, root: str | None, schemas: SchemaRegistry) -> list[Fi
 
 
 def _row(name: str) -> Golden:
-    """The row that a name or a path means: by its file name, with the ending or without."""
+    """The row of a golden by its path or file name, with or without the ending."""
     bases = {golden.file.rpartition("/")[2]: golden for golden in GOLDENS}
     stems = {base.rpartition(".")[0]: golden for base, golden in bases.items()}
     asked = Path(name).name
@@ -110,12 +99,10 @@ def _counted(checked: int, findings: list[Finding]) -> str:
 
 def _show_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="a golden, such as llm_complete_request")
-    parser.add_argument("--root", metavar="DIR", help="another golden/ folder (or CORPUS_GOLDEN_ROOT)")
+    _root_argument(parser)
 
 
 def _show(given: argparse.Namespace, schemas: SchemaRegistry) -> int:  # noqa: ARG001 - has the shape of all actions
-    from pytest_corpus.authoring.goldens import checks
-
     row = _row(given.name)
     text = (checks.root_folder(given.root) / row.file).read_text("utf-8")
     if given.format == "json":
@@ -127,18 +114,15 @@ def _show(given: argparse.Namespace, schemas: SchemaRegistry) -> int:  # noqa: A
 
 
 def _generate_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "names", nargs="*", metavar="NAME", help="a golden, such as llm_complete_request (default: all)"
-    )
+    named = "a golden, such as llm_complete_request (default: all)"
+    parser.add_argument("names", nargs="*", metavar="NAME", help=named)
     parser.add_argument("--component", choices=COMPONENTS, help="only goldens of this component")
     parser.add_argument("--operation", metavar="OP", help="only goldens of this operation, such as complete")
-    parser.add_argument("--force", action="store_true", help="overwrite files that are there")
+    parser.add_argument("--force", action="store_true", help="overwrite existing files")
     parser.add_argument("--output", metavar="DIR", help="where to write (default: golden/, or CORPUS_GOLDEN_ROOT)")
 
 
 def _generate(given: argparse.Namespace, schemas: SchemaRegistry) -> int:
-    from pytest_corpus.authoring.goldens import making
-
     rows = _asked_for(given)
     if given.output is not None:
         Path(given.output).mkdir(parents=True, exist_ok=True)
@@ -156,7 +140,7 @@ def _generate(given: argparse.Namespace, schemas: SchemaRegistry) -> int:
 
 
 def _asked_for(given: argparse.Namespace) -> list[Golden]:
-    """The rows that names, component and operation choose together."""
+    """The rows selected by names, component and operation together."""
     rows = [_row(name) for name in given.names] or list(GOLDENS)
     if given.operation:
         ops = _operations(given.component, given.operation)
@@ -170,7 +154,7 @@ def _asked_for(given: argparse.Namespace) -> list[Golden]:
 
 
 def _operations(component: str | None, operation: str) -> list[str]:
-    """Every operation of a bare or a full name."""
+    """The operations of a name, with or without its component."""
     found = [op for op, row in BY_OP.items() if operation in (op, row.name) and component in (None, row.component)]
     if found:
         return found
@@ -181,15 +165,11 @@ def _operations(component: str | None, operation: str) -> list[str]:
 
 
 def _diff_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--root", metavar="DIR", help="another golden/ folder (or CORPUS_GOLDEN_ROOT)")
-    parser.add_argument("--before", metavar="DIR", help="the schemas of before (default: those that are shipped)")
+    _root_argument(parser)
+    parser.add_argument("--before", metavar="DIR", help="the earlier schemas (default: the shipped ones)")
 
 
 def _diff(given: argparse.Namespace, schemas: SchemaRegistry) -> int:
-    from pytest_corpus import resources
-    from pytest_corpus.authoring.goldens import changes as golden_changes
-    from pytest_corpus.validation.schema.registry import SchemaRegistry
-
     before = Path(given.before) if given.before is not None else resources.folder("schemas")
     if not before.is_dir():
         raise CommandError(f"{before} is not a folder: --before takes one that holds the files of schemas/")
@@ -198,12 +178,8 @@ def _diff(given: argparse.Namespace, schemas: SchemaRegistry) -> int:
         console.say_json({"changes": [change.as_json() for change in changes]})
     else:
         for change in changes:
-            lines = [
-                f"{change.file} stops to be valid under {name} (edition {edition})" for name, edition in change.stops
-            ]
-            lines += [
-                f"{change.file} becomes valid under {name} (edition {edition})" for name, edition in change.starts
-            ]
+            becomes = [("is no longer", each) for each in change.stops] + [("becomes", each) for each in change.starts]
+            lines = [f"{change.file} {how} valid under {name} (edition {edition})" for how, (name, edition) in becomes]
             console.say(*lines, *(f"  {problem}" for problem in change.problems))
             sys.stdout.write(change.patch)
         console.say(f"{len(changes)} golden{'' if len(changes) == 1 else 's'} changed by these schemas")
@@ -211,11 +187,11 @@ def _diff(given: argparse.Namespace, schemas: SchemaRegistry) -> int:
 
 
 _Action = tuple[
-    str, str, Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace, "SchemaRegistry"], int]
+    str, str, Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace, SchemaRegistry], int]
 ]
 _ACTIONS: tuple[_Action, ...] = (
-    ("check", "hold golden files against their schemas and invariants", _check_arguments, _check),
+    ("check", "check golden files against their schemas and invariants", _check_arguments, _check),
     ("show", "print one golden file", _show_arguments, _show),
-    ("generate", "write golden files that are missing, from their schemas", _generate_arguments, _generate),
-    ("diff", "which golden files other schemas refuse or admit, and what would have to change", _diff_arguments, _diff),
+    ("generate", "write missing golden files from their schemas", _generate_arguments, _generate),
+    ("diff", "golden files that other schemas refuse or admit, with the changes needed", _diff_arguments, _diff),
 )

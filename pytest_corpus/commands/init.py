@@ -12,10 +12,8 @@ from pytest_corpus.commands import _console as console
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.text.atomic_write import write_folder
 
-SUMMARY = "write an adapter repository to start from"
-
 TOLERATED = (".git", ".venv", "venv")
-"""What may lie in the folder before: a new repository, and a virtual environment."""
+"""Names that may exist in the folder: a new repository and a virtual environment."""
 
 COMMON = "common"
 """The folder of the files that the repositories of all components have."""
@@ -37,11 +35,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Write the repository, completely or not at all.
-
-    Raises:
-        CommandError: there is no such component, or the folder is not empty or cannot be written to.
-    """
+    """Write the repository, completely or not at all."""
     component = _component(given.component)
     folder, files = Path(given.folder), _files(component)
     try:
@@ -76,11 +70,7 @@ def _check(folder: Path) -> None:
 
 
 def _files(component: str) -> dict[str, str]:
-    """The texts of the repository's files by their paths below it.
-
-    Raises:
-        CommandError: the installation carries no skeletons.
-    """
+    """The text of each file of the repository, by path."""
     try:
         root = resources.folder("skeletons")
     except FileNotFoundError as error:

@@ -3,37 +3,28 @@
 import argparse
 import sys
 from dataclasses import asdict
+from typing import Any
 
 from pytest_corpus.commands import FINE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.reports.catalogue.listing import chosen, listed, unknown
 from pytest_corpus.spec.components import COMPONENTS, WIRE
 
-SUMMARY = "requirements: id, level, sentence"
-
 LEVELS = ("must", "should", "may")
+REPEATED: dict[str, Any] = {"type": str.lower, "action": "append"}
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What to choose by, and the format."""
+    """Add the filters and the format."""
     parser.add_argument("globs", nargs="*", metavar="GLOB", help="only ids that match, such as 'VEC-*' (default: all)")
-    parser.add_argument(
-        "--component",
-        choices=(*COMPONENTS, *WIRE),
-        type=str.lower,
-        action="append",
-        help="only what speaks of this component, what it shares with others included; repeatable",
-    )
-    parser.add_argument("--level", choices=LEVELS, type=str.lower, action="append", help="only this level; repeatable")
+    of_component = "only requirements of this component, shared ones included; repeatable"
+    parser.add_argument("--component", choices=(*COMPONENTS, *WIRE), help=of_component, **REPEATED)
+    parser.add_argument("--level", choices=LEVELS, help="only this level; repeatable", **REPEATED)
     console.format_argument(parser)
 
 
 def run(given: argparse.Namespace) -> int:
-    """Print the requirements that were asked for.
-
-    Raises:
-        CommandError: a glob matches no requirement, or nothing is all that was asked for at once.
-    """
+    """Print the selected requirements."""
     for glob in given.globs:
         if not chosen([glob]):
             raise CommandError(unknown(glob))

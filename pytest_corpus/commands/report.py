@@ -1,101 +1,93 @@
-"""`pytest-corpus report`: what can be done with reports once they are written."""
+"""`pytest-corpus report`: merge, combine, compare, sign, verify and render written reports."""
 
 import argparse
 import json
 import os
 import sys
 from collections.abc import Callable, Mapping
-from datetime import UTC
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from pytest_corpus.commands import FINDINGS, FINE, CommandError
-from pytest_corpus.reports import formats
+from pytest_corpus.commands import _console as console
+from pytest_corpus.commands import _signing as signing
+from pytest_corpus.reports import difference, formats, matrix, view
+from pytest_corpus.reports.badges import shields
+from pytest_corpus.reports.checking import combining, verification
+from pytest_corpus.reports.reading import ReportError, read
 from pytest_corpus.reports.signing import dsse
+from pytest_corpus.reports.text import printable
+from pytest_corpus.text.atomic_write import obstacle, write_atomically
+from pytest_corpus.verdict.deviations import today
 
-SUMMARY = "reports: merge, combine, diff, sign, verify, badge, render"
+Suffixes = Mapping[str, str] | tuple[str, ...]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What can be done, each with its files."""
+    """Add the actions, each with its own arguments."""
     below = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
 
     def action(name: str, text: str, carried_out: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
         own = below.add_parser(name, help=text, description=text)
         own.set_defaults(carry_out=carried_out)
-        own.add_argument("--format", choices=("text", "json"), default="text", help="what to print (default text)")
+        console.format_argument(own)
         return own
 
-    merge = action("merge", "several reports side by side: providers by requirements, with verdicts", _merge)
+    merge = action("merge", "compare several reports in one table of requirements and verdicts", _merge)
     merge.add_argument("reports", nargs="+", metavar="FILE", help="a JSON report")
     _output(merge, formats.MATRIX_FORMATS, "without it the matrix is printed")
     merge.add_argument("--allow-mixed", action="store_true", help="merge reports of different catalogue versions too")
 
-    combine = action("combine", "the reports of all shards of one suite as its complete report", _combine)
+    combine = action("combine", "join the reports of all shards of one suite", _combine)
     combine.add_argument("reports", nargs="+", metavar="FILE", help="the JSON report of a shard")
-    _output(combine, tuple(formats.FORMATS), "", required=True)
+    _output(combine, tuple(formats.FORMATS))
 
-    diff = action("diff", "what changed between two reports; exit code 1 on a regression", _diff)
-    diff.add_argument("old", metavar="OLD", help="the JSON report before")
-    diff.add_argument("new", metavar="NEW", help="the JSON report after")
-    diff.add_argument(
-        "--level",
-        choices=("must", "should"),
-        default="should",
-        help="from which level on a new violation is a regression (default should)",
-    )
+    diff = action("diff", "changes between two reports; exit code 1 on a regression", _diff)
+    diff.add_argument("old", metavar="OLD", help="the earlier JSON report")
+    diff.add_argument("new", metavar="NEW", help="the later JSON report")
+    level = "level from which a new violation is a regression (default should)"
+    diff.add_argument("--level", choices=("must", "should"), default="should", help=level)
 
-    verify = action("verify", "whether a report is whole, unaltered and still valid; exit code 1 where not", _verify)
+    verify = action("verify", "check that a report is complete, unaltered and still valid; exit code 1 if not", _verify)
     verify.add_argument("report", metavar="FILE", help="a JSON report, or with --public-key its signed statement")
-    verify.add_argument("--public-key", metavar="PEM", help="whose signature it must bear: an Ed25519 key")
+    verify.add_argument("--public-key", metavar="PEM", help="Ed25519 key that must have signed it")
     verify.add_argument("--signature", metavar="PATH", help="the signed statement; default: FILE with .dsse.json")
 
-    sign = action("sign", "the in-toto statement of a report in a signed DSSE envelope", _sign)
+    sign = action("sign", "write the in-toto statement of a report in a signed DSSE envelope", _sign)
     sign.add_argument("report", metavar="FILE", help="a JSON report that `verify` accepts")
     key = "the Ed25519 key to sign with, PKCS #8 in PEM: a file, - for stdin, or env://VARIABLE"
     sign.add_argument("--key", metavar="PEM", required=True, help=key)
     sign.add_argument("-o", "--output", metavar="PATH", help="the file to write; default: FILE with .dsse.json")
 
-    badge = action("badge", "the verdict of a report as a badge", _badge)
+    badge = action("badge", "render the verdict of a report as a badge", _badge)
     badge.add_argument("report", metavar="FILE", help="a JSON report")
     _output(badge, formats.BADGES, "without it the words of the badge are printed")
 
-    render = action("render", "a report in another format", _render)
+    render = action("render", "render a report in another format", _render)
     render.add_argument("report", metavar="FILE", help="a JSON report")
-    _output(render, tuple(formats.FORMATS), "", required=True)
-    render.add_argument("--since", metavar="OLD", help="an earlier JSON report: .html shows what changed since then")
+    _output(render, tuple(formats.FORMATS))
+    render.add_argument("--since", metavar="OLD", help="an earlier JSON report: .html shows the changes since")
 
 
 def run(given: argparse.Namespace) -> int:
-    """Carry out one action.
-
-    Raises:
-        CommandError: a file is not a report, a suffix is unknown, or a file cannot be written.
-    """
+    """Run one action."""
     code: int = given.carry_out(given)
     return code
 
 
-def _output(
-    parser: argparse.ArgumentParser,
-    known: Mapping[str, str] | tuple[str, ...],
-    otherwise: str,
-    *,
-    required: bool = False,
-) -> None:
-    text = f"the file to write, {formats.listed(known)}" + (f"; {otherwise}" if otherwise else "")
-    parser.add_argument("-o", "--output", metavar="PATH", required=required, help=text)
+def _output(parser: argparse.ArgumentParser, known: Suffixes, otherwise: str = "") -> None:
+    text = "; ".join(filter(None, (f"the file to write, {formats.listed(known)}", otherwise)))
+    parser.add_argument("-o", "--output", metavar="PATH", required=not otherwise, help=text)
 
 
 def _merge(given: argparse.Namespace) -> int:
-    from pytest_corpus.reports import matrix
-
     target = _target(given.output, formats.MATRIX_FORMATS)
     try:
-        read = [(Path(name).name, _read(name)) for name in given.reports]
+        found = [(Path(name).name, _read(name)) for name in given.reports]
         links = [_link(Path(name), target[0]) for name in given.reports] if target else ()
-        merged = matrix.build(read, allow_mixed=given.allow_mixed, links=links)
+        merged = matrix.build(found, allow_mixed=given.allow_mixed, links=links)
     except matrix.Mixed as error:
         raise CommandError(str(error)) from None
     if target is None:
@@ -105,8 +97,6 @@ def _merge(given: argparse.Namespace) -> int:
 
 
 def _combine(given: argparse.Namespace) -> int:
-    from pytest_corpus.reports.checking import combining
-
     target = _target(given.output, formats.FORMATS)
     assert target is not None
     try:
@@ -116,27 +106,23 @@ def _combine(given: argparse.Namespace) -> int:
     return _write(given, formats.render(whole, target[1]), target[0], verdict=whole["verdict"])
 
 
-def _link(report: Path, matrix: Path) -> str:
-    """The way from a matrix to a report: to its page where that lies beside it."""
+def _link(report: Path, target: Path) -> str:
+    """The link from a matrix to a report, or to its page if that is in the same folder."""
     page = report.with_suffix(".html")
-    found = page if page.is_file() and page.resolve() != matrix.resolve() else report
+    found = page if page.is_file() and page.resolve() != target.resolve() else report
     try:
-        return quote(Path(os.path.relpath(found.resolve(), matrix.resolve().parent)).as_posix())
+        return quote(Path(os.path.relpath(found.resolve(), target.resolve().parent)).as_posix())
     except ValueError:  # on another drive
         return quote(found.name)
 
 
 def _diff(given: argparse.Namespace) -> int:
-    from pytest_corpus.reports import difference
-
     found = difference.build(_read(given.old), _read(given.new), given.level)
     _say(_json(found) if given.format == "json" else difference.text(found))
     return FINDINGS if found["regression"] else FINE
 
 
 def _verify(given: argparse.Namespace) -> int:
-    from pytest_corpus.reports.text import printable
-
     if given.public_key:
         return _verify_signed(given)
     if given.signature or dsse.is_envelope(given.report, b""):
@@ -150,17 +136,14 @@ def _verify(given: argparse.Namespace) -> int:
 
 
 def _verify_signed(given: argparse.Namespace) -> int:
-    """Check a report and its signed statement, whichever of the two was named."""
-    from pytest_corpus.commands import _signing as signing
-    from pytest_corpus.reports.text import printable
-
+    """Check a report and its signed statement; either may be named."""
     signing.needs_library()
     key = signing.public_key(given.public_key)
     result = signing.verified(given.report, given.signature, key, _faults)
     if given.format == "json":
-        signed = signing.as_json(result.signed)
-        told = {"file": printable(given.report), "valid": not result.faults, "faults": result.faults, "signed": signed}
-        _say(_json(told))
+        signed = asdict(result.signed) if result.signed else None
+        result_of = {"file": printable(given.report), "valid": not result.faults, "faults": result.faults}
+        _say(_json({**result_of, "signed": signed}))
     else:
         _say("".join(f"{line}\n" for line in result.faults))
         _say(signing.explained(result, printable(given.public_key)))
@@ -168,9 +151,6 @@ def _verify_signed(given: argparse.Namespace) -> int:
 
 
 def _sign(given: argparse.Namespace) -> int:
-    from pytest_corpus.commands import _signing as signing
-    from pytest_corpus.reports.text import printable
-
     signing.needs_library()
     key = signing.private_key(given.key)
     target = signing.target(given.report, given.output, given.key)
@@ -184,28 +164,21 @@ def _sign(given: argparse.Namespace) -> int:
 
 
 def _faults(name: str) -> list[str]:
-    """What is wrong with a report, one sentence each."""
-    from datetime import datetime
-
-    from pytest_corpus.reports.checking import verification
-    from pytest_corpus.reports.reading import ReportError
-
+    """The faults of a report, one sentence each."""
     try:
-        return verification.faults(Path(name), datetime.now(UTC).date(), _shipped)
+        return verification.faults(Path(name), today(), _shipped)
     except ReportError as error:
         raise CommandError(str(error)) from None
 
 
 def _shipped(component: str, profile: str) -> Mapping[str, str]:
-    """The tests that the suite of this version has."""
+    """The tests in the suite of this version, which imports pytest."""
     from pytest_corpus.suites import inventory
 
     return inventory.tests(component, profile)
 
 
 def _badge(given: argparse.Namespace) -> int:
-    from pytest_corpus.reports.badges import shields
-
     target = _target(given.output, formats.BADGES)
     document = _read(given.report)
     if target is not None:
@@ -216,8 +189,6 @@ def _badge(given: argparse.Namespace) -> int:
 
 
 def _render(given: argparse.Namespace) -> int:
-    from pytest_corpus.reports import difference
-
     target = _target(given.output, formats.FORMATS)
     assert target is not None
     if given.since and target[1] not in (comparing := formats.comparing()):
@@ -227,11 +198,7 @@ def _render(given: argparse.Namespace) -> int:
 
 
 def _read(name: str) -> dict[str, Any]:
-    """A report; one that was altered is used, for its every format says so, and is told of here."""
-    from pytest_corpus.reports import view
-    from pytest_corpus.reports.reading import ReportError, read
-    from pytest_corpus.reports.text import printable
-
+    """Read a report; warn if it was altered, as all its formats do."""
     try:
         document, _ = read(Path(name))
     except ReportError as error:
@@ -241,11 +208,8 @@ def _read(name: str) -> dict[str, Any]:
     return document
 
 
-def _target(output: str | None, known: Mapping[str, str] | tuple[str, ...]) -> tuple[Path, str] | None:
-    """Where to write and in which format, before any work is done."""
-    from pytest_corpus.reports.text import printable
-    from pytest_corpus.text.atomic_write import obstacle
-
+def _target(output: str | None, known: Suffixes) -> tuple[Path, str] | None:
+    """The path to write and its suffix, checked before any work is done."""
     if output is None:
         return None
     path = Path(output)
@@ -258,9 +222,6 @@ def _target(output: str | None, known: Mapping[str, str] | tuple[str, ...]) -> t
 
 
 def _write(given: argparse.Namespace, text: str, path: Path, **more: str) -> int:
-    from pytest_corpus.reports.text import printable
-    from pytest_corpus.text.atomic_write import write_atomically
-
     name = printable(str(path))
     try:
         write_atomically(text, path)

@@ -1,29 +1,24 @@
-"""`pytest-corpus schema`: the schemas of both editions, listed, counted, shown, and messages held to them."""
-
-from __future__ import annotations
+"""`pytest-corpus schema`: list, count, show and lint the schemas of both editions; validate messages."""
 
 import argparse
 import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from pytest_corpus.commands import FINDINGS, FINE, USAGE, CommandError, _validate
 from pytest_corpus.commands import _console as console
 from pytest_corpus.spec.schemas import BASE_URI, EDITIONS, LATEST, SCHEMAS, SchemaFile
-
-if TYPE_CHECKING:
-    from pytest_corpus.validation.schema.registry import SchemaRegistry
-
-SUMMARY = "schemas: list, show, and check messages against them"
+from pytest_corpus.validation.schema.exceptions import SchemaFileError, UnknownEditionError, UnknownSchemaError
+from pytest_corpus.validation.schema.registry import ROOT_VARIABLE, SchemaRegistry, registry
 
 FOLDERS = tuple(dict.fromkeys(schema.component for schema in SCHEMAS))
-"""The folders of schemas: the components and what they share."""
+"""The folders of schemas: one for each component, and one that they share."""
 
 
 class Action(NamedTuple):
-    """What can be done with schemas."""
+    """An action on schemas, with its arguments."""
 
     summary: str
     arguments: Callable[[argparse.ArgumentParser], None]
@@ -31,7 +26,7 @@ class Action(NamedTuple):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """The actions, each with its own arguments."""
+    """Add the actions, each with its own arguments."""
     below = parser.add_subparsers(dest="action", metavar="ACTION")
     for name, action in ACTIONS.items():
         action.arguments(below.add_parser(name, help=action.summary, description=action.summary, allow_abbrev=False))
@@ -39,13 +34,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Carry out one action.
-
-    Raises:
-        CommandError: there is no such schema or edition, or the schema folder is damaged.
-    """
-    from pytest_corpus.validation.schema.exceptions import SchemaFileError, UnknownEditionError, UnknownSchemaError
-
+    """Run one action."""
     if given.action is None:
         given.print_help(sys.stderr)
         return USAGE
@@ -66,30 +55,22 @@ def _list_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _list(given: argparse.Namespace) -> int:
     edition = given.edition or LATEST
-    root = _root(_registry())
-    chosen = [
-        schema
-        for schema in _registry().table.schemas
-        if edition in schema.editions and given.component in (None, schema.component)
-    ]
-    missing = {schema.name for schema in chosen if not (root / schema.file(edition)).is_file()}
+    root, table = _root(registry()), registry().table.schemas
+    chosen = [each for each in table if edition in each.editions and given.component in (None, each.component)]
+    rows = [_row(schema, edition, root) for schema in chosen]
+    missing = sum(row["missing"] for row in rows)
     if given.format == "json":
-        console.say_json(
-            {"root": str(root), "edition": edition, "schemas": [_row(schema, edition, missing) for schema in chosen]}
-        )
+        console.say_json({"root": str(root), "edition": edition, "schemas": rows})
     else:
-        rows = [
-            (schema.name, " ".join(schema.editions), schema.file(edition), "missing" if schema.name in missing else "")
-            for schema in chosen
-        ]
-        console.say(*console.table([("schema", "editions", f"file in {edition}", ""), *rows]))
+        cells = [(r["name"], " ".join(r["editions"]), r["file"], "missing" if r["missing"] else "") for r in rows]
+        console.say(*console.table([("schema", "editions", f"file in {edition}", ""), *cells]))
         console.say(f"{console.plural(len(rows), 'schema')} in {root}")
         if missing:
-            console.say(f"{console.plural(len(missing), 'file')} missing")
+            console.say(f"{console.plural(missing, 'file')} missing")
     return FINDINGS if missing else FINE
 
 
-def _row(schema: SchemaFile, edition: str, missing: set[str]) -> dict[str, Any]:
+def _row(schema: SchemaFile, edition: str, root: Path) -> dict[str, Any]:
     file = schema.file(edition)
     return {
         "name": schema.name,
@@ -97,16 +78,15 @@ def _row(schema: SchemaFile, edition: str, missing: set[str]) -> dict[str, Any]:
         "editions": list(schema.editions),
         "id": BASE_URI + file,
         "file": file,
-        "missing": schema.name in missing,
+        "missing": not (root / file).is_file(),
     }
 
 
 def _stats(given: argparse.Namespace) -> int:
     from pytest_corpus.spec.goldens import GOLDENS
 
-    root = _root(_registry())
+    root, table = _root(registry()), registry().table.schemas
     counted: dict[str, dict[str, int]] = {}
-    table = _registry().table.schemas
     for folder in dict.fromkeys((*FOLDERS, *(schema.component for schema in table))):
         schemas = [schema for schema in table if schema.component == folder]
         files = [root / file for schema in schemas for file in schema.files]
@@ -131,13 +111,11 @@ def _stats(given: argparse.Namespace) -> int:
 def _show_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("schema", metavar="NAME", help="short name, file name or $id")
     parser.add_argument("--edition", choices=EDITIONS, help=f"default: {LATEST}, or the one that the name pins")
-    parser.add_argument(
-        "--resolved", action="store_true", help="one document that needs no other: with all that it refers to in $defs"
-    )
+    parser.add_argument("--resolved", action="store_true", help="include every schema that it refers to in $defs")
 
 
 def _show(given: argparse.Namespace) -> int:
-    schemas = _registry()
+    schemas = registry()
     document = schemas.get_schema(given.schema, given.edition)
     if given.resolved:
         console.say_json(_bundled(schemas, document))
@@ -155,7 +133,7 @@ def _lint_arguments(parser: argparse.ArgumentParser) -> None:
 def _lint(given: argparse.Namespace) -> int:
     from pytest_corpus.authoring.lint import linter
 
-    root = _root(_registry())
+    root = _root(registry())
     for name in given.rule or ():
         if name not in linter.RULES:
             raise CommandError(f"there is no rule {name!a}; use {', '.join(linter.RULES)}")
@@ -171,7 +149,7 @@ def _lint(given: argparse.Namespace) -> int:
 
 
 def _bundled(schemas: SchemaRegistry, document: dict[str, Any]) -> dict[str, Any]:
-    """A schema with all that it leads to in its ``$defs``, by ``$id``: no ``$ref`` changes (JSON Schema Core 9.3)."""
+    """A schema with every schema that it refers to in its ``$defs``, by ``$id`` (JSON Schema Core 9.3)."""
     found: dict[str, dict[str, Any]] = {document["$id"]: document}
     waiting = [document]
     while waiting:
@@ -183,7 +161,7 @@ def _bundled(schemas: SchemaRegistry, document: dict[str, Any]) -> dict[str, Any
 
 
 def _edition_of(schemas: SchemaRegistry, uri: str) -> str:
-    """An edition in which an ``$id`` means the very file that carries it."""
+    """An edition in which an ``$id`` names the file that carries it."""
     schema, pinned = schemas.table.find_schema(uri)
     return pinned or schema.own[0]
 
@@ -199,20 +177,7 @@ def _references(node: Any) -> set[str]:
     return here.union(*map(_references, node.values()))
 
 
-def _registry() -> SchemaRegistry:
-    from pytest_corpus.validation.schema.registry import registry
-
-    return registry()
-
-
 def _root(schemas: SchemaRegistry) -> Path:
-    """The folder of the schemas.
-
-    Raises:
-        CommandError: there is none.
-    """
-    from pytest_corpus.validation.schema.registry import ROOT_VARIABLE
-
     try:
         root = schemas.root
     except FileNotFoundError as error:
@@ -225,8 +190,8 @@ def _root(schemas: SchemaRegistry) -> Path:
 
 ACTIONS = {
     "list": Action("every schema: name, editions, file", _list_arguments, _list),
-    "stats": Action("how many schemas, files, bytes and goldens there are", console.format_argument, _stats),
-    "show": Action("one schema as it is printed", _show_arguments, _show),
+    "stats": Action("numbers of schemas, files, bytes and goldens", console.format_argument, _stats),
+    "show": Action("print one schema", _show_arguments, _show),
     "lint": Action("check the schema files themselves", _lint_arguments, _lint),
     "validate": Action("check messages in files against their schemas", _validate.arguments, _validate.run),
 }

@@ -6,48 +6,38 @@ import contextlib
 import importlib.util
 import signal
 import sys
-from collections.abc import Awaitable, Callable
 from typing import Any
 
+from pytest_corpus.adapter.exceptions import DeclarationError
+from pytest_corpus.adapter.opening.factory import resolve
 from pytest_corpus.commands import FINE, CommandError
 from pytest_corpus.commands import _console as console
-
-SUMMARY = "put a Python adapter behind HTTP, WebSocket, gRPC or stdio"
+from pytest_corpus.serving.log_writer import write_records
+from pytest_corpus.serving.service import Service
+from pytest_corpus.serving.stdio import MAX_LINE_BYTES, LineTooLong, converse, take_stdout
 
 HOST, PORT = "127.0.0.1", 8080
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """The adapter, and where it is served."""
+    """Add the adapter and its address."""
     parser.add_argument("factory", metavar="FACTORY", help="module:factory, as for --corpus-adapter")
     instead = parser.add_mutually_exclusive_group()
-    instead.add_argument(
-        "--stdio", action="store_true", help="serve on standard input and output: a line of JSON each way"
-    )
-    instead.add_argument("--grpc", action="store_true", help="serve gRPC in the place of HTTP and WebSocket")
+    stdio = "serve on standard input and output, one line of JSON per message"
+    instead.add_argument("--stdio", action="store_true", help=stdio)
+    instead.add_argument("--grpc", action="store_true", help="serve gRPC instead of HTTP and WebSocket")
     parser.add_argument("--host", default=HOST, help=f"the address to listen on (default {HOST})")
     parser.add_argument("--port", type=int, default=PORT, help=f"the port; 0 for any that is free (default {PORT})")
-    parser.add_argument(
-        "--log-frames", action="store_true", help="write every envelope and frame to standard error, with its content"
-    )
+    log = "write every envelope and frame to standard error, with its content"
+    parser.add_argument("--log-frames", action="store_true", help=log)
     parser.epilog = (
-        "Over HTTP, Accept decides: application/json, application/x-ndjson or text/event-stream; a WebSocket is opened "
-        "at the same address. It ends with Ctrl-C, SIGTERM or, with --stdio, at the end of standard input."
+        "HTTP answers as Accept asks: application/json, application/x-ndjson or text/event-stream. WebSockets use the "
+        "same address. The server stops at Ctrl-C, SIGTERM or, with --stdio, at the end of standard input."
     )
 
 
 def run(given: argparse.Namespace) -> int:
-    """Serve until told to stop.
-
-    Raises:
-        CommandError: there is no such adapter, the port is taken, or a library is missing.
-    """
-    from pytest_corpus.adapter.exceptions import DeclarationError
-    from pytest_corpus.adapter.opening.factory import resolve
-    from pytest_corpus.serving.log_writer import write_records
-    from pytest_corpus.serving.service import Service
-    from pytest_corpus.serving.stdio import MAX_LINE_BYTES, LineTooLong, take_stdout
-
+    """Serve until a signal, or the end of standard input."""
     if given.grpc and importlib.util.find_spec("grpc") is None:
         raise CommandError("gRPC needs grpcio: pip install 'pytest-corpus[grpc]', or serve with --stdio")
     if not (given.stdio or given.grpc) and importlib.util.find_spec("aiohttp") is None:
@@ -62,13 +52,12 @@ def run(given: argparse.Namespace) -> int:
     except DeclarationError as error:
         raise CommandError(str(error)) from None
     except LineTooLong:
-        raise CommandError(
-            f"a line on standard input is longer than {MAX_LINE_BYTES >> 20} MiB; send shorter ones"
-        ) from None
+        said = f"a line on standard input is longer than {MAX_LINE_BYTES >> 20} MiB; send shorter ones"
+        raise CommandError(said) from None
     return FINE
 
 
-async def _serve(service: Any, given: argparse.Namespace, answers: int) -> None:
+async def _serve(service: Service, given: argparse.Namespace, answers: int) -> None:
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
@@ -76,18 +65,14 @@ async def _serve(service: Any, given: argparse.Namespace, answers: int) -> None:
             loop.add_signal_handler(name, stopped.set)
     await service.open()
     try:
-        await (_stdio if given.stdio else _network)(service, given, answers, stopped.wait)
+        await (_stdio(service, answers, stopped) if given.stdio else _network(service, given, stopped))
     finally:
         for said in await service.close():
             console.warn(f"closing the adapter raised {said}")
 
 
-async def _stdio(
-    service: Any, _given: argparse.Namespace, answers: int, stopped: Callable[[], Awaitable[object]]
-) -> None:
-    from pytest_corpus.serving.stdio import converse
-
-    ends = [asyncio.ensure_future(converse(service, answers)), asyncio.ensure_future(stopped())]
+async def _stdio(service: Service, answers: int, stopped: asyncio.Event) -> None:
+    ends = [asyncio.ensure_future(each) for each in (converse(service, answers), stopped.wait())]
     done, rest = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
     for task in rest:
         task.cancel()
@@ -96,28 +81,25 @@ async def _stdio(
         task.result()
 
 
-async def _network(
-    service: Any, given: argparse.Namespace, _answers: int, stopped: Callable[[], Awaitable[object]]
-) -> None:
+async def _network(service: Service, given: argparse.Namespace, stopped: asyncio.Event) -> None:
     server = _server(service, given)
     try:
         try:
             port = await server.start(given.host, given.port)
         except OSError as error:
-            raise CommandError(
-                f"{given.host}:{given.port} cannot be listened on: {(error.strerror or str(error)).lower()}"
-            ) from None
+            said = f"{given.host}:{given.port} cannot be listened on: {(error.strerror or str(error)).lower()}"
+            raise CommandError(said) from None
         host = f"[{given.host}]" if ":" in given.host else given.host
         where = f"grpc://{host}:{port}" if given.grpc else f"http://{host}:{port}/ and ws://{host}:{port}/"
         console.say(f"serving {given.factory} at {where}")
         sys.stdout.flush()
-        await stopped()
+        await stopped.wait()
     finally:
         await server.close()
 
 
-def _server(service: Any, given: argparse.Namespace) -> Any:
-    """What listens; each library is imported only where it is used."""
+def _server(service: Service, given: argparse.Namespace) -> Any:
+    """The server, whose library is an optional one."""
     if given.grpc:
         from pytest_corpus.serving.grpc import GrpcServer
 

@@ -1,6 +1,4 @@
-"""`pytest-corpus stream`: captured or live streams, checked frame by frame in bounded memory."""
-
-from __future__ import annotations
+"""`pytest-corpus stream`: check captured or live streams frame by frame in bounded memory."""
 
 import argparse
 import io
@@ -8,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from pytest_corpus.commands import FINDINGS, FINE, USAGE, CommandError
 from pytest_corpus.commands import _console as console
@@ -16,12 +14,9 @@ from pytest_corpus.commands._files import STDIN, foreign, opened, shown_name
 from pytest_corpus.spec.operations import STREAMING
 from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.spec.wire_format import BOM, MAX_FRAME_BYTES
-
-if TYPE_CHECKING:
-    from pytest_corpus.validation.streams.config import ValidationConfig
-    from pytest_corpus.validation.streams.report import StreamReport
-
-SUMMARY = "streams: check the frames of a file or of stdin"
+from pytest_corpus.validation.schema.exceptions import SchemaFileError, UnknownEditionError, UnknownSchemaError
+from pytest_corpus.validation.streams.config import ValidationConfig, ValidationMode
+from pytest_corpus.validation.streams.report import StreamReport
 
 _BLOCK = 262_144
 _FRAMINGS = {"canonical": "canonical", "events": "event"}
@@ -30,46 +25,31 @@ _SSE_FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """The one action there is, and its arguments."""
+    """Add the action `check` and its arguments."""
     below = parser.add_subparsers(dest="action", metavar="ACTION")
     check = below.add_parser(
         "check", help="check whole streams", description="Check whole streams.", allow_abbrev=False
     )
-    _check_arguments(check)
     parser.set_defaults(print_help=parser.print_help)
-
-
-def _check_arguments(parser: argparse.ArgumentParser) -> None:
-    from pytest_corpus.validation.streams.config import ValidationMode
-
-    parser.add_argument("files", metavar="FILE", nargs="+", help="a file with one stream, or - for stdin")
-    parser.add_argument("--component", choices=STREAMING, help="whose stream it is; this or --schema is needed")
-    parser.add_argument("--schema", metavar="NAME", help="a schema of its frames, by short name, file name or $id")
-    parser.add_argument(
-        "--mode",
-        type=str.lower,
-        choices=[mode.value for mode in ValidationMode],
-        default=ValidationMode.STRICT.value,
-        help="how much is held to the schemas (default: strict, all)",
-    )
-    parser.add_argument("--sample-rate", type=float, default=0.1, metavar="R", help="of the mode sampled (default 0.1)")
-    parser.add_argument(
-        "--framing", choices=tuple(_FRAMINGS), default="canonical", help="events: the overlay of gateways"
-    )
-    transport = parser.add_mutually_exclusive_group()
+    add, modes = check.add_argument, [mode.value for mode in ValidationMode]
+    add("files", metavar="FILE", nargs="+", help="a file with one stream, or - for stdin")
+    add("--component", choices=STREAMING, help="component of the stream; this or --schema is required")
+    add("--schema", metavar="NAME", help="a schema of its frames, by short name, file name or $id")
+    add("--mode", type=str.lower, choices=modes, default="strict", help="frames to validate (default: strict, all)")
+    add("--sample-rate", type=float, default=0.1, metavar="R", help="of the mode sampled (default 0.1)")
+    add("--framing", choices=tuple(_FRAMINGS), default="canonical", help="events: the overlay of gateways")
+    transport = check.add_mutually_exclusive_group()
     transport.add_argument("--sse", action="store_true", help="server-sent events (default for .sse files)")
     transport.add_argument("--ndjson", action="store_true", help="newline-delimited JSON (default for all others)")
-    parser.add_argument("--edition", choices=EDITIONS, help="the edition that alone decides; default: either")
-    parser.add_argument(
-        "--max-frame-bytes", type=console.count, default=MAX_FRAME_BYTES, metavar="N", help="default: 1 MiB"
-    )
-    parser.add_argument("--max-errors", type=console.count, default=20, metavar="N", help="shown (default 20)")
-    console.format_argument(parser)
+    add("--edition", choices=EDITIONS, help="validate against this edition only (default: either)")
+    add("--max-frame-bytes", type=console.count, default=MAX_FRAME_BYTES, metavar="N", help="default: 1 MiB")
+    add("--max-errors", type=console.count, default=20, metavar="N", help="errors shown (default 20)")
+    console.format_argument(check)
 
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """One stream: how it was read, what was found, or why it could not be read."""
+    """The result of one stream: the report, or the reason why it could not be read."""
 
     file: str
     transport: str
@@ -85,11 +65,10 @@ class _Outcome:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Check each stream; one that cannot be read does not keep the others from being checked.
+    """Check each stream that can be read.
 
     Raises:
-        CommandError: the arguments do not fit each other, or the schema folder is damaged.
-        KeyboardInterrupt: it was stopped; the text says how far it was.
+        KeyboardInterrupt: with the progress as its text.
     """
     if given.action is None:
         given.print_help(sys.stderr)
@@ -99,7 +78,8 @@ def run(given: argparse.Namespace) -> int:
     config = _config(given)
     outcomes = []
     for name in given.files:
-        outcomes.append(outcome := _checked(name, _is_sse(given, name), config))
+        sse = bool(given.sse or (not given.ndjson and name.lower().endswith(".sse")))
+        outcomes.append(outcome := _checked(name, sse, config))
         if outcome.error:
             console.warn(f"pytest-corpus stream check: {outcome.error}")
         elif given.format == "text":
@@ -113,8 +93,6 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _config(given: argparse.Namespace) -> ValidationConfig:
-    from pytest_corpus.validation.schema.exceptions import SchemaFileError, UnknownEditionError, UnknownSchemaError
-    from pytest_corpus.validation.streams.config import ValidationConfig
     from pytest_corpus.validation.streams.engine import StreamValidationEngine
 
     if not given.component and not given.schema:
@@ -137,10 +115,6 @@ def _config(given: argparse.Namespace) -> ValidationConfig:
     except (ValueError, UnknownEditionError, UnknownSchemaError, SchemaFileError, FileNotFoundError) as error:
         raise CommandError(str(error)) from None
     return config
-
-
-def _is_sse(given: argparse.Namespace, name: str) -> bool:
-    return bool(given.sse or (not given.ndjson and name.lower().endswith(".sse")))
 
 
 def _checked(name: str, sse: bool, config: ValidationConfig) -> _Outcome:
@@ -172,7 +146,7 @@ def _checked(name: str, sse: bool, config: ValidationConfig) -> _Outcome:
 
 
 def _blocks(source: BinaryIO) -> Iterator[bytes]:
-    """What a file holds, in blocks of bounded size, each as soon as it is there."""
+    """The content of a file in blocks of bounded size, as soon as each arrives."""
     read = source.read1 if isinstance(source, io.BufferedReader) else source.read
     while block := read(_BLOCK):
         yield block
@@ -186,7 +160,7 @@ def _size(source: BinaryIO) -> int | None:
 
 
 def _hint(begin: bytes, sse: bool, report: StreamReport) -> str:
-    """What may be behind the errors of a stream, where its bytes tell."""
+    """A probable cause of the errors, if the bytes of the stream show one."""
     looks_like_sse = begin.removeprefix(BOM).lstrip().startswith(_SSE_FIELDS)
     if not sse and looks_like_sse:
         return "this looks like server-sent events; if it is, say --sse"

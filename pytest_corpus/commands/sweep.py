@@ -1,33 +1,130 @@
 """`pytest-corpus sweep`: delete what earlier runs left in an adapter's store."""
 
 import argparse
+import re
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 
-SUMMARY = "delete what earlier runs left in an adapter's store"
+from pytest_corpus.adapter.client import AdapterClient, Declaration
+from pytest_corpus.adapter.exceptions import DeclarationError
+from pytest_corpus.adapter.opening import address
+from pytest_corpus.adapter.opening.factory import resolve, split_label
+from pytest_corpus.adapter.opening.remote import Connection, RemoteFactory
+from pytest_corpus.commands import FINDINGS, FINE, CommandError
+from pytest_corpus.commands import _console as console
+from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.store import leftovers, sweeping
+from pytest_corpus.kit.store.leftovers import FOLDER, Leftovers, began_at
+from pytest_corpus.reports.text import count
 
 STORES = ("vector", "graph")
-"""The components that keep what they are given."""
+"""The components that store data."""
+
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+RECENT_S = 3600
+"""The age below which a run that only the adapter knows may still be in progress elsewhere."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """The adapter, and which runs."""
-    parser.set_defaults(stores=STORES)
+    """Add the adapter and the selection of runs."""
     parser.add_argument("--adapter", required=True, metavar="SPEC", help="as for --corpus-adapter")
     chosen = parser.add_mutually_exclusive_group()
-    chosen.add_argument("--run", metavar="ID", help="only this run, whose id stands at the start of it and in reports")
-    chosen.add_argument("--older-than", metavar="TIME", help="only runs that began so long ago: 90s, 30m, 1h or 7d")
-    parser.add_argument(
-        "--component", action="append", choices=STORES, help="vector or graph (default: both); repeatable"
+    chosen.add_argument("--run", metavar="ID", help="only this run, by the id that its header and reports show")
+    chosen.add_argument(
+        "--older-than", metavar="TIME", help="only runs that began before this time: 90s, 30m, 1h or 7d"
     )
+    of = "vector or graph (default: both); repeatable"
+    parser.add_argument("--component", action="append", choices=STORES, help=of)
     parser.add_argument("--header", action="append", default=[], metavar="NAME:VALUE", help="for an address")
     parser.add_argument("--folder", default=".", metavar="DIR", help="where pytest was started (default: here)")
 
 
 def run(given: argparse.Namespace) -> int:
-    """Delete it, and say what is still there.
+    """Delete the leftovers and print those that remain."""
+    before = _before(given)
+    files, going = _files(Path(given.folder) / FOLDER, given, before)
+    with _opened(given) as client:
+        components = [name for name in given.component or STORES if client.serves(name)]
 
-    Raises:
-        CommandError: there is no such adapter or run, or the time makes no sense.
-    """
-    from pytest_corpus.commands import _sweep_run
+        def send(envelope: object, component: str) -> Reply:
+            return Reply(client.send(envelope, component))
 
-    return _sweep_run.run(given)
+        patient = sweeping.patient(send)
+        clean, tried = True, {left.run for _, left in files} | going
+        for path, left in files:
+            clean = _swept(left, components, patient) and clean
+            if not left.names:
+                leftovers.forget(path)
+        for name, left in sweeping.listed(components, patient).items():
+            if name not in tried and _meant(name, given, before if given.older_than else time.time() - RECENT_S):
+                clean = _swept(left, components, patient) and clean
+    return FINE if clean else FINDINGS
+
+
+def _swept(left: Leftovers, components: Sequence[str], send: sweeping.Send) -> bool:
+    """Delete what a run left in some components and print the result; return True if nothing remains."""
+    others = {place: left.names.pop(place) for place in list(left.names) if place[0] not in components}
+    gone, still = sweeping.sweep(left, send), [name for names in left.names.values() for name in names]
+    console.say(f"run {left.run}: {count(gone, 'item')} deleted")
+    if still:
+        shown = ", ".join(sorted(still)[:5])
+        console.say(f"run {left.run}: {count(len(still), 'item')} could not be deleted: {shown}")
+    left.names.update(others)
+    return not still
+
+
+def _before(given: argparse.Namespace) -> float:
+    """The time before which the selected runs began."""
+    if given.run is not None and began_at(given.run) is None:
+        raise CommandError(f"--run={given.run}: use the id of a run, such as k3f9tm6l3k")
+    if given.older_than is None:
+        return float("inf")
+    parsed = re.fullmatch(r"(\d+)([smhd])", given.older_than)
+    if parsed is None:
+        raise CommandError(f"--older-than={given.older_than}: use a time such as 90s, 30m, 1h or 7d")
+    return time.time() - int(parsed[1]) * UNITS[parsed[2]]
+
+
+def _meant(name: str, given: argparse.Namespace, before: float) -> bool:
+    return name == given.run if given.run else (began_at(name) or 0.0) < before
+
+
+def _files(folder: Path, given: argparse.Namespace, before: float) -> tuple[list[tuple[Path, Leftovers]], set[str]]:
+    """Return the journals of this adapter, and the runs still going, which are left out unless one is named."""
+    spec = split_label(given.adapter)[1]
+    shown = address.parse(spec).shown if address.scheme_of(spec) else spec
+    found = [(path, left) for path in sorted(folder.glob("*.jsonl")) if (left := leftovers.read(path)) is not None]
+    found = [(path, left) for path, left in found if _meant(left.run, given, before)]
+    own = [(path, left) for path, left in found if left.adapter == shown]
+    if given.run and not own:
+        own = found
+        if len({left.adapter for _, left in found}) > 1:
+            raise CommandError(f"--run={given.run}: it tested several adapters; name one as it was declared")
+    going = {left.run for path, left in own if not given.run and leftovers.is_held(path)}
+    for name in sorted(going):
+        console.warn(f"run {name} is still going; name it with --run to delete what it made")
+    return [(path, left) for path, left in own if left.run not in going], going
+
+
+@contextmanager
+def _opened(given: argparse.Namespace) -> Iterator[AdapterClient]:
+    label, spec = split_label(given.adapter)
+    try:
+        if address.scheme_of(spec):
+            parsed = address.parse(spec)
+            headers = {name.strip(): value.strip() for name, _, value in (each.partition(":") for each in given.header)}
+            remote = RemoteFactory(parsed, Connection(headers=headers))
+            remote.check()
+            declaration = Declaration(label or spec, remote, parsed.shown, in_process=False, startup_s=10.0)
+        else:
+            declaration = Declaration(label or spec, resolve(spec), spec)
+        client = AdapterClient(declaration).open(STORES)
+    except DeclarationError as error:
+        raise CommandError(str(error)) from None
+    try:
+        yield client
+    finally:
+        client.close()

@@ -1,110 +1,89 @@
-"""`pytest-corpus verify`: the conformance suite in one command, whatever the folder holds (SPECIFICATION 17.3.1)."""
+"""`pytest-corpus verify`: the conformance suite in one command, in any folder (SPECIFICATION 17.3.1)."""
 
 import argparse
 import contextlib
 import os
+import signal
+import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from difflib import get_close_matches
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, TextIO
 
 from pytest_corpus.commands import FINDINGS, FINE, INTERRUPTED, USAGE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.reports.json_report import INTERNAL_REPORT_DIR
+from pytest_corpus.reports.reading import ReportError, read
 from pytest_corpus.spec.components import COMPONENTS
 
-SUMMARY = "run the conformance suite against an adapter"
-
 EMBEDDED = "pytest_corpus.reference:all"
-"""What is verified where no adapter is named."""
+"""The adapter that is verified if none is named."""
 
 EXIT_CODES = {0: FINE, 1: FINDINGS, 2: USAGE, 4: USAGE, 5: USAGE}
-"""pytest's exit codes as those of a command; 2 and 5 are runs that came to nothing. Any other stays as it is."""
+"""The exit code of the command for each of pytest's; with 2 and 5 nothing was verified. Others stay as they are."""
 
 UNPROVEN = 3
-"""The exit code where pytest ended well, and no attestation says that the suite ran."""
+"""The exit code if pytest succeeded, but no attestation shows that the suite ran."""
 
 _TELLING = frozenset(("--collect-only", "--co", "--help", "-h", "--version", "-V", "--markers", "--fixtures"))
-"""Arguments with which pytest verifies nothing, and nobody expects it to."""
+"""Arguments that make pytest print something instead of running tests."""
 
 UNENDED = "it ended before the suite did"
 
 _PYTEST_INTERRUPTED = 2
-"""pytest's exit code of a run that was stopped, by Ctrl-C or because tests could not be collected."""
+"""pytest's exit code after Ctrl-C or an error in the collection."""
 
 _PYTEST_FAILED = 3
-"""That of an internal error."""
+"""pytest's exit code of an internal error."""
 
 _APART = ("-p", "no:cacheprovider", "-p", "no:asyncio", "-p", "no:randomly")
-"""What a run does without: a cache in the current folder, and plugins that are for tests of other kinds."""
+"""Disables a cache in the current folder and plugins for other kinds of tests."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What to verify, where the attestation goes, and what else pytest is told."""
+    """Add the adapters, the attestation and further arguments of pytest."""
     parser.usage = (
         "%(prog)s [-h] [--component COMPONENT]... [--adapter SPEC]... [--report PATH]... [--format text|json]\n"
         "       [-- PYTEST ARGUMENT...]"
     )
-    parser.add_argument(
-        "--component",
-        dest="components",
-        action="append",
-        default=[],
-        metavar="COMPONENT",
-        help=f"{', '.join(COMPONENTS)}; repeatable; default: those that answer",
-    )
-    parser.add_argument(
-        "--adapter",
-        dest="adapters",
-        action="append",
-        default=[],
-        metavar="SPEC",
-        help=f"module:factory or label=module:factory; repeatable; default: {EMBEDDED}",
-    )
-    parser.add_argument(
-        "--report",
-        dest="reports",
-        action="append",
-        default=[],
-        metavar="PATH",
-        help="write the attestation; repeatable",
-    )
-    parser.add_argument(
-        "more", nargs="*", metavar="PYTEST ARGUMENT", help="behind --: more arguments for pytest, such as -- -x -q"
-    )
+    for name, metavar, text in (
+        ("component", "COMPONENT", f"{', '.join(COMPONENTS)}; repeatable; default: those that answer"),
+        ("adapter", "SPEC", f"module:factory or label=module:factory; repeatable; default: {EMBEDDED}"),
+        ("report", "PATH", "write the attestation; repeatable"),
+    ):
+        parser.add_argument(f"--{name}", dest=f"{name}s", action="append", default=[], metavar=metavar, help=text)
+    more = "after --: more arguments for pytest, such as -- -x -q"
+    parser.add_argument("more", nargs="*", metavar="PYTEST ARGUMENT", help=more)
     console.format_argument(parser)
     parser.epilog = (
         "Exit code: 0 nothing binding is violated, 1 violations, 2 a wrong command line or nothing ran, "
-        "3 pytest itself failed or ended before the suite did, 130 interrupted. Neither the settings nor the tests "
-        "of the current folder count, but it is importable."
+        "3 pytest itself failed or ended before the suite did, 130 interrupted. Settings and tests in the current "
+        "folder are ignored; its modules can be imported."
     )
 
 
 def run(given: argparse.Namespace) -> int:
-    """Run the suite in a pytest of its own, with neither the settings nor the tests of the current folder.
+    """Run the suite in a pytest of its own, without the settings and tests of the current folder.
 
     The current folder is importable and relative paths start there, as with ``python -m pytest``.
-
-    Raises:
-        CommandError: a component does not exist.
     """
-    import tempfile
-
     components = _components(given.components)
     for word in given.more:
         if word in COMPONENTS:
-            raise CommandError(f"name a component with --component={word}; what stands behind -- goes to pytest")
+            raise CommandError(f"name a component with --component={word}; arguments after -- go to pytest")
     if not given.adapters:
         console.warn(f"pytest-corpus verify: no --adapter is given, so the embedded ones are verified ({EMBEDDED})")
     with tempfile.TemporaryDirectory(prefix="pytest-corpus-") as name:
         folder = Path(name)
-        told = [*_arguments(given, components, folder), f"--corpus-report={folder / 'attestation.json'}"]
-        code = _pytest(told, folder, sys.stderr if given.format == "json" else None)
+        passed = [*_arguments(given, components, folder), f"--corpus-report={folder / 'attestation.json'}"]
+        code = _pytest(passed, folder, sys.stderr if given.format == "json" else None)
         attestations = _attestations(folder)
-        why = _unproven(given, attestations) if code in (FINE, FINDINGS) else ""
-        if why and (code == FINE or why == UNENDED):
-            _note(f"pytest ended with {code}, but {why}, so nothing is verified")
+        reason = _unproven(given, attestations) if code in (FINE, FINDINGS) else ""
+        if reason and (code == FINE or reason == UNENDED):
+            _note(f"pytest ended with {code}, but {reason}, so nothing is verified")
             code = UNPROVEN
         if given.format == "json":
             console.say_json({"exit_code": code, "attestations": attestations})
@@ -112,9 +91,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _attestations(folder: Path) -> list[dict[str, Any]]:
-    """What the run wrote for each adapter; what is not a report is left out."""
-    from pytest_corpus.reports.reading import ReportError, read
-
+    """The report of each adapter."""
     found = []
     for path in sorted(folder.glob("attestation*.json")):
         with contextlib.suppress(ReportError):
@@ -123,7 +100,7 @@ def _attestations(folder: Path) -> list[dict[str, Any]]:
 
 
 def _unproven(given: argparse.Namespace, attestations: Sequence[dict[str, Any]]) -> str:
-    """Why a run that pytest brought to an end shows nothing; empty where it does, or only a part was asked for."""
+    """The reason why a finished run proves nothing; empty if it does, or if only part of it was requested."""
     more = [*given.more, *os.environ.get("PYTEST_ADDOPTS", "").split()]
     if _TELLING.intersection(more):
         return ""
@@ -152,7 +129,7 @@ def _components(given: Sequence[str]) -> list[str]:
 
 
 def _arguments(given: argparse.Namespace, components: list[str], folder: Path) -> list[str]:
-    """Arguments that make pytest look for settings and tests in an empty folder, but stay where it is."""
+    """Arguments that make pytest look for settings and tests in an empty folder, but run in the current one."""
     settings = folder / "pytest.ini"
     settings.write_text("[pytest]\n", encoding="utf-8")
     found = ["-c", str(settings), f"--rootdir={Path.cwd()}", "-p", _plugin(), *_APART]
@@ -164,21 +141,17 @@ def _arguments(given: argparse.Namespace, components: list[str], folder: Path) -
 
 
 def _plugin() -> str:
-    """The name by which pytest loads the plugin once, installed or not, and where it loads none by itself."""
-    from importlib.metadata import entry_points
-
+    """The name by which pytest loads the plugin once, installed or not."""
     return "corpus" if entry_points(group="pytest11", name="corpus") else "pytest_corpus.plugin"
 
 
 def _pytest(arguments: list[str], folder: Path, output: TextIO | None = None) -> int:
-    """Run pytest and wait for it; the exit code of the command.
+    """Run pytest, wait for it and return the exit code of the command.
 
-    Ctrl-C reaches pytest too, which ends in its own time, closes adapters and reports.
+    Ctrl-C reaches pytest too, which closes the adapters and writes the reports before it ends.
     """
-    import subprocess
-
     sys.stdout.flush()
-    # What hypothesis keeps would otherwise lie in the current folder afterwards.
+    # Keeps the examples of hypothesis out of the current folder.
     environment = {
         "HYPOTHESIS_STORAGE_DIRECTORY": str(folder / "hypothesis"),
         **os.environ,
@@ -202,15 +175,13 @@ def _pytest(arguments: list[str], folder: Path, output: TextIO | None = None) ->
 
 
 def _note(text: str) -> None:
-    """Say how pytest ended, on a line of its own: it may have ended in the middle of one."""
+    """Write how pytest ended on a new line, because pytest may have stopped in the middle of one."""
     sys.stderr.write("\n")
     console.warn(f"pytest-corpus verify: {text}")
 
 
 def _signal(number: int) -> str:
-    """The name of a signal, as far as it has one here."""
-    import signal
-
+    """The name of a signal, if it has one here."""
     try:
         return signal.Signals(number).name
     except ValueError:

@@ -54,10 +54,10 @@ class Conformance:
     def client(self, node: Any) -> AdapterClient:
         """The open adapter that a test speaks to: its own in the suite, else the only one declared."""
         own = collect.owner(node) if isinstance(node, pytest.Item) else None
-        known = [adapter for adapter in self.state.adapters.known.values() if adapter.handle.kind == "adapter"]
+        known = [adapter for adapter in self.state.adapters.known.values() if adapter.kind == "adapter"]
         if own is None and len(known) != 1:
             many = f"{len(known)} adapters are declared" if known else "no adapter is declared"
             pytest.fail(f"corpus_adapter: {many}; declare one with --corpus-adapter=module:factory", pytrace=False)
-        client = self.state.open(own[0] if own else known[0]).handle.client
+        client = self.state.open(own[0] if own else known[0]).client
         assert client is not None
         return client

@@ -20,11 +20,13 @@ T = TypeVar("T")
 def cached(calls: Calls, key: Hashable, ask: Callable[[], T]) -> T:
     """What `ask` came to when it was first asked under this key.
 
-    What a test planned at the provider does not strike it. `ask` may plan faults of its own.
+    What a test planned at the provider does not strike it. `ask` may plan faults of its own. The actions of the test
+    that asked count as those of each test that takes the answer.
     """
-    kept = calls.shared.cached
+    kept, done = calls.shared.cached, calls.shared.actions.done
     if key in kept:
-        answer, exchanges = kept[key]
+        answer, exchanges, actions = kept[key]
+        done.update(actions)
         here = {id(each) for client in calls.clients for each in client.exchanges}
         for exchange in exchanges:
             if id(exchange) not in here:
@@ -37,7 +39,7 @@ def cached(calls: Calls, key: Hashable, ask: Callable[[], T]) -> T:
         answer = ask()
     made = [each for client in calls.clients for each in client.exchanges if id(each) not in before]
     if calls.settings.remembers and all(map(lasting, made)):
-        kept[key] = (answer, made)
+        kept[key] = (answer, made, frozenset(done))
     return answer
 
 

@@ -14,6 +14,7 @@ from pytest_corpus.kit.expect import note_check
 from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Violation
 from pytest_corpus.kit.prerequisites import Prerequisites
+from pytest_corpus.kit.replays import Rivals, are_replayed
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Request, Requests
 from pytest_corpus.kit.retries import Retries, is_passing, is_retryable
@@ -102,6 +103,9 @@ class Subject:
         require_transport(requirement, self.client)
         self._learn_hooks(requirement)
         gate(requirement, self.client, self.capabilities)
+        unclaimed = "idempotent_writes" in requirement.needs and self.capabilities.flag("idempotent_writes") is None
+        if unclaimed and not are_replayed(self, self.rivals):
+            raise NotApplicable("idempotent_writes is not claimed, and a plain replay is applied again")
 
     def _learn_hooks(self, requirement: Requirement) -> None:
         """Find out whether an adapter elsewhere calls the hooks that a requirement needs (R86): by plain requests.
@@ -238,6 +242,14 @@ class Subject:
         """The answer, if it failed for a reason that may pass; a planned fault does not."""
         planned = any(BY_KIND[kind].canonical for kind in reply.exchange.faults) or self.client.provider.is_failing
         return [reply] if is_retryable(reply) and not planned else []
+
+    def rivals(self) -> Rivals:
+        """Two plain writes that tell a replay from a second application.
+
+        Raises:
+            NotApplicable: the component stores nothing.
+        """
+        raise NotApplicable(f"{self.component} stores nothing")
 
     def relieve(self, _reply: Reply | StreamReply) -> bool:
         """Whether the suite gave back something that it held at the adapter, because an answer says that it is full."""

@@ -37,3 +37,9 @@ def rules(**by_name: str) -> pytest.MarkDecorator:
     marked = pytest.mark.requirement
     cases = [pytest.param(each, marks=marked(each), id=name) for name, each in by_name.items()]
     return pytest.mark.parametrize("requirement", cases)
+
+
+def deciding(parameter: str, **by_value: str) -> pytest.MarkDecorator:
+    """A parameter of these values: each case decides the requirement of its value."""
+    cases = [pytest.param(value, marks=pytest.mark.requirement(each)) for value, each in by_value.items()]
+    return pytest.mark.parametrize(parameter, cases)

@@ -32,6 +32,11 @@ def canary(length: int = 14) -> str:
     return "".join(secrets.choice(CANARY_LETTERS) for _ in range(length))
 
 
+def new_trace() -> str:
+    """A traceparent that was not sent before."""
+    return f"00-{secrets.token_hex(16)}-{secrets.token_hex(8)}-01"
+
+
 def in_ms(milliseconds: float) -> int:
     """An absolute deadline at that distance from now; negative: in the past."""
     return int(time.time() * 1000 + milliseconds)

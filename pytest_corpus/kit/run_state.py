@@ -72,7 +72,7 @@ class Shared:
         obstacles: by operation, the reason why it cannot be relied on; None if it can.
         actions: the actions of the current test.
         settle: the time that writes take to become visible, and the places that were written to.
-        cached: answers, with the exchanges that showed them (`kit/answer_cache.py`).
+        cached: answers, with the exchanges that showed them and the actions of the test (`kit/answer_cache.py`).
         provider_ops: by operation, the ops at which a plain request reaches the provider.
     """
 
@@ -83,7 +83,7 @@ class Shared:
     actions: Actions = field(default_factory=Actions)
     obstacles: dict[str, Undecided | None] = field(default_factory=dict)
     provider_ops: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    cached: dict[Hashable, tuple[Any, list[Exchange]]] = field(default_factory=dict)
+    cached: dict[Hashable, tuple[Any, list[Exchange], frozenset[str]]] = field(default_factory=dict)
 
     def unlearn(self) -> None:
         """Forget what was learnt of the adapter while its provider failed."""

@@ -109,8 +109,5 @@ def gate(requirement: Requirement, client: AdapterClient, capabilities: Capabili
         elif need == "supports_caching":
             if not capabilities.caches:
                 raise NotApplicable("no cache is claimed")
-        elif need == "idempotent_writes":
-            if capabilities.flag(need) is not True:
-                raise NotApplicable("idempotent_writes is not claimed")
         elif capabilities.flag(need) is False:
             raise NotApplicable(f"capabilities deny {need}")

@@ -1,4 +1,4 @@
-"""What is masked wherever content may be shown: planted secrets, and what the environment keeps secret (R21)."""
+"""Masking of secrets wherever content may be shown: planted ones, and those of the environment (R21)."""
 
 import json
 import re
@@ -38,7 +38,7 @@ def secret_values(environment: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _is_setting(name: str, value: str) -> bool:
-    """Whether the value of a variable that is named like a secret is none, or cannot be told from other text."""
+    """Return if a variable that is named like a secret is a plain setting, or too short to tell from other text."""
     plain = value.lower() in _SWITCHES or value in VOCABULARY
     return plain or len(value) < SHORTEST or bool(_COUNT.search(name) and _SETTING.fullmatch(value))
 
@@ -83,15 +83,8 @@ def masked_within(value: Any, secrets: tuple[str, ...]) -> Any:
 
 def shape(value: object, most: int) -> str:
     """A JSON value without content, in one line: keys, numbers and words of the protocol; other strings by length."""
-    return cut(json.dumps(_shape(value), default=_unknown), most)
-
-
-def _shape(value: object) -> object:
-    if isinstance(value, str):
-        return value if value in VOCABULARY else f"<{len(value)} characters>"
-    if isinstance(value, Mapping):
-        return {str(key): _shape(item) for key, item in value.items()}
-    return _few([_shape(item) for item in value[:MOST_ITEMS]], value) if isinstance(value, list) else value
+    sized = _mapped(value, lambda text: text if text in VOCABULARY else f"<{len(text)} characters>")
+    return cut(json.dumps(sized, default=_unknown), most)
 
 
 def content(value: object, secrets: Iterable[str], most: int, *, foreign: bool) -> str:
@@ -100,18 +93,24 @@ def content(value: object, secrets: Iterable[str], most: int, *, foreign: bool) 
     In what is `foreign`, that is not the suite's own, every word that looks like a credential is masked.
     """
     secrets = tuple(secrets)
-    shown = _content(value, lambda text: (sentence if foreign else said)(text, secrets))
-    return masked(cut(json.dumps(shown, default=_unknown, ensure_ascii=False), most), secrets)
+
+    def shown(text: str) -> str:
+        return sentence(text, secrets) if foreign else said(text, secrets)
+
+    content = _mapped(value, lambda text: cut(shown(text), LONGEST_STRING), shown)
+    return masked(cut(json.dumps(content, default=_unknown, ensure_ascii=False), most), secrets)
 
 
-def _content(value: object, shown: Callable[[str], str]) -> object:
+def _mapped(value: object, text: Callable[[str], str], key: Callable[[str], str] = str) -> object:
+    """A JSON value with its texts and keys as two functions show them, and long arrays cut."""
     if isinstance(value, str):
-        return cut(shown(value), LONGEST_STRING)
+        return text(value)
     if isinstance(value, Mapping):
-        return {shown(str(key)): _content(item, shown) for key, item in value.items()}
-    if isinstance(value, list):
-        return _few([_content(item, shown) for item in value[:MOST_ITEMS]], value)
-    return value
+        return {key(str(name)): _mapped(item, text, key) for name, item in value.items()}
+    if not isinstance(value, list):
+        return value
+    more = len(value) - MOST_ITEMS
+    return [_mapped(item, text, key) for item in value[:MOST_ITEMS]] + ([f"... {more} more"] if more > 0 else [])
 
 
 def said(text: str, secrets: Iterable[str]) -> str:
@@ -122,10 +121,6 @@ def said(text: str, secrets: Iterable[str]) -> str:
 def sentence(text: str, secrets: Iterable[str]) -> str:
     """A text of the adapter's as it may be shown: as `said`, and without any word that looks like a credential."""
     return printable(redacted(said(text, secrets)))
-
-
-def _few(shown: list[Any], whole: list[Any]) -> list[Any]:
-    return [*shown, f"... {len(whole) - MOST_ITEMS} more"] if len(whole) > MOST_ITEMS else shown
 
 
 def _unknown(value: object) -> str:

@@ -1,6 +1,6 @@
-"""What of an offending value can be shown: never content, never a secret (SPECIFICATION 14, Appendix D; R21).
+"""The part of an offending value that can be shown: never content, never a secret (SPECIFICATION 14, Appendix D; R21).
 
-A prompt, a text, a vector, a query and its parameters, a tenant, a credential or an idempotency key is told by
+A prompt, a text, a vector, a query and its parameters, a tenant, a credential or an idempotency key is named by
 its kind and size alone, wherever it turned up; so is whatever a caller may have written freely. What remains are
 numbers, and strings that read like an identifier of the protocol.
 """
@@ -34,7 +34,7 @@ _SECRET: Final = re.compile(
     r"(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{8}",
     re.IGNORECASE,
 )
-"""What looks like a credential: a known beginning, or a run that no word has."""
+"""The look of a credential: a known beginning, or a run that no word has."""
 
 
 def shown(value: object, path: Iterable[object], rule: str) -> str:
@@ -90,7 +90,7 @@ VOCABULARY: Final = frozenset(
         *("healthy", "unhealthy", "error"),  # no words of the protocol, but said in their place, and no content
     )
 )
-"""The words of the protocol, which are no content wherever they stand."""
+"""The words of the protocol, which are not content wherever they stand."""
 
 _NAME: Final = re.compile(r"(?!(?:sk|pk|rk|gh[opsu]|xox.|glpat|hf)_)[a-z]{1,16}(?:_[a-z]{1,16})*")
 _LONGEST_NAME: Final = 30
@@ -103,7 +103,7 @@ _WORD: Final = re.compile(r"[^\s/'\"=:,()\[\]{}]+")
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """What stands where JSON knows no value: its type, and what it said of itself, to be searched for leaks."""
+    """A value that JSON does not have: its type, and its text, which is searched for leaks."""
 
     type: str
     text: str = ""
@@ -115,7 +115,7 @@ class Unreadable:
 def word(value: object) -> str:
     """A value where a word of the protocol belongs (a code, class, operation, state): itself if it is one.
 
-    Anything else is told by its kind and size: an adapter may have put the text of an exception there.
+    Anything else is named by its kind and size: an adapter may have put the text of an exception there.
     """
     if type(value) is Unreadable:
         return f"a {value.type}"
@@ -200,14 +200,14 @@ _SECRET_WORD: Final = re.compile(
     r"(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{8}|[A-Za-z0-9+]{32}",
     re.IGNORECASE,
 )
-"""What looks like a credential in a sentence, where a name of a class or a file is none."""
+"""The look of a credential in a sentence; names of classes and files do not have it."""
 
 
 CREDENTIAL: Final = re.compile(
     r"\b(?:sk|pk|rk|gh[opsu]|xox.|glpat|hf)[-_][A-Za-z0-9_-]{4,}|\b(?:AKIA|ASIA|eyJ|AIza|ya29)[\w.-]{8,}"
     r"|\b(?:[Bb]asic|[Bb]earer) [\w.~+/=-]{4,}|(?<=://)[^/@\s]+(?=@)|(?<![A-Za-z0-9+/])(?=[A-Za-z+/]*\d)[A-Za-z0-9+/]{40,}={0,2}"
 )
-"""What is surely a credential, in any text: a known beginning, a password in an address, a long run of base 64."""
+"""Certain credentials in any text: a known beginning, a password in an address, a long run of base 64."""
 
 
 def names(found: Iterable[str]) -> str:

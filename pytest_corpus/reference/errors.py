@@ -80,5 +80,5 @@ class FaultMapping:
         return {**hints, **error.details}
 
     def throttle_scope(self, tenant_hash: str | None) -> str:
-        """Who is throttled; a tenant by hash alone (R21)."""
+        """The throttled party; a tenant by its hash alone (R21)."""
         return f"tenant:{tenant_hash or 'none'}:{self.component}"

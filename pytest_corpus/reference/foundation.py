@@ -39,7 +39,7 @@ def digest(value: object) -> str:
 
 
 async def remembered(memory: dict[str, T], key: str | None, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """What `memory` has under `key`, or what `work` gives, remembered unless `key` is None."""
+    """The entry of `memory` under `key`, or else the result of `work`, which is stored unless `key` is None."""
     if key is None:
         return await work()
     if key not in memory:
@@ -138,7 +138,7 @@ class ReferenceAdapter(Admission, FaultMapping, Telemetry):
             raise AdapterError("DeadlineExceeded", "The time budget of the operation is spent") from None
 
     def seconds_left(self, call: Call) -> float | None:
-        """What remains of the budget; None where there is no limit, or no more to come but the end of a stream."""
+        """The rest of the budget; None if there is no limit, or only the end of a stream is to come."""
         exempt = call.operation is not None and call.operation.deadline_exempt
         return None if exempt or call.settled else call.seconds_left
 
@@ -174,12 +174,12 @@ class ReferenceAdapter(Admission, FaultMapping, Telemetry):
             raise self.map_fault(fault) from None
 
     def handed_on(self, call: Call) -> dict[str, Any]:
-        """What the provider is told of the context: the trace, and when it is too late (SPECIFICATION 6.1, 11.3)."""
+        """The part of the context that the provider gets: the trace and the deadline (SPECIFICATION 6.1, 11.3)."""
         told = {"traceparent": call.traceparent, "deadline_ms": call.deadline_ms}
         return {name: value for name, value in told.items() if value is not None}
 
     async def capabilities(self, call: Call) -> dict[str, Any]:  # noqa: ARG002 - has the shape of all operations
-        """What every component states (SPECIFICATION 6.2), to be extended with its own facts."""
+        """The facts that every component states (SPECIFICATION 6.2), to be extended with its own facts."""
         return {
             "server": self.server,
             "version": self.version,

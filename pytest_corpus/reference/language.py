@@ -1,4 +1,4 @@
-"""Where a real adapter has a model: a tokenizer, and words drawn by a seed."""
+"""A tokenizer, and words drawn by a seed, instead of a model."""
 
 import re
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ class Language:
         return len(self.split(text))
 
     def draft(self, seed: str) -> str:
-        """What the model would say if nothing cut it short."""
+        """The whole text of the model, before anything cuts it short."""
         return " ".join(Random(seed).choices(self.vocabulary, k=self.words_in_reply))
 
     def cut_at_stop(self, text: str, stop_sequences: Sequence[str]) -> str:

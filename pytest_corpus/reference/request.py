@@ -118,7 +118,7 @@ class Call:
 
     @property
     def seconds_left(self) -> float | None:
-        """What remains of the budget, negative where it is spent; None without a deadline."""
+        """The rest of the budget, negative if it is spent; None without a deadline."""
         return None if self.deadline_ms is None else self.deadline_ms / 1000 - time.time()
 
 

@@ -8,7 +8,7 @@ from pytest_corpus.reference.request import Call
 
 
 class MetricsSink(Protocol):
-    """Where telemetry goes (SPECIFICATION 6.4)."""
+    """The interface of a metrics sink (SPECIFICATION 6.4)."""
 
     def observe(self, *, component: str, op: str, ms: float, ok: bool, code: str, extra: Mapping[str, Any]) -> None: ...
 
@@ -23,7 +23,7 @@ class Telemetry:
     deadline_buckets = ((0, "expired"), (1, "lt_1s"), (60, "lt_60s"), (math.inf, "ge_60s"))
 
     def settle(self, call: Call, outcome: str) -> None:
-        """Report how a call ended, "OK" or an error class: once, however often it is told."""
+        """Report how a call ended, "OK" or an error class: once, however often it is called."""
         if call.settled:
             return
         call.settled = True

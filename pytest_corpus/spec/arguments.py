@@ -1,4 +1,4 @@
-"""What the documents ask of the arguments of a request beyond the envelope's schema, which leaves `args` open.
+"""Rules for the arguments of a request beyond the envelope's schema, which leaves `args` open.
 
 Null counts as absent everywhere: edition 1.1.0 allows it wherever a key is optional.
 """
@@ -86,7 +86,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """What SCHEMA 6.3 accepts in the place of a key that the schema of a request requires.
+    """A key that SCHEMA 6.3 accepts instead of one that the schema of a request requires.
 
     Both stand in the object at `path`, which is read as that of a `Choice`.
     """

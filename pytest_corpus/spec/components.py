@@ -77,10 +77,10 @@ CLIENT = Component("wire", "Wire", "WIR", ("request_builders",))
 COMPONENTS = tuple(row.name for row in ROWS)
 
 WIRE = (CLIENT.name,)
-"""What the requirements of a client library speak of."""
+"""The `components` of a client library's requirements."""
 
 TITLES = {row.name: row.title for row in (*ROWS, CLIENT)}
-"""What a person reads for each of them."""
+"""The title of each of them."""
 
 COMMON_CHAPTERS = (
     *("wire_handler", "streaming", "capabilities", "health", "context"),

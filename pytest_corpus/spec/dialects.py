@@ -22,12 +22,13 @@ PURPOSES = {
     "ordered": "all nodes of `group`, the lowest corpus_rank first",
     "links": "the nodes that CORPUS_LINK edges lead to from the node whose corpus_key is `wanted`, a record an edge",
     "link_values": "the corpus_value of the CORPUS_LINK edges that lead from the node whose corpus_key is `wanted`",
+    "paths": "the paths along CORPUS_LINK edges from the node whose corpus_key is `wanted`; only if they are claimed",
     "literal": "as `find`, with {literal} in the quotes of the language in place of the parameter",
     "broken": "a text that is not a query of the language",
     "create_index": "an index of the corpus_rank of nodes, made where there is none; only where DDL is claimed",
     "drop_index": "that index, dropped where there is one; only where DDL is claimed",
 }
-"""What each probe query asks for."""
+"""The meaning of each probe query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,10 @@ _PATTERNS: Mapping[str, tuple[str, ...]] = {
         f"MATCH {_WAY} WHERE a.corpus_key = $wanted RETURN r.corpus_value AS found",
         f"MATCH {_LINK} RETURN r",
     ),
+    "paths": (
+        f"MATCH p = {_LINK} RETURN p",
+        f"MATCH p = (a)-[r:{EDGE_LABEL}]->(n) WHERE a.corpus_key = $wanted RETURN p",
+    ),
     "literal": (
         f"MATCH (n:{NODE_LABEL} {{corpus_key: '{{literal}}'}}) {_FOUND}",
         f"MATCH (n:{NODE_LABEL}) WHERE n.corpus_key = '{{literal}}' {_FOUND}",
@@ -141,6 +146,7 @@ _GREMLIN: Mapping[str, tuple[str, ...]] = {
         f"g.V().has('corpus_key', wanted).outE('{EDGE_LABEL}').values('corpus_value')",
         f"g.V().has('corpus_key', wanted).outE('{EDGE_LABEL}')",
     ),
+    "paths": (f"g.V().{_KEY}.out('{EDGE_LABEL}').path()",),
     "literal": (
         *_steps("has('corpus_key', '{literal}')"),
         "g.V().has('corpus_key', '{literal}').values('corpus_value')",
@@ -157,7 +163,7 @@ DIALECTS: Mapping[str, Dialect] = {
 
 
 def with_overrides(given: object) -> Mapping[str, Dialect]:
-    """The languages of the table, with those that a user gives in their place or beside them.
+    """The languages of the table, with those that a user gives instead of them or in addition.
 
     Of a language of the table only the purposes that are given change.
 

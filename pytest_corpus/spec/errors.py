@@ -50,7 +50,7 @@ _CANONICAL = (
 )
 
 RESOURCE_SCOPES = ("model", "token_limit", "rate_limit", "memory", "compute", "time_budget", "index", "shard")
-"""What `resource_scope` may be (ERRORS 7)."""
+"""The values of `resource_scope` (ERRORS 7)."""
 
 HINTS = {
     "suggested_batch_reduction": "a percentage above 0 and at most 100",
@@ -107,10 +107,10 @@ MODEL_ERRORS = ("ModelNotAvailable", "ModelNotFound", "UnsupportedModelFamily")
 """The classes that say of a model that it is not known."""
 
 UNKNOWN_MODEL = ("BadRequest", "NotSupported", "Unavailable")
-"""What an unknown model may be answered with, subtypes included (R13, R132)."""
+"""The classes that may answer an unknown model, subtypes included (R13, R132)."""
 
 
 def is_a(name: str, family: str) -> bool:
-    """Whether `name` is `family` itself or one of its subtypes."""
+    """Return if `name` is `family` itself or one of its subtypes."""
     error = TAXONOMY.get(name)
     return error is not None and family in (error.name, error.parent)

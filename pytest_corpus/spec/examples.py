@@ -1,4 +1,4 @@
-"""What a realistic message says: example values by key, of which golden files are made (SCHEMA 7.1, 9.1).
+"""Example values by key, of which realistic golden files are made (SCHEMA 7.1, 9.1).
 
 The values fit each other: one question about a summit, its answer, its vector and its vertex.
 """

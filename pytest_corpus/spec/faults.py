@@ -1,4 +1,4 @@
-"""What a `ProviderProbe` can do in the provider's place, and what must then reach the wire."""
+"""The behaviours of a `ProviderProbe`, and the error that each must lead to on the wire."""
 
 from dataclasses import dataclass
 
@@ -45,7 +45,7 @@ FORMS: dict[str, tuple[str, ...]] = {
     "unfinished": ("network",),
     "garbage": ("unexpected",),
 }
-"""How a kind may look on the wire of a provider with an address, besides its usual look, with the kinds that have it.
+"""Other forms of a kind on the wire of a provider with an address, each with the kinds that have it.
 
 ``retry_after_seconds``, ``retry_after_date``: the hint stands in `Retry-After` alone, in whole seconds or as a date.
 ``in_answer``: a good answer says that the rest of it was filtered. ``reset``: the connection is reset. ``truncated``:

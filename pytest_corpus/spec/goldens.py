@@ -31,7 +31,7 @@ class Golden:
 
     @property
     def is_stream(self) -> bool:
-        """Whether it is NDJSON, one frame a line."""
+        """True if it is NDJSON, one frame a line."""
         return self.file.endswith(".ndjson")
 
     @property

@@ -2,7 +2,7 @@
 
 A schema has a short name: its file name without ``.json``, with ``common.`` before it in the common folder.
 It is born in one edition as ``<stem>.json``; a later edition that changes it adds
-``<stem>.v<major.minor>.json`` beside it, and one that does not change it uses the file of the edition before.
+``<stem>.v<major.minor>.json`` next to it, and one that does not change it uses the file of the edition before.
 """
 
 from collections.abc import Iterator
@@ -16,10 +16,10 @@ EDITIONS = ("1.0.0", "1.1.0")
 LATEST = EDITIONS[-1]
 
 BASE_URI = "https://corpusos.com/schemas/"
-"""What every ``$id`` begins with (SCHEMA 2.3)."""
+"""The beginning of every ``$id`` (SCHEMA 2.3)."""
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-"""What every ``$schema`` says (SCHEMA 8.1)."""
+"""The value of every ``$schema`` (SCHEMA 8.1)."""
 
 PRINTED_NAMES = ("item-code",)
 """Names of properties that a document prints though they are not in snake_case (ERRORS 10; R56)."""

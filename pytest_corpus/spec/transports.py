@@ -1,4 +1,4 @@
-"""How an adapter outside this process is reached (SPECIFICATION 4.2.4), a row for each kind of address."""
+"""The ways to an adapter outside this process (SPECIFICATION 4.2.4), a row for each kind of address."""
 
 from dataclasses import dataclass
 
@@ -12,12 +12,12 @@ PROVIDER_VARIABLE = "CORPUS_PROVIDER_URL"
 """And the one in which it gets the address of a provider for the clients of vendors."""
 
 PROVIDER_PATH = "provider"
-"""What is appended to the address of the hooks for it."""
+"""The part after the address of the hooks for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
-    """What an address begins with.
+    """One kind of address.
 
     Attributes:
         prefix: what it is written with.
@@ -65,4 +65,4 @@ TRANSPORT_GROUPS = {
     "stdio": ("stdio",),
     "grpc": ("grpc",),
 }
-"""What a requirement may need of the way to the adapter, and which modules in `adapter/transports/` are such a way."""
+"""The transports that a requirement may need, each with its modules in `adapter/transports/`."""

@@ -1,4 +1,4 @@
-"""Keys of messages at which a user's own words, numbers and objects stand: what is told by kind and size alone."""
+"""Keys of messages at which a user's own words, numbers and objects stand: shown by kind and size alone."""
 
 OBJECTS = frozenset(
     (

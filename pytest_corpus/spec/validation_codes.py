@@ -24,24 +24,15 @@ PROTOCOL_ERROR_CODES = {
     "STREAM_ENVELOPE": "Stream frame missing protocol envelope fields",
     "VERSION_MISMATCH": "Schema version not supported",
 }
-"""What is wrong with a message as a whole; `WireValidationError.code` and most `FrameError.code` are of them."""
+"""Errors of a message as a whole; `WireValidationError.code` and most `FrameError.code` are of them."""
 
-STREAM_ERROR_CODES = {
-    "FRAME_UTF8": "SERIALIZATION",
-    "FRAME_JSON": "SERIALIZATION",
-    "DUPLICATE_KEY": "SERIALIZATION",
-    "FRAME_DEPTH": "SERIALIZATION",
-    "FRAME_SIZE": "SERIALIZATION",
-    "UNFINISHED_EVENT": "SERIALIZATION",
-    "FRAME_TYPE": "ENVELOPE_TYPE",
-    "FRAMING": "STREAM_ENVELOPE",
-    "FRAME_SHAPE": "STREAM_ENVELOPE",
-    "FRAME_OK": "STREAM_ENVELOPE",
-    "FRAME_CODE": "STREAM_ENVELOPE",
-    "FRAME_MS": "STREAM_ENVELOPE",
-    "ERROR_ENVELOPE": "STREAM_ENVELOPE",
-    "NO_TERMINAL": "STREAM_TERMINATION",
-    "AFTER_TERMINAL": "STREAM_TERMINATION",
+_STREAM_ERRORS = {
+    "SERIALIZATION": "FRAME_UTF8 FRAME_JSON DUPLICATE_KEY FRAME_DEPTH FRAME_SIZE UNFINISHED_EVENT",
+    "ENVELOPE_TYPE": "FRAME_TYPE",
+    "STREAM_ENVELOPE": "FRAMING FRAME_SHAPE FRAME_OK FRAME_CODE FRAME_MS ERROR_ENVELOPE",
+    "STREAM_TERMINATION": "NO_TERMINAL AFTER_TERMINAL",
 }
-"""Of each defect of a stream its code. What stands in a chunk (`CHUNK_SCHEMA`) is no matter of the protocol, has none
-there, and goes by its own name."""
+
+STREAM_ERROR_CODES = {defect: code for code, defects in _STREAM_ERRORS.items() for defect in defects.split()}
+"""The code of each defect of a stream. A defect in a chunk (`CHUNK_SCHEMA`) has none, for the protocol does not define
+one, and goes by its own name."""

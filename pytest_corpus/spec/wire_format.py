@@ -1,4 +1,4 @@
-"""What a frame is as bytes: how large it may be, and the mark that JSON does not begin with."""
+"""A frame as bytes: its greatest size, and the byte order mark, which it must not have."""
 
 from typing import Final
 

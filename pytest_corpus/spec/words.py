@@ -13,7 +13,7 @@ EXTENSION_KEYS = ("streaming_transports", "tag_model_in_metrics", "read_after_wr
 """The keys without a namespace that the documents themselves show under `extensions` (SPECIFICATION 6.2, R71)."""
 
 FINISH_REASONS = ("stop", "length", "tool_call", "tool_calls", "content_filter")
-"""Why a completion came to its end."""
+"""The reasons for the end of a completion."""
 
 HEALTH_STATES = ("ok", "degraded", "down")
 """The `status` of a health report, the good one first (SPECIFICATION 7.6; R35)."""

@@ -71,9 +71,9 @@ def write_folder(files: Mapping[str, str], folder: Path) -> None:
 
 
 def obstacle(path: Path) -> str:
-    """Why `write_atomically` could not write a file, as the end of a sentence; empty where nothing is in the way.
+    """The reason why `write_atomically` could not write a file, as the end of a sentence; empty if it could.
 
-    It is tried out with an empty file beside it, for what a folder allows cannot be told from its mode alone.
+    It tries this with an empty file in the same folder, whose mode alone does not show what it allows.
     """
     try:
         target = _target(path)

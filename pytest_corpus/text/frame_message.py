@@ -16,7 +16,7 @@ def unpack(message: bytes) -> bytes:
     """The JSON document of a message; unknown fields are passed over, of several the last counts.
 
     Raises:
-        ValueError: it is no message of protocol buffers.
+        ValueError: it is not a message of protocol buffers.
     """
     found, at = b"", 0
     while at < len(message):

@@ -1,4 +1,4 @@
-"""What a problem of an instance is, and those problems that need no schema: values that are not JSON."""
+"""Problems of instances, and those of them that need no schema: values that are not JSON."""
 
 import math
 from collections.abc import Iterable
@@ -55,7 +55,7 @@ class Problem:
 
 
 def json_problems(instance: object, schema: str = "") -> list[Problem]:
-    """What in an instance is not JSON: NaN, infinities, lone surrogates, other types, keys of other types."""
+    """The problems of an instance as JSON: NaN, infinities, lone surrogates, other types, keys of other types."""
     return plain(instance, schema)[1]
 
 
@@ -80,7 +80,7 @@ def plain(instance: object, schema: str) -> tuple[Any, list[Problem]]:
 
 
 def _fault(value: object, around: tuple[int, ...]) -> str | None:
-    """Why a value is not JSON, its items aside; `around` are the containers that it lies in."""
+    """The reason why a value is not JSON, its items aside; `around` are the containers that it lies in."""
     fault = None
     if isinstance(value, str):
         if not _is_text(value):

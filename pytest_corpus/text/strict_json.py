@@ -1,4 +1,4 @@
-"""JSON as it travels: bytes read strictly, and every way of being no JSON told apart.
+"""JSON as it travels: bytes read strictly, with a fault for every way of not being JSON.
 
 A document that one reader understands and the next one refuses, or reads otherwise, is a fault even where
 Python's own reader is lenient: NaN, a key that stands twice, a lone surrogate, a number that no double holds,
@@ -21,7 +21,7 @@ _COLON = re.compile(rb"\\u003[aA]")
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _MAX_DIGITS = 308
-"""Every integer of so many digits is in the range of a double."""
+"""Every integer of this many digits is in the range of a double."""
 
 _LONG_NUMBER = b"0" * (_MAX_DIGITS + 1)
 _LONG_INTEGER = b"0" * 19
@@ -41,7 +41,7 @@ class Fault(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """What is wrong with a document, and where: a path as in `Problem.path`, empty where it has none."""
+    """A fault of a document, with its path as in `Problem.path`, empty if it has none."""
 
     fault: Fault
     message: str
@@ -99,7 +99,7 @@ def read_plainly(data: bytes) -> Any:
 
 
 def _keeps_every_key(data: bytes, value: Any) -> bool:
-    """Whether a value has each key of the text that it was read from; False means: perhaps."""
+    """Return if a value has each key of the text that it was read from; False means: perhaps not."""
     try:
         return _has_every_key(data, orjson.dumps(value))
     except TypeError:  # orjson writes neither lone surrogates nor integers of more than 64 bits
@@ -107,7 +107,7 @@ def _keeps_every_key(data: bytes, value: Any) -> bool:
 
 
 def are_strict(documents: Sequence[bytes], values: list[Any]) -> bool:
-    """Whether `read` would find no flaw in any document, all of which gave a value; False means: look closer."""
+    """Return if `read` would find no flaw in any document, all of which gave a value; False means: look closer."""
     for _ in range(_LEVELS_AROUND):
         values = [values]
     try:
@@ -124,7 +124,7 @@ _LEVELS_AROUND = 254 - MAX_DEPTH - 1
 
 
 def _has_every_key(text: bytes, written: bytes) -> bool:
-    """Whether what was read from a text and written again lost no key on the way; False means: perhaps.
+    """Return if no key was lost when a text was read and written again; False means: perhaps.
 
     Outside of strings a colon follows a key and nothing else, and inside of strings each stays, unless it was
     escaped. So of keys that stand twice a colon is missing.
@@ -148,7 +148,7 @@ _TOO_DEEP = Flaw(Fault.DEPTH, TOO_DEEP)
 
 
 def nesting(data: bytes) -> int:
-    """How deep brackets outside of strings nest, counted up to one beyond the limit."""
+    """The depth of brackets outside of strings, counted up to one beyond the limit."""
     if data.count(b"{") + data.count(b"[") <= MAX_DEPTH:
         return 0
     depth = deepest = 0
@@ -185,7 +185,7 @@ _EXACT_LONG = json.JSONDecoder(parse_int=_integer)
 
 
 def _has_long_number(data: bytes) -> bool:
-    """Whether more digits stand in a row than an integer in the range of a double is sure to have."""
+    """Return if more digits stand in a row than an integer in the range of a double is sure to have."""
     return len(data) > _MAX_DIGITS and _LONG_NUMBER in data.translate(_ZEROS)
 
 
@@ -212,7 +212,7 @@ def _explained(data: bytes, otherwise: str) -> tuple[Any, Flaw | None]:
 
 
 def _flaw_of(value: object) -> Flaw | None:
-    """What is wrong with a value that a lenient reader accepted."""
+    """The flaw of a value that a lenient reader accepted."""
     for problem in json_problems(value):
         return Flaw(Fault.SYNTAX, problem.message, problem.path)
     return _duplicate_key(value)

@@ -17,7 +17,7 @@ def strings_of(value: Any) -> Iterator[str]:
 
 
 def same(left: Any, right: Any) -> bool:
-    """Whether two JSON values are equal: true is not 1, and 1 is 1.0."""
+    """Return if two JSON values are equal: true is not 1, and 1 is 1.0."""
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
     if isinstance(left, list) and isinstance(right, list):

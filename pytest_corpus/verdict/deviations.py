@@ -1,4 +1,4 @@
-"""Declared deviations: requirements that an adapter does not keep for now, and says so (BEHAVIORAL_CONFORMANCE 10).
+"""Declared deviations: requirements that an adapter is known to violate for now (BEHAVIORAL_CONFORMANCE 10).
 
 [[deviation]]
 requirement = "LLM-STREAM-3"
@@ -21,14 +21,14 @@ from pytest_corpus.spec.requirements import catalogue, nearest
 from pytest_corpus.text.atomic_write import write_atomically
 
 FILE = "corpus-deviations.toml"
-"""Where deviations are looked for unless a path is given."""
+"""The default path of the file of deviations."""
 
 TABLE = "deviation"
 TODO = "TODO"
-"""What a reason or plan begins with that nobody has written yet; such an entry does not count."""
+"""The first word of a reason or plan that is still to be written; such an entry does not count."""
 
 GRACE = timedelta(days=90)
-"""How long a drafted deviation would count."""
+"""The duration of a drafted deviation."""
 
 
 class DeviationError(Exception):
@@ -55,14 +55,14 @@ class Deviation:
         return today > self.expires
 
     def document(self) -> dict[str, str]:
-        """What reports say of it."""
-        said = {
+        """The deviation in reports."""
+        found = {
             "reason": self.reason,
             "removal_plan": self.removal_plan,
             "expires": self.expires.isoformat(),
             "adapter": self.adapter,
         }
-        return {**said, "issue": self.issue} if self.issue else said
+        return {**found, "issue": self.issue} if self.issue else found
 
 
 def today() -> date:

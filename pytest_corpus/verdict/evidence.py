@@ -1,6 +1,6 @@
 """The evidence of a finding, for the terminal and for the formats that show it.
 
-It travels with the record of its test and never becomes part of the JSON document.
+It travels with the record of its test and is never part of the JSON document.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ LEVELS: tuple[Level, ...] = ("shape", "full")
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What is shown at the level `full` alone, planted secrets and credentials masked; empty where there is none.
+    """The evidence that only the level `full` shows, with planted secrets and credentials masked.
 
     Attributes:
         sent: the entry point and the request, in one line.
         answer: the frames that came back, in one line.
-        raised: the exception that the adapter let escape, with what it says of itself.
-        traceback: a line for each frame of the adapter's, the outermost first, and one for each exception behind it.
-        replay: the requests that led there, a line each.
-        logged: what was logged during the call, a line for each record.
-        printed: what was printed and logged during the test, as pytest captured it; without `logged`, if that is told.
+        raised: the exception that the adapter raised, with its message.
+        traceback: one line per frame of the adapter, outermost first, and one per cause.
+        replay: the requests that led there, one per line.
+        logged: the log of the call, one line per record.
+        printed: the output and log of the test as pytest captured them, without the records in `logged`.
     """
 
     sent: str = ""
@@ -42,16 +42,16 @@ class Evidence:
     """The evidence of one finding of one test: keys, types, codes, numbers, optionally the content.
 
     Attributes:
-        adapter, component, requirement, test: whose finding it is, as in the report.
+        adapter, component, requirement, test: the origin of the finding, as in the report.
         node: pytest's id of the test.
         rerun: the command that shows the finding again.
         sent: the entry point and the shape of the request.
-        raised: type and place of the exception that the adapter let escape.
-        fault: which fault of the provider struck.
-        observed: what the metrics hook was told instead.
-        problems: of an answer that breaks a schema, everything that is wrong with it.
-        replay: the shapes of the requests that led there, where one alone does not show it.
-        trace: the traceback through the suite, where that was asked for.
+        raised: type and place of the exception that the adapter raised.
+        fault: the planned fault of the provider that occurred.
+        observed: the observations that arrived instead.
+        problems: every problem of an answer that breaks a schema.
+        replay: the shapes of the requests that led there, if one alone does not show it.
+        trace: the traceback through the suite, if requested.
         content: None at the level `shape`.
     """
 
@@ -89,7 +89,7 @@ def load(text: object) -> tuple[Evidence, ...]:
     try:
         return tuple(_evidence(each) for each in json.loads(text))  # type: ignore[arg-type]
     except (TypeError, AttributeError, KeyError) as error:
-        raise ValueError("no evidence") from error
+        raise ValueError("not evidence") from error
 
 
 def _evidence(data: dict[str, Any]) -> Evidence:

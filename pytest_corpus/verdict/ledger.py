@@ -15,14 +15,14 @@ from typing import Any, Literal
 
 Outcome = Literal["satisfied", "violated", "not_applicable", "not_assessed", "error"]
 WORSE: tuple[Outcome, ...] = ("satisfied", "not_applicable", "not_assessed", "violated", "error")
-"""Outcomes of one test, each outweighing those before it."""
+"""Outcomes of one test, from best to worst."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A violation that turned up: of the test's own requirement or of one that holds for every answer.
+    """A violation of the test's own requirement, or of one that holds for every answer.
 
-    `indirect`: of one that stood in the way of the test, where the test of it tells more.
+    `indirect`: of a requirement that blocks the test and has a more precise test of its own.
     """
 
     requirement: str
@@ -34,12 +34,15 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class TestRecord:
-    """One test of one component of one adapter, and how it ended.
+    """The record of one test of one component of one adapter.
 
-    `reason` says why it was not applicable or not assessed, `keyword` which factory keyword would help,
-    `blocked_by` which requirement stands in the way, `broken_off` what from outside the suite kept the test from its
-    end, `calls` how often the adapter was called. `error` is a fault of the kit itself. `repetition` counts from 1
-    where each test is run several times.
+    Attributes:
+        outcome: `error` is a fault of the kit itself.
+        reason: why it was not applicable or not assessed.
+        keyword: the keyword of the factory that would help.
+        blocked_by: the requirement that blocks it.
+        broken_off: the cause outside the suite that ended the test early.
+        repetition: counts from 1 if each test runs several times.
     """
 
     __test__ = False
@@ -61,7 +64,7 @@ class TestRecord:
 
     @property
     def key(self) -> str:
-        """What a ledger calls the execution of the test."""
+        """The key of the execution in a ledger."""
         return ledger_key(self.component, self.test, self.repetition)
 
     def dump(self) -> str:
@@ -95,7 +98,7 @@ class TestRecord:
 
 
 def ledger_key(component: str, test: str, repetition: int = 0) -> str:
-    """What a ledger calls one execution of a test: ``component/test``, and ``#3`` for a third repetition."""
+    """The key of one execution of a test: ``component/test``, with ``#3`` for a third repetition."""
     return f"{component}/{test}" + (f"#{repetition}" if repetition else "")
 
 
@@ -109,21 +112,25 @@ MISMATCHES = {
     "broken off": "tests that another plugin or a signal ended",
     "fault": "tests that ended in a fault of pytest-corpus itself",
 }
-"""Why the record of a test proves nothing, with the words for such tests."""
+"""The reasons why the record of a test proves nothing, with the words for such tests."""
 
 
 @dataclass
 class Ledger:
-    """Everything that is known of one adapter's run.
+    """The records of one adapter's run.
 
-    `settle` are the seconds after which a write shows, by component, and `missed` for how many seconds one was looked
-    for that did not show; `calls` and `tokens` how many calls were made and how many tokens they took by what the
-    adapter says, by component; `expected` are the tests that the suite has,
-    `selected` those that collection left, `disputed` those of which pytest reports something else than they came to;
-    `incomplete` says why only a part was asked for, `doubts` why the run as a whole cannot be relied on,
-    `unaccounted` that a process that ran tests did not say which, and `outage` since when the provider has been away;
-    `runs` are the ids of the run, of several where runs
-    were combined, and `left` what of the suite's own stays in the adapter's store, by kind.
+    Attributes:
+        settle: the seconds until a write is visible, by component.
+        missed: the seconds that a write was looked for which never became visible, by component.
+        calls, tokens: the calls made and, as the adapter reports, the tokens used, by component.
+        expected: the keys of all tests of the suite; `selected` of those left by the collection.
+        mismatched: the keys of tests whose record differs from pytest's report.
+        incomplete: the reasons why only a part of the suite was to run.
+        doubts: the reasons why the whole run is unreliable.
+        unaccounted: a process ran tests and did not report them.
+        outage: a sentence on the provider's outage.
+        runs: the ids of the run, or of the runs that were combined.
+        left: the names of undeleted items in the adapter's store, by kind.
     """
 
     adapter: str
@@ -145,22 +152,12 @@ class Ledger:
     _made: dict[str, list[TestRecord]] = field(default_factory=lambda: defaultdict(list))
     _arrived: dict[str, list[TestRecord]] = field(default_factory=lambda: defaultdict(list))
 
-    # -- what a run notes ------------------------------------------------------------------------------
-
-    def expect(self, tests: Iterable[str]) -> None:
-        """Note tests that the suite has, by their `ledger_key`."""
-        self.expected.update(tests)
-
-    def select(self, tests: Iterable[str]) -> None:
-        """Note which tests are to run."""
-        self.selected.update(tests)
-
     def ran(self, record: TestRecord) -> None:
-        """Take a record from the process that ran the test."""
+        """Add a record from the process that ran the test."""
         self._made[record.key].append(record)
 
     def reported(self, record: TestRecord, *, agrees: bool) -> None:
-        """Take the record that came with pytest's report, and whether that report says the same."""
+        """Add the record that came with pytest's report; `agrees` if the report matches it."""
         self._arrived[record.key].append(record)
         if not agrees:
             self.mismatched.add(record.key)
@@ -194,7 +191,7 @@ class Ledger:
     # -- between processes -----------------------------------------------------------------------------
 
     def account(self) -> dict[str, Any]:
-        """What a worker tells of its part of the run, as a JSON value; `take_account` reads it."""
+        """The results of a worker, as a JSON value that `take_account` reads."""
         return {
             "components": self.components,
             "capabilities": self.capabilities,
@@ -209,7 +206,7 @@ class Ledger:
         }
 
     def take_account(self, account: Mapping[str, Any]) -> None:
-        """Add what a worker told of its part."""
+        """Add the results of a worker."""
         if self.expected and self.expected != set(account["expected"]):
             self.mark_unreliable("the workers collected different tests")
         self.components = tuple(account["components"])
@@ -228,7 +225,7 @@ class Ledger:
 
     @property
     def records(self) -> dict[str, TestRecord]:
-        """One record for each test: of several the worst, with all findings; where it is disputed, no longer good."""
+        """One record for each test: the worst of several, with all findings; not assessed if reports disagree."""
         disputed = set().union(*self.mismatches().values())
         found = {}
         for key in (*self._made, *(key for key in self._arrived if key not in self._made)):
@@ -285,7 +282,7 @@ class Ledger:
 _SETS = ("expected", "selected", "mismatched", "incomplete", "doubts", "runs")
 
 LACKING = "the factory takes no keyword argument '{}'"
-"""Why something is not assessed that a keyword of the factory would make assessable."""
+"""The reason why something is not assessed that needs a keyword of the factory."""
 
 UNRELIABLE = "pytest's report does not match the recorded result"
 
@@ -299,7 +296,7 @@ def _merged(records: Iterable[TestRecord]) -> TestRecord:
 
 
 def unseen(ledger: Ledger) -> list[str]:
-    """A sentence for each component of which a plain write did not show."""
+    """A sentence for each component whose plain writes never became visible."""
     return [
         f"{component}: a plain write did not show in the {seconds:.3g} s that it was looked for"
         for component, seconds in sorted(ledger.missed.items())
@@ -307,7 +304,7 @@ def unseen(ledger: Ledger) -> list[str]:
 
 
 def left_behind(ledger: Ledger) -> list[str]:
-    """A sentence for each kind of what the suite could not delete from the adapter's store."""
+    """A sentence for each kind of item that the suite could not delete from the adapter's store."""
     return [
         f"{len(names)} {kind}{'s' if len(names) > 1 else ''} could not be deleted: "
         + ", ".join(sorted(names)[:LISTED])

@@ -1,4 +1,4 @@
-"""One of several runs that share the suite of an adapter: which tests are its own, and the words for that."""
+"""Shards: runs that each execute one part of the suite of an adapter."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from itertools import groupby
 from pytest_corpus.spec.components import COMPONENTS, WIRE
 
 MOST_SHARDS = 20
-"""Into so many shards a suite is cut at most."""
+"""The most shards of a suite."""
 
 _WRITTEN = re.compile(r"(?P<number>[0-9]{1,3})/(?P<of>[0-9]{1,3})")
 
@@ -25,14 +25,14 @@ class Shard:
 
     @property
     def gap(self) -> str:
-        """Why a run of it is partial."""
+        """The reason why a run of it is partial."""
         return f"only shard {self.number} of {self.of} was to run"
 
     def tests(self, suites: Mapping[str, Sequence[str]]) -> frozenset[tuple[str, str]]:
         """Its tests as (component, test), of the tests that each component's suite has, in their order.
 
-        The suites are cut where their order has come to the next part of all tests, so that a chapter, and what its
-        tests have learnt, stays together as far as may be; a test stays together with all its parameters.
+        The cuts keep the order of tests, so that chapters stay together as far as possible, because their tests share
+        cached answers; the parameters of a test always stay together.
         """
         every = [(name, test) for name in (*COMPONENTS, *WIRE) for test in suites.get(name, ())]
         groups = [list(group) for _, group in groupby(every, key=lambda pair: (pair[0], pair[1].partition("[")[0]))]
@@ -55,7 +55,7 @@ def parse(text: str) -> Shard:
 
 
 def _ends(sizes: Sequence[int], parts: int) -> list[int]:
-    """Where each part of some groups ends, by number of groups: parts of about the same size, none empty if may be."""
+    """The end of each part, in groups: parts of about the same size, none empty if possible."""
     ends, total, so_far = [0], sum(sizes), 0
     starts = []
     for size in sizes:

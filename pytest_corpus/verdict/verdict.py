@@ -15,7 +15,7 @@ VERDICTS = ("conformant", "conformant_with_deviations", "incomplete", "nonconfor
 
 
 HELD_BACK = "it blocks {}, although its own tests passed"
-"""Why a requirement that its own tests found kept is not assessed."""
+"""The reason why a requirement whose own tests passed is not assessed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Status:
 
     @property
     def runs(self) -> tuple[int, int]:
-        """How many repetitions passed, of how many; of (0, 0) where tests were not repeated or none decided."""
+        """The number of repetitions that passed, and of all; (0, 0) if tests were not repeated or none decided."""
         rounds: dict[int, bool] = {}
         for record in self.tests:
             if record.repetition and record.outcome in ("satisfied", "violated"):
@@ -55,7 +55,7 @@ class ComponentVerdict:
     statuses: tuple[Status, ...]
 
     def totals(self, level: str | None = None) -> Counter[str]:
-        """How many requirements have each status, of one level or of all."""
+        """The number of requirements with each status, at one level or at all."""
         return Counter(s.status for s in self.statuses if level in (None, s.requirement.level))
 
 
@@ -101,7 +101,7 @@ def decide(
 
 
 def _needless(counting: Iterable[Deviation], decided: Iterable[ComponentVerdict], *, complete: bool) -> Iterable[str]:
-    """Deviations of requirements that a complete run found kept, wherever they apply."""
+    """Sentences on deviations from requirements that a complete run found satisfied."""
     statuses = [status for part in decided for status in part.statuses]
     for entry in counting if complete else ():
         met = {status.status for status in statuses if status.requirement.id == entry.requirement}
@@ -119,7 +119,7 @@ def _component(
 
 
 def _held(statuses: list[Status]) -> Iterable[Status]:
-    """The statuses, where whatever blocks another requirement is violated or itself not assessed."""
+    """The statuses, with requirements that block others violated or not assessed."""
     blocking: dict[str, str] = {}
     for status in statuses:
         for by in status.blocked_by:
@@ -152,7 +152,7 @@ def counted(level: str) -> tuple[str, ...]:
 
 
 def worst(verdicts: Iterable[str]) -> str:
-    """The worst of the components' verdicts; partial where there is none."""
+    """The worst of the components' verdicts; partial if there are none."""
     return max(verdicts, key=VERDICTS.index, default="partial")
 
 

@@ -118,11 +118,6 @@ def test_ordinary_expressions(source: str) -> None:
     assert (type(found), found) == (type(wanted), wanted)
 
 
-def test_there_are_enough_ordinary_ones() -> None:
-    """At least 40 are tried."""
-    assert len(set(ORDINARY)) >= 40
-
-
 def test_comprehensions_see_the_names_around() -> None:
     """A comprehension reads `output` and names of comprehensions around it."""
     assert Expression("[x for x in range(2) if output and [y for y in range(x) if raw_output]]").value(NAMES) == [1]

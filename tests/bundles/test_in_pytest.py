@@ -5,6 +5,7 @@ import os
 import tempfile
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -14,6 +15,7 @@ PLUGIN = (
     [] if any(point.name == "corpus" for point in entry_points(group="pytest11")) else ["-p", "pytest_corpus.plugin"]
 )
 MOCK = "--corpus-bundle-provider=mock"
+STOP = "def pytest_runtest_setup(item):\n    if item.name == 'case-2':\n        raise KeyboardInterrupt\n"
 HALF = 'thresholds:\n  - {metric: pass_rate, operator: ">=", value: 0.5}\n'
 ALL = 'thresholds:\n  - {metric: pass_rate, operator: ">=", value: 0.9}\n'
 MIXED = (
@@ -39,8 +41,20 @@ def run(pytester: pytest.Pytester, *given: str, apart: bool = False) -> pytest.R
 
 def mixed(pytester: pytest.Pytester, more: str) -> Path:
     """Four cases with mock: two pass, one fails, one has an error."""
-    provider = "provider: {name: mock, script: script.jsonl}\n"
-    return bundle(pytester.path / "bundles" / "qa", [echo(n) for n in range(4)], provider + more, script_jsonl=MIXED)
+    more = f"provider: {{name: mock, script: script.jsonl}}\n{more}"
+    return bundle(pytester.path / "bundles" / "qa", [echo(n) for n in range(4)], more, script_jsonl=MIXED)
+
+
+def provider(pytester: pytest.Pytester, name: str, answer: str, more: str = "") -> None:
+    """A conftest with a provider; `answer` is an expression that gives a function."""
+    hook = f"def pytest_corpus_bundle_providers(config):\n    return {{'{name}': {answer}}}\n"
+    pytester.makeconftest(hook + more)
+
+
+def section(pytester: pytest.Pytester) -> dict[str, Any]:
+    """The only section on a bundle in the report r.json."""
+    [found] = json.loads((pytester.path / "r.json").read_text())["bundles"]
+    return dict(found)
 
 
 def text(result: pytest.RunResult) -> str:
@@ -114,9 +128,9 @@ def test_stopping_at_the_first_failure(pytester: pytest.Pytester) -> None:
     result = run(pytester, "-x", "--corpus-report=r.json")
     result.assert_outcomes(passed=1, failed=1)
     assert "used: 2 calls" in text(result)
-    [section] = json.loads((pytester.path / "r.json").read_text())["bundles"]
-    assert (section["verdict"], section["thresholds"]) == ("not_judged", [])
-    assert (section["cases"]["error"], section["cases"]["tolerated"]) == (0, 0)
+    found = section(pytester)
+    assert (found["verdict"], found["thresholds"]) == ("not_judged", [])
+    assert (found["cases"]["error"], found["cases"]["tolerated"]) == (0, 0)
 
 
 def test_last_failed(pytester: pytest.Pytester) -> None:
@@ -154,9 +168,7 @@ def test_secrets_are_masked_where_content_is_shown(pytester: pytest.Pytester) ->
     """At `full` too: what the environment keeps secret is stars, and no answer steers the terminal."""
     cases = [{"id": "one", "input": {"q": "say hunter2hunter2"}, "expected_output": "yes"}]
     bundle(pytester.path / "bundles" / "qa", cases, "provider: {name: odd}\n")
-    pytester.makeconftest(
-        "def pytest_corpus_bundle_providers(config):\n    return {'odd': lambda r: '\\x1b[2J hunter2hunter2'}\n"
-    )
+    provider(pytester, "odd", "lambda r: '\\x1b[2J hunter2hunter2'")
     pytester._monkeypatch.setenv("ODD_API_KEY", "hunter2hunter2")
     shown = text(run(pytester, "--corpus-evidence=full", "--corpus-report=r.html"))
     page = (pytester.path / "r.html").read_text()
@@ -178,9 +190,9 @@ def test_workers_agree(pytester: pytest.Pytester, more: str, counts_of: tuple[st
         result = run(pytester, "-n", workers, "--junitxml=j.xml", "--corpus-report=r.json", apart=True)
         [suite] = ElementTree.parse(pytester.path / "j.xml").getroot()
         counts = {name: suite.attrib[name] for name in ("tests", "failures", "errors", "skipped")}
-        [section] = json.loads((pytester.path / "r.json").read_text())["bundles"]
-        stable = {key: section[key] for key in ("cases", "verdict", "calls")}
-        names = sorted(each["case"] for each in section["failures"])
+        whole = section(pytester)
+        stable = {key: whole[key] for key in ("cases", "verdict", "calls")}
+        names = sorted(each["case"] for each in whole["failures"])
         found.append((result.parseoutcomes(), result.ret, counts, stable, names))
         assert "used: 4 calls" in text(result)
     assert all(each == found[0] for each in found)
@@ -276,7 +288,7 @@ def test_tags_are_markers(pytester: pytest.Pytester) -> None:
 def test_several_providers(pytester: pytest.Pytester) -> None:
     """One bundle over several providers runs once each, side by side."""
     bundle(pytester.path / "bundles" / "qa", [echo(0)])
-    pytester.makeconftest("def pytest_corpus_bundle_providers(config):\n    return {'no': lambda request: 'no'}\n")
+    provider(pytester, "no", "lambda r: 'no'")
     result = run(pytester, MOCK, "--corpus-bundle-provider=no:tiny", "-rA")
     result.assert_outcomes(passed=1, failed=1)
     assert "FAILED bundles/qa/bundle.yaml::case-0[no:tiny]" in text(result)
@@ -311,8 +323,7 @@ def test_a_part_of_a_run_is_no_baseline(pytester: pytest.Pytester) -> None:
     mixed(pytester, HALF)
     run(pytester, "--corpus-baseline=base.json", "--corpus-update-baseline")
     whole = (pytester.path / "base.json").read_text()
-    stop = "def pytest_runtest_setup(item):\n    if item.name == 'case-2':\n        raise KeyboardInterrupt\n"
-    write(pytester.path, {"stops.py": stop})
+    write(pytester.path, {"stops.py": STOP})
     for chosen in (["-p", "stops"], ["-x"], ["-k", "case-0"]):
         shown = text(run(pytester, "--corpus-baseline=base.json", *chosen, apart=chosen[0] == "-p"))
         assert "only a part ran" in shown
@@ -340,20 +351,19 @@ def test_usage_errors(pytester: pytest.Pytester, option: str, said: str) -> None
 SECRET = "a very private question"
 
 
-def test_reports_hold_no_content(pytester: pytest.Pytester) -> None:
-    """Every format has a section, and neither prompt nor answer stands in any; the page has both with evidence=full."""
+@pytest.mark.parametrize("evidence", ["shape", "full"])
+def test_reports_hold_no_content(pytester: pytest.Pytester, evidence: str) -> None:
+    """Every format has a section without prompt and answer; with evidence=full the page alone has both."""
     cases = [{"id": "one", "input": {"q": SECRET}, "expected_output": "yes"}]
-    bundle(pytester.path / "bundles" / "qa", cases, "provider: {name: odd}\n" + ALL)
-    pytester.makeconftest(
-        "def pytest_corpus_bundle_providers(config):\n    return {'odd': lambda r: 'canary answer'}\n"
-    )
+    bundle(pytester.path / "bundles" / "qa", cases, "provider: {name: odd}\n" + (ALL if evidence == "shape" else ""))
+    provider(pytester, "odd", "lambda r: 'canary answer'")
     names = ["r.json", "r.html", "r.md", "r.intoto.json", "r.badge.json", "r.svg"]
-    result = run(pytester, *(f"--corpus-report={name}" for name in names), "--junitxml=j.xml")
-    assert result.ret == 1
+    options = [f"--corpus-report={name}" for name in names]
+    assert run(pytester, f"--corpus-evidence={evidence}", *options, "--junitxml=j.xml").ret == 1
     for name in names:
         content = (pytester.path / name).read_text()
-        assert SECRET not in content
-        assert "canary answer" not in content
+        shows = evidence == "full" and name == "r.html"
+        assert (SECRET in content, "canary answer" in content) == (shows, shows)
         assert "qa" in content or "badge" in name or "svg" in name
     from pytest_corpus.reports.reading import schema_flaws
 
@@ -368,8 +378,7 @@ def test_the_example_of_the_document(pytester: pytest.Pytester, given: str) -> N
     result = run(pytester, f"--corpus-bundle-provider={given}", *adapter, "--corpus-report=r.json")
     outcomes = result.parseoutcomes()
     assert (outcomes["xfailed"], outcomes["failed"]) == (3, 2)
-    [section] = json.loads((pytester.path / "r.json").read_text())["bundles"]
-    assert section["cases"] == {
+    assert section(pytester)["cases"] == {
         "total": 3, "selected": 3, "passed": 0, "tolerated": 3,
         "failed": 3 if given == "corpus" else 0, "error": 0 if given == "corpus" else 3,
     }  # fmt: skip
@@ -416,10 +425,7 @@ def test_nothing_is_imported_without_a_bundle(pytester: pytest.Pytester) -> None
 def test_a_blocked_provider_does_not_keep_pytest_alive(pytester: pytest.Pytester) -> None:
     """A provider that never returns is given up, and pytest ends."""
     bundle(pytester.path / "bundles" / "qa", [echo(0)], "provider: {name: stuck}\ntimeout: 0.3\n")
-    pytester.makeconftest(
-        "import threading\ndef pytest_corpus_bundle_providers(config):\n"
-        "    return {'stuck': lambda request: threading.Event().wait()}\n"
-    )
+    provider(pytester, "stuck", "lambda r: __import__('threading').Event().wait()")
     result = pytester.runpytest_subprocess(*PLUGIN, "-p", "no:randomly", timeout=30)
     result.assert_outcomes(failed=1)
     assert "no answer within 0.3 s" in text(result)
@@ -428,28 +434,8 @@ def test_a_blocked_provider_does_not_keep_pytest_alive(pytester: pytest.Pytester
 def test_an_interrupted_run_says_what_was_paid_for(pytester: pytest.Pytester) -> None:
     """After Ctrl-C nothing is judged, and the calls that were made are told."""
     bundle(pytester.path / "bundles" / "qa", [echo(n) for n in range(4)], "provider: {name: mine}\n" + ALL)
-    pytester.makeconftest(
-        "import pytest\ndef pytest_corpus_bundle_providers(config):\n    return {'mine': lambda request: 'yes'}\n"
-        "def pytest_runtest_setup(item):\n    if item.name == 'case-2':\n        raise KeyboardInterrupt\n"
-    )
+    provider(pytester, "mine", "lambda r: 'yes'", STOP)
     result = run(pytester, apart=True)
     assert result.ret == pytest.ExitCode.INTERRUPTED
     assert "used: 2 calls" in text(result)
     assert "qa (mine): not judged; 2/4 cases passed" in text(result)
-
-
-def test_the_page_shows_content_where_it_may(pytester: pytest.Pytester) -> None:
-    """With --corpus-evidence=full the page has prompt and answer of what did not pass, and no other format has."""
-    cases = [{"id": "one", "input": {"q": SECRET}, "expected_output": "yes"}]
-    bundle(pytester.path / "bundles" / "qa", cases, "provider: {name: odd}\n")
-    pytester.makeconftest(
-        "def pytest_corpus_bundle_providers(config):\n    return {'odd': lambda r: 'canary answer'}\n"
-    )
-    names = ("r.html", "r.json", "r.intoto.json")
-    run(pytester, "--corpus-evidence=full", *(f"--corpus-report={name}" for name in names))
-    found = [(pytester.path / name).read_text() for name in names]
-    assert [(SECRET in each, "canary answer" in each) for each in found] == [
-        (True, True),
-        (False, False),
-        (False, False),
-    ]

@@ -12,6 +12,7 @@ import pytest
 from samples import QUESTION_ANSWERING, write
 
 from pytest_corpus.bundles.errors import BundleError
+from pytest_corpus.bundles.evaluation.template import Template
 from pytest_corpus.bundles.loading.bundle import ProviderChoice
 from pytest_corpus.bundles.loading.bundle_file import load
 from pytest_corpus.bundles.providers.registry import make
@@ -63,11 +64,8 @@ class Handler(BaseHTTPRequestHandler):
     def _reply(self, status: int, body: dict[str, Any], headers: dict[str, str] | None = None) -> None:
         data = json.dumps(body).encode()
         self.send_response(status)
-        for name, value in {
-            "Content-Type": "application/json",
-            "Content-Length": str(len(data)),
-            **(headers or {}),
-        }.items():
+        own = {"Content-Type": "application/json", "Content-Length": str(len(data))}
+        for name, value in (own | (headers or {})).items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(data)
@@ -132,19 +130,12 @@ def test_the_clients_own_retries_are_off(tmp_path: Path, server: Server, name: s
 
 def test_options_are_passed_on(tmp_path: Path, server: Server) -> None:
     """`provider.options`, a system prompt and the limit of tokens reach the vendor."""
-    pytest.importorskip("openai", reason="the official client openai is not installed")
-    choice = ProviderChoice("openai", "m", None, 7, server.url + "/v1", None, {"seed": 3, "stop": ["."]})
-    files = {**QUESTION_ANSWERING, "system.md": "Be brief."}
-    files["bundle.yaml"] += "system_path: system.md\n"
-    found = load(write(tmp_path, files))
-    provider = make(choice, found.file, {}, None)
-    pool = Pool(Asking(found, choice, provider), found.cases, MemoryStore(1, SpentBudget()), 1)
-    pool.result(found.cases[0].id)
+    choice = ProviderChoice("openai", "m", None, 7, None, None, {"seed": 3, "stop": ["."]})
+    asked(tmp_path, "openai", server.url + "/v1", provider=choice, system=Template("Be brief.", "system.md"))
     sent = server.requests[0]
     assert (sent["seed"], sent["stop"], sent["max_tokens"]) == (3, ["."], 7)
     assert sent["messages"][0] == {"role": "system", "content": "Be brief."}
     assert "temperature" not in sent
-    provider.close()
 
 
 @pytest.mark.parametrize(("name", "path"), [("openai", "/v1"), ("anthropic", "")])

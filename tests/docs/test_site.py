@@ -36,11 +36,8 @@ def test_the_readme_can_be_shown_anywhere() -> None:
     inline = [child for token in tokens(ROOT / "README.md") for child in token.children or ()]
     links = [str(child.attrs["href"]) for child in inline if child.type == "link_open"]
     assert [link for link in links if not link.startswith("https://")] == []
-    named = [
-        child.content
-        for child in inline
-        if child.type == "code_inline" and re.fullmatch(r"[\w/-]+\.md|\w+/", child.content)
-    ]
+    code = [child.content for child in inline if child.type == "code_inline"]
+    named = [content for content in code if re.fullmatch(r"[\w/-]+\.md|\w+/", content)]
     assert len(named) > 10
     missing = [name for name in named if not any((ROOT / folder / name).exists() for folder in ("", "docs"))]
     assert missing == []
@@ -59,22 +56,9 @@ def test_every_page_has_a_place_in_the_contents() -> None:
 def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     """Each requirement, ruling and section is a link target under its own name."""
     pytest.importorskip("sphinx", reason="the extra docs is not installed")
-    command = [
-        sys.executable,
-        "-m",
-        "sphinx",
-        "-q",
-        "-W",
-        "-n",
-        "--keep-going",
-        "-j",
-        "auto",
-        "docs",
-        str(tmp_path / "html"),
-    ]
-    done = subprocess.run(
-        [*command, "-d", str(tmp_path / "trees")], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    options = ("-q", "-W", "-n", "--keep-going", "-j", "auto", "-d", str(tmp_path / "trees"))
+    command = [sys.executable, "-m", "sphinx", *options, "docs", str(tmp_path / "html")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     texts = {path.stem: path.read_text("utf-8") for path in (tmp_path / "html").rglob("*.html")}
     for entry in catalogue().values():

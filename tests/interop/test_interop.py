@@ -1,4 +1,4 @@
-"""What the suite finds in adapters built on the published SDK is what `docs/findings-corpus-sdk.md` lists."""
+"""The suite finds in adapters built on the published SDK what `docs/findings-corpus-sdk.md` lists."""
 
 import json
 import os

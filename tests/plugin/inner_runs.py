@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.integration.options import run_options
 from pytest_corpus.suites import CHAPTERS
 
 OTHERS = ("randomly", "asyncio", "cov", "cacheprovider", "xdist")
@@ -33,6 +34,19 @@ class Wrapped:
 
 def op_of(envelope):
     return envelope.get("op") if isinstance(envelope, dict) else None
+
+def changes(op):
+    """Make an adapter of a function that changes each successful answer of an operation."""
+    def adapter(change):
+        class Changing(Wrapped):
+            async def handle(self, envelope):
+                answer = await self.inner.handle(envelope)
+                if op_of(envelope) == op and answer["ok"]:
+                    change(answer)
+                return answer
+        Changing.__name__ = Changing.__qualname__ = change.__name__
+        return Changing
+    return adapter
 '''
 """What most adapters of these tests begin with."""
 
@@ -96,6 +110,19 @@ class Project:
         """A report that a run wrote."""
         found: dict[str, Any] = json.loads((self.path / name).read_text("utf-8"))
         return found
+
+
+def options(project: Project, *given: str) -> run_options.Options:
+    """The options of a run, which does not begin."""
+    return run_options.read(project.pytester.parseconfig(*PLUGIN, *given))
+
+
+def refusal(project: Project, *given: str) -> str:
+    """The sentence with which the options of a run are refused."""
+    with pytest.raises(pytest.UsageError) as refused:
+        options(project, *given)
+    assert "\n" not in str(refused.value)
+    return str(refused.value)
 
 
 def statuses(report: dict[str, Any]) -> dict[tuple[str, str], str]:

@@ -10,27 +10,19 @@ FEW = "--corpus-requirement=COM-CAP-*,COM-DEADLINE-*,LLM-STREAM-*,COM-CONC-1"
 
 @pytest.mark.parametrize("mode", ["auto", pytest.param("strict", marks=pytest.mark.slow)])
 def test_asyncio_mode(project: Project, mode: str) -> None:
-    """The whole suite is conformant whichever mode of pytest-asyncio the project has set."""
+    """The whole suite is conformant in either mode of pytest-asyncio, beside async tests and an async fixture."""
     project.pytester.makeini(f"[pytest]\nasyncio_mode = {mode}\nasyncio_default_fixture_loop_scope = function\n")
     project.pytester.makepyfile(
         test_own="import asyncio, pytest\n@pytest.mark.asyncio\nasync def test_own(): await asyncio.sleep(0)\n"
     )
-    result = project.run_apart(REFERENCE, "--corpus-report=r.json", plugins=("asyncio",))
-    assert result.ret == 0, said(result)
-    assert (project.report()["verdict"], project.report()["complete"]) == ("conformant", True)
-
-
-def test_asyncio_fixture_in_the_conftest(project: Project) -> None:
-    """An async autouse fixture of a conftest in auto mode does not disturb the suite."""
-    project.pytester.makeini("[pytest]\nasyncio_mode = auto\nasyncio_default_fixture_loop_scope = function\n")
     project.pytester.makeconftest(
-        "import asyncio, pytest\n"
-        "@pytest.fixture(autouse=True)\nasync def ready(): await asyncio.sleep(0)\n"
+        "import asyncio, pytest, pytest_asyncio\n"
+        "@pytest_asyncio.fixture(autouse=True)\nasync def ready(): await asyncio.sleep(0)\n"
         "def pytest_corpus_adapter(config): return 'pytest_corpus.reference:llm'\n"
     )
-    result = project.run_apart(FEW, plugins=("asyncio",))
+    result = project.run_apart("--corpus-report=r.json", plugins=("asyncio",))
     assert result.ret == 0, said(result)
-    assert "failed" not in result.parseoutcomes()
+    assert (project.report()["verdict"], project.report()["complete"]) == ("conformant", True)
 
 
 def test_asyncio_debug(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,8 +34,9 @@ def test_asyncio_debug(project: Project, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_randomly(project: Project) -> None:
-    """In a random order the reference adapter is conformant, too."""
-    result = project.run_apart(REFERENCE, "--corpus-report=r.json", "--randomly-seed=7", plugins=("randomly",))
+    """In a random order a run is complete and conformant, too; tests/test_orders.py orders the suites of adapters."""
+    client = "--corpus-client=pytest_corpus.reference:client"
+    result = project.run_apart(client, "--corpus-report=r.json", "--randomly-seed=7", plugins=("randomly",))
     assert result.ret == 0, said(result)
     assert project.report()["verdict"] == "conformant"
 
@@ -57,18 +50,12 @@ def test_randomly_finds_the_same(project: Project) -> None:
         "        if op_of(envelope) == 'llm.complete' and answer['ok']: answer['result']['usage'] = 7\n"
         "        return answer\n"
     )
-    found = {}
-    for seed in ("1", "2"):
-        project.run_apart(
-            "--corpus-adapter=mine:Broken",
-            "--corpus-requirement=LLM-COMPLETE-*,COM-CAP-*",
-            "--corpus-report=r.json",
-            "--randomly-seed=7",
-            plugins=("randomly",),
-        )
-        found[seed] = {entry["id"]: entry["status"] for entry in project.report()["requirements"]}
-    assert found["1"] == found["2"]
-    assert found["1"]["LLM-COMPLETE-1"] == "violated"
+    given = ("--corpus-adapter=mine:Broken", "--corpus-requirement=LLM-COMPLETE-*,COM-CAP-*", "--corpus-report=r.json")
+    project.run(*given)
+    expected = statuses(project.report())
+    project.run_apart(*given, "--randomly-seed=7", plugins=("randomly",))
+    assert statuses(project.report()) == expected
+    assert expected["llm", "LLM-COMPLETE-1"] == "violated"
 
 
 def test_coverage(project: Project) -> None:
@@ -153,7 +140,7 @@ def test_can_be_switched_off(project: Project) -> None:
     """`-p no:corpus` leaves no option behind."""
     project.pytester.makepyfile(test_own="def test_own(): pass")
     off = ["-p", "no:corpus", "-p", "no:pytest_corpus.plugin"]
-    result = project.run_apart(*off, "--corpus-seed=1")
+    result = project.run(*off, "--corpus-seed=1")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert "unrecognized arguments: --corpus-seed" in said(result)
 
@@ -174,6 +161,6 @@ def test_in_any_order(project: Project) -> None:
     )
     few = "--corpus-requirement=COM-LEAK-*,GRA-EDGE-1"
     adapter = "--corpus-adapter=pytest_corpus.reference:graph"
-    result = project.run_apart(adapter, few, "--corpus-report=r.json")
+    result = project.run(adapter, few, "--corpus-report=r.json")
     assert result.ret == 0, said(result)
     assert statuses(project.report())["graph", "GRA-EDGE-1"] == "satisfied"

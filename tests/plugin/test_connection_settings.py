@@ -1,7 +1,9 @@
 """Settings of the connection to an adapter: `[tool.pytest-corpus]`, the ini file, `-o`."""
 
 import pytest
-from inner_runs import REFERENCE, Project, error_lines, said, violated
+from inner_runs import PLUGIN, Project, refusal, said, violated
+
+from pytest_corpus.integration.options import connection
 
 SLOW = """
 import asyncio
@@ -40,20 +42,18 @@ def test_the_ini_file_wins(project: Project) -> None:
     assert project.run("--corpus-adapter=mine:Slow", "--corpus-requirement=LLM-COMPLETE-1").ret == 0
 
 
-@pytest.mark.parametrize("seconds", ["0", "-1", "abc", "nan", "inf"])
-def test_wrong_number(project: Project, seconds: str) -> None:
-    """What is not a number of seconds above zero is a usage error."""
-    result = project.run(REFERENCE, f"-ocorpus_call_timeout={seconds}")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    expected = f"ERROR: corpus_call_timeout={seconds}: use a number of seconds above 0"
-    assert error_lines(result) == [expected]
-
-
 @pytest.mark.parametrize(
     ("table", "fault"),
     [
         ("conections = 3", "[tool.pytest-corpus] has no key 'conections'; did you mean connections?"),
         ("connections = 1.5", "[tool.pytest-corpus] connections=1.5: use a whole number from 1 to 10000"),
+        *(
+            (
+                f'call-timeout = "{seconds}"',
+                f"[tool.pytest-corpus] call-timeout={seconds}: use a number of seconds above 0",
+            )
+            for seconds in ("0", "-1", "abc", "nan", "inf")
+        ),
         ('log = "nowhere.log"', "[tool.pytest-corpus] log=nowhere.log: there is no such file to read"),
         ("headers = 3", "[tool.pytest-corpus] headers: write a table of names and values"),
         ('headers = {A = "hunter2\\u0001"}', "[tool.pytest-corpus] headers: A: the value contains a control character"),
@@ -66,17 +66,29 @@ def test_wrong_number(project: Project, seconds: str) -> None:
 def test_a_wrong_table(project: Project, table: str, fault: str) -> None:
     """A mistake in the table is one sentence that names the key, without the value of a header."""
     project.pytester.makepyprojecttoml(f"[tool.pytest-corpus]\n{table}\n")
-    result = project.run(ADDRESS)
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert error_lines(result) == [f"ERROR: {fault}"]
-    assert "hunter2" not in said(result)
+    assert refusal(project, ADDRESS) == fault
+
+
+@pytest.mark.parametrize(
+    ("given", "fault"),
+    [
+        ("headers=hunter2", ": write each header as NAME:VALUE"),
+        ("headers=A:hunter2\x01", ": A: the value contains a control character"),
+        ("headers=Accept:hunter2", ": Accept: the suite sets this header itself"),
+        ("tls_verify=nowhere.pem", "=nowhere.pem: there is no such file; use yes, no or a CA bundle"),
+        ("connections=0", "=0: use a whole number from 1 to 10000"),
+        ("startup_timeout=-1", "=-1: use a number of seconds above 0, at most 600"),
+        ("log=nowhere.log", "=nowhere.log: there is no such file to read"),
+    ],
+)
+def test_a_wrong_setting(project: Project, given: str, fault: str) -> None:
+    """A mistake in a setting is one sentence that names it, without the value of a header."""
+    assert refusal(project, ADDRESS, f"-ocorpus_{given}") == f"corpus_{given.partition('=')[0]}{fault}"
 
 
 def test_a_header_from_the_environment(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """The value of an environment variable is sent and not shown."""
-    from pytest_corpus.integration.options import connection
-
     monkeypatch.setenv("ADAPTER_TOKEN", "hunter2")
     project.pytester.makepyprojecttoml('[tool.pytest-corpus]\nheaders = {Authorization = "Bearer ${ADAPTER_TOKEN}"}\n')
-    found, _ = connection.read(project.pytester.parseconfig(), 30.0)
+    found, _ = connection.read(project.pytester.parseconfig(*PLUGIN), 30.0)
     assert found.headers == {"Authorization": "Bearer hunter2"}

@@ -180,20 +180,11 @@ def test_users_autouse_fixtures_apply(project: Project) -> None:
     assert (project.path / "seen.txt").read_text() == "x" * len(selected(project, FEW))
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "python_functions = check_*",
-        "python_classes = Check*",
-        "python_files = check_*.py",
-        "python_functions = nothing_*\npython_classes = Nothing*\npython_files = nothing_*.py",
-        "norecursedirs = *",
-    ],
-)
 @pytest.mark.parametrize("way", ["option", "conftest"])
-def test_users_naming_rules_hide_no_test(project: Project, line: str, way: str) -> None:
+def test_users_naming_rules_hide_no_test(project: Project, way: str) -> None:
     """How the user's project names its own tests decides nothing about ours."""
-    project.pytester.makeini(f"[pytest]\n{line}\n")
+    rules = "python_functions = nothing_*\npython_classes = Nothing*\npython_files = nothing_*.py\nnorecursedirs = *\n"
+    project.pytester.makeini(f"[pytest]\n{rules}")
     if way == "conftest":
         project.pytester.makeconftest(HOOK)
     result = project.run(*([REFERENCE] if way == "option" else []), "--collect-only", "-q")

@@ -4,12 +4,9 @@ import pytest
 from inner_runs import REFERENCE, Project, said
 
 FINISHES = """
-class Finishes(Wrapped):
-    async def handle(self, envelope):
-        answer = await self.inner.handle(envelope)
-        if op_of(envelope) == "llm.complete" and answer["ok"]:
-            answer["result"]["finish_reason"] = "because"
-        return answer
+@changes("llm.complete")
+def Finishes(answer):
+    answer["result"]["finish_reason"] = "because"
 
 def hookless(): return llm()
 """
@@ -111,12 +108,9 @@ def test_a_green_run_is_short(project: Project) -> None:
 
 
 SHOULD = """
-class Bare(Wrapped):
-    async def handle(self, envelope):
-        answer = await self.inner.handle(envelope)
-        if op_of(envelope) == "llm.capabilities" and answer["ok"]:
-            answer["result"].pop("models", None)
-        return answer
+@changes("llm.capabilities")
+def Bare(answer):
+    answer["result"].pop("models", None)
 """
 
 

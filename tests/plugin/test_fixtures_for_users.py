@@ -67,23 +67,27 @@ def test_own(stream_validator):
 }
 
 
-@pytest.mark.parametrize("name", TESTS)
+def written(project: Project, *names: str) -> int:
+    """Write the modules of some tests; the number of tests."""
+    project.pytester.makepyfile(**{f"test_{name}": TESTS[name] for name in names})
+    return sum(TESTS[name].count("def test_") for name in names)
+
+
 @pytest.mark.parametrize("way", ["option", "conftest"])
-def test_fixture(project: Project, name: str, way: str) -> None:
-    """The fixture does in a user's own test what its docstring says."""
-    project.pytester.makepyfile(test_own=TESTS[name])
+def test_fixtures(project: Project, way: str) -> None:
+    """Each fixture does in a user's own test what its docstring says."""
+    own = written(project, *TESTS)
     if way == "conftest":
         project.pytester.makeconftest("def pytest_corpus_adapter(config): return 'pytest_corpus.reference:llm'")
     result = project.run(NOTHING, *([REFERENCE] if way == "option" else []))
-    assert_passed(result, project, NOTHING, own=TESTS[name].count("def test_"))
+    assert_passed(result, project, NOTHING, own=own)
     assert result.ret == 0
 
 
-@pytest.mark.parametrize("name", ["corpus_provider_server", "schema_registry", "stream_validator"])
-def test_without_an_adapter(project: Project, name: str) -> None:
+def test_without_an_adapter(project: Project) -> None:
     """Schemas and streams can be judged, and a provider be asked, without any adapter."""
-    project.pytester.makepyfile(test_own=TESTS[name])
-    assert project.run().ret == 0
+    own = written(project, "corpus_provider_server", "schema_registry", "stream_validator")
+    assert project.run().parseoutcomes() == {"passed": own}
 
 
 def test_adapter_in_a_users_test_alone(project: Project) -> None:

@@ -51,12 +51,9 @@ def test_sound_and_every_test_is_hit(project: Project, case: Case) -> None:
 # -- an adapter, and two workers -----------------------------------------------------------------------
 
 BROKEN = """
-class Broken(Wrapped):
-    async def handle(self, envelope):
-        answer = await self.inner.handle(envelope)
-        if op_of(envelope) == "llm.complete" and answer["ok"]:
-            answer["result"]["finish_reason"] = "because"
-        return answer
+@changes("llm.complete")
+def Broken(answer):
+    answer["result"]["finish_reason"] = "because"
 """
 
 BY_NAME = {str(case): case for case in CASES}

@@ -6,6 +6,8 @@ import pytest
 from inner_runs import Project, said, violated
 from thinning import thinned, thinned_rows
 
+from pytest_corpus.adapter.event_loop.closing import ClosingBudget
+
 HOSTILE = '''
 import asyncio, os, time
 import pytest
@@ -233,20 +235,16 @@ def test_what_is_left_behind(project: Project, name: str, told: str) -> None:
     assert KEY not in said(result)
 
 
-def test_hanging_closings_of_fresh_instances(project: Project) -> None:
+def test_hanging_closings_of_fresh_instances(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """A few are waited for; a run ends in a bounded time and says so."""
-    project.pytester.makeconftest(
-        "from pytest_corpus.adapter.event_loop.closing import ClosingBudget\n"
-        "ClosingBudget.__init__.__defaults__ = (30.0, 0.4, 3)\n"
-    )
+    monkeypatch.setattr(ClosingBudget.__init__, "__defaults__", (30.0, 0.4, 3))
     project.adapter(
         "import asyncio\n"
         "class Hanging(Wrapped):\n    async def aclose(self): await asyncio.sleep(1000)\n"
         "def make(metrics, provider): return Hanging(metrics, provider)\n"
     )
-    result = project.run_apart(
-        "--corpus-adapter=mine:make", "--corpus-requirement=COM-FAULT-[12],COM-CAP-2", "--corpus-report=r.json"
-    )
+    few = "--corpus-requirement=COM-FAULT-[12],COM-CAP-2"
+    result = project.run("--corpus-adapter=mine:make", few, "--corpus-report=r.json")
     assert result.ret == 0, said(result)
     assert "adapter mine:make: closing takes longer than 0.4 s" in said(result)
     assert "closing 3 fresh instances did not end in time, " in said(result)
@@ -264,7 +262,7 @@ def test_outcomes_of_pytest_while_opening(project: Project, outcome: str, place:
         f"import pytest\n{call}\ndef make(): pass\n" if place == "module" else f"import pytest\ndef make(): {call}\n"
     )
     project.adapter(source)
-    result = project.run_apart("--corpus-adapter=mine:make", FEW)
+    result = project.run("--corpus-adapter=mine:make", FEW)
     assert result.ret == pytest.ExitCode.USAGE_ERROR, said(result)
     assert "raises" in said(result)
     assert "Traceback" not in said(result)

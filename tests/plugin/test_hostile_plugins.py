@@ -122,7 +122,7 @@ SLOW = """
     def build_embed_request(self):
         import time
         time.sleep(1.0)
-        return super().build_embed_request(text={})
+        return super().build_embed_request({})
 """
 
 ALARM = """

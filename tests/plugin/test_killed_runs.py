@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inner_runs import PLUGIN, Project, said
+from inner_runs import Project, said
 from thinning import thinned
+
+from pytest_corpus.suites import inventory
 
 TARGETS = (
     ("--corpus-client=pytest_corpus.reference:client", 3.0),
@@ -59,31 +61,19 @@ def executed(report: dict[str, Any]) -> set[str]:
     return {test["test"] for entry in report["requirements"] for test in entry["tests"]}
 
 
-@pytest.fixture(scope="module")
-def every_test(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    """The tests of runs that nothing disturbed."""
-    found: set[str] = set()
-    for target in {target for target, _ in TARGETS}:
-        folder = tmp_path_factory.mktemp("whole")
-        command = [sys.executable, "-m", "pytest", *PLUGIN, target, "--corpus-report=r.json", "-q", "-p", "no:randomly"]
-        subprocess.run(command, cwd=folder, check=True, capture_output=True)
-        found |= executed(json.loads((folder / "r.json").read_text("utf-8")))
-    return found
-
-
-def assert_honest(path: Path, every_test: set[str]) -> None:
+def assert_honest(path: Path) -> None:
     """A report is whole where there is one, and complete only if every test ran before the end."""
     if path.exists():
         report = json.loads(path.read_text("utf-8"))
         assert report["complete"] is (report["verdict"] != "partial")
-        own = {test for test in every_test if test.startswith(tuple(f"{name}/" for name in report["components"]))}
-        assert not report["complete"] or executed(report) == own
+        every_test = {test for name in report["components"] for test in inventory.tests(name, "dev")}
+        assert not report["complete"] or executed(report) == every_test
     path.unlink(missing_ok=True)
     assert not list(path.parent.glob(f".{path.name}.*"))
 
 
 @pytest.mark.parametrize("number", thinned(range(12), 5))
-def test_a_killed_run(project: Project, every_test: set[str], number: int) -> None:
+def test_a_killed_run(project: Project, number: int) -> None:
     """A run that is interrupted or killed at a random moment leaves no report, or one that says it is partial."""
     target, longest_s = TARGETS[number % len(TARGETS)]
     moment = random.Random(number).uniform(0.2, longest_s)
@@ -91,7 +81,7 @@ def test_a_killed_run(project: Project, every_test: set[str], number: int) -> No
     time.sleep(moment)
     process.send_signal([signal.SIGINT, signal.SIGTERM, signal.SIGKILL][number % 3])
     process.wait(60)
-    assert_honest(project.path / "r.json", every_test)
+    assert_honest(project.path / "r.json")
 
 
 def children(parent: int) -> list[int]:
@@ -102,7 +92,7 @@ def children(parent: int) -> list[int]:
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds worker processes by /proc")
 @pytest.mark.parametrize("number", thinned(range(8), 4))
-def test_a_killed_worker(project: Project, every_test: set[str], number: int) -> None:
+def test_a_killed_worker(project: Project, number: int) -> None:
     """A worker that is killed at a random moment leaves a run without a verdict."""
     target, longest_s = TARGETS[number % len(TARGETS)]
     moment = random.Random(number).uniform(0.2, longest_s)
@@ -112,7 +102,7 @@ def test_a_killed_worker(project: Project, every_test: set[str], number: int) ->
     if workers:
         subprocess.run(["kill", "-KILL", str(workers[0])], check=False)
     process.wait(100)
-    assert_honest(project.path / "r.json", every_test)
+    assert_honest(project.path / "r.json")
 
 
 def assert_deleted(spaces: Path) -> None:
@@ -129,7 +119,7 @@ def test_a_worker_is_not_interrupted_as_it_tidies_up(project: Project) -> None:
     """What comes to a worker then is not the user, and each namespace is still deleted."""
     project.pytester.makepyfile(mine=KEEPING)
     few = ("--corpus-adapter=mine:Impatient", "--corpus-requirement=VEC-NS-*,VEC-UPSERT-1", "-n", "2")
-    assert project.run_apart(*few, plugins=("xdist",)).ret == 0
+    assert project.run(*few, plugins=("xdist",)).ret == 0
     assert_deleted(project.path / "spaces.txt")
 
 

@@ -6,7 +6,7 @@ from inner_runs import REFERENCE, Project, said
 from pytest_corpus.integration.concluding import progress
 
 
-@pytest.mark.parametrize("spread", [(), ("-n", "2")], ids=["one_process", "two_workers"])
+@pytest.mark.parametrize("spread", [(), ("-n", "1")], ids=["one_process", "a_worker"])
 def test_a_long_run_says_how_far_it_is(
     project: Project, monkeypatch: pytest.MonkeyPatch, spread: tuple[str, ...]
 ) -> None:

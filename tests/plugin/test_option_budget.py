@@ -1,7 +1,7 @@
 """`--corpus-budget`: a run that may not use more calls and tokens stops cleanly."""
 
 import pytest
-from inner_runs import REFERENCE, Project, error_lines, said
+from inner_runs import REFERENCE, Project, said
 
 FEW = "--corpus-requirement=COM-CAP-*,COM-ENV-*,COM-HEALTH-*,LLM-TOKENS-*"
 
@@ -16,7 +16,7 @@ def used(report: dict[str, object]) -> int:
 def test_a_run_stops_at_its_budget(project: Project, spread: tuple[str, ...]) -> None:
     """No more calls are made than allowed, by all workers together, and what was not decided is named."""
     arguments = (REFERENCE, FEW, "--corpus-budget=calls=60", "--corpus-report=r.json", *spread)
-    result = project.run_apart(*arguments, plugins=("xdist",)) if spread else project.run(*arguments)
+    result = project.run(*arguments, plugins=("xdist",) if spread else ())
     assert result.ret == 0, said(result)
     report = project.report()
     assert (report["verdict"], report["complete"], report["budget"]) == ("partial", False, {"calls": 60})
@@ -43,11 +43,3 @@ def test_a_budget_that_suffices_changes_nothing(project: Project) -> None:
     assert project.report()["gaps"] == ["tests were deselected", *project.report()["gaps"][1:]]
     assert not any("budget" in gap for gap in project.report()["gaps"])
     assert sum(line.startswith(f"  calls: {used(project.report())}") for line in result.outlines) == 1, said(result)
-
-
-def test_a_wrong_budget_is_one_sentence(project: Project) -> None:
-    """It says what to write."""
-    result = project.run(REFERENCE, "--corpus-budget=money=3")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    (line,) = error_lines(result)
-    assert "--corpus-budget=money=3: money cannot be limited; write it as calls=500" in line

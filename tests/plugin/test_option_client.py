@@ -179,7 +179,7 @@ def test_a_shared_name_of_a_client_of_several_components(project: Project) -> No
         "    build_upsert_request = lambda self: whole().build_upsert_request()\n"
         "    build_health_request = lambda self: whole().build_llm_health_request()\n"
     )
-    result = project.run_apart("--corpus-client=mine:Client", REPORT)
+    result = project.run("--corpus-client=mine:Client", REPORT)
     assert project.report()["verdict"] == "incomplete"
     assert reported(project)["WIR-BUILD-1"][1]["llm.health"] == "not_assessed"
     assert "name it build_" in said(result)
@@ -288,14 +288,6 @@ def test_a_builder_is_called_once(project: Project) -> None:
     assert (project.path / "calls.txt").read_text() == "x"
 
 
-def test_ini(project: Project) -> None:
-    """`corpus_client` in an ini file is as good as the option."""
-    project.pytester.makeini("[pytest]\ncorpus_client = ours=pytest_corpus.reference:client\n")
-    result = project.run("--corpus-requirement=WIR-ENV-1", REPORT)
-    assert result.parseoutcomes()["passed"] == len(OPERATIONS)
-    assert project.report()["adapter"]["name"] == "ours"
-
-
 def test_beside_an_adapter(project: Project) -> None:
     """Both are tested, each with its report; a filter that is of one alone leaves the other out."""
     adapter = "--corpus-adapter=pytest_corpus.reference:llm"
@@ -335,7 +327,7 @@ def test_distributed(project: Project) -> None:
     """Two workers come to the same report as one process."""
     option = client(project, FAULTY["WIR-ARGS-1"])
     project.run(option, "--corpus-report=one.json")
-    result = project.run_apart(option, "-n", "2", "--corpus-report=two.json", plugins=("xdist",))
+    result = project.run(option, "-n", "2", "--corpus-report=two.json", plugins=("xdist",))
     assert result.ret == 1, said(result)
     one, two = (without_times(project.report(f"{name}.json")) for name in ("one", "two"))
     assert one == two

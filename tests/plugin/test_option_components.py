@@ -1,7 +1,6 @@
 """`--corpus-components` and `corpus_components`."""
 
-import pytest
-from inner_runs import REFERENCE, Project, error_lines, said, violated
+from inner_runs import REFERENCE, Project, said, violated
 
 FEW = "--corpus-requirement=COM-CAP-1,COM-WIRE-1"
 
@@ -20,13 +19,6 @@ def test_named_component(project: Project) -> None:
     assert list(project.report()["components"]) == ["llm"]
 
 
-def test_ini(project: Project) -> None:
-    """The ini twin is read, and the option replaces it."""
-    project.pytester.makeini("[pytest]\ncorpus_components = speech\n")
-    assert "no component 'speech'" in error_lines(project.run(REFERENCE, FEW))[0]
-    assert project.run(REFERENCE, FEW, "--corpus-components=llm").ret == 0
-
-
 def test_named_twice(project: Project) -> None:
     """A component that is named twice is tested once."""
     result = project.run(REFERENCE, FEW, "--corpus-components=llm,llm", "--collect-only", "-q")
@@ -39,13 +31,3 @@ def test_named_component_that_does_not_answer(project: Project) -> None:
     result = project.run("--corpus-adapter=mine:Silent", "--corpus-components=llm", FEW, "--corpus-report=r.json")
     assert result.ret == 1, said(result)
     assert "COM-CAP-1" in violated(project.report())
-
-
-@pytest.mark.parametrize("names", ["speech", "llm,speech", "SPEECH"])
-def test_unknown_component(project: Project, names: str) -> None:
-    """An unknown name is a usage error that lists the known ones."""
-    result = project.run(REFERENCE, f"--corpus-components={names}")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    (line,) = error_lines(result)
-    assert "--corpus-components: there is no component" in line
-    assert "llm, vector, embedding, graph" in line

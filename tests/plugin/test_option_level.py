@@ -1,17 +1,14 @@
 """`--corpus-level` and `corpus_level`: what a violated SHOULD counts."""
 
 import pytest
-from inner_runs import REFERENCE, Project, error_lines, said, violated
+from inner_runs import Project, said, violated
 
 FEW = "--corpus-requirement=LLM-COMPLETE-5,LLM-COMPLETE-1"
 
 OTHER_MODEL = """
-class OtherModel(Wrapped):
-    async def handle(self, envelope):
-        answer = await self.inner.handle(envelope)
-        if op_of(envelope) == "llm.complete" and answer["ok"]:
-            answer["result"]["model"] = "another"
-        return answer
+@changes("llm.complete")
+def OtherModel(answer):
+    answer["result"]["model"] = "another"
 """
 
 
@@ -30,51 +27,34 @@ def test_a_should_is_no_failure(lax: Project) -> None:
     assert "\x1b[33mSHOULD\x1b" in said(result)
     assert "not kept  LLM-COMPLETE-5 (SHOULD)" in said(result)
     assert "failed" not in result.parseoutcomes()
-
-
-def test_a_should_says_why(lax: Project) -> None:
-    """The reason of a SHOULD that is not kept can be read without turning it red."""
-    result = lax.run("--corpus-adapter=mine:OtherModel", FEW, "-rs")
-    assert "LLM-COMPLETE-5 (SHOULD)" in said(result)
-
-
-@pytest.mark.parametrize("given", ["option", "ini"])
-def test_level_should(lax: Project, given: str) -> None:
-    """With the level should it fails the run like a MUST."""
-    options = ["--corpus-level=should"]
-    if given == "ini":
-        lax.pytester.makeini("[pytest]\ncorpus_level = should\n")
-        options = []
-    result = lax.run("--corpus-adapter=mine:OtherModel", FEW, "--corpus-report=r.json", *options)
-    assert result.ret == 1
-    assert result.parseoutcomes()["failed"] == 1
-    assert lax.report()["level"] == "should"
-
-
-def test_level_should_is_nonconformant(lax: Project) -> None:
-    """A complete run at the level should says nonconformant of an adapter that keeps every MUST."""
-    lax.run("--corpus-adapter=mine:OtherModel", "--corpus-level=should", "--corpus-report=r.json")
-    assert violated(lax.report()) == set()
-    assert (lax.report()["verdict"], lax.report()["complete"]) == ("nonconformant", True)
-
-
-def test_level_should_changes_nothing_for_a_sound_adapter(project: Project) -> None:
-    """The reference adapter keeps every SHOULD as well."""
-    result = project.run(REFERENCE, "--corpus-level=should", "--corpus-report=r.json")
-    assert result.ret == 0
-    assert project.report()["verdict"] == "conformant"
-
-
-def test_wrong_level(project: Project) -> None:
-    """Anything else is a usage error that names the values."""
-    result = project.run(REFERENCE, "--corpus-level=may")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert error_lines(result) == ["ERROR: --corpus-level=may: use must or should"]
+    assert "LLM-COMPLETE-5 (SHOULD)" in said(lax.run("--corpus-adapter=mine:OtherModel", FEW, "-rs"))
 
 
 @pytest.mark.slow
-def test_distributed(lax: Project) -> None:
-    """Workers and controller agree on the level."""
-    options = ("--corpus-adapter=mine:OtherModel", FEW, "-n", "2")
-    assert lax.run_apart(*options, plugins=("xdist",)).ret == 0
-    assert lax.run_apart(*options, "--corpus-level=should", plugins=("xdist",)).ret == 1
+def test_level_should_in_a_distributed_run(lax: Project) -> None:
+    """With the level should it fails the run like a MUST; workers get adapter, selection and level."""
+    options = ("--corpus-level=should", "--corpus-report=r.json", "-n", "1")
+    result = lax.run("--corpus-adapter=mine:OtherModel", FEW, *options, plugins=("xdist",))
+    assert (result.ret, result.parseoutcomes()["failed"]) == (1, 1)
+    report = lax.report()
+    assert {entry["id"] for entry in report["requirements"] if entry["tests"]} == {"LLM-COMPLETE-5", "LLM-COMPLETE-1"}
+    assert (report["level"], report["verdict"]) == ("should", "partial")
+
+
+DEVIATION = """
+[[deviation]]
+requirement = "LLM-TOKENS-1"
+reason = "the tokenizer is away"
+removal_plan = "it comes back in release 2"
+expires = 2999-12-31
+"""
+
+
+def test_level_should_and_a_deviation_that_is_not_needed(lax: Project) -> None:
+    """A complete run at the level should is nonconformant without a violated MUST; a needless deviation fails it."""
+    (lax.path / "corpus-deviations.toml").write_text(DEVIATION)
+    result = lax.run("--corpus-adapter=mine:OtherModel", "--corpus-level=should", "--corpus-report=r.json", "-q")
+    assert violated(lax.report()) == set()
+    assert (lax.report()["verdict"], lax.report()["complete"]) == ("nonconformant", True)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert "failed: LLM-TOKENS-1 is kept now: remove its deviation" in said(result)

@@ -107,13 +107,6 @@ def test_the_usual_profile(
     assert f"profile: {profile}" in said(project.run(REFERENCE, FEW))
 
 
-def test_an_unknown_profile(project: Project) -> None:
-    """A profile that does not exist is one clear line that names the others."""
-    result = project.run(REFERENCE, "--corpus-profile=fast")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert error_lines(result) == ["ERROR: --corpus-profile=fast: use quick or dev or ci or stress"]
-
-
 @pytest.mark.parametrize("named", ["production", "PROD", " Production "])
 def test_production_is_refused(project: Project, monkeypatch: pytest.MonkeyPatch, named: str) -> None:
     """Where CORPUS_TEST_ENV is production, no other profile than `quick` runs, and a line says so."""

@@ -6,7 +6,7 @@ import os
 from xml.etree import ElementTree
 
 import pytest
-from inner_runs import REFERENCE, Project, error_lines, said
+from inner_runs import REFERENCE, Project, error_lines, refusal, said
 
 from pytest_corpus.reports import formats
 from pytest_corpus.reports.reading import schema_flaws
@@ -25,12 +25,6 @@ def test_relative_to_the_invocation_folder(project: Project) -> None:
     assert project.report("below/r.json")["format"] == "1.0"
 
 
-def test_said_in_the_summary(project: Project) -> None:
-    """The summary tells where the report lies."""
-    result = project.run(REFERENCE, FEW, "--corpus-report=r.json")
-    assert f"report: {project.path / 'r.json'}" in result.outlines
-
-
 def test_ini_and_repeated(project: Project) -> None:
     """The ini twin takes several paths, and all are written, with one content."""
     project.pytester.makeini("[pytest]\ncorpus_report =\n  a.json\n  b.json\n")
@@ -40,22 +34,13 @@ def test_ini_and_repeated(project: Project) -> None:
     assert project.report("c.json") == project.report("d.json")
 
 
-def test_nothing_is_left_beside_it(project: Project) -> None:
-    """No temporary file stays behind."""
-    project.run(REFERENCE, FEW, "--corpus-report=r.json")
-    assert [path.name for path in project.path.iterdir()] == ["r.json"]
-
-
 def test_replaces_an_older_one(project: Project) -> None:
-    """An older report is replaced."""
+    """An older report is replaced by JSON with sorted keys and a final newline; no temporary file stays behind."""
     (project.path / "r.json").write_text("{}")
-    project.run(REFERENCE, FEW, "--corpus-report=r.json")
+    result = project.run(REFERENCE, FEW, "--corpus-report=r.json")
+    assert f"report: {project.path / 'r.json'}" in result.outlines
     assert project.report()["verdict"] == "partial"
-
-
-def test_canonical(project: Project) -> None:
-    """The file is JSON with sorted keys that ends in a newline."""
-    project.run(REFERENCE, FEW, "--corpus-report=r.json")
+    assert [path.name for path in project.path.iterdir()] == ["r.json"]
     text = (project.path / "r.json").read_text("utf-8")
     assert text == json.dumps(json.loads(text), sort_keys=True, indent=2, ensure_ascii=False) + "\n"
 
@@ -90,9 +75,7 @@ def test_path_that_cannot_be(project: Project, path: str, fault: str) -> None:
     for link, target in (("null", "/dev/null"), ("loop", "loop.json"), ("astray", "nowhere/r.json")):
         (project.path / f"{link}.json").symlink_to(target)
     before = sorted(project.path.iterdir())
-    result = project.run(REFERENCE, f"--corpus-report={path}")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    (line,) = error_lines(result)
+    line = refusal(project, f"--corpus-report={path}")
     assert f"--corpus-report={path}: " in line
     assert fault in line
     assert sorted(project.path.iterdir()) == before
@@ -101,11 +84,9 @@ def test_path_that_cannot_be(project: Project, path: str, fault: str) -> None:
 @pytest.mark.parametrize("char", ["\0", "\n", "\r", "\x1b"])
 def test_path_with_a_control_character(project: Project, char: str) -> None:
     """Such a path is refused, and the message shows the character as an escape."""
-    result = project.run(REFERENCE, f"--corpus-report=a{char}b.json")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    (line,) = error_lines(result)
     escaped = char.encode("unicode_escape").decode()
-    assert f"--corpus-report=a{escaped}b.json: a report cannot have a control character in its path" in line
+    said = f"--corpus-report=a{escaped}b.json: a report cannot have a control character in its path"
+    assert refusal(project, f"--corpus-report=a{char}b.json") == said
 
 
 @pytest.mark.parametrize("name", [f"{'x' * 250}.json", f"{'ä' * 125}.json", f"{'😀' * 62}.json", "folder/../r.json"])
@@ -135,10 +116,8 @@ def test_two_reports_of_one_path(project: Project, again: str) -> None:
     (project.path / "folder").mkdir()
     (project.path / "link.json").symlink_to("r.json")
     again = again.format(here=project.path)
-    result = project.run(REFERENCE, FEW, "--corpus-report=r.json", f"--corpus-report={again}")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    (line,) = error_lines(result)
-    assert f"--corpus-report=r.json and --corpus-report={again}: two reports cannot be one file" in line
+    said = f"--corpus-report=r.json and --corpus-report={again}: two reports cannot be one file"
+    assert refusal(project, "--corpus-report=r.json", f"--corpus-report={again}") == said
 
 
 def test_path_that_becomes_unwritable(project: Project) -> None:
@@ -189,7 +168,7 @@ def test_commit_and_ci_of_the_run(project: Project, monkeypatch: pytest.MonkeyPa
 def test_junit(project: Project, option: str, distributed: tuple[str, ...]) -> None:
     """pytest's JUnit file has id, level and status of every requirement, and nothing else of ours."""
     plugins = ("xdist",) if distributed else ()
-    result = project.run_apart(REFERENCE, FEW, f"{option}=r.junit.xml", *distributed, plugins=plugins)
+    result = project.run(REFERENCE, FEW, f"{option}=r.junit.xml", *distributed, plugins=plugins)
     assert result.ret == 0
     cases = list(ElementTree.parse(project.path / "r.junit.xml").iter("testcase"))
     assert cases
@@ -212,9 +191,7 @@ def test_junit_of_a_failure(project: Project) -> None:
     hook = "def pytest_corpus_adapter(config):\n    from mine import Liar\n    return Liar\n"
     project.pytester.makeconftest(failing + hook)
     project.pytester.makeini("[pytest]\npythonpath = .\n")
-    result = project.run_apart(
-        "--corpus-requirement=COM-CAP-*", "--corpus-components=llm", "--corpus-report=r.junit.xml"
-    )
+    result = project.run("--corpus-requirement=COM-CAP-*", "--corpus-components=llm", "--corpus-report=r.junit.xml")
     assert result.ret == 1
     text = (project.path / "r.junit.xml").read_text()
     assert '"adapter"' not in text
@@ -235,7 +212,7 @@ def test_junit_of_a_failure(project: Project) -> None:
 )
 def test_junit_that_cannot_be(project: Project, given: tuple[str, ...], fault: str) -> None:
     """A JUnit file that pytest cannot write is a usage error of one line."""
-    result = project.run_apart(REFERENCE, FEW, *given)
+    result = project.run(REFERENCE, FEW, *given)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     (line,) = error_lines(result)
     assert fault in line
@@ -287,7 +264,7 @@ def test_not_written_when_only_collecting(project: Project) -> None:
 
 def test_distributed(project: Project) -> None:
     """Only the controller writes, once."""
-    result = project.run_apart(REFERENCE, FEW, "--corpus-report=r.json", "-n", "2", plugins=("xdist",))
+    result = project.run(REFERENCE, FEW, "--corpus-report=r.json", "-n", "1", plugins=("xdist",))
     assert result.ret == 0
     assert said(result).count("report: ") == 1
     assert [path.name for path in project.path.glob("*.json")] == ["r.json"]

@@ -1,7 +1,7 @@
 """`--corpus-seed` and `corpus_seed`."""
 
 import pytest
-from inner_runs import REFERENCE, Project, error_lines, said
+from inner_runs import Project, said
 
 FEW = "--corpus-requirement=LLM-TOKENS-2,LLM-TOKENS-3"
 
@@ -15,22 +15,6 @@ class Recording(Wrapped):
 """
 
 
-def test_default(project: Project) -> None:
-    """Without the option the seed is 0, in the header and in the report."""
-    result = project.run(REFERENCE, FEW, "--corpus-report=r.json")
-    assert project.report()["seed"] == 0
-    assert "corpus seed: 0, profile: dev" in result.outlines
-
-
-def test_option_and_ini(project: Project) -> None:
-    """The ini twin is read, the option replaces it, and the report tells which seed it was."""
-    project.pytester.makeini("[pytest]\ncorpus_seed = 5\n")
-    project.run(REFERENCE, FEW, "--corpus-report=r.json")
-    assert project.report()["seed"] == 5
-    project.run(REFERENCE, FEW, "--corpus-report=r.json", "--corpus-seed=7")
-    assert project.report()["seed"] == 7
-
-
 def test_same_inputs_for_the_same_seed(project: Project) -> None:
     """A seed makes the generated inputs repeatable, and another seed makes others."""
     project.adapter(RECORDING)
@@ -42,14 +26,6 @@ def test_same_inputs_for_the_same_seed(project: Project) -> None:
     assert len(texts[0].splitlines()) > 20
     assert texts[0] == texts[1]
     assert texts[0] != texts[2]
-
-
-@pytest.mark.parametrize("seed", ["abc", "1.5"])
-def test_wrong_seed(project: Project, seed: str) -> None:
-    """What is not a whole number is a usage error."""
-    result = project.run(REFERENCE, f"--corpus-seed={seed}")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert error_lines(result) == [f"ERROR: --corpus-seed={seed}: use a whole number"]
 
 
 @pytest.mark.slow

@@ -1,7 +1,7 @@
 """`--corpus-shard`, and `report combine` on what its runs wrote."""
 
 import pytest
-from inner_runs import REFERENCE, Project, error_lines, said, statuses
+from inner_runs import REFERENCE, Project, said, statuses
 
 from pytest_corpus.cli import main
 from pytest_corpus.suites import inventory
@@ -20,23 +20,6 @@ def test_a_shard_is_a_part_that_says_which(project: Project) -> None:
     missing = f"{len(every) - len(own)} of {len(every)} tests did not run"
     assert report["gaps"] == ["only shard 20 of 20 was to run", missing]
     assert "--corpus-shard=20/20" in report["command"]
-
-
-@pytest.mark.parametrize(
-    ("given", "why"),
-    [
-        (("--corpus-shard=3/2",), "--corpus-shard=3/2: write NUMBER/OF, such as 2/5"),
-        (("--corpus-shard=1/2", "--corpus-profile=quick"), "the profile 'quick' runs only part of the suite"),
-        (("--corpus-shard=1/2", "--corpus-repeat=2"), "with --corpus-repeat the shards cannot be combined"),
-    ],
-    ids=["number", "quick", "repeat"],
-)
-def test_what_cannot_be_a_shard_is_one_sentence(project: Project, given: tuple[str, ...], why: str) -> None:
-    """It says what is wrong."""
-    result = project.run(REFERENCE, *given)
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    (line,) = error_lines(result)
-    assert why in line
 
 
 @pytest.mark.slow

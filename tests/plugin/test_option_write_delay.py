@@ -5,7 +5,7 @@ import shutil
 
 import late_adapters
 import pytest
-from inner_runs import REFERENCE, Project, error_lines, said, violated
+from inner_runs import Project, said, violated
 
 LATE = "--corpus-adapter=late_adapters:LateVector"
 LATER = [
@@ -66,22 +66,9 @@ def test_what_shows_at_once_is_not_waited_for(project: Project) -> None:
     assert project.report()["settle_s"] == {"vector": 0}
 
 
-@pytest.mark.parametrize("given", ["option", "ini"])
-def test_it_can_be_given(project: Project, given: str) -> None:
+def test_it_can_be_given(project: Project) -> None:
     """A given time is taken as it is: with 0 an adapter has to show its writes at once."""
-    options = ["--corpus-write-delay=0"]
-    if given == "ini":
-        project.pytester.makeini("[pytest]\ncorpus_write_delay = 0\n")
-        options = []
-    result = project.run(LATE, FEW, "--corpus-report=r.json", *options)
+    result = project.run(LATE, PLAIN, "--corpus-report=r.json", "--corpus-write-delay=0")
     assert result.ret == 1
     assert "VEC-UPSERT-2" in violated(project.report())
     assert project.report()["settle_s"] == {"vector": 0}
-
-
-@pytest.mark.parametrize("seconds", ["-1", "61", "abc", "nan", "inf"])
-def test_wrong_number(project: Project, seconds: str) -> None:
-    """What is not a number of seconds from 0 to 60 is a usage error."""
-    result = project.run(REFERENCE, f"--corpus-write-delay={seconds}")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert error_lines(result) == [f"ERROR: --corpus-write-delay={seconds}: use a number of seconds from 0 to 60"]

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from fail_closed import SOUND, shorten
 from inner_runs import REFERENCE, Project, said, statuses
 
 HOOK = """
@@ -12,19 +13,21 @@ def pytest_corpus_adapter(config):
 """
 
 BROKEN = """
-class Broken(Wrapped):
-    async def handle(self, envelope):
-        answer = await self.inner.handle(envelope)
-        if op_of(envelope) == "llm.count_tokens" and answer["ok"]:
-            answer["result"] = {"tokens": -1}
-        return answer
+@changes("llm.count_tokens")
+def Broken(answer):
+    answer["result"] = {"tokens": -1}
 """
+
+
+@pytest.fixture(autouse=True)
+def _short_suite(monkeypatch: pytest.MonkeyPatch) -> None:
+    shorten(monkeypatch)
 
 
 def assert_partial(report: dict[str, Any], result: pytest.RunResult) -> None:
     """No verdict, in no place, and the reason is given."""
     assert (report["verdict"], report["complete"]) == ("partial", False)
-    assert report["components"]["llm"]["verdict"] == "partial"
+    assert {each["verdict"] for each in report["components"].values()} == {"partial"}
     assert report["gaps"]
     assert "no verdict: only a part of the suite ran" in said(result)
 
@@ -32,17 +35,17 @@ def assert_partial(report: dict[str, Any], result: pytest.RunResult) -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        ("-k", "test_stated_sampling_ranges"),
-        ("-m", "llm and core and not slow and nothing"),
-        ("--deselect=corpus/llm/test_wire_handler.py",),
-        ("-k", "not test_stated_sampling_ranges_are_the_protocols"),
-        ("--corpus-requirement=COM-CAP-2", "-k", "llm"),
+        ("-k", "test_the_deadline_is_a_point_in_time"),
+        ("-m", "wire and core and not slow and nothing"),
+        ("--deselect=corpus/wire/test_request_builders.py::test_the_deadline_is_a_point_in_time[llm.complete]",),
+        ("-k", "not test_the_deadline_is_a_point_in_time"),
+        ("--corpus-requirement=WIR-CTX-1", "-k", "wire"),
     ],
     ids=lambda options: " ".join(options)[:40],
 )
 def test_selected_by_pytest(project: Project, options: tuple[str, ...]) -> None:
     """Whatever leaves out a single test makes the run partial."""
-    result = project.run(REFERENCE, *options, "--corpus-report=r.json", "-ocorpus_call_timeout=5")
+    result = project.run(SOUND, *options, "--corpus-report=r.json")
     assert_partial(project.report(), result)
 
 
@@ -87,23 +90,27 @@ def test_named_chapter(project: Project) -> None:
 
 
 def test_named_conftest_is_complete(project: Project) -> None:
-    """Naming the conftest itself runs everything."""
+    """Naming the conftest itself leaves nothing out; naming a chapter in it does."""
     project.pytester.makeconftest(HOOK)
-    project.run("conftest.py", "--corpus-report=r.json")
-    assert (project.report()["verdict"], project.report()["complete"]) == ("conformant", True)
+    few, named = "--corpus-requirement=COM-CAP-*", "single chapters or tests were named on the command line"
+    project.run("conftest.py", few, "--corpus-report=r.json")
+    assert project.report()["gaps"][0] == "tests were deselected"
+    assert named not in project.report()["gaps"]
+    project.run("conftest.py::llm/test_capabilities_shape.py", few, "--corpus-report=r.json")
+    assert named in project.report()["gaps"]
 
 
 def test_users_own_selection_of_own_tests(project: Project) -> None:
     """Deselecting a test of the user's own leaves the verdict alone."""
     project.pytester.makepyfile(test_own="def test_own(): assert False")
-    result = project.run(REFERENCE, "--deselect=test_own.py::test_own", "--corpus-report=r.json")
+    result = project.run(SOUND, "--deselect=test_own.py::test_own", "--corpus-report=r.json")
     assert (project.report()["verdict"], result.ret) == ("conformant", 0)
 
 
 def test_users_own_failure(project: Project) -> None:
     """A failing test of the user's own fails the run and leaves the verdict alone."""
     project.pytester.makepyfile(test_own="def test_own(): assert False")
-    result = project.run(REFERENCE, "--corpus-report=r.json")
+    result = project.run(SOUND, "--corpus-report=r.json")
     assert (project.report()["verdict"], result.ret) == ("conformant", 1)
 
 

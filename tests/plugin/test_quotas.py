@@ -2,7 +2,7 @@
 
 import pytest
 import quotas
-from inner_runs import Project, error_lines, said, statuses, violated
+from inner_runs import Project, said, statuses, violated
 
 SOME = (
     "--corpus-requirement=VEC-NS-*,VEC-UPSERT-*,VEC-LIMIT-*,COM-TENANT-*,COM-LEAK-7,GRA-BATCH-*,GRA-BULK-*,GRA-NODE-*"
@@ -70,11 +70,3 @@ def test_namespaces_that_are_never_deleted(project: Project) -> None:
     (left,) = [line for line in result.outlines if "could not be deleted" in line]
     assert f"corpus-{run}-" in left
     assert f"corpus run: {run}" in said(project.run(*given[:2])) or "corpus run: " in said(result)
-
-
-@pytest.mark.parametrize("value", ["2", "0", "-1", "x", "2.5"])
-def test_wrong_number(project: Project, value: str) -> None:
-    """Fewer than three namespaces are too few to compare what is in them."""
-    result = project.run("--corpus-adapter=quotas:Vector", f"--corpus-max-namespaces={value}")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert error_lines(result) == [f"ERROR: --corpus-max-namespaces={value}: use a whole number of 3 or more"]

@@ -6,12 +6,9 @@ import pytest
 from inner_runs import Project, ids, said, whole_suite
 
 BROKEN = """
-class Broken(Wrapped):
-    async def handle(self, envelope):
-        answer = await self.inner.handle(envelope)
-        if op_of(envelope) == "llm.complete" and answer["ok"]:
-            answer["result"]["finish_reason"] = "because"
-        return answer
+@changes("llm.complete")
+def Broken(answer):
+    answer["result"]["finish_reason"] = "because"
 """
 
 WAYS = {

@@ -9,9 +9,6 @@ from inner_runs import REFERENCE, Project, error_lines, said
     [
         ("--corpus-adpater=mine:x", "--corpus-adpater: there is no such option; did you mean --corpus-adapter?"),
         ("--corpus-zzz", "--corpus-zzz: there is no such option; pytest --help lists them all"),
-        ("--corpus-profile=quik", "--corpus-profile=quik: did you mean quick? use quick or dev or ci or stress"),
-        ("--corpus-components=vectr", "there is no component 'vectr'; did you mean vector?"),
-        ("--corpus-requirement=LLM-STREEM-1", "did you mean LLM-STREAM-1"),
     ],
 )
 def test_did_you_mean(project: Project, given: str, hint: str) -> None:

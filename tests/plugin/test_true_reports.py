@@ -47,7 +47,7 @@ def test_of_an_unruly_adapter(project: Project) -> None:
     """With violations, deviations, what was not assessed, and blockers that themselves passed."""
     project.adapter(UNRULY)
     (project.path / "corpus-deviations.toml").write_text(DEVIATIONS)
-    project.run_apart("--corpus-adapter=mine:Unruly", "--corpus-report=r.json")
+    project.run("--corpus-adapter=mine:Unruly", "--corpus-report=r.json")
     report = project.report()
     met = {entry["status"] for entry in report["requirements"]}
     assert met == {"satisfied", "violated", "not_applicable", "not_assessed", "deviated"}
@@ -56,7 +56,7 @@ def test_of_an_unruly_adapter(project: Project) -> None:
 
 def test_of_a_repeated_run(project: Project) -> None:
     """With every test run twice."""
-    result = project.run_apart(
+    result = project.run(
         "--corpus-client=pytest_corpus.reference:client", "--corpus-repeat=2", "--corpus-report=r.json"
     )
     assert (result.ret, found(project)) == (0, [])

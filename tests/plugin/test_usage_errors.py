@@ -111,16 +111,14 @@ def test_declared_by_suite(broken: Project, declared: str) -> None:
     assert_usage_error(broken.run(), named)
 
 
-@pytest.mark.parametrize("way", ["option", "conftest", "suite"])
+@pytest.mark.parametrize("way", ["option", "suite"])
 def test_in_a_distributed_run(broken: Project, way: str) -> None:
     """Under xdist, too, it is one clear line, exit code 4, and no conformance test runs."""
     (broken.path / "test_own.py").unlink()
-    if way == "conftest":
-        broken.pytester.makeconftest("def pytest_corpus_adapter(config): return 'mine:Empty'")
     if way == "suite":
         broken.pytester.makepyfile(test_suites="import pytest_corpus\ntest_ours = pytest_corpus.suite('mine:Empty')\n")
     options = ["--corpus-adapter=mine:Empty"] if way == "option" else []
-    result = broken.run_apart("-n", "2", *options, plugins=("xdist",))
+    result = broken.run("-n", "2", *options, plugins=("xdist",))
     text = said(result)
     assert result.ret == pytest.ExitCode.USAGE_ERROR, text
     assert "which is not an adapter" in text
@@ -190,7 +188,7 @@ def test_options_in_vain(broken: Project, given: tuple[str, ...], fault: str) ->
 
 def test_options_in_vain_in_a_distributed_run(broken: Project) -> None:
     """Under xdist, where workers collect, the run ends with the same sentence and exit code."""
-    result = broken.run_apart("-n", "1", "--corpus-strict", plugins=("xdist",))
+    result = broken.run("-n", "1", "--corpus-strict", plugins=("xdist",))
     assert result.ret == pytest.ExitCode.USAGE_ERROR, said(result)
     assert "--corpus-strict does nothing in this run: no adapter, client library" in error_lines(result)[0]
 
@@ -228,19 +226,17 @@ class Locked(Wrapped):
 """
 
 
-@pytest.mark.parametrize("way", ["option", "conftest", "suite"])
+@pytest.mark.parametrize("way", ["option", "suite"])
 def test_a_file_that_one_process_locks(broken: Project, way: str) -> None:
     """A factory that fails in one worker, not in the others, is one sentence and exit code 4."""
     (broken.path / "test_own.py").unlink()
     broken.adapter(LOCKED, name="locked")
-    if way == "conftest":
-        broken.pytester.makeconftest("def pytest_corpus_adapter(config): return 'locked:Locked'")
     if way == "suite":
         declared = "import pytest_corpus\ntest_ours = pytest_corpus.suite('locked:Locked')\n"
         broken.pytester.makepyfile(test_suites=declared)
     options = ["--corpus-adapter=locked:Locked"] if way == "option" else []
     few = ("--corpus-requirement=COM-CAP-1", "--corpus-report=r.json")
-    result = broken.run_apart("-n", "2", *options, *few, plugins=("xdist",))
+    result = broken.run("-n", "2", *options, *few, plugins=("xdist",))
     text = said(result)
     assert result.ret == pytest.ExitCode.USAGE_ERROR, text
     assert "the factory raises BlockingIOError" in text

@@ -42,7 +42,7 @@ def differing(one: list[dict[str, Any]], two: list[dict[str, Any]]) -> list[Any]
 def test_same_report_as_one_process(project: Project) -> None:
     """Two workers come to the same report as one process, but for times."""
     project.run(REFERENCE, "--corpus-report=one.json")
-    result = project.run_apart(REFERENCE, "-n", "2", "--corpus-report=two.json", plugins=XDIST)
+    result = project.run(REFERENCE, "-n", "2", "--corpus-report=two.json", plugins=XDIST)
     assert result.ret == 0, said(result)
     one, two = (without_times(project.report(f"{name}.json")) for name in ("one", "two"))
     assert differing(one.pop("requirements"), two.pop("requirements")) == []
@@ -55,7 +55,7 @@ def test_same_report_for_conftest_and_suite(project: Project) -> None:
     few = "--corpus-requirement=COM-CAP-*,LLM-STREAM-1"
     project.pytester.makepyfile(**{name.removesuffix(".py"): text for name, text in SOURCES.items()})
     project.run(few, "--corpus-report=one.json")
-    result = project.run_apart(few, "-n", "2", "--corpus-report=two.json", plugins=XDIST)
+    result = project.run(few, "-n", "2", "--corpus-report=two.json", plugins=XDIST)
     assert result.ret == 0, said(result)
     for label in ("test_ours", "pytest_corpus.reference_llm"):
         one, two = (project.report(f"{name}.{label}.json") for name in ("one", "two"))
@@ -74,7 +74,7 @@ def test_same_findings_as_one_process(project: Project) -> None:
     )
     options = ("--corpus-adapter=mine:Broken", "--corpus-requirement=COM-ENV-*,COM-ERR-*,COM-CAP-*")
     assert project.run(*options, "--corpus-report=one.json").ret == 1
-    result = project.run_apart(*options, "-n", "2", "--corpus-report=two.json", plugins=XDIST)
+    result = project.run(*options, "-n", "2", "--corpus-report=two.json", plugins=XDIST)
     assert result.ret == 1
     one, two = (statuses(project.report(f"{name}.json")) for name in ("one", "two"))
     assert one == two
@@ -84,7 +84,7 @@ def test_same_findings_as_one_process(project: Project) -> None:
 def test_lost_worker(project: Project) -> None:
     """When a worker dies the run goes on, is partial and not green; no verdict is issued."""
     project.adapter(DYING)
-    result = project.run_apart(
+    result = project.run(
         "--corpus-adapter=mine:Dying",
         "--corpus-requirement=COM-CAP-2,LLM-TOKENS-*",
         "-n",
@@ -104,7 +104,7 @@ def test_lost_worker(project: Project) -> None:
 def test_lost_worker_of_a_whole_run(project: Project) -> None:
     """A whole run with a lost worker is not a verdict, either."""
     project.adapter(DYING)
-    result = project.run_apart("--corpus-adapter=mine:Dying", "-n", "2", "--corpus-report=r.json", plugins=XDIST)
+    result = project.run("--corpus-adapter=mine:Dying", "-n", "2", "--corpus-report=r.json", plugins=XDIST)
     assert project.report()["verdict"] == "partial"
     assert "verdict: conformant" not in said(result)
     assert result.ret != 0
@@ -119,6 +119,6 @@ def test_users_tests_beside_the_suite(project: Project) -> None:
         "    assert corpus_adapter.send(request, 'llm').frames[0].body['ok']\n"
     )
     few = "--corpus-requirement=COM-CAP-2"
-    result = project.run_apart(few, "-n", "2", plugins=XDIST)
+    result = project.run(few, "-n", "2", plugins=XDIST)
     assert_passed(result, project, few, own=1)
     assert result.ret == 0

@@ -24,7 +24,7 @@ def record(requirement: Requirement | str, outcome: str = "satisfied", **changed
 def take(into: Ledger, *records: TestRecord) -> None:
     """Let a ledger have records of tests that ran and were reported as they ended."""
     for each in records:
-        into.expect([each.key])
+        into.expected.update([each.key])
         into.ran(each)
         into.reported(each, agrees=True)
 
@@ -34,7 +34,7 @@ def ledger(*records: TestRecord, missing: tuple[str, ...] = ()) -> Ledger:
     found = Ledger("a", ("llm",), {"llm": {"server": "s", "version": "1", "protocol": "llm/v1.0"}})
     given = {each.requirement for each in records}
     for entry in (*records, *(record(each) for each in ALL if each.id not in given)):
-        found.expect([f"llm/{entry.test}"])
+        found.expected.update([f"llm/{entry.test}"])
         if entry.requirement not in missing:
             take(found, entry)
     return found
@@ -60,12 +60,12 @@ def ledgers(draw: st.DrawFn) -> Ledger:
         outcomes = odd.get(entry, [mostly] if mostly else [])
         for number, outcome in enumerate(outcomes):
             test = record(entry, outcome, test=f"llm/t.py::{entry.id}[{number}]")
-            found.expect([f"llm/{test.test}"])
+            found.expected.update([f"llm/{test.test}"])
             take(found, test)
     for entry in draw(st.lists(st.sampled_from(ALL), max_size=2)):
         take(found, violation(draw(st.sampled_from(ALL)), of=entry.id))
     if draw(st.booleans()) and draw(st.booleans()):
         found.mark_partial("tests were deselected")
     if draw(st.booleans()) and draw(st.booleans()):
-        found.expect(["llm/llm/t.py::lost"])
+        found.expected.update(["llm/llm/t.py::lost"])
     return found

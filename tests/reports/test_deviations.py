@@ -12,6 +12,7 @@ from ledgers import MUSTS, SHOULDS, ledger, violation
 
 from pytest_corpus.verdict import deviations
 from pytest_corpus.verdict.deviations import Deviation, DeviationError
+from pytest_corpus.verdict.ledger import Ledger
 from pytest_corpus.verdict.verdict import decide
 
 DAY = date(2026, 6, 1)
@@ -88,25 +89,26 @@ def test_a_declared_violation_is_deviated() -> None:
     assert found.faults == ()
 
 
-def test_another_violation_counts() -> None:
-    """A deviation excuses its own requirement alone."""
-    found = decide(ledger(violation(MUST), violation(OTHER)), deviations=[declared()], day=DAY)
-    assert found.verdict == "nonconformant"
-    assert found.faults == ()
-
-
-def test_an_expired_deviation_excuses_nothing() -> None:
-    """The day after `expires` the requirement is violated, and a line says when the deviation ended."""
-    found = decide(ledger(violation(MUST)), deviations=[declared()], day=DAY + timedelta(days=1))
-    assert found.verdict == "nonconformant"
-    assert found.faults == (f"the deviation of {MUST} expired on {DAY}: renew or remove it",)
-
-
-def test_a_deviation_that_is_not_needed() -> None:
-    """A deviation of a requirement that now passes is a fault of the file."""
-    found = decide(ledger(), deviations=[declared()], day=DAY)
-    assert found.verdict == "conformant"
-    assert found.faults == (f"{MUST} is kept now: remove its deviation",)
+@pytest.mark.parametrize(
+    ("found", "entry", "day", "verdict", "fault"),
+    [
+        (ledger(violation(MUST), violation(OTHER)), declared(), DAY, "nonconformant", ""),
+        (ledger(violation(MUST)), declared(adapter="b*"), DAY, "nonconformant", ""),
+        (
+            ledger(violation(MUST)),
+            declared(),
+            DAY + timedelta(days=1),
+            "nonconformant",
+            f"the deviation of {MUST} expired on {DAY}: renew or remove it",
+        ),
+        (ledger(), declared(), DAY, "conformant", f"{MUST} is kept now: remove its deviation"),
+    ],
+    ids=["of another requirement", "of another adapter", "expired", "not needed"],
+)
+def test_a_deviation_that_excuses_nothing(found: Ledger, entry: Deviation, day: date, verdict: str, fault: str) -> None:
+    """One of another requirement or adapter changes nothing; one that expired, or is not needed, is a fault."""
+    decided = decide(found, deviations=[entry], day=day)
+    assert (decided.verdict, decided.faults) == (verdict, (fault,) if fault else ())
 
 
 def test_a_partial_run_calls_no_deviation_needless() -> None:
@@ -114,13 +116,6 @@ def test_a_partial_run_calls_no_deviation_needless() -> None:
     short = ledger()
     short.mark_partial("tests were deselected")
     assert decide(short, deviations=[declared()], day=DAY).faults == ()
-
-
-def test_a_deviation_of_another_adapter() -> None:
-    """The glob says whose deviation it is; another adapter's neither excuses nor is needless."""
-    found = decide(ledger(violation(MUST)), deviations=[declared(adapter="b*")], day=DAY)
-    assert found.verdict == "nonconformant"
-    assert found.faults == ()
 
 
 def test_a_deviated_should() -> None:

@@ -69,14 +69,8 @@ def test_the_schema_accepts_every_report(found: Ledger) -> None:
 
 def test_the_schema_is_closed() -> None:
     """A member that the schema does not know is refused, at every level."""
-    for path in (
-        (),
-        ("adapter",),
-        ("spec",),
-        ("components", "llm"),
-        ("requirements", 0),
-        ("requirements", 0, "tests", 0),
-    ):
+    paths = ((), ("adapter",), ("spec",), ("components", "llm"), ("requirements", 0), ("requirements", 0, "tests", 0))
+    for path in paths:
         report = json.loads(json.dumps(EXAMPLES["nonconformant"]))
         inner = report
         for part in path:
@@ -136,14 +130,7 @@ def test_badges(example: str, message: str, color: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("example", "result"),
-    [
-        ("conformant", "PASSED"),
-        ("deviating", "WARNED"),
-        ("incomplete", "WARNED"),
-        ("nonconformant", "FAILED"),
-        ("partial", "FAILED"),
-    ],
+    ("example", "result"), list(zip(EXAMPLES, ["PASSED", "WARNED", "WARNED", "FAILED", "FAILED"], strict=True))
 )
 def test_the_statement(example: str, result: str) -> None:
     """An in-toto Statement v1 on the adapter, with the digest of the report, and each requirement at most once."""

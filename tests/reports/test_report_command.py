@@ -49,9 +49,6 @@ def run(*given: str) -> int:
     return cli.main(["report", *given])
 
 
-# verify
-
-
 def test_verify_accepts_what_a_run_wrote(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A report as it was written is whole and unaltered."""
     for name in ("fine.json", "faulty.json"):
@@ -124,8 +121,6 @@ def test_deviations_expire(here: Path) -> None:
     assert fault == f"llm: the deviation from {name} expired on 2025-06-30"
 
 
-# files that are not reports
-
 WRONG = {
     "empty": (b"", "is empty"),
     "blank": (b" \n", "is empty"),
@@ -147,26 +142,17 @@ WRONG = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-@pytest.mark.parametrize("action", [("merge",), ("diff", "fine.json"), ("badge",), ("render", "-o", "x.md")])
-def test_files_that_are_no_reports(
-    here: Path, capsys: pytest.CaptureFixture[str], case: str, action: tuple[str, ...]
-) -> None:
-    """What is not a report is refused in one line that names the file and says why, and nothing is written."""
+def test_files_that_are_no_reports(here: Path, capsys: pytest.CaptureFixture[str], case: str) -> None:
+    """Each command refuses them in one line with the file and the reason; `verify` finds a fault of the file."""
     data, said = WRONG[case]
     (here / "bad.json").write_bytes(data)
-    assert run(*action, "bad.json") == 2
-    shown = capsys.readouterr()
-    assert (shown.out, shown.err.count("\n")) == ("", 1)
-    assert shown.err.startswith(f"pytest-corpus report {action[0]}: bad.json: ")
-    assert said in shown.err
-    assert not (here / "x.md").exists()
-
-
-@pytest.mark.parametrize("case", WRONG)
-def test_verify_of_files_that_are_no_reports(here: Path, capsys: pytest.CaptureFixture[str], case: str) -> None:
-    """`verify` finds the same, as a fault of the file."""
-    data, said = WRONG[case]
-    (here / "bad.json").write_bytes(data)
+    for action in (("merge",), ("diff", "fine.json"), ("badge",), ("render", "-o", "x.md")):
+        assert run(*action, "bad.json") == 2
+        shown = capsys.readouterr()
+        assert (shown.out, shown.err.count("\n")) == ("", 1)
+        assert shown.err.startswith(f"pytest-corpus report {action[0]}: bad.json: ")
+        assert said in shown.err
+        assert not (here / "x.md").exists()
     assert run("verify", "bad.json") == 1
     assert said in capsys.readouterr().out
 
@@ -182,6 +168,7 @@ def test_verify_of_files_that_are_no_reports(here: Path, capsys: pytest.CaptureF
         (("render", "fine.json", "-o", "x.txt"), "-o x.txt: the name must end in .json, .md"),
         (("merge", "fine.json", "-o", "x.svg"), "-o x.svg: the name must end in .html, .md or .json"),
         (("badge", "fine.json", "-o", "x.json"), "-o x.json: the name must end in .badge.json or .svg"),
+        (("render", "fine.json", "-o", "fine.md", "--since", "faulty.json"), "--since: only .html shows what changed"),
         (("render", "fine.json", "-o", "no/x.md"), "-o no/x.md: there is no folder no"),
         (("render", "fine.json", "-o", "folder.md"), "-o folder.md: this is a folder, not a file"),
     ],
@@ -195,27 +182,19 @@ def test_what_cannot_be(here: Path, capsys: pytest.CaptureFixture[str], given: t
     assert said in shown.err
 
 
-# merge
-
-
 def test_merge(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The matrix has a column for each report, in order, a row for each requirement, grouped by chapter."""
     assert run("merge", "fine.json", "faulty.json", "partial.json", "-o", "m.json") == 0
     assert capsys.readouterr().out == "written: m.json\n"
     found = json.loads((here / "m.json").read_text())
-    assert [(each["label"], each["verdict"]) for each in found["reports"]] == [
-        ("a", "conformant"),
-        ("b", "nonconformant"),
-        ("c", "partial"),
-    ]
-    rows = {row["id"]: row["statuses"] for chapter in found["chapters"] for row in chapter["rows"]}
+    verdicts = {each["label"]: each["verdict"] for each in found["reports"]}
+    assert verdicts == {"a": "conformant", "b": "nonconformant", "c": "partial"}
+    rows = {row["id"]: (chapter, row) for chapter in found["chapters"] for row in chapter["rows"]}
     assert len(rows) == len(MUSTS) + len(SHOULDS)
-    assert rows[MUSTS[0].id] == ["satisfied", "violated", "not_assessed"]
-    assert all(
-        chapter_titles()[row["id"]] == chapter["chapter"] for chapter in found["chapters"] for row in chapter["rows"]
-    )
-    cells = {row["id"]: row["cells"] for chapter in found["chapters"] for row in chapter["rows"]}
-    fine, faulty, partial = cells[MUSTS[0].id]
+    assert all(chapter_titles()[name] == chapter["chapter"] for name, (chapter, _) in rows.items())
+    _, first = rows[MUSTS[0].id]
+    assert first["statuses"] == ["satisfied", "violated", "not_assessed"]
+    fine, faulty, partial = first["cells"]
     assert fine is None
     assert faulty["findings"]
     assert partial["reason"]
@@ -233,19 +212,19 @@ def test_a_matrix_leads_to_the_pages_of_its_reports(here: Path) -> None:
     assert f'href="../faulty.html#{MUSTS[0].components[0]}-{MUSTS[0].id}"' in page
 
 
-def test_since_an_earlier_report(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A page shows what is newly violated, still violated and fixed since another report; other formats cannot."""
-    assert run("render", "faulty.json", "-o", "new.html", "--since", "fine.json") == 0
-    assert "UTC: 1 newly violated.</p>" in (here / "new.html").read_text()
-    assert run("render", "fine.json", "-o", "fixed.html", "--since", "faulty.json") == 0
-    assert "UTC: 1 fixed.</p>" in (here / "fixed.html").read_text()
-    assert run("render", "faulty.json", "-o", "same.html", "--since", "faulty.json") == 0
-    assert 'data-change="same"' in (here / "same.html").read_text()
-    assert run("render", "fine.json", "-o", "none.html", "--since", "fine.json") == 0
-    assert "UTC: nothing changed.</p>" in (here / "none.html").read_text()
-    assert run("render", "fine.json", "-o", "fine.md", "--since", "faulty.json") == 2
-    assert "--since: only .html shows what changed" in capsys.readouterr().err
-    assert not (here / "fine.md").exists()
+@pytest.mark.parametrize(
+    ("new", "old", "said"),
+    [
+        ("faulty", "fine", "UTC: 1 newly violated.</p>"),
+        ("fine", "faulty", "UTC: 1 fixed.</p>"),
+        ("faulty", "faulty", 'data-change="same"'),
+        ("fine", "fine", "UTC: nothing changed.</p>"),
+    ],
+)
+def test_since_an_earlier_report(here: Path, new: str, old: str, said: str) -> None:
+    """A page shows what is newly violated, still violated and fixed since another report."""
+    assert run("render", f"{new}.json", "-o", "x.html", "--since", f"{old}.json") == 0
+    assert said in (here / "x.html").read_text()
 
 
 def test_merge_printed(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -277,9 +256,6 @@ def test_merge_of_different_catalogues(here: Path, capsys: pytest.CaptureFixture
     found = json.loads(capsys.readouterr().out)
     assert found["catalogues"] == ["0.9", "1.0"]
     assert {tuple(row["statuses"]) for chapter in found["chapters"] for row in chapter["rows"]} == {("satisfied", None)}
-
-
-# diff
 
 
 def difference(here: Path, old: Ledger | None, new: Ledger | None, capsys: Any) -> tuple[int, dict[str, Any]]:
@@ -337,9 +313,6 @@ def test_a_component_that_is_no_longer_tested(here: Path, capsys: pytest.Capture
     changed(here / "fine.json", components={}, requirements=[])
     assert run("diff", "whole.json", "fine.json") == 1
     assert capsys.readouterr().out.endswith("regression: LLM no longer tested\n")
-
-
-# badge and render
 
 
 def test_badge(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -52,9 +52,6 @@ def verified(name: str = "a.dsse.json", key: str = "pub.pem") -> int:
     return run("verify", name, "--public-key", key)
 
 
-# what is written
-
-
 def test_the_envelope_holds_the_statement(signed: Path) -> None:
     """The payload is the in-toto statement of the report, byte for byte, and says what it is."""
     envelope = json.loads((signed / "a.dsse.json").read_text())
@@ -86,12 +83,8 @@ def test_it_holds_no_key_and_no_content(signed: Path, capsys: pytest.CaptureFixt
     assert run("sign", "a.json", "--key", "key.pem", "-o", "b.dsse.json") == 0
     said = capsys.readouterr()
     private = pem(KEY).decode().splitlines()[1]
-    secrets = (
-        private,
-        private[-20:],
-        KEY.private_bytes_raw().hex(),
-        base64.b64encode(KEY.private_bytes_raw()).decode(),
-    )
+    raw = KEY.private_bytes_raw()
+    secrets = (private, private[-20:], raw.hex(), base64.b64encode(raw).decode())
     told = said.out + said.err + "".join(path.read_text() for path in signed.glob("*.json"))
     assert not any(secret in told for secret in secrets)
     assert {path.name for path in signed.iterdir()} == {"a.json", "a.dsse.json", "b.dsse.json", "key.pem", "pub.pem"}
@@ -116,9 +109,6 @@ def test_a_key_that_is_in_no_file(here: Path, way: str) -> None:
     done = subprocess.run(command, input=sent, env=env, capture_output=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
     assert verified() == 0
-
-
-# what is checked
 
 
 def test_whom_to_trust_for_what(signed: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -201,7 +191,7 @@ def test_a_signed_statement_on_something_else(here: Path, capsys: pytest.Capture
     """A signature of the right key under another statement makes it no report."""
     (here / "b.dsse.json").write_text(dsse.sealed(b'{"_type": "https://in-toto.io/Statement/v1"}', KEY))
     assert verified("b.dsse.json") == 1
-    assert "is no statement on a report of pytest-corpus" in capsys.readouterr().out
+    assert "is not a statement on a report of pytest-corpus" in capsys.readouterr().out
 
 
 def test_the_statement_on_another_report(signed: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -221,9 +211,6 @@ def test_only_what_stands_is_signed(here: Path, capsys: pytest.CaptureFixture[st
         assert run("sign", name, "--key", "key.pem") == 1
         assert said in capsys.readouterr().out
     assert not list(here.glob("*.dsse.json"))
-
-
-# mistakes
 
 
 RSA = rsa.generate_private_key(65537, 2048)

@@ -41,11 +41,8 @@ def test_every_violation_is_named(found: Ledger) -> None:
 
 def test_numbers() -> None:
     """Satisfied of applicable, with violated, not assessed and not applicable beside it."""
-    lines = text(
-        ledger(
-            violation(MUSTS[0]), record(MUSTS[1], "not_assessed", keyword="metrics"), record(MUSTS[2], "not_applicable")
-        )
-    )
+    lacking, denied = record(MUSTS[1], "not_assessed", keyword="metrics"), record(MUSTS[2], "not_applicable")
+    lines = text(ledger(violation(MUSTS[0]), lacking, denied))
     count = len(MUSTS)
     expected = f"MUST   {count - 3}/{count - 1} satisfied, 1 violated, 1 not assessed, 1 not applicable"
     assert expected in lines
@@ -54,13 +51,8 @@ def test_numbers() -> None:
 
 def test_keywords_are_named() -> None:
     """What a factory keyword would make assessable is one line for each keyword."""
-    lines = text(
-        ledger(
-            record(MUSTS[0], "not_assessed", keyword="metrics"),
-            record(MUSTS[1], "not_assessed", keyword="metrics"),
-            record(MUSTS[2], "not_assessed", keyword="provider"),
-        )
-    )
+    keywords = zip(MUSTS, ("metrics", "metrics", "provider"), strict=False)
+    lines = text(ledger(*(record(entry, "not_assessed", keyword=keyword) for entry, keyword in keywords)))
     wanted = "not assessed: the factory does not accept"
     assert f"{wanted} 'metrics': {MUSTS[0].id}, {MUSTS[1].id}" in lines
     assert f"{wanted} 'provider': {MUSTS[2].id}" in lines
@@ -68,13 +60,8 @@ def test_keywords_are_named() -> None:
 
 def test_blockers_and_reasons() -> None:
     """What blocks others is counted, any other reason is told."""
-    lines = text(
-        ledger(
-            record(MUSTS[0], "not_assessed", blocked_by="COM-WIRE-1", reason="x"),
-            record(MUSTS[1], "not_assessed", blocked_by="COM-WIRE-1", reason="x"),
-            record(MUSTS[2], "not_assessed", reason="the fault never fired"),
-        )
-    )
+    blocked = (record(entry, "not_assessed", blocked_by="COM-WIRE-1", reason="x") for entry in MUSTS[:2])
+    lines = text(ledger(*blocked, record(MUSTS[2], "not_assessed", reason="the fault never fired")))
     assert "COM-WIRE-1 blocks 2 others" in lines
     assert f"not assessed  {MUSTS[2].id}: the fault never fired" in lines
 

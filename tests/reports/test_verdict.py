@@ -93,39 +93,24 @@ def test_more_findings_never_make_it_better(found: Ledger) -> None:
     assert decide(found).verdict in ("nonconformant", "partial")
 
 
-@pytest.mark.parametrize(
-    ("found", "expected"),
-    [
-        (ledger(), "conformant"),
-        (ledger(violation(MUSTS[3])), "nonconformant"),
-        (ledger(violation(MUSTS[3], of=MUSTS[5].id)), "nonconformant"),
-        (ledger(violation(SHOULDS[0])), "conformant"),
-        (ledger(record(MUSTS[3], "not_assessed")), "incomplete"),
-        (ledger(record(MUSTS[3], "error")), "partial"),
-        (ledger(record(SHOULDS[0], "not_assessed")), "conformant"),
-        (ledger(record(MUSTS[3], "not_applicable")), "conformant"),
-        (ledger(missing=(MUSTS[3].id,)), "partial"),
-        (ledger(violation(MUSTS[0]), missing=(MUSTS[3].id,)), "partial"),
-        (ledger(*(record(entry, "not_applicable") for entry in ALL)), "incomplete"),
-        (Ledger("a"), "partial"),
-        (Ledger("a", ("llm",)), "partial"),
-    ],
-    ids=[
-        "all satisfied",
-        "a MUST violated",
-        "a MUST violated elsewhere",
-        "a SHOULD violated",
-        "a MUST open",
-        "a test of ours crashed",
-        "a SHOULD open",
-        "a MUST not applicable",
-        "a test lost",
-        "violated and lost",
-        "nothing applicable",
-        "no component",
-        "no test",
-    ],
-)
+EXAMPLES = {
+    "all satisfied": (ledger(), "conformant"),
+    "a MUST violated": (ledger(violation(MUSTS[3])), "nonconformant"),
+    "a MUST violated elsewhere": (ledger(violation(MUSTS[3], of=MUSTS[5].id)), "nonconformant"),
+    "a SHOULD violated": (ledger(violation(SHOULDS[0])), "conformant"),
+    "a MUST open": (ledger(record(MUSTS[3], "not_assessed")), "incomplete"),
+    "a test of ours crashed": (ledger(record(MUSTS[3], "error")), "partial"),
+    "a SHOULD open": (ledger(record(SHOULDS[0], "not_assessed")), "conformant"),
+    "a MUST not applicable": (ledger(record(MUSTS[3], "not_applicable")), "conformant"),
+    "a test lost": (ledger(missing=(MUSTS[3].id,)), "partial"),
+    "violated and lost": (ledger(violation(MUSTS[0]), missing=(MUSTS[3].id,)), "partial"),
+    "nothing applicable": (ledger(*(record(entry, "not_applicable") for entry in ALL)), "incomplete"),
+    "no component": (Ledger("a"), "partial"),
+    "no test": (Ledger("a", ("llm",)), "partial"),
+}
+
+
+@pytest.mark.parametrize(("found", "expected"), EXAMPLES.values(), ids=EXAMPLES)
 def test_examples(found: Ledger, expected: str) -> None:
     """The verdict of plain cases."""
     assert decide(found).verdict == expected

@@ -4,7 +4,8 @@ import copy
 import json
 from collections.abc import Callable
 from datetime import date
-from functools import cache
+from functools import cache, reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from pytest_corpus.suites import inventory
 from pytest_corpus.verdict.deviations import Deviation
 
 Report = dict[str, Any]
+Edit = Callable[[Report], object]
 
 VIOLATED, DEVIATED, OPEN, BLOCKED, SATISFIED = "LLM-TOKENS-1", "COM-WIRE-3", "COM-OBS-1", "COM-OBS-2", "LLM-COMPLETE-1"
 ABSENT, HINTED, STREAMED = "LLM-TOOLS-1", "LLM-TOKENS-2", "LLM-STREAM-1"
@@ -26,11 +28,7 @@ ABSENT, HINTED, STREAMED = "LLM-TOOLS-1", "LLM-TOKENS-2", "LLM-STREAM-1"
 RICH = {
     VIOLATED: violated(VIOLATED),
     DEVIATED: violated(DEVIATED),
-    OPEN: {
-        "outcome": "not_assessed",
-        "reason": "the factory takes no keyword argument 'metrics'",
-        "keyword": "metrics",
-    },
+    OPEN: {"outcome": "not_assessed", "reason": "the factory takes no argument 'metrics'", "keyword": "metrics"},
     BLOCKED: blocked("COM-CAP-2"),
     **{
         each.id: {"outcome": "not_applicable", "reason": "capabilities deny supports_tools"}
@@ -85,71 +83,41 @@ def entry(report: Report, name: str) -> Any:
     return next(each for each in report["requirements"] if each["id"] == name)
 
 
-def says(name: str, **members: Any) -> Callable[[Report], None]:
+def says(name: str, **members: Any) -> Edit:
     """An edit that changes members of a requirement."""
     return lambda report: entry(report, name).update(members)
 
 
-def drops(name: str, *members: str) -> Callable[[Report], None]:
+def drops(name: str, *members: str) -> Edit:
     """One that takes members away."""
-
-    def edit(report: Report) -> None:
-        for member in members:
-            del entry(report, name)[member]
-
-    return edit
+    return lambda report: [entry(report, name).pop(member) for member in members]
 
 
-def of_test(name: str, place: int, **members: Any) -> Callable[[Report], None]:
+def of_test(name: str, place: int, **members: Any) -> Edit:
     """One that changes a test of a requirement."""
     return lambda report: entry(report, name)["tests"][place].update(members)
 
 
-def sets(*path: str, to: Any) -> Callable[[Report], None]:
+def sets(*path: str, to: Any) -> Edit:
     """One that changes a value anywhere."""
 
-    def edit(report: Report) -> None:
-        holder = report
-        for key in path[:-1]:
-            holder = holder[key]
-        holder[path[-1]] = to
-
-    return edit
+    return lambda report: reduce(getitem, path[:-1], report).update({path[-1]: to})
 
 
-def without_tests(name: str, status: str) -> Callable[[Report], None]:
-    """One that gives a requirement a status without any test."""
-    return lambda report: entry(report, name).update(status=status, tests=[])
+def whitewashed(name: str, outcome: str, **more: str) -> Edit:
+    """One that gives the tests of a requirement another outcome, and nothing else unless `more` names it."""
+    return lambda report: [test.update(outcome=outcome, **more) for test in entry(report, name)["tests"]]
 
 
-def whitewashed(name: str, outcome: str, reason: str = "") -> Callable[[Report], None]:
-    """One that gives the tests of a requirement another outcome, and nothing else."""
-
-    def edit(report: Report) -> None:
-        for test in entry(report, name)["tests"]:
-            test.update(outcome=outcome, **({"reason": reason} if reason else {}))
-
-    return edit
-
-
-def all_of(*edits: Callable[[Report], None]) -> Callable[[Report], None]:
+def all_of(*edits: Edit) -> Edit:
     """Several edits at once."""
 
-    def edit(report: Report) -> None:
-        for each in edits:
-            each(report)
-
-    return edit
+    return lambda report: [each(report) for each in edits]
 
 
-def reasons_gone(name: str) -> Callable[[Report], None]:
+def reasons_gone(name: str) -> Edit:
     """One that takes the reasons of its tests away from a requirement."""
-
-    def edit(report: Report) -> None:
-        for test in entry(report, name)["tests"]:
-            test.pop("reason", None)
-
-    return edit
+    return lambda report: [test.pop("reason", None) for test in entry(report, name)["tests"]]
 
 
 def moved_test(report: Report) -> None:
@@ -158,29 +126,8 @@ def moved_test(report: Report) -> None:
     entry(report, SATISFIED)["tests"].sort(key=lambda test: test["test"])
 
 
-def doubled_test(report: Report) -> None:
-    """A test stands twice."""
-    tests = entry(report, SATISFIED)["tests"]
-    tests.append(tests[-1])
-
-
-def lost_test(report: Report) -> None:
-    """A test is left out."""
-    entry(report, SATISFIED)["tests"].pop()
-
-
-def new_component(report: Report) -> None:
-    """A component is said to be conformant of which nothing was tested."""
-    report["components"]["graph"] = copy.deepcopy(report["components"]["llm"])
-
-
-def as_client(report: Report) -> None:
-    """A client library is said to have been tested as well."""
-    report["components"]["wire"] = {"verdict": "conformant", "totals": {}}
-
-
 FAIR = {"expected": "e", "got": "g", "path": "p"}
-EDITS: dict[str, Callable[[Report], None]] = {
+EDITS: dict[str, Edit] = {
     "violated to satisfied": says(VIOLATED, status="satisfied"),
     "violated to not applicable": says(VIOLATED, status="not_applicable", reason="not offered"),
     "violated to not assessed": says(VIOLATED, status="not_assessed", reason="it could not be seen"),
@@ -204,10 +151,10 @@ EDITS: dict[str, Callable[[Report], None]] = {
     "one open test among satisfied ones": of_test(SATISFIED, 0, outcome="not_assessed", reason="r"),
     "one violated test among satisfied ones": of_test(SATISFIED, 0, outcome="violated"),
     "one crashed test among satisfied ones": of_test(SATISFIED, -1, outcome="error"),
-    "satisfied without a test": without_tests(SATISFIED, "satisfied"),
-    "not applicable without a test": without_tests(ABSENT, "not_applicable"),
-    "not assessed without a test": without_tests(OPEN, "not_assessed"),
-    "violated without a test": without_tests(VIOLATED, "violated"),
+    "satisfied without a test": says(SATISFIED, tests=[]),
+    "not applicable without a test": says(ABSENT, tests=[]),
+    "not assessed without a test": says(OPEN, tests=[]),
+    "violated without a test": says(VIOLATED, tests=[]),
     "satisfied to violated": says(SATISFIED, status="violated"),
     "satisfied to not applicable": says(SATISFIED, status="not_applicable", reason="not offered"),
     "satisfied to not assessed": says(SATISFIED, status="not_assessed", reason="not seen"),
@@ -230,7 +177,7 @@ EDITS: dict[str, Callable[[Report], None]] = {
     "not applicable and blocked": says(ABSENT, blocked_by=["COM-CAP-2"]),
     "not applicable test without a reason": lambda report: entry(report, ABSENT)["tests"][0].pop("reason"),
     "not applicable though claimed": all_of(
-        whitewashed(STREAMED, "not_applicable", "capabilities deny supports_streaming"),
+        whitewashed(STREAMED, "not_applicable", reason="capabilities deny supports_streaming"),
         says(STREAMED, status="not_applicable", reason="capabilities deny supports_streaming"),
     ),
     "blocked by nothing": says(BLOCKED, blocked_by=[]),
@@ -240,9 +187,9 @@ EDITS: dict[str, Callable[[Report], None]] = {
     "blocked by another component": says(BLOCKED, blocked_by=["COM-CAP-2", "GRA-QUERY-1"]),
     "blocked by what the catalogue does not have": says(BLOCKED, blocked_by=["XXX-1"]),
     "blocked twice": says(BLOCKED, blocked_by=["COM-CAP-2", "COM-CAP-2"]),
-    "a test is lost": lost_test,
+    "a test is lost": lambda report: entry(report, SATISFIED)["tests"].pop(),
     "a test has another name": of_test(SATISFIED, 0, test="llm/test_complete_basic.py::test_a_thing"),
-    "a test stands twice": doubled_test,
+    "a test stands twice": lambda report: (tests := entry(report, SATISFIED)["tests"]).append(tests[-1]),
     "a test stands elsewhere": moved_test,
     "tests in another order": lambda report: entry(report, SATISFIED)["tests"].reverse(),
     "a requirement is lost": lambda report: report["requirements"].remove(entry(report, VIOLATED)),
@@ -252,8 +199,8 @@ EDITS: dict[str, Callable[[Report], None]] = {
     "another text": says(VIOLATED, text="The adapter is fine."),
     "another source": says(VIOLATED, source=["SPECIFICATION 1"]),
     "another component": says(VIOLATED, component="graph"),
-    "a component more": new_component,
-    "a client library more": as_client,
+    "a component more": lambda report: report["components"].update(graph=copy.deepcopy(report["components"]["llm"])),
+    "a client library more": sets("components", "wire", to={"verdict": "conformant", "totals": {}}),
     "no capabilities": sets("capabilities", to={}),
     "capabilities of another component": sets("capabilities", "graph", to={"server": "s", "version": "1"}),
     "capabilities of no document": sets("capabilities", "llm", "certified", to=True),
@@ -280,7 +227,7 @@ EDITS: dict[str, Callable[[Report], None]] = {
     "repeated without its tests": says(SATISFIED, repeats={"runs": 2, "passed": 2}),
 }  # fmt: skip
 
-REPEATED: dict[str, Callable[[Report], None]] = {
+REPEATED: dict[str, Edit] = {
     "not repeated": drops(SATISFIED, "repeats"),
     "a test not repeated": lambda report: entry(report, SATISFIED)["tests"][0].pop("repeats"),
     "a test repeated less": of_test(SATISFIED, 0, repeats={"runs": 2, "passed": 2}),

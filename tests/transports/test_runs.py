@@ -160,26 +160,6 @@ def _answering(server: socket.socket, answer: bytes) -> Any:
     return stop
 
 
-@pytest.mark.parametrize(
-    ("option", "said"),
-    [
-        ("-ocorpus_headers=hunter2", "write each header as NAME:VALUE"),
-        ("-ocorpus_headers=A:hunter2\x01", "A: the value contains a control character"),
-        ("-ocorpus_headers=Accept:hunter2", "the suite sets this header itself"),
-        pytest.param("-ocorpus_tls_verify=nowhere.pem", "there is no such file", marks=pytest.mark.slow),
-        pytest.param("-ocorpus_connections=0", "use a whole number", marks=pytest.mark.slow),
-        pytest.param("-ocorpus_startup_timeout=-1", "use a number of seconds", marks=pytest.mark.slow),
-        ("-ocorpus_log=nowhere.log", "there is no such file to read"),
-    ],
-)
-def test_an_option_that_makes_no_sense_is_one_sentence(tmp_path: Path, option: str, said: str) -> None:
-    """The value of a header is never in it."""
-    ended = run(tmp_path, "--corpus-adapter=http://127.0.0.1:1/", option)
-    assert ended.returncode == 4
-    assert said in ended.stderr
-    assert "hunter2" not in ended.stdout + ended.stderr
-
-
 def test_a_missing_extra_is_one_sentence(tmp_path: Path) -> None:
     """It says what to install."""
     (tmp_path / "sitecustomize.py").write_text(

@@ -15,7 +15,7 @@ COMMAND = (sys.executable, "-c", "import sys; from pytest_corpus.cli import main
 
 
 class Ended(NamedTuple):
-    """How a command ended, and what it wrote."""
+    """The exit code and the output of a command."""
 
     code: int
     out: str

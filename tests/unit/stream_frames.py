@@ -48,6 +48,11 @@ def found(*frames: object, **options: Any) -> list[tuple[int, str, str]]:
     return [(error.frame_number, error.error_type, error.path) for error in errors]
 
 
+def kinds(report: StreamReport) -> list[tuple[int, str]]:
+    """Every error as (frame number, type)."""
+    return [(error.frame_number, error.error_type) for error in report.validation_errors]
+
+
 EMBEDDED = {"vector": [0.6, 0.8], "text": CANARY, "model": "m", "dimensions": 2}
 CHUNKS: dict[str, dict[str, Any]] = {
     "llm": {"text": CANARY, "is_final": False},

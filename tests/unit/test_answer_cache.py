@@ -1,4 +1,4 @@
-"""What a run has learnt is not asked again, and a call that came to nothing is."""
+"""Answers are asked for once in a run; a call that failed is repeated."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -57,7 +57,7 @@ class FailsFirst:
         return self.first(envelope) if self.calls == 1 else await self.inner.handle(envelope)
 
     def first(self, envelope: Any) -> Any:
-        """What becomes of the first call."""
+        """The outcome of the first call."""
         raise OSError("not yet")
 
 

@@ -24,7 +24,7 @@ def test_what_is_no_budget_is_refused(text: str) -> None:
 
 
 def test_the_shares_are_what_is_left() -> None:
-    """What processes may use together is the budget less what was used before."""
+    """Processes may together use the budget less what was used before."""
     shares = [Budget(500, 10).share(number, 8, used=Spending(calls=7)) for number in range(8)]
     assert (sum(share.calls or 0 for share in shares), sum(share.tokens or 0 for share in shares)) == (493, 10)
     assert Budget(calls=3).share(0, 2, used=Spending(calls=9)) == Budget(calls=0)
@@ -50,7 +50,7 @@ def test_a_batch_of_calls_is_made_whole_or_not_at_all() -> None:
 
 
 def test_tokens_are_spent_when_they_are_reached() -> None:
-    """How many tokens a call takes is known afterwards: the call that reaches the limit is the last one."""
+    """The tokens of a call are known afterwards: the call that reaches the limit is the last one."""
     spending = Spending(Budget(tokens=10), tokens=9)
     with spending.enforced():
         spending.admit(1)

@@ -1,4 +1,4 @@
-"""What findings of shared claims say, without an adapter."""
+"""The findings of shared claims, without an adapter."""
 
 import pytest
 

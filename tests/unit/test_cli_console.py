@@ -37,25 +37,16 @@ def test_help_names_every_command() -> None:
         assert called(name, "--help").code == 0
 
 
-@pytest.mark.parametrize(
-    "argv",
-    [
-        ["--help"],
-        ["list"],
-        ["explain", "R20"],
-        ["schema", "list"],
-        ["schema", "stats"],
-        ["verify", "--help"],
-        ["stream", "check", "--help"],
-    ],
-)
-def test_light_commands_load_nothing_heavy(argv: list[str]) -> None:
+LIGHT = ("--help", "list", "explain R20", "schema list", "schema stats", "verify --help", "stream check --help")
+
+
+def test_light_commands_load_nothing_heavy() -> None:
     """What only prints starts without pytest, hypothesis, a schema library or a suite."""
     code = (
-        "import sys\nfrom pytest_corpus.cli import main\ntry: main()\n"
-        "except SystemExit: pass\nprint(*sys.modules, file=sys.stderr)"
+        "import sys\nfrom pytest_corpus.cli import main\nfor argv in sys.argv[1:]:\n"
+        "    try: main(argv.split())\n    except SystemExit: pass\nprint(*sys.modules, file=sys.stderr)"
     )
-    loaded = set(ran(*argv, command=(sys.executable, "-c", code)).err.split())
+    loaded = set(ran(*LIGHT, command=(sys.executable, "-c", code)).err.split())
     assert "pytest_corpus.cli" in loaded
     assert not loaded.intersection(HEAVY)
     assert not [name for name in loaded if name.startswith("pytest_corpus.suites")]
@@ -84,7 +75,7 @@ def test_a_stdin_that_is_closed(argv: str) -> None:
 
 
 @posix
-@pytest.mark.parametrize("argv", [["list"], ["schema", "list", "--format", "json"], ["schema", "stats"]])
+@pytest.mark.parametrize("argv", [["list"], ["schema", "list", "--format", "json"]])
 def test_a_reader_that_leaves(argv: list[str]) -> None:
     """Where the reader of a pipe goes away, the command ends with 141 and says nothing."""
     with subprocess.Popen(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pytest_corpus import cli, resources
 from pytest_corpus.commands import CommandError
 from pytest_corpus.commands._files import MAX_BYTES
-from pytest_corpus.commands._told import told_schema
+from pytest_corpus.commands._validate import schema_for
 from pytest_corpus.commands.schema import FOLDERS
 from pytest_corpus.schema_registry import registry
 from pytest_corpus.spec.goldens import GOLDENS
@@ -144,10 +144,10 @@ def test_a_root_that_is_no_folder(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_request_is_told_by_its_op(operation: Any) -> None:
     """A request is held to its operation's schema, or where the edition has none to the component's envelope."""
     for edition in EDITIONS:
-        told = told_schema("any.json", {"op": operation.op}, edition)
+        told = schema_for("any.json", {"op": operation.op}, edition)
         assert told in (operation.request, f"{operation.component}.envelope.request")
         assert told in registry().list_schemas(edition)
-    assert told_schema("any.json", {"op": operation.op}, None) == operation.request
+    assert schema_for("any.json", {"op": operation.op}, None) == operation.request
 
 
 def test_all_goldens_are_told_and_valid() -> None:
@@ -168,15 +168,15 @@ def test_all_goldens_are_told_and_valid() -> None:
         ({"$schema": "https://json-schema.org/draft/2020-12/schema"}, "is a schema"),
         ({"op": "llm.complet"}, "did you mean llm.complete?"),
         ({"op": "sk-abcdefgh12345678"}, "a string of 19 characters"),
-        ({"text": "x"}, "nothing tells what it is"),
-        ([], "nothing tells what it is"),
-        (None, "nothing tells what it is"),
+        ({"text": "x"}, "nothing says which message it is"),
+        ([], "nothing says which message it is"),
+        (None, "nothing says which message it is"),
     ],
 )
 def test_nothing_is_guessed(value: Any, said: str) -> None:
     """Where nothing tells the schema, that is said with the option that names it."""
     with pytest.raises(CommandError) as refused:
-        told_schema("some.json", value, None)
+        schema_for("some.json", value, None)
     assert said in str(refused.value)
     assert "--schema NAME" in str(refused.value)
 
@@ -273,7 +273,7 @@ def test_many_problems_are_counted(tmp_path: Path) -> None:
 NO_JSON = {
     "empty": (b"", "is empty"),
     "blank": (b" \n\t", "holds nothing but white space"),
-    "binary": (b"\x7fELF\x00\x01", "is binary, no JSON: byte 5 is NUL"),
+    "binary": (b"\x7fELF\x00\x01", "is binary, not JSON: byte 5 is NUL"),
     "truncated": (REQUEST.read_bytes()[:60], "ends in the middle of the JSON document, after 60 bytes"),
     "latin-1": (b'{\n"a": "\xe9"}', "is not UTF-8 at byte 9, in line 2"),
     "utf-16": ('{"a": 1}'.encode("utf-16"), "is UTF-16; save it as UTF-8"),
@@ -283,7 +283,7 @@ NO_JSON = {
     "deep": (b"[" * 9999 + b"]" * 9999, "is nested deeper than 200 levels"),
     "NaN": (b'{"a": NaN}', "a is not finite"),
     "syntax": (b'{"a": 1,\n "b" 2}', "at line 2, column"),
-    "two": (b'{"a": 1}\n{"b": 2}\n', "say --lines"),
+    "two": (b'{"a": 1}\n{"b": 2}\n', "use --lines"),
 }
 
 

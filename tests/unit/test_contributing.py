@@ -27,7 +27,7 @@ STEP = re.compile(
 )
 
 NAMED = re.compile(r"`([\w./<>-]+)`")
-"""What stands in backticks and may be a path."""
+"""The words in backticks that may be paths."""
 
 ROWS = [
     tuple(cell.strip() for cell in line.strip("|").split("|"))
@@ -37,18 +37,18 @@ ROWS = [
     .splitlines()
     if line.startswith("| ")
 ]
-"""What the table "Where to change what" says: what, where, what to look for."""
+"""The rows of the table "Where to change what": what, where, what to look for."""
 
 QUOTES = '"""'
 """The end of a table that is a text."""
 
 ADDED, MUTANT = "LLM-TOKENS-10", "TenantIsCounted"
-"""What the page adds."""
+"""The additions of the page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What the page says to write: into which file, at the end of which table, or of the file where that is empty."""
+    """One addition of the page: the file, and the table at whose end it goes, or none for the end of the file."""
 
     file: str
     table: str
@@ -113,7 +113,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def ran(tree: Path, *argv: str, folder: Path | None = None) -> str:
-    """What a command of Python's prints where the package of a copy is imported; it ends with 0."""
+    """The output of a Python command that imports the package of a copy; it ends with 0."""
     own = {"PYTHONPATH": str(tree), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": "pytest_corpus.plugin"}
     environment = {**os.environ, **own}
     for name in ("PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER"):
@@ -126,7 +126,7 @@ def ran(tree: Path, *argv: str, folder: Path | None = None) -> str:
 
 
 def command(tree: Path, *argv: str) -> str:
-    """What a command of `pytest-corpus` prints."""
+    """The output of a command of `pytest-corpus`."""
     return ran(tree, "-c", "import sys; from pytest_corpus.cli import main; sys.exit(main())", *argv)
 
 
@@ -191,7 +191,7 @@ def test_an_added_command_runs(tree: Path) -> None:
 
 
 def paths(page: Path) -> Iterator[str]:
-    """What a page names that reads like a path of a file or folder, from the root, the package, or the page."""
+    """The names on a page that read like paths of files or folders, from the root, the package, or the page."""
     for name in NAMED.findall(page.read_text("utf-8")):
         if "/" in name.strip("/") or name.endswith(("/", ".py", ".md")):
             yield name
@@ -223,7 +223,7 @@ def added() -> set[str]:
 
 
 def places(name: str) -> list[str]:
-    """Where a path may lie, as patterns."""
+    """The possible places of a path, as patterns."""
     pattern = re.sub(r"<\w+>", "*", name).rstrip("/")
     return [
         pattern,

@@ -20,7 +20,7 @@ def label(document: str, sentence: Sentence) -> str:
 
 
 def test_every_source_names_a_section_that_exists() -> None:
-    """What a requirement rests on is a section of a document, or a ruling that docs/rulings.md has."""
+    """A source is a section of a document, or a ruling that docs/rulings.md has."""
     rulings = set(re.findall(r"^### (R[0-9]+) ", (ROOT / "docs" / "rulings.md").read_text("utf-8"), re.MULTILINE))
     known = {f"{document} {section}" for document, sections in SECTIONS.items() for section in sections} | rulings
     wrong = [
@@ -74,7 +74,7 @@ def test_every_must_of_the_catalogue_stands_in_the_table() -> None:
 
 
 def test_a_demand_that_is_only_recommended_here_says_so() -> None:
-    """Where requirements of a sentence with MUST are SHOULDs alone, the page says that something is missing."""
+    """If only SHOULDs test a sentence with MUST, its row says that something is missing."""
     weak = {entry.id for entry in catalogue().values() if entry.level != "MUST"}
     demanded = [row for row in TABLE if row[1].level == "MUST" and row[1].asked_by]
     assert [label(*row) for row in demanded if set(row[1].asked_by) <= weak and not row[1].missing] == []

@@ -193,7 +193,7 @@ def test_the_environment_names_the_folder(copied: Path, monkeypatch: pytest.Monk
 
 
 def test_a_broken_schema_touches_its_goldens_alone(tmp_path: Path) -> None:
-    """Where a schema file is missing, the goldens that need it say so, and the others are checked."""
+    """If a schema file is missing, the goldens that need it say so, and the others are checked."""
     root = tmp_path / "schemas"
     shutil.copytree(resources.folder("schemas"), root)
     (root / "graph/graph.types.id.json").unlink()
@@ -203,7 +203,7 @@ def test_a_broken_schema_touches_its_goldens_alone(tmp_path: Path) -> None:
 
 
 def test_a_finding_shows_no_content() -> None:
-    """What a golden says, which may be a user's own, is not repeated."""
+    """The content of a golden, which may be a user's own, is not repeated."""
     for file in ("llm/llm_types_message.json", "vector/vector_types_vector.json"):
         document = json.loads((SHIPPED / file).read_text())
         document |= {"content": ["sk-secret"], "vector": "sk-secret", "id": {"sk": "sk-secret"}}

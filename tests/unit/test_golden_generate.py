@@ -82,7 +82,7 @@ def test_nothing_is_overwritten_unless_forced(copied: Path) -> None:
 
 
 def test_nothing_is_half_written(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where a file cannot be put in place, the old one stays and no other is left behind."""
+    """If a file cannot be put in place, the old one stays and no other is left behind."""
 
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
@@ -157,25 +157,27 @@ def test_the_examples_agree() -> None:
 
 
 def test_a_schema_that_nothing_meets_is_told(schemas: Callable[[str, Damage], SchemaRegistry], tmp_path: Path) -> None:
-    """Where no valid document is found, one sentence says so and nothing is written."""
+    """If no valid document is found, one sentence says so and nothing is written."""
     impossible = schemas("llm/llm.types.completion.json", lambda it: it["properties"].update(text={"not": {}}))
     with pytest.raises(GoldenError, match=r"llm_types_completion.json cannot be made from its schemas"):
         generate(["llm/llm_health_request.json", "llm/llm_types_completion.json"], root=tmp_path, schemas=impossible)
     assert list(tmp_path.rglob("*.json")) == list((tmp_path / "schemas").rglob("*.json"))
 
 
-def test_a_schema_that_refers_to_itself_is_told(schemas: Callable[[str, Damage], SchemaRegistry]) -> None:
-    """A circle of references ends in one sentence."""
-    circle = schemas("graph/graph.types.id.json", lambda it: it.update({"allOf": [{"$ref": "#"}]}))
-    with pytest.raises(GoldenError, match="cannot be"):
-        made(BY_FILE["graph/graph_id_value.json"], schemas=circle)
-
-
-def test_a_pattern_that_python_cannot_read_is_told(schemas: Callable[[str, Damage], SchemaRegistry]) -> None:
-    """A pattern of ECMA 262 alone ends in one sentence too."""
-    foreign = schemas("graph/graph.types.id.json", lambda it: it["properties"]["id"].update(pattern=r"^\cA\p{Lu}$"))
-    with pytest.raises(GoldenError, match="lint the schemas"):
-        made(BY_FILE["graph/graph_id_value.json"], schemas=foreign)
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (lambda it: it.update({"allOf": [{"$ref": "#"}]}), "cannot be"),
+        (lambda it: it["properties"]["id"].update(pattern=r"^\cA\p{Lu}$"), "lint the schemas"),
+    ],
+    ids=["a circle of references", "a pattern of ECMA 262 alone"],
+)
+def test_a_schema_that_cannot_be_followed_is_named(
+    schemas: Callable[[str, Damage], SchemaRegistry], damage: Damage, said: str
+) -> None:
+    """One sentence says so."""
+    with pytest.raises(GoldenError, match=said):
+        made(BY_FILE["graph/graph_id_value.json"], schemas=schemas("graph/graph.types.id.json", damage))
 
 
 def changes(schemas: SchemaRegistry, root: Path = SHIPPED) -> dict[str, Change]:
@@ -214,7 +216,7 @@ def test_a_new_required_key_is_added(schemas: Callable[[str, Damage], SchemaRegi
 
 
 def test_a_golden_that_no_edition_lets_be_is_told(schemas: Callable[[str, Damage], SchemaRegistry]) -> None:
-    """Where editions contradict each other, the patch is one line that says so."""
+    """If editions contradict each other, the patch is one line that says so."""
     found = changes(schemas("llm/llm.types.completion.json", lambda it: it["required"].append("region")))
     patch = found["llm/llm_types_completion.json"].patch
     assert patch.startswith("# llm/llm_types_completion.json cannot be made from its schemas")
@@ -222,7 +224,7 @@ def test_a_golden_that_no_edition_lets_be_is_told(schemas: Callable[[str, Damage
 
 
 def test_a_key_that_is_forbidden_is_taken_away(schemas: Callable[[str, Damage], SchemaRegistry]) -> None:
-    """What closed objects do not know any more goes, and the rest of the golden stays as it is."""
+    """Keys that closed objects no longer allow are removed, and the rest of the golden stays as it is."""
     found = changes(schemas("llm/llm.types.chunk.v1.1.json", lambda it: it["properties"].pop("usage_so_far")))
     taken, added = patched(found["llm/llm_stream_chunk.json"])
     assert '"usage_so_far": {' in taken

@@ -98,7 +98,7 @@ def classes() -> Iterator[tuple[str, ast.ClassDef]]:
 
 
 def is_test(name: str) -> bool:
-    """Whether a module holds tests: a chapter, or what chapters share."""
+    """Return if a module holds tests: a chapter, or what chapters share."""
     return name.rpartition(".")[2].startswith("test_") or name.startswith("suites.shared.claims.")
 
 
@@ -114,7 +114,7 @@ def test_imports_form_no_circle() -> None:
 
 
 def test_every_module_stands_in_a_contract() -> None:
-    """What lies in the package is named by the layers that import-linter checks, and the layers name nothing else."""
+    """The layers that import-linter checks name all modules of the package, and nothing else."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     for contract in settings["tool"]["importlinter"]["contracts"]:
         for container in contract.get("containers", ()):
@@ -144,5 +144,5 @@ def test_no_class_has_many_methods() -> None:
 
 
 def lines_of(path: Path) -> int:
-    """How many lines a file has."""
+    """The number of lines of a file."""
     return len(path.read_text("utf-8").splitlines())

@@ -1,4 +1,4 @@
-"""What `explain` shows of a requirement besides its sentence: rulings and examples."""
+"""The rulings and examples that `explain` shows of a requirement."""
 
 import re
 
@@ -55,7 +55,7 @@ def test_examples(entry: Requirement) -> None:
 
 
 def test_layout() -> None:
-    """What fits on a line stands on one, and nothing is lost."""
+    """Short values stand on one line, and nothing is lost."""
     assert laid_out({"a": [1, 2]}) == '{"a": [1, 2]}'
     assert laid_out({"a": "x" * 60, "b": ["y" * 60, {}]}).splitlines() == [
         "{",

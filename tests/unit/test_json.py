@@ -55,7 +55,7 @@ def test_each_flaw_is_told_apart(kind: str, data: bytes, fault: Fault, path: str
 
 
 def test_a_flaw_quotes_nothing() -> None:
-    """What stands in a document stays out of the message."""
+    """The content of a document stays out of the message."""
     for data in (b'{"canary": canary}', b'{"a": "canary\xff"}', b'{"a": ["canary", "canary\\x"]}'):
         _, flaw = read(data)
         assert flaw is not None

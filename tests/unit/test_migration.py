@@ -38,7 +38,7 @@ def test_nothing_is_shared_with_what_was_given() -> None:
 
 
 def test_the_migrated_arguments_are_a_completion() -> None:
-    """What comes out, its version aside, is a valid request."""
+    """The migrated envelope, its version aside, is a valid request."""
     migrated = migrate(envelope({"prompt": "hi", "model": "m"}))
     del migrated["schema_version"]
     registry().assert_valid("llm.complete.request", migrated)

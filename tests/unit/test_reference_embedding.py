@@ -1,12 +1,10 @@
 """The embedded reference adapter for embeddings, called directly over its wire."""
 
-import json
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from reference_calls import CANARY, Backend, ProviderError, call, stream
+from reference_calls import Backend, call, stream
 
 from pytest_corpus.reference.embedding.adapter import ReferenceEmbedding
 from pytest_corpus.schema_registry import assert_valid
@@ -37,7 +35,7 @@ def vectors(answer: dict[str, Any]) -> list[list[float]]:
 
 @pytest.mark.parametrize("edition", EDITIONS)
 def test_answers_are_valid_under_both_editions(edition: str) -> None:
-    """What the adapter sends needs nothing of the younger edition."""
+    """The adapter's answers need nothing of the younger edition."""
     texts = ["amber", "", "x" * (LIMIT + 1)]
     args = {"text": "amber", "texts": texts, "model": MODEL, "truncate": False}
     for operation in operations_of("embedding", streaming=False):
@@ -56,25 +54,6 @@ def test_an_over_large_batch_is_told_by_how_much_to_shrink() -> None:
         assert 0 < math.ceil(size * (100 - details["suggested_batch_reduction"]) / 100) <= LARGEST
 
 
-def test_a_batch_that_fails_is_asked_for_text_by_text() -> None:
-    """A text that fails by itself is reported by its index; the order of the others stays."""
-    backend = Backend({0: ProviderError("unavailable", 503), 2: ProviderError("content_filtered", 400)})
-    answer = batch(ReferenceEmbedding(provider=backend), ["a", "b", "c"])
-    assert [op for op, _ in backend.calls] == ["embedding.embed_batch", *["embedding.embed"] * 3]
-    assert [each["text"] for each in answer["result"]["embeddings"]] == ["a", "c"]
-    [failed] = answer["result"]["failed_texts"]
-    assert (failed["index"], failed["error"]) == (1, "ContentFiltered")
-    assert CANARY not in json.dumps(answer)
-
-
-def test_a_batch_of_which_nothing_succeeds_fails_as_a_whole() -> None:
-    """The provider's trouble is told as such, and the next batch works."""
-    backend = Backend(dict.fromkeys(range(3), ProviderError("rate_limited", 429)))
-    adapter = ReferenceEmbedding(provider=backend)
-    assert batch(adapter, ["a", "b"])["code"] == "RESOURCE_EXHAUSTED"
-    assert batch(adapter, ["a", "b"])["ok"]
-
-
 def test_the_cache_serves_the_same_request_of_the_same_tenant_only() -> None:
     """Tenant, model and every option belong to the key; batches share the cache with single texts."""
     backend = Backend()
@@ -87,13 +66,6 @@ def test_the_cache_serves_the_same_request_of_the_same_tenant_only() -> None:
     assert len(backend.calls) == 6
     call(adapter, "embed_batch", {"texts": ["amber", "cedar"], "model": MODEL}, tenant="a")
     assert backend.calls[-1] == ("embedding.embed_batch", {"items": 1})
-
-
-def test_the_cache_does_not_remember_whether_a_text_was_cut() -> None:
-    """That belongs to the request, even where the vector is the same."""
-    adapter = ReferenceEmbedding()
-    flags = [embed(adapter, "x" * (LIMIT + more))["result"]["truncated"] for more in (1, 0, 1)]
-    assert flags == [True, False, True]
 
 
 def test_what_a_client_does_with_an_answer_does_not_reach_the_cache() -> None:
@@ -122,24 +94,3 @@ def test_statistics_count_requests_texts_tokens_and_the_cache() -> None:
         "cache_misses": 2,
         "error_count": 1,
     }
-
-
-@pytest.mark.parametrize("feature", sorted(ReferenceEmbedding.features))
-def test_features_that_are_switched_off_are_refused(feature: str) -> None:
-    """An adapter that does not claim a capability does not offer it, and works all the same."""
-
-    class Plain(ReferenceEmbedding):
-        features: Mapping[str, bool] = {**ReferenceEmbedding.features, feature: False}
-
-    assert embed(Plain(), "x" * LIMIT)["ok"]
-    for operation in operations_of("embedding"):
-        if operation.capability == feature:
-            args = {"text": "a", "texts": [], "model": MODEL}
-            carried_out = stream if operation.streaming else call
-            answer = carried_out(Plain(), operation.name, args)
-            answer = answer[0] if isinstance(answer, list) else answer
-            assert answer["code"] == "NOT_SUPPORTED"
-    if feature == "supports_normalization":
-        assert embed(Plain(), normalize=True)["code"] == "NOT_SUPPORTED"
-    if feature == "supports_truncation":
-        assert embed(Plain(), "x" * (LIMIT + 1))["code"] == "TEXT_TOO_LONG"

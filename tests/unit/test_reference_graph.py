@@ -115,7 +115,7 @@ STEPS: list[dict[str, Any]] = [
 
 
 def test_a_batch_applies_each_operation_wholly_or_not(graph: ReferenceGraph) -> None:
-    """What failed keeps its place and leaves nothing behind; a query sees what came before it."""
+    """A failed operation keeps its place and leaves nothing behind; a query sees what came before it."""
     query = {"op": "query", "args": {"text": "g.V().count()", "dialect": "gremlin"}}
     result = call(graph, "batch", {"ops": [*STEPS, query]})["result"]
     assert [(one["ok"], one["index"]) for one in result["results"]] == [(True, 0), (False, 1), (True, 2), (True, 3)]

@@ -2,7 +2,7 @@
 
 import asyncio
 from contextlib import aclosing
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from reference_calls import Backend, call, request, run, stream
@@ -64,7 +64,7 @@ def test_every_stream_has_one_final_outcome_even_when_abandoned_or_refused() -> 
 
 @pytest.mark.parametrize("fault", [asyncio.CancelledError(), KeyboardInterrupt()], ids=["cancel", "interrupt"])
 def test_cancellation_is_not_swallowed(fault: BaseException) -> None:
-    """What is to stop the program goes through, and is observed all the same."""
+    """An exception that stops the program goes through, and is observed all the same."""
 
     async def interrupted(adapter: ReferenceLLM) -> None:
         with pytest.raises(type(fault)):
@@ -86,18 +86,3 @@ def test_the_cache_serves_deterministic_requests_of_the_same_tenant_only() -> No
     for other, tenant in [(args, "b"), ({**args, "max_tokens": 3}, "a"), ({**args, "temperature": 1}, "a")] * 2:
         call(adapter, "complete", other, tenant=tenant)
     assert len(backend.calls) == 5
-
-
-def test_features_that_are_switched_off_are_refused() -> None:
-    """An adapter that does not claim a capability does not offer it."""
-
-    class Plain(ReferenceLLM):
-        features: ClassVar[dict[str, bool]] = {
-            **ReferenceLLM.features,
-            "supports_streaming": False,
-            "supports_tools": False,
-        }
-
-    [frame] = stream(Plain(), "stream", {"messages": MESSAGES})
-    answer = complete(Plain(), tools=[TOOL])
-    assert frame["code"] == answer["code"] == "NOT_SUPPORTED"

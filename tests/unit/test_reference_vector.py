@@ -75,21 +75,6 @@ def test_no_magnitude_makes_a_number_that_json_lacks(metric: str) -> None:
             assert 0 <= match["distance"] < math.inf
 
 
-def test_a_batch_may_be_applied_item_by_item() -> None:
-    """What fails is told by index and id, what does not is stored."""
-
-    class Lenient(ReferenceVector):
-        item_by_item = True
-
-    adapter = Lenient()
-    made(adapter, BOTH)
-    result = upsert(adapter, {"id": "x", "vector": [1]}, {"id": "y", "vector": [1, 1]})["result"]
-    assert (result["processed_count"], result["failed_count"]) == (1, 1)
-    [failure] = result["failures"]
-    assert (failure["index"], failure["id"], failure["error"]) == (0, "x", "DimensionMismatch")
-    assert found(adapter, top_k=1) == ["y"]
-
-
 def test_an_answer_is_cached_until_the_next_write() -> None:
     """Upsert, delete and the life of the namespace make a cached answer unreachable."""
     backend = Backend()
@@ -140,16 +125,3 @@ def test_what_is_stored_is_not_what_the_caller_holds() -> None:
             holder["vector"].append(2)
         [match] = query(adapter, top_k=1)["result"]["matches"]
         assert (match["vector"]["vector"], match["vector"]["metadata"]) == ([1, 1], {"tags": [1]})
-
-
-def test_features_that_are_switched_off_are_refused() -> None:
-    """An adapter that does not claim a capability does not offer it."""
-
-    class Plain(ReferenceVector):
-        features: ClassVar[dict[str, bool]] = dict.fromkeys(ReferenceVector.features, False)
-
-    adapter = Plain()
-    args = {"queries": [], "namespace": "space", "dimensions": 2, "vector": [1], "top_k": 1, "filter": {"a": 1}}
-    for op in ("create_namespace", "delete_namespace", "batch_query"):
-        assert call(adapter, op, args)["code"] == "NOT_SUPPORTED"
-    assert call(adapter, "query", {**args, "namespace": "default"})["code"] == "NOT_SUPPORTED"

@@ -1,4 +1,4 @@
-"""What a refusal tells: the value, the rule's place, what was meant, a golden; formats; accepted versions."""
+"""The parts of a refusal: the value, the rule's place, what was meant, a golden; formats; accepted versions."""
 
 import copy
 import json
@@ -48,6 +48,15 @@ def changed(path: str, value: object) -> dict[str, Any]:
         holder = holder[part]
     holder[last] = value
     return request
+
+
+def with_response_format(folder: Path, **schema: object) -> Path:
+    """A copy of the shipped schemas, in which that of response formats is another."""
+    root = folder / "schemas"
+    shutil.copytree(SHIPPED, root)
+    file = root / "llm" / "llm.response_format.json"
+    file.write_text(json.dumps({"$id": f"{BASE_URI}llm/{file.name}", **schema}))
+    return root
 
 
 SHOWN: tuple[tuple[str, object, str], ...] = (
@@ -222,48 +231,26 @@ def test_a_version_mark_pins_the_edition() -> None:
 
 # Formats (SCHEMA 10.3, 12.C).
 
-FORMATS: tuple[tuple[str, object, bool], ...] = (
-    ("vector-dimensions", [], False),
-    ("vector-dimensions", [0.0], True),
-    ("vector-dimensions", [0] * 10_000, True),
-    ("vector-dimensions", [0] * 10_001, False),
-    ("vector-dimensions", "no list", True),
-    ("timestamp", "2024-01-31T09:00:00Z", True),
-    ("timestamp", "2024-01-31T09:00:00.123Z", True),
-    ("timestamp", "2024-01-31T09:00:00.12Z", False),
-    ("timestamp", "2024-01-31T09:00:00+01:00", False),
-    ("timestamp", "2024-01-31T09:00:00Z\n", False),
-    ("timestamp", "\u0662024-01-31T09:00:00Z", False),
-    ("timestamp", 7, True),
-    ("date-time", "2024-01-31T09:00:00+01:00", True),
-    ("date-time", "yesterday", False),
-    ("email", "a@example.com", True),
-    ("email", "a", False),
-    ("hostname", "example.com", True),
-    ("hostname", "-a-", False),
-    ("ipv4", "127.0.0.1", True),
-    ("ipv4", "127.0.0.256", False),
-    ("ipv6", "::1", True),
-    ("ipv6", ":::", False),
-    ("uri", "https://example.com/a", True),
-    ("uri", "no uri", False),
-    ("uri-reference", "/a?b#c", True),
-    ("uri-reference", "\\", False),
-    ("uuid", "2eb8aa08-aa98-11ea-b4aa-73b441d16380", True),
-    ("uuid", "2eb8aa08", False),
-    ("even", "ab", True),
-    ("even", "abc", False),
-    ("unheard-of", "anything", True),
-    ("dimensions", [1], True),
-    ("dimensions", [1] * 4, False),
-    ("dimensions", [], False),
-    ("dimensions", "four", True),
-    ("dimensions", {"a": 1}, True),
-    ("upper", "A", True),
-    ("upper", "a", False),
-    ("upper", [1], True),
-    ("upper", 7, True),
-)
+FORMATS: dict[str, tuple[list[object], list[object]]] = {
+    "vector-dimensions": ([[0.0], [0] * 10_000, "no list"], [[], [0] * 10_001]),
+    "timestamp": (
+        ["2024-01-31T09:00:00Z", "2024-01-31T09:00:00.123Z", 7],
+        [*(f"2024-01-31T09:00:00{end}" for end in (".12Z", "+01:00", "Z\n")), "\u0662024-01-31T09:00:00Z"],
+    ),
+    "date-time": (["2024-01-31T09:00:00+01:00"], ["yesterday"]),
+    "email": (["a@example.com"], ["a"]),
+    "hostname": (["example.com"], ["-a-"]),
+    "ipv4": (["127.0.0.1"], ["127.0.0.256"]),
+    "ipv6": (["::1"], [":::"]),
+    "uri": (["https://example.com/a"], ["no uri"]),
+    "uri-reference": (["/a?b#c"], ["\\"]),
+    "uuid": (["2eb8aa08-aa98-11ea-b4aa-73b441d16380"], ["2eb8aa08"]),
+    "even": (["ab"], ["abc"]),
+    "unheard-of": (["anything"], []),
+    "dimensions": ([[1], "four", {"a": 1}], [[1] * 4, []]),
+    "upper": (["A", [1], 7], ["a"]),
+}
+"""By format the values that it accepts, and those that it refuses."""
 
 
 def even(text: str) -> bool:
@@ -286,19 +273,17 @@ def upper(text: str) -> bool:
     return text.isupper()
 
 
-@pytest.mark.parametrize(("name", "value", "accepted"), FORMATS, ids=[f"{row[0]}-{n}" for n, row in enumerate(FORMATS)])
-def test_formats_are_asserted(tmp_path: Path, name: str, value: object, accepted: bool) -> None:
+@pytest.mark.parametrize("name", FORMATS)
+def test_formats_are_asserted(tmp_path: Path, name: str) -> None:
     """The protocol's formats, JSON Schema's and one's own decide, and verdict and reasons agree."""
-    root = tmp_path / "schemas"
-    shutil.copytree(SHIPPED, root)
-    file = root / "llm" / "llm.response_format.json"
-    properties = {"x": {"format": name}, "format": {"type": "string"}}
-    file.write_text(json.dumps({"$id": f"{BASE_URI}llm/{file.name}", "properties": properties}))
+    root = with_response_format(tmp_path, properties={"x": {"format": name}, "format": {"type": "string"}})
     own = SchemaRegistry(root, formats={"even": even, "dimensions": dimensions, "upper": upper})
-    assert own.is_valid("llm.response_format", {"x": value}) is accepted
-    problems = own.problems("llm.response_format", {"x": value})
-    expected = [] if accepted else [("x", "format", f"must be a valid {name}")]
-    assert [(problem.path, problem.rule, problem.message) for problem in problems] == expected
+    for accepted, values in zip((True, False), FORMATS[name], strict=True):
+        for value in values:
+            assert own.is_valid("llm.response_format", {"x": value}) is accepted, value
+            problems = own.problems("llm.response_format", {"x": value})
+            expected = [] if accepted else [("x", "format", f"must be a valid {name}")]
+            assert [(problem.path, problem.rule, problem.message) for problem in problems] == expected, value
 
 
 def test_a_format_of_arrays_holds_for_schemas_of_ones_own_too() -> None:
@@ -316,20 +301,10 @@ OLD = {"a": 1, "list": [{"b": 1}, {"c": 1}]}
 @pytest.fixture
 def deprecating(tmp_path: Path) -> SchemaRegistry:
     """A registry whose response formats have deprecated fields."""
-    root = tmp_path / "schemas"
-    shutil.copytree(SHIPPED, root)
-    file = root / "llm" / "llm.response_format.json"
-    document = {
-        "$id": f"{BASE_URI}llm/{file.name}",
-        "properties": {
-            "a": {"deprecated": True},
-            "list": {"items": {"$ref": "#/$defs/Item"}},
-            "d": {"deprecated": False},
-        },
-        "anyOf": [{"required": ["x"], "properties": {"d": {"deprecated": True}}}, {}],
-        "$defs": {"Item": {"properties": {"b": {"type": "integer", "deprecated": True}}}},
-    }
-    file.write_text(json.dumps(document))
+    old, item = {"deprecated": True}, {"properties": {"b": {"type": "integer", "deprecated": True}}}
+    properties = {"a": old, "list": {"items": {"$ref": "#/$defs/Item"}}, "d": {"deprecated": False}}
+    unions = [{"required": ["x"], "properties": {"d": old}}, {}]
+    root = with_response_format(tmp_path, **{"properties": properties, "anyOf": unions, "$defs": {"Item": item}})
     return SchemaRegistry(root)
 
 
@@ -353,7 +328,7 @@ def test_what_a_schema_deprecates_is_warned_of(deprecating: SchemaRegistry, monk
 
 
 def test_a_whole_schema_can_be_deprecated(tmp_path: Path) -> None:
-    """What is marked as deprecated as a whole warns of every instance, once."""
+    """A schema that is deprecated as a whole warns of every instance, once."""
     root = tmp_path / "schemas"
     root.mkdir()
     (root / "own.json").write_text(json.dumps({"$id": f"{BASE_URI}own.json", "deprecated": True, "type": "object"}))
@@ -407,13 +382,10 @@ def test_all_at_once_compiles_what_one_by_one_compiles() -> None:
 )
 def test_all_at_once_names_a_broken_file(tmp_path: Path, damage: dict[str, Any]) -> None:
     """A file that does not compile is named, also among all."""
-    root = tmp_path / "schemas"
-    shutil.copytree(SHIPPED, root)
-    file = root / "llm" / "llm.response_format.json"
-    file.write_text(json.dumps({"$id": f"{BASE_URI}llm/llm.response_format.json", **damage}))
+    root = with_response_format(tmp_path, **damage)
     with pytest.raises(SchemaFileError, match="does not compile") as caught:
         SchemaRegistry(root).preload_all_schemas()
-    assert caught.value.path == file
+    assert caught.value.path == root / "llm" / "llm.response_format.json"
 
 
 @pytest.mark.parametrize("value", [-2.1, -2, -2.0, -0.0, 0, 0.0, 1e-9, 0.5, 1, 1.0, 1.0000001, 2, 2.0, 2.1, 10**30])

@@ -78,7 +78,7 @@ def test_every_file_below_the_root_is_loaded(own: Path, monkeypatch: pytest.Monk
 
 
 def test_the_shipped_folder_is_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is shipped is known, so that no start pays for a walk through the folder."""
+    """The shipped files are known, so that no start pays for a walk through the folder."""
     monkeypatch.setattr(Path, "rglob", lambda *_: pytest.fail("the folder was searched"))
     assert SchemaRegistry().list_schemas()
     assert SchemaRegistry(SHIPPED).list_schemas()

@@ -1,4 +1,4 @@
-"""What is refused, and how a refusal is explained."""
+"""Refusals, and their explanations."""
 
 import math
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from instances import mutated, paths
+from instances import mutated, with_every_text
 from sample_envelopes import CANARY, COMPLETION, ERROR, SUCCESS
 
 from pytest_corpus.schema_registry import Problem, SchemaAssertionError, SchemaValidationError, json_problems, registry
@@ -204,12 +204,7 @@ def test_explanations_never_quote_the_instance(data: st.DataObject) -> None:
     """No value of a refused instance, whatever is wrong with it, stands in any message (R21)."""
     name, seed = data.draw(st.sampled_from([("llm.complete.success", SUCCESS), ("llm.envelope.error", ERROR)]))
     instance = data.draw(mutated(seed))
-    for path in paths(instance):
-        holder: Any = instance
-        for part in path[:-1]:
-            holder = holder[part]
-        if path and isinstance(holder[path[-1]], str):
-            holder[path[-1]] = CANARY
+    instance = with_every_text(instance, CANARY)
     problems = registry().problems(name, instance)
     assert (problems == []) == registry().is_valid(name, instance)
     assert all(CANARY not in str(problem) for problem in problems)

@@ -33,7 +33,7 @@ def test_a_hint_is_a_clause() -> None:
 
 
 def test_a_hint_does_not_repeat_its_requirement() -> None:
-    """What the sentence says already, in whatever letters, helps nobody."""
+    """A hint does not repeat the sentence, in whatever letters."""
     assert [entry.id for entry in ENTRIES if letters(entry.hint) == letters(entry.text)] == []
 
 

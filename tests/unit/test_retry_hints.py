@@ -1,4 +1,4 @@
-"""What counts as a retry hint that was passed on."""
+"""Retry hints that count as passed on."""
 
 from types import SimpleNamespace
 from typing import Any

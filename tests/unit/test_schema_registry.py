@@ -87,7 +87,7 @@ def test_an_unknown_name_is_answered_with_the_nearest(wrong: str, nearest: str) 
 
 
 def test_a_name_like_no_other_gets_no_suggestion() -> None:
-    """Where nothing is near, the message makes nothing up."""
+    """If nothing is near, the message suggests nothing."""
     with pytest.raises(UnknownSchemaError) as caught:
         registry().is_valid("zzz", {})
     assert caught.value.suggestions == ()

@@ -71,7 +71,7 @@ def test_the_helpers_show_none(secret: str) -> None:
 
 @pytest.mark.parametrize("value", [secret for secret in SECRETS if secret != "tenant_acme_42"], ids=ids)
 def test_a_sentence_without_its_credential(value: str) -> None:
-    """What looks like a credential is left out of the text of an exception."""
+    """Words that look like a credential are left out of the text of an exception."""
     strong = [part for part in value.split() if len(part) > 9 and any(map(str.isdigit, part)) and not part.isdigit()]
     shown = redacted(f"ValueError: bad key {value}, try again")
     assert shown.startswith("ValueError: bad key ")
@@ -89,7 +89,7 @@ def test_a_sentence_without_its_credential(value: str) -> None:
     ],
 )
 def test_a_usual_sentence_stays(sentence: str) -> None:
-    """What explains a failure and looks like no credential is told."""
+    """Words that do not look like a credential stay in the explanation of a failure."""
     assert redacted(sentence) == sentence
 
 
@@ -107,7 +107,7 @@ def test_the_name_of_a_type() -> None:
 
 @pytest.mark.parametrize("known", ["BadRequest", "BAD_REQUEST", "bad_request", "llm.complete", "OK", "stop", *TAXONOMY])
 def test_words_of_the_protocol_are_shown(known: str) -> None:
-    """What the protocol itself names helps whoever reads the finding."""
+    """Words of the protocol are shown in findings."""
     assert word(known) == known
 
 
@@ -268,7 +268,7 @@ def test_secret_values_of_the_environment() -> None:
 
 
 def test_the_place_of_what_is_not_json() -> None:
-    """What JSON does not know is told with its type and its place, of which no key is content."""
+    """A value that JSON does not have is named by its type and its place, in which no key is content."""
 
     class Money:
         pass

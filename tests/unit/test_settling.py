@@ -17,7 +17,7 @@ LOOK: Mapping[str, Any] = {"op": "vector.query", "ctx": {}, "args": {}}
 
 @dataclass
 class Store:
-    """What a component gives."""
+    """The answer of a component."""
 
     shared: Shared = field(default_factory=Shared)
     settings: Settings = field(default_factory=Settings)
@@ -79,7 +79,7 @@ def test_what_never_shows_is_not_late(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_given_time_is_not_tried() -> None:
-    """What the user says is taken as it is."""
+    """A delay that the user gives is used as it is."""
     store = Late(5.0, given=0.02)
     store.note(WRITE)
     assert took(store.awaited, LOOK) < 4

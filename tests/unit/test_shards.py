@@ -1,4 +1,4 @@
-"""How a suite is cut into shards, and how tests are distributed to workers."""
+"""The division of a suite into shards, and of tests between workers."""
 
 import pytest
 
@@ -33,7 +33,7 @@ def test_shards_have_about_one_size() -> None:
 
 @pytest.mark.parametrize("text", ["", "2", "0/5", "6/5", "2/5/1", "-1/5", "a/b", "1/99"])
 def test_what_is_no_shard_is_refused(text: str) -> None:
-    """Which one, from 1 on, of how many."""
+    """The number of a shard, from 1 on, and their count."""
     with pytest.raises(ValueError, match="write NUMBER/OF"):
         parse(text)
 

@@ -52,7 +52,7 @@ def test_the_shortest_sequence_is_told() -> None:
 
 
 def test_the_same_seed_gives_the_same_sequence() -> None:
-    """What failed once can be looked at again."""
+    """A failure can be repeated."""
     found = []
     for _ in range(2):
         with pytest.raises(Violation) as caught:
@@ -62,7 +62,7 @@ def test_the_same_seed_gives_the_same_sequence() -> None:
 
 
 def test_a_rule_that_cannot_go_on_leaves_it_open() -> None:
-    """Why there is no verdict is passed on as it is."""
+    """The reason for a missing verdict is passed on as it is."""
     with pytest.raises(NotApplicable):
         run_machine(counter(3, NotApplicable), seed=1, steps=12, examples=20)
 

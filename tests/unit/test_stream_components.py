@@ -64,12 +64,14 @@ def test_chunks_of_another_component_are_refused(component: str) -> None:
     assert [error.error_type for error in errors] == [ErrorType.CHUNK_SCHEMA]
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=600)
 @given(data=st.data())
 def test_engine_and_frame_schema_agree_in_every_component(data: st.DataObject) -> None:
     """A single frame passes the engine exactly when it meets the component's frame schema or error envelope."""
     component = data.draw(st.sampled_from(sorted(CHUNKS)))
-    instance = data.draw(mutated(frame(chunk=CHUNKS[component])))
+    chunk = CHUNKS[component]
+    seeds = [frame(chunk=chunk), frame(chunk={**chunk, "is_final": True}), ERROR]
+    instance = data.draw(st.sampled_from(seeds).flatmap(mutated))
     names = (f"{component}.envelope.stream.success", f"{component}.envelope.error")
     valid = any(registry().is_valid(name, instance) for name in names)
     errors = [error for error in validate_frames([instance], component).validation_errors if error.frame_number]

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from stream_frames import kinds
 
 from pytest_corpus.schema_registry import UnknownEditionError, UnknownSchemaError
 from pytest_corpus.spec.schemas import BASE_URI
@@ -33,10 +34,6 @@ ENVELOPE = f"{BASE_URI}llm/llm.envelope.success.json"
 
 def ndjson(*frames: object) -> bytes:
     return b"".join(json.dumps(frame).encode() + b"\n" for frame in frames)
-
-
-def kinds(report: StreamReport) -> list[tuple[int, str]]:
-    return [(error.frame_number, error.error_type) for error in report.validation_errors]
 
 
 def both(*frames: object, **options: Any) -> StreamReport:
@@ -142,7 +139,7 @@ def test_sampled_holds_chunks_at_even_distances(rate: float, chosen: list[int]) 
     mode=st.sampled_from(["sampled", "lazy", "strict", "collect_errors"]),
 )
 def test_batches_and_single_frames_agree_in_every_mode(frames: list[Any], rate: float, mode: str) -> None:
-    """Whether frames come at once or one by one changes neither what is sampled nor what is found."""
+    """Frames at once and frames one by one are sampled alike and have the same findings."""
     both(*frames, FINAL, mode=mode, sample_rate=rate)
 
 
@@ -183,7 +180,7 @@ def test_a_schema_may_name_the_stream(name: str) -> None:
 
 
 def test_a_schema_says_component_edition_and_framing() -> None:
-    """What a schema's name says need not be said again."""
+    """A schema's name replaces the arguments that it implies."""
     config = ValidationConfig("graph.envelope.success")
     assert (config.component, config.edition, config.framing) == ("graph", None, "canonical")
     assert ValidationConfig("llm.envelope.success.v1.1").edition == "1.1.0"
@@ -214,7 +211,7 @@ def test_a_schema_says_component_edition_and_framing() -> None:
     ids=str,
 )
 def test_a_configuration_that_means_nothing_is_refused(options: dict[str, Any]) -> None:
-    """What cannot be done is said when it is asked for."""
+    """An impossible configuration is refused when it is made."""
     with pytest.raises(ValueError):
         ValidationConfig(**options)
 

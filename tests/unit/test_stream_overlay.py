@@ -55,7 +55,7 @@ def test_the_overlay_is_checked_on_request(
 
 @pytest.mark.parametrize("edition", [None, "1.1.0"])
 def test_an_overlay_frame_holds_what_its_edition_has(edition: str | None) -> None:
-    """What edition 1.1.0 added to chunks, results and errors stands in its overlay too, not in that of 1.0.0 (R57)."""
+    """Additions of edition 1.1.0 to chunks, results and errors are in its overlay too, not in that of 1.0.0 (R57)."""
     newer = (
         [{"event": "data", "data": {"text": "a", "is_final": False, "model": None}}, EVENT_END],
         [EVENT_DATA, {"event": "end", "data": {**COMPLETION, "warnings": None}}],

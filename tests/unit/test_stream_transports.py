@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from stream_frames import kinds
 
 from pytest_corpus.stream_validator import (
     MAX_FRAME_BYTES,
@@ -34,10 +35,6 @@ DEEP = (
 NAN = F.replace(b"1.5", b"NaN")
 TWICE = F.replace(b'"ms": 1.5', b'"ms": 1.5, "ms": 2')
 BOM = b"\xef\xbb\xbf"
-
-
-def kinds(report: StreamReport) -> list[tuple[int, str]]:
-    return [(error.frame_number, error.error_type) for error in report.validation_errors]
 
 
 NDJSON: tuple[tuple[str, bytes, int, list[tuple[int, str]]], ...] = (
@@ -163,7 +160,7 @@ def test_where_bytes_are_cut_makes_no_difference(data: st.DataObject) -> None:
     "frames", [[D, F], [D, D], [F, D, F], [D, E], [E, D], [NAN, F], [TWICE], [b"[]"]], ids=range(8)
 )
 def test_bytes_and_frames_give_the_same_report(frames: list[bytes]) -> None:
-    """What can be read is judged alike, whether it comes as bytes, as events or as objects."""
+    """Readable frames are judged alike as bytes, as events and as objects."""
     report = validate_ndjson_stream(b"\n".join(frames), component="llm")
     assert validate_sse_stream(sse(*frames), component="llm") == report
     if NAN not in frames and TWICE not in frames:
@@ -303,7 +300,7 @@ def test_an_engine_validates_whole_streams_apart() -> None:
 
 @pytest.mark.parametrize("source", [7, None, [7], [None], io.StringIO], ids=range(5))
 def test_a_source_that_is_none_is_refused(source: Any) -> None:
-    """What is not a stream at all raises, for it is not a defect of a stream."""
+    """A source that is not a stream raises, for it is not a defect of a stream."""
     with pytest.raises(TypeError):
         validate_ndjson_stream(source, component="llm")
     with pytest.raises(TypeError):

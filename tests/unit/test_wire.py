@@ -60,7 +60,7 @@ GOLDEN_REQUESTS = [golden for golden in GOLDENS if golden.schema.endswith(".enve
 
 @pytest.mark.parametrize("golden", GOLDEN_REQUESTS, ids=lambda golden: golden.file)
 def test_every_golden_request_passes(golden: Any) -> None:
-    """What the goldens show as sound requests is sound."""
+    """The requests of the goldens are sound."""
     envelope = json.loads((folder("golden") / golden.file).read_text(encoding="utf-8"))
     wire.validate_case(wire.case_of(envelope["op"]), envelope)
 
@@ -79,30 +79,8 @@ def test_an_edge_case_is_refused(case: EdgeCase) -> None:
 
 
 def test_an_edge_case_is_sound_but_for_its_edge() -> None:
-    """What the edge cases of `llm.complete` start from passes."""
+    """The request that the edge cases of `llm.complete` start from passes."""
     wire.validate_case(COMPLETE, {"op": "llm.complete", "ctx": {"request_id": "test"}, "args": {"messages": []}})
-
-
-# -- as SCHEMA 8.2 prints it -------------------------------------------------------------------------------
-
-
-def test_missing_op_rejected() -> None:
-    """An envelope without `op` is refused."""
-    with pytest.raises(wire.EnvelopeShapeError, match="missing required keys"):
-        wire.validate_envelope_shape({"ctx": {"request_id": "test"}, "args": {}}, case_id="test_missing_op")
-
-
-def test_negative_deadline_rejected() -> None:
-    """A negative `deadline_ms` is refused, whatever else is missing."""
-    with pytest.raises(wire.CtxValidationError, match="deadline_ms"):
-        wire.validate_ctx_field({"ctx": {"request_id": "t", "deadline_ms": -100}}, case_id="test_deadline_negative")
-
-
-def test_non_serializable_rejected() -> None:
-    """A function is not JSON."""
-    envelope = {"op": "llm.complete", "ctx": {"request_id": "test"}, "args": {"callback": lambda x: x}}
-    with pytest.raises(wire.SerializationError):
-        wire.json_roundtrip(envelope, case_id="test_non_serializable")
 
 
 # -- context -----------------------------------------------------------------------------------------------
@@ -121,7 +99,7 @@ def test_non_serializable_rejected() -> None:
     ],
 )
 def test_a_sound_context_passes(ctx: dict[str, Any]) -> None:
-    """What SCHEMA 3.2 and edition 1.1.0 allow passes; unknown keys do (R8)."""
+    """Contexts that SCHEMA 3.2 and edition 1.1.0 allow pass; unknown keys do (R8)."""
     wire.validate_ctx_field({"ctx": ctx})
     wire.validate_case(COMPLETE, {**complete(), "ctx": ctx})
 
@@ -166,7 +144,7 @@ def test_a_schema_failure_is_what_assert_valid_raises() -> None:
 
 @pytest.mark.parametrize("versions", [["2.0.0"], [], ["9.9.9", "0.1.0"]])
 def test_versions_that_there_are_not(versions: list[str]) -> None:
-    """Where no accepted version is one that there is, that is the finding."""
+    """If no accepted version exists, that is the finding."""
     with pytest.raises(wire.VersionMismatchError) as refused:
         wire.validate_wire_envelope(
             complete(), "llm.complete", COMPLETE.schema_id, "llm", schema_versions=versions, case_id="c"
@@ -232,19 +210,11 @@ def test_a_shared_name_counts_where_it_is_clear_whose_it_is() -> None:
 # -- metrics and errors ------------------------------------------------------------------------------------
 
 
-def test_metrics_of_nothing() -> None:
-    """A run without validations has a summary, too."""
-    assert wire.ValidationMetrics().get_summary() == {
-        "total_runs": 0,
-        "total_successes": 0,
-        "total_failures": 0,
-        "avg_duration_ms": 0.0,
-    }
-
-
 def test_metrics_count_what_was_validated() -> None:
     """Successes and failures are counted by case, failures by code."""
     metrics = wire.ValidationMetrics()
+    none = {"total_runs": 0, "total_successes": 0, "total_failures": 0, "avg_duration_ms": 0.0}
+    assert metrics.get_summary() == none
     wire.validate_case(COMPLETE, complete(), metrics)
     with pytest.raises(wire.WireValidationError):
         wire.validate_case(COMPLETE, [], metrics)

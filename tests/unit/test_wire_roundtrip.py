@@ -1,4 +1,4 @@
-"""What JSON preserves of an envelope, and what it does not."""
+"""The round trip of envelopes through JSON."""
 
 import enum
 from collections import OrderedDict
@@ -69,7 +69,7 @@ class Shifting(dict):  # type: ignore[type-arg]
 
 
 def test_a_dict_that_is_written_otherwise_is_not_preserved() -> None:
-    """What arrives is compared with what the dict holds."""
+    """The arrived value is compared with the content of the dict."""
     with pytest.raises(wire.RoundTripError, match="a does not come back"):
         wire.json_roundtrip({"a": Shifting(held=1)})
 

@@ -23,7 +23,7 @@ RANGE = "a list of two numbers: the lowest and the highest value that are taken"
 LEVELS = ("MUST", "SHOULD", "MAY")
 
 EXTENSIONS = ("schema_version", "protocol", "provider_specific", "experimental_features")
-"""What every result that is an object may carry besides (R56); it is said once."""
+"""Keys that every result that is an object may also have (R56); they are listed once."""
 
 
 def pages() -> dict[str, str]:

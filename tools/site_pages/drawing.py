@@ -19,12 +19,13 @@ ROLES = {
     "adapter": "the adapter under test",
     "authoring": "files of schemas",
     "validation": "checking JSON",
+    "redaction": "what may be shown",
     "text": "JSON as text",
     "reference": "example adapters",
     "resources": "where files lie",
     "spec": "the protocol as tables",
 }
-"""What a layer is for, by its first module."""
+"""The purpose of a layer, by its first module."""
 
 IMPORT = re.compile(r"^ *(?:import|from) _?pytest\b", re.M)
 
@@ -34,7 +35,7 @@ BOX, GAP, TOP = 34, 16, 12
 
 @dataclass(frozen=True, slots=True)
 class Colors:
-    """What a drawing is painted with."""
+    """The colours of a drawing."""
 
     ground: str
     text: str

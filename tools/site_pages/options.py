@@ -1,4 +1,4 @@
-"""What a pytest run of the suite takes: options, settings, hooks, fixtures, markers, as the plugin's code has them."""
+"""The inputs of a pytest run of the suite: options, settings, hooks, fixtures, markers, from the plugin's code."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _page() -> Iterator[str]:
     yield "## The connection to an adapter\n"
     yield paragraph(
         "These settings describe how an adapter is reached. Write them in the table `[tool.pytest-corpus]` of "
-        "`pyproject.toml`, beside the ini file of pytest, or in the ini file itself, which wins. For a single run, use "
+        "`pyproject.toml` next to the ini file of pytest, or in the ini file itself, which wins. For a single run, use "
         "`-o`: `-o corpus_log=adapter.log`."
     )
     rows = ((code(key), code(setting(key)), text) for key, (_, text) in CONNECTION.items())

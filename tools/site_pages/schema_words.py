@@ -1,4 +1,4 @@
-"""What a schema says of a value, in words: its type, its bounds, the keys of an object."""
+"""A schema in words: its type, its bounds, the keys of an object."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -80,7 +80,7 @@ def _of_key(folder: Folder, folded: Folded, key: str) -> Schema:
 
 
 def _without_null(folder: Folder, schema: Schema) -> Folded:
-    """The schema folded, with the branch taken that is left beside null where there is one."""
+    """The schema folded, with the one branch besides null, if there is one."""
     folded = folder.fold(schema)
     for choice in folded.choices:
         others = [branch for branch in choice if folder.fold(branch).types != ("null",)]

@@ -45,6 +45,54 @@ class TimeLimit(Exception):
         super().__init__(blocked, ended)
 
 
+class _Call:
+    """A coroutine in the loop, for which another thread waits.
+
+    It costs half of what `run_coroutine_threadsafe` does, whose two futures have conditions and callbacks.
+    """
+
+    def __init__(self, work: Coroutine[Any, Any, Any]) -> None:
+        self._work = work
+        self._task: asyncio.Task[Any] | None = None
+        self._limit: TimeLimit | None = None
+        self._running = threading.Lock()
+        self._running.acquire()
+
+    def start(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Start the coroutine, in the loop."""
+        self._task = loop.create_task(self._work)
+        self._task.add_done_callback(self._end)
+
+    def _end(self, task: asyncio.Task[Any]) -> None:
+        if not task.cancelled():
+            task.exception()  # or asyncio would log one that nothing waits for
+        self._running.release()
+
+    def cancel(self) -> None:
+        """Cancel the coroutine, in the loop, after `start`."""
+        if self._task is not None:
+            self._task.cancel()
+
+    def fail(self, limit: TimeLimit) -> None:
+        """End the wait for a coroutine whose loop has ended."""
+        if self._running.locked():
+            self._limit = limit
+            self._running.release()
+
+    def ends_within(self, limit_s: float) -> bool:
+        """Wait for the end in another thread."""
+        return self._running.acquire(timeout=max(0.0, min(limit_s, threading.TIMEOUT_MAX)))
+
+    def result(self) -> Any:
+        """Return the result after the end; raise what the coroutine raised."""
+        if self._limit is not None:
+            raise self._limit
+        assert self._task is not None
+        if self._task.cancelled():
+            raise concurrent.futures.CancelledError
+        return self._task.result()
+
+
 class Phase(IntEnum):
     """The life of a loop; it only moves on."""
 
@@ -70,7 +118,7 @@ class LoopThread:
         self.ended = ""
         self._phase = Phase.OPEN
         self._process = os.getpid()
-        self._waiting: concurrent.futures.Future[Any] | None = None
+        self._waiting: _Call | None = None
         self._lock = threading.Lock()
         self._loop = asyncio.new_event_loop()
         self._loop.set_exception_handler(_log_loop_error)
@@ -99,11 +147,8 @@ class LoopThread:
 
     def _end(self) -> None:
         self._advance(Phase.GONE)
-        waiting = self._waiting
-        # A call must not wait for a loop that is gone.
-        if waiting is not None and not waiting.done():
-            with contextlib.suppress(concurrent.futures.InvalidStateError):
-                waiting.set_exception(TimeLimit(blocked=True, ended=self.ended))
+        if self._waiting is not None:
+            self._waiting.fail(TimeLimit(blocked=True, ended=self.ended))
         with contextlib.suppress(Exception):
             self._loop.close()
 
@@ -130,20 +175,21 @@ class LoopThread:
                 work.close()
                 self.blocked = True
                 raise TimeLimit(blocked=True, ended=self.ended)
-            future = self._waiting = asyncio.run_coroutine_threadsafe(work, self._loop)
+            call = self._waiting = _Call(work)
+            self._loop.call_soon_threadsafe(call.start, self._loop)
         try:
-            return cast(T, future.result(limit_s))
+            has_ended = call.ends_within(limit_s)
+        except BaseException:  # the run is stopped
+            self._cancel(call)
+            raise
+        if not has_ended and not call.ends_within(0):
+            self.blocked = not self._alive()
+            self._cancel(call)
+            raise TimeLimit(self.blocked, self.ended)
+        try:
+            return cast(T, call.result())
         except TimeLimit as late:
             self.blocked = self.blocked or late.blocked
-            raise
-        except concurrent.futures.TimeoutError:
-            if future.done():  # `work` raised it itself, or came to its end at this very moment
-                return cast(T, future.result())
-            self.blocked = not self._alive()
-            self._cancel(future)
-            raise TimeLimit(self.blocked, self.ended) from None
-        except BaseException:
-            self._cancel(future)
             raise
 
     def begin(self, work: Coroutine[Any, Any, Any]) -> None:
@@ -154,10 +200,10 @@ class LoopThread:
             else:
                 asyncio.run_coroutine_threadsafe(work, self._loop)
 
-    def _cancel(self, future: concurrent.futures.Future[Any]) -> None:
+    def _cancel(self, call: _Call) -> None:
         with self._lock:
             if self._phase is not Phase.GONE:
-                future.cancel()
+                self._loop.call_soon_threadsafe(call.cancel)
 
     def _alive(self) -> bool:
         turned = threading.Event()

@@ -1,4 +1,4 @@
-"""What other schemas mean for golden files."""
+"""The effect of other schemas on golden files."""
 
 import difflib
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from pytest_corpus.validation.schema.registry import SchemaRegistry, registry
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What other schemas mean for one golden.
+    """The effect of other schemas on one golden.
 
     Attributes:
         file: the golden, relative to its root.
@@ -40,7 +40,7 @@ class Change:
 def diff(
     root: Path | str | None = None, *, schemas: SchemaRegistry, before: SchemaRegistry | None = None
 ) -> list[Change]:
-    """What other schemas mean for the goldens: which stop or start to be valid, and how they would have to change.
+    """The goldens that other schemas make invalid or valid, and the changes that would make them valid again.
 
     Goldens that cannot be read are passed over; `check` finds them.
 

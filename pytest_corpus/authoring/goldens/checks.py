@@ -41,7 +41,7 @@ def files(root: Path | str | None = None) -> tuple[str, ...]:
 def check(
     root: Path | str | None = None, *, names: Iterable[str] | None = None, schemas: SchemaRegistry | None = None
 ) -> list[Finding]:
-    """What is wrong with the goldens below a folder, file by file (SCHEMA 7.3; R40, R41).
+    """The findings about the goldens below a folder, file by file (SCHEMA 7.3; R40, R41).
 
     Each exists and is in the table; is strict JSON in UTF-8 of at most 10 MiB; is valid under each of its schemas and
     editions; keeps the invariants; and, of a stream, is a legal stream. One whose schemas are broken is a finding too.
@@ -75,7 +75,7 @@ def _held(golden: Golden, path: Path, schemas: SchemaRegistry | None) -> list[Fi
 
 
 def check_file(golden: Golden, path: Path, *, schemas: SchemaRegistry | None = None) -> list[Finding]:
-    """What is wrong with a file that is to be a golden, wherever it lies; see `check`.
+    """The findings about a file that is to be a golden, wherever it lies; see `check`.
 
     Raises:
         SchemaFileError: a schema that is needed is missing or broken.
@@ -87,7 +87,7 @@ def check_file(golden: Golden, path: Path, *, schemas: SchemaRegistry | None = N
 
 
 def check_text(golden: Golden, data: bytes, *, schemas: SchemaRegistry | None = None) -> list[Finding]:
-    """What is wrong with the bytes of one golden; see `check_file`."""
+    """The findings about the bytes of one golden; see `check_file`."""
     held = schemas or registry()
     if golden.is_stream:
         return _check_stream(golden, data, held)

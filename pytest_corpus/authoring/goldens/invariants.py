@@ -1,4 +1,4 @@
-"""What must hold inside a golden file beyond its schema (SCHEMA 7.3): sums, sizes, names and orders.
+"""Rules for golden files beyond their schemas (SCHEMA 7.3): sums, sizes, names and orders.
 
 A rule that says what a value must be is used twice: the check compares, the generator sets. What a user wrote freely
 (metadata, properties, rows, parameters) is not looked at.
@@ -21,7 +21,7 @@ MAX_STRING_BYTES: Final = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Derivation:
-    """A value that follows from what stands beside it.
+    """A value that follows from others in the same object.
 
     `derive` yields, for an object of a component, key and value; keys that are not in the object are passed over.
     """
@@ -34,7 +34,7 @@ class Derivation:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What must hold of an object of a component; `broken` yields a key and what is wrong with it."""
+    """A rule for an object of a component; `broken` yields a key and what is wrong with it."""
 
     name: str
     text: str
@@ -146,7 +146,7 @@ DERIVATIONS: Final = (
     Derivation("protocol", "the identifier of the protocol", "SPECIFICATION 4.2.2; R22", _protocol),
     Derivation("error-code", "the class in capitals", "SPECIFICATION 4.2.1; R7", _error_code),
 )
-"""What follows from what stands beside it."""
+"""The values that follow from others in the same object."""
 
 
 def _error_class(node: Node, component: str) -> Iterator[tuple[str, str]]:
@@ -202,4 +202,4 @@ CONDITIONS: Final = (
     Condition("best-first", "matches are ordered and counted", "SPECIFICATION 9.4; R30", _best_first),
     Condition("failure-index", "each failure has an index of its own", "SPECIFICATION 12.5", _failure_index),
 )
-"""What must hold besides."""
+"""The other rules."""

@@ -132,7 +132,7 @@ class Maker:
         return self._plainest(schema)
 
     def _rank(self, branch: Schema) -> int:
-        """How much a branch is meant, the least most."""
+        """The rank of a branch: the lower, the more likely it is meant."""
         required = set(self._folder.fold(branch).required)
         return 0 if required & self._wanted else 1 if required & USUAL else 2
 

@@ -27,8 +27,8 @@ _OLD_KEYWORDS: Final = {
 """Keywords that draft 2020-12 does not have any more, and what it has instead."""
 
 _ENGINES_DIFFER: Final = re.compile(r"\$.|\\[dwsbDWSBAZzGpP]|\(\?(?:[a-zA-Z#>]|<[^=!])|\[\[|[*+?}][+]")
-"""What ECMA 262, Python and Rust read differently or not at all: ``$`` but at the end, classes by letter, anchors by
-letter, groups with names or flags, sets in sets, possessive quantifiers."""
+"""Parts of patterns that ECMA 262, Python and Rust read differently or not at all: ``$`` but at the end, classes and
+anchors by letter, groups with names or flags, sets in sets, possessive quantifiers."""
 
 
 def draft(tree: Tree) -> Iterator[Finding]:

@@ -76,7 +76,7 @@ RULES: Final = {rule.name: rule for rule in _RULES}
 
 
 def lint(root: Path | str | None = None, *, rules: Iterable[str] = tuple(RULES)) -> list[Finding]:
-    """What is wrong with a tree of schemas, in the order of its files; empty where nothing is.
+    """The findings about a tree of schemas, in the order of its files.
 
     Args:
         root: the ``schemas/`` folder; by default that of ``CORPUS_SCHEMAS_ROOT``, or else the shipped one.

@@ -11,7 +11,7 @@ import pytest
 from pytest_corpus.bundles.reporting import baselines, section
 from pytest_corpus.bundles.results import ERROR
 from pytest_corpus.bundles.running.cassettes import Cassettes
-from pytest_corpus.integration.bundles.options import BundleOptions
+from pytest_corpus.bundles.session import BundleOptions
 from pytest_corpus.integration.bundles.records import Arrived
 from pytest_corpus.integration.session.properties import BUNDLE_RESULT
 from pytest_corpus.redaction.values import printable
@@ -69,12 +69,12 @@ class BundleConclusionHooks:
 
     @property
     def duration_s(self) -> float:
-        """How long the run took so far."""
+        """The duration of the run so far."""
         return time.monotonic() - self._started
 
     @property
     def started_at(self) -> str:
-        """When it began, as reports write it."""
+        """The start of the run, as reports write it."""
         return self._started_at.isoformat(timespec="seconds")
 
     def sections(self, adapter: str | None = None) -> list[dict[str, Any]]:
@@ -86,7 +86,7 @@ class BundleConclusionHooks:
         return [key for key in self.arrived.heads if self.arrived.is_judged(key, stops_early=self.options.stops_early)]
 
     def contents(self) -> list[dict[str, Any]]:
-        """Prompts and answers of cases that did not pass, where files may hold them."""
+        """Prompts and answers of cases that did not pass, if files may hold them."""
         return self.arrived.contents() if self.options.full_files else []
 
     # -- cassettes and baseline ------------------------------------------------------------------------

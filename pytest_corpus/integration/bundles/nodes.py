@@ -10,48 +10,38 @@ from pytest_corpus.bundles.errors import BundleError
 from pytest_corpus.bundles.loading.bundle import Case
 from pytest_corpus.bundles.metrics import Threshold
 from pytest_corpus.bundles.results import PASSED, CaseResult
-from pytest_corpus.integration.bundles.runs import BundleRun
+from pytest_corpus.bundles.session import BundleRun, BundleSession
 
 MARKER = "bundle"
 
-MOST_NAMED = 20
-MOST_EXPLAINED = 3
-"""Cases that a threshold that does not hold names, and explains."""
+MOST_NAMED, MOST_EXPLAINED = 20, 3
+"""The most cases that a missed threshold names and explains."""
 
 FOREIGN_MARKERS = frozenset(
     (
-        "skip",
-        "skipif",
-        "xfail",
-        "usefixtures",
-        "filterwarnings",
-        "parametrize",
-        "tryfirst",
-        "trylast",
-        "xdist_group",
-        "timeout",
-        "forked",
+        *("skip", "skipif", "xfail", "usefixtures", "filterwarnings", "parametrize"),
+        *("tryfirst", "trylast", "xdist_group", "timeout", "forked"),
     )
 )
-"""Tags that would do something as a marker; they are none."""
+"""Tags that are not made markers, because pytest or its plugins act on a marker of that name."""
 
 
 class BundleFailure(Exception):
-    """A case that did not pass, or a threshold that does not hold; its text is what is shown."""
+    """A case that did not pass or a missed threshold, with the text to show."""
 
 
 class BundleFile(pytest.File):
     """A bundle.yaml."""
 
-    bundles: Any
+    session_of_bundles: BundleSession
 
     def collect(self) -> Iterable[pytest.Item]:
         try:
-            runs: list[BundleRun] = self.bundles.runs_of(self.path)
+            runs = self.session_of_bundles.runs_of(self.path)
         except BundleError as error:
             raise self.CollectError(str(error)) from None
         for run in runs:
-            suffix = f"[{run.label}]" if len(runs) > 1 else ""
+            suffix = f"[{run.provider}]" if len(runs) > 1 else ""
             yield from self._items(run, suffix)
 
     def _items(self, run: BundleRun, suffix: str) -> Iterator[pytest.Item]:
@@ -77,7 +67,7 @@ class BundleFile(pytest.File):
 
 
 class _Item(pytest.Item):
-    """What cases and thresholds have in common."""
+    """The common part of cases and thresholds."""
 
     run: BundleRun
 
@@ -106,7 +96,7 @@ class CaseItem(_Item):
 
 
 class ThresholdItem(_Item):
-    """One threshold, held to the results of all cases."""
+    """One threshold, compared with the results of all cases."""
 
     threshold: Threshold
 
@@ -116,15 +106,15 @@ class ThresholdItem(_Item):
         if not run.whole:
             pytest.skip(f"not judged: only {len(run.selected)} of {whole} cases were selected")
         results = [run.pool.result(case.id) for case in run.bundle.cases]
-        if run.stops_early and any(result.status != PASSED for result in results):
+        if run.options.stops_early and any(result.status != PASSED for result in results):
             pytest.skip("not judged: the run stops at its first failure (-x, --maxfail), and a case failed")
         found = metrics.measure(results, whole, [self.threshold.metric])
         judged = metrics.judge(self.threshold, found)
         if not judged.holds:
             bad = [result for result in results if result.status != PASSED]
             names = ", ".join(result.case for result in bad[:MOST_NAMED]) + (" ..." if len(bad) > MOST_NAMED else "")
-            said = [f"{run.bundle.file}: {run.label}: {judged}"] + ([f"  not passed: {names}"] if bad else [])
-            # Each is tolerated (R80), so that pytest shows nothing of it: the first few explain the red.
+            said = [f"{run.bundle.file}: {run.provider}: {judged}"] + ([f"  not passed: {names}"] if bad else [])
+            # pytest does not show tolerated cases (R80), so the first few are explained here.
             raise BundleFailure("\n".join((*said, *(run.explain(result) for result in bad[:MOST_EXPLAINED]))))
 
     def reportinfo(self) -> tuple[Any, int | None, str]:

@@ -1,39 +1,19 @@
 """The checked options of behaviour bundles."""
 
 import os
-from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
 from pytest_corpus.adapter.usage.budget import Budget, parse
 from pytest_corpus.bundles.running.cassettes import MODES
-
-
-@dataclass(frozen=True)
-class BundleOptions:
-    """How bundles are to be run."""
-
-    providers: tuple[str, ...]
-    limit: int | None
-    cassettes: str | None
-    baseline: Path | None
-    update_baseline: bool
-    budget: Budget
-    full: bool
-    """True if content may be shown in the terminal."""
-
-    full_files: bool
-    """True if it may stand in the HTML page."""
-
-    stops_early: bool
+from pytest_corpus.bundles.session import BundleOptions
 
 
 def read(config: pytest.Config) -> BundleOptions:
     """The options of a run.
 
     Raises:
-        pytest.UsageError: an option has a value that makes no sense.
+        pytest.UsageError: an option has an invalid value.
     """
     option = config.getoption("corpus_evidence")
     given = option if option is not None else config.getini("corpus_evidence") or None

@@ -9,12 +9,12 @@ from typing import Any
 from pytest_corpus.bundles.reporting.case_message import fit
 from pytest_corpus.bundles.reporting.section import Head, build, head_of
 from pytest_corpus.bundles.results import PASSED, CaseResult, from_document
-from pytest_corpus.integration.bundles.runs import BundleRun
+from pytest_corpus.bundles.session import BundleRun
 from pytest_corpus.integration.session.properties import BUNDLE_RESULT
 
 
 def travelling(run: BundleRun, result: CaseResult, folder: Path | None) -> tuple[str, str]:
-    """The user property of a case's report; content only of a case that did not pass, where it may be shown."""
+    """The user property of a case's report, with the content of a case that did not pass, if it may be shown."""
     content = run.asking.keeps_content and result.status != PASSED
     value = {
         "key": run.key,
@@ -27,7 +27,7 @@ def travelling(run: BundleRun, result: CaseResult, folder: Path | None) -> tuple
 
 
 class Arrived:
-    """The results that came, by bundle and provider."""
+    """The results that arrived, by bundle and provider."""
 
     def __init__(self) -> None:
         self.heads: dict[str, Head] = {}
@@ -53,14 +53,14 @@ class Arrived:
         return head.whole and (sound or not stops_early)
 
     def sections(self, judged: Container[str]) -> dict[str, dict[str, Any]]:
-        """What reports say of each bundle, by key; those that are not `judged` are held to nothing."""
+        """The section of each bundle in reports, by key; thresholds apply to those that are `judged`."""
         return {
             key: build(head, list(self.results[key].values()), stopped=key not in judged)
             for key, head in self.heads.items()
         }
 
     def contents(self) -> list[dict[str, Any]]:
-        """What was sent and came back of the cases that did not pass, for the developer's page."""
+        """The prompts and answers of cases that did not pass, for the developer's page."""
         return [
             {
                 "bundle": self.heads[key].name,

@@ -15,21 +15,21 @@ _NAME = re.compile(r"pytest-corpus-[0-9a-f]{32}")
 def shared_folder(config: pytest.Config) -> Path | None:
     """The folder of this run, in a worker; None in any other process.
 
-    Its name is the run's own random id, and nobody else may look into it.
+    Its name is the random id of the run, and only its owner may read it.
 
     Raises:
         pytest.UsageError: the system has no locks that end with a process.
     """
-    told = getattr(config, "workerinput", None)
-    if told is None:
+    worker = getattr(config, "workerinput", None)
+    if worker is None:
         return None
     if os.name == "nt":
         raise pytest.UsageError("behaviour bundles cannot be distributed on Windows: run them with -n 0")
-    path = folder_of(str(told["testrunuid"]))
+    path = folder_of(str(worker["testrunuid"]))
     path.mkdir(mode=0o700, exist_ok=True)
     found = path.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
-        raise pytest.UsageError(f"{path}: the folder that the workers are to share belongs to somebody else")
+        raise pytest.UsageError(f"{path}: the folder that the workers share belongs to another user")
     return path
 
 

@@ -11,9 +11,10 @@ from pytest_corpus.integration.collecting import nodes as collect
 from pytest_corpus.integration.collecting import order as ordering
 from pytest_corpus.integration.declaring.declaration_hooks import DeclarationHooks
 from pytest_corpus.integration.declaring.suite import Suite
-from pytest_corpus.integration.session.adapters import Adapter
+from pytest_corpus.integration.session.adapter_kinds import Adapter
 from pytest_corpus.integration.session.properties import REORDERED, USAGE_ERROR
 from pytest_corpus.integration.session.state import RunState
+from pytest_corpus.verdict.ledger import ledger_key
 
 
 class CollectionHooks:
@@ -44,7 +45,7 @@ class CollectionHooks:
         return nodes
 
     def fail(self, report: pytest.CollectReport, error: pytest.Collector.CollectError) -> None:
-        """Say in the report of a module that what it declares cannot be tested; a worker ends with that."""
+        """Report that the declaration of a module cannot be tested; a worker ends with that."""
         report.outcome, report.longrepr = "failed", str(error)
         setattr(report, USAGE_ERROR, True)
         if self.state.worker is not None:
@@ -64,7 +65,11 @@ class CollectionHooks:
         self._select(items)
         items[:] = collect.foundations_first(items)
         if (worker := self.state.worker) is not None and worker.get(REORDERED):
-            items[:] = ordering.interleaved(items, list(map(collect.function_of, items)), worker["workercount"])
+            items[:] = ordering.interleaved(
+                items,
+                [getattr(item, "originalname", "") if collect.owner(item) else "" for item in items],
+                worker["workercount"],
+            )
 
     def _is_named(self, item: pytest.Item, adapter: Adapter) -> bool:
         """True if the ids on the command line, if there are any, name a test."""
@@ -90,8 +95,10 @@ class CollectionHooks:
             if adapter.left_out:
                 continue
             for component in adapter.components:
-                adapter.ledger.expect(collect.keys_of(component, options.profile.name, options.repeat))
-                if not collect.wants_all(adapter, component):
+                known = collect.tests_of(adapter, component)
+                numbers = range(1, options.repeat + 1) if options.repeat > 1 else (0,)
+                adapter.ledger.expected |= {ledger_key(component, name, each) for name in known for each in numbers}
+                if not all(map(options.wants, known.values())):
                     adapter.ledger.mark_partial("tests were deselected")
             if self._names_tests():
                 adapter.ledger.mark_partial("single chapters or tests were named on the command line")
@@ -120,16 +127,19 @@ class CollectionHooks:
             self.state.config.hook.pytest_deselected(items=dropped)
 
     def _of_other_shards(self, items: set[pytest.Item]) -> set[pytest.Item]:
-        """The tests that are another shard's; this one's run is a part by that alone."""
+        """The tests of other shards; the run is partial for that reason alone."""
         shard = self.state.options.shard
         if shard is None:
             return set()
-        own = {}
+        own: set[tuple[str, str, str]] = set()
         for adapter in self.state.adapters.known.values():
-            own[adapter.label] = shard.tests(collect.suites_of(adapter))
+            suites = {name: list(collect.tests_of(adapter, name)) for name in adapter.components}
+            own |= {(adapter.label, *each) for each in shard.tests(suites)}
             if not adapter.left_out:
                 adapter.ledger.mark_partial(shard.gap)
-        self._elsewhere = {item for item in items if not collect.is_among(item, own)}
+        whose = {item: found for item in items if (found := collect.owner(item))}
+        of = {item: (adapter.label, component, collect.test_of(item)) for item, (adapter, component) in whose.items()}
+        self._elsewhere = {item for item, name in of.items() if name not in own}
         return self._elsewhere
 
     def pytest_deselected(self, items: list[pytest.Item]) -> None:
@@ -149,7 +159,7 @@ class CollectionHooks:
     def _finish(self, session: pytest.Session) -> None:
         for item in session.items:
             if own := collect.owner(item):
-                own[0].ledger.select([collect.key_of(item)])
+                own[0].ledger.selected.add(collect.key_of(item, own[1]))
         for adapter in self.state.adapters.known.values():
             ledger = adapter.ledger
             if ledger.expected <= ledger.selected or ledger.incomplete:
@@ -157,7 +167,7 @@ class CollectionHooks:
             if self.state.config.getoption("lf", False):
                 ledger.mark_partial("only the tests that failed last were to run")
             else:
-                ledger.mark_unreliable("tests of the suite were not collected, or were removed without a word")
+                ledger.mark_unreliable("tests of the suite were not collected, or were removed silently")
 
     @pytest.hookimpl(trylast=True)
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
@@ -165,7 +175,7 @@ class CollectionHooks:
 
     @pytest.fixture
     def corpus_repetition(self, request: pytest.FixtureRequest) -> int:
-        """Which repetition of its test this is."""
+        """The number of the repetition."""
         number: int = request.param
         return number
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.integration.session.adapters import Adapter
+from pytest_corpus.integration.session.adapter_kinds import Adapter
 from pytest_corpus.integration.session.node_ids import repetition_in, unrepeated
 from pytest_corpus.kit.target import FOUNDATIONS
 from pytest_corpus.suites import modules_of
@@ -67,7 +67,7 @@ def chapters(parent: pytest.Collector, adapter: Adapter, prefix: str) -> Iterato
 def _wanted(adapter: Adapter, component: str, title: str) -> frozenset[str]:
     """The functions and classes of a chapter with a test of a requirement that was asked for."""
     found = set()
-    for name, requirement in tests(component, adapter.options.profile.name).items():
+    for name, requirement in tests_of(adapter, component).items():
         if name.startswith(title) and adapter.options.wants(requirement):
             first, _, rest = name.removeprefix(title).partition("[")[0].partition("::")
             found |= {first, rest}
@@ -101,7 +101,7 @@ class Chapter(_OwnNames, pytest.Module):
 
 
 class ChapterClass(_OwnNames, pytest.Class):
-    """A class of a chapter: what the component shares with others; tests under load only where these are wanted."""
+    """A class of a chapter: tests that components share; load tests only if they are wanted."""
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
         chapter = self.getparent(Chapter)
@@ -146,7 +146,7 @@ def smoke(items: Iterable[pytest.Item]) -> set[pytest.Item]:
     for item in items:
         whose = owner(item)
         if whose is not None and item.get_closest_marker("core"):
-            first.setdefault((whose[0].label, whose[1], requirement_of(item), repetition_of(item)), item)
+            first.setdefault((whose[0].label, whose[1], requirement_of(item), repetition_in(item.nodeid)), item)
     return set(first.values())
 
 
@@ -165,57 +165,28 @@ def test_of(item: pytest.Item) -> str:
     return unrepeated(name)
 
 
-def function_of(item: pytest.Item) -> str:
-    """The function of a conformance item; empty for any other."""
-    return str(getattr(item, "originalname", "")) if owner(item) else ""
-
-
 def foundations_first(items: Iterable[pytest.Item]) -> Iterator[pytest.Item]:
     """The items with the foundations first in each module: what breaks them is then not found in another test."""
     for _, module in groupby(items, lambda item: item.getparent(pytest.Module)):
         yield from sorted(module, key=lambda item: not (owner(item) and requirement_of(item) in FOUNDATIONS))
 
 
-def repetition_of(item: pytest.Item) -> int:
-    """Which repetition of its test an item is, from 1; 0 where tests are not repeated."""
-    return repetition_in(item.nodeid)
-
-
 def repeat(metafunc: pytest.Metafunc, times: int) -> None:
-    """Collect a test of the suite so many times, if more than once."""
+    """Collect a test of the suite several times."""
     if times > 1 and metafunc.definition.getparent(Chapter) is not None:
         metafunc.fixturenames.append(REPETITION)
         ids = [f"run{number}of{times}" for number in range(1, times + 1)]
         metafunc.parametrize(REPETITION, range(1, times + 1), ids=ids, indirect=True)
 
 
-def keys_of(component: str, profile: str, repeat: int) -> Iterator[str]:
-    """What a ledger calls the tests that a whole run of a component has."""
-    for name in tests(component, profile):
-        yield from (ledger_key(component, name, number) for number in (range(1, repeat + 1) if repeat > 1 else (0,)))
+def tests_of(adapter: Adapter, component: str) -> Mapping[str, str]:
+    """The requirement of each test that a whole run of a component has, by the name of the test."""
+    return tests(component, adapter.options.profile.name)
 
 
-def suites_of(adapter: Adapter) -> dict[str, list[str]]:
-    """The tests that a whole run of an adapter has, in their order, by component."""
-    return {name: list(tests(name, adapter.options.profile.name)) for name in adapter.components}
-
-
-def is_among(item: pytest.Item, chosen: Mapping[str, Collection[tuple[str, str]]]) -> bool:
-    """True if a conformance item is among (component, test) of its adapter, by label."""
-    whose = owner(item)
-    return whose is not None and (whose[1], test_of(item)) in chosen[whose[0].label]
-
-
-def wants_all(adapter: Adapter, component: str) -> bool:
-    """True if every requirement that the suite of a component decides was asked for."""
-    return all(map(adapter.options.wants, tests(component, adapter.options.profile.name).values()))
-
-
-def key_of(item: pytest.Item) -> str:
-    """What a ledger calls a conformance item."""
-    whose = owner(item)
-    assert whose is not None
-    return ledger_key(whose[1], test_of(item), repetition_of(item))
+def key_of(item: pytest.Item, component: str) -> str:
+    """The key of a conformance item in a ledger."""
+    return ledger_key(component, test_of(item), repetition_in(item.nodeid))
 
 
 test_of.__test__ = False  # type: ignore[attr-defined]

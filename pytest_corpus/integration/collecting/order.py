@@ -14,8 +14,6 @@ LONG = frozenset(
         "test_calls_at_the_same_time_do_not_disturb_each_other",
         "test_deleted_edges_are_gone",
         "test_every_list_of_texts_keeps_its_order",
-        "test_every_prefix_of_a_sentence_counts_less",
-        "test_every_text_is_embedded",
         "test_health_does_not_hang_with_its_provider",
         "test_no_content_in_debug_records",
         "test_no_content_leaves",

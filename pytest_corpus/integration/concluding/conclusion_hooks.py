@@ -16,7 +16,7 @@ from pytest_corpus.integration.concluding.screen import Screen
 from pytest_corpus.integration.options.profiles import on_github
 from pytest_corpus.integration.running import messages
 from pytest_corpus.integration.running import rerun as rerunning
-from pytest_corpus.integration.session.adapters import Adapter
+from pytest_corpus.integration.session.adapter_kinds import Adapter
 from pytest_corpus.integration.session.state import RunState
 from pytest_corpus.integration.xdist.distribution_hooks import DistributionHooks
 from pytest_corpus.redaction.secrets import masked, secret_values
@@ -99,11 +99,11 @@ class ConclusionHooks:
         with uninterrupted():  # execnet gives a stopped run's worker five seconds, and then interrupts its tidying
             return self.state.adapters.close()
 
-    def _warn(self, said: str) -> None:
+    def _warn(self, warning: str) -> None:
         try:
-            self.state.config.issue_config_time_warning(pytest.PytestWarning(said), stacklevel=2)
-        except Warning:  # where warnings are errors, the verdict is still to be said
-            self._unsaid.append(f"corpus warning: {said}")
+            self.state.config.issue_config_time_warning(pytest.PytestWarning(warning), stacklevel=2)
+        except Warning:  # if warnings are errors, the verdict is still shown
+            self._unsaid.append(f"corpus warning: {warning}")
 
     def _conclude(self, given: int) -> int | pytest.ExitCode:
         """Compute the verdicts and write the reports, if this process concludes the run; return the exit code."""
@@ -137,8 +137,8 @@ class ConclusionHooks:
             if said := since_the_last_run(self.state.config, ledger, verdict):
                 self._since.append(f"{ledger.adapter}: {said}" if several else said)
 
-    def _tell_github(self, screen: Screen, result: RunResult) -> Iterator[str]:
-        """Write annotations and the step's summary; yield what could not be written."""
+    def _annotate(self, screen: Screen, result: RunResult) -> Iterator[str]:
+        """Write GitHub's annotations and the step's summary; yield a sentence for each failure."""
         for ledger, verdict in zip(result.ledgers, result.verdicts, strict=True):
             for line in github.commands(screen.groups(ledger, verdict, every=True), self.state.options.level):
                 screen.reporter.write_line(line)
@@ -154,7 +154,7 @@ class ConclusionHooks:
         return printable(masked(again, secret_values(os.environ)))
 
     def _meant(self, chosen: list[Adapter]) -> list[Ledger]:
-        """The ledgers of adapters, client libraries or both, as the requirement filter selects them."""
+        """The ledgers of the adapters, client libraries or both that the requirement filter selects."""
         wants = self.state.options.wants
         meant = {
             adapter.option
@@ -173,8 +173,8 @@ class ConclusionHooks:
             with screen.without_own():
                 return (yield)
         finally:
-            told = list(self._tell_github(screen, self.result)) if on_github(os.environ) else []
-            notes = [*self._notes(self.result), *told]
+            failures = list(self._annotate(screen, self.result)) if on_github(os.environ) else []
+            notes = [*self._notes(self.result), *failures]
             screen.show_summary(self.result, [Line(printable(line)) for line in notes])
 
     def _notes(self, result: RunResult) -> Iterator[str]:

@@ -13,7 +13,7 @@ TERMINATED = 128 + signal.SIGTERM
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Meanwhile SIGINT, and what `_thread.interrupt_main` makes of it, is without effect."""
+    """Ignore SIGINT and `_thread.interrupt_main`."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -29,9 +29,9 @@ class Terminated(KeyboardInterrupt):
 
 
 class Exits:
-    """While it watches, SIGTERM ends the run as Ctrl-C does, and no thread of this process can leave it with code 0.
+    """Makes SIGTERM end the run like Ctrl-C, and `os._exit(0)` in any thread leave with another code.
 
-    A handler that somebody else installed is left alone. `terminated` says that SIGTERM came.
+    A handler that other code installed is left alone. `terminated` is True after SIGTERM.
     """
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class Exits:
         if self._leave is not None:
             return
         leave, process = os._exit, os.getpid()
-        errors = self._errors = os.dup(2)  # what stands there during a test, pytest captures
+        errors = self._errors = os.dup(2)  # pytest captures the original during a test
 
         def checked(status: int) -> NoReturn:
             if status == 0 and os.getpid() == process:
@@ -61,7 +61,7 @@ class Exits:
             self._handles = True
 
     def leave(self) -> None:
-        """Put everything back."""
+        """Restore everything."""
         if self._leave is not None:
             os._exit, self._leave = self._leave, None
             os.close(self._errors)
@@ -70,11 +70,7 @@ class Exits:
             self._handles = False
 
     def go_on(self) -> None:
-        """Let a run go on, unless SIGTERM came and somebody's code swallowed it.
-
-        Raises:
-            Terminated: that is so.
-        """
+        """Raise `Terminated` again if other code swallowed it."""
         if self.terminated:
             raise Terminated("terminated by SIGTERM")
 

@@ -9,16 +9,16 @@ from pytest_corpus.reports.text import printable
 from pytest_corpus.verdict.verdict import counted
 
 MOST = 10
-"""So many annotations of one kind GitHub shows of a step."""
+"""The most annotations of one kind that GitHub shows for a step."""
 
 LONGEST_SUMMARY = 1_000_000
-"""So many bytes a step may write into its summary; a little less than what GitHub takes."""
+"""The most bytes written to the summary of a step, slightly below GitHub's limit."""
 
 TRUNCATED = "\n\nThe rest is left out: GitHub takes no more.\n"
 
 
 def commands(groups: Sequence[Group], level: str) -> Iterator[str]:
-    """The commands that annotate a run: an error for what counts, a warning for what does not."""
+    """The commands that annotate a run: an error for a violation that counts, a warning for any other."""
     number = {"error": 0, "warning": 0}
     for group in groups:
         entry = group.status.requirement
@@ -37,7 +37,7 @@ def _escaped(text: str, more: str = "") -> str:
 
 
 def add_summary(environment: Mapping[str, str], text: str) -> str:
-    """Add a text to the summary of the step; what went wrong, if anything did."""
+    """Add a text to the summary of the step; return a sentence if that fails."""
     path = environment.get("GITHUB_STEP_SUMMARY", "")
     if not path:
         return ""

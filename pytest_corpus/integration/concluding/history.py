@@ -10,7 +10,7 @@ from pytest_corpus.verdict.ledger import Ledger
 from pytest_corpus.verdict.verdict import Verdict
 
 KEY = "corpus/tests/{}"
-"""Where the cache keeps, by test, the requirements that the last run of it found violated."""
+"""The key in the cache of the violated requirements of each test in its last run."""
 
 MOST_NAMED = 5
 
@@ -60,7 +60,7 @@ def _union(found: Mapping[str, list[str]], tests: Iterable[str]) -> set[str]:
 
 
 def _named(names: set[str]) -> str:
-    """How many requirements there are, and the ids of the first ones."""
+    """The number of requirements, and the ids of the first ones."""
     if not names:
         return "0"
     ids = sorted({name.partition(" ")[2] for name in names})
@@ -69,7 +69,7 @@ def _named(names: set[str]) -> str:
 
 
 def _kept(found: Any) -> dict[str, list[str]]:
-    """What the cache holds, as far as it is what was put there."""
+    """The valid entries of the cache."""
     if not isinstance(found, dict):
         return {}
     return {

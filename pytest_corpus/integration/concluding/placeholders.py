@@ -14,14 +14,14 @@ UNENDED = "the run did not come to its end"
 
 
 class Placeholders:
-    """Reports of a run that has not ended, of which nothing but that is known."""
+    """Reports that say only that the run has not ended."""
 
     def __init__(self, reports: Sequence[Path]) -> None:
         self._reports = reports
         self._put: dict[Path, str] = {}
 
     def put(self, labels: Sequence[str]) -> None:
-        """Put one at the place of each report of these adapters; what cannot be written is said at the end."""
+        """Write one to the path of each report; the end of the run reports paths that cannot be written."""
         for number, label in enumerate(labels or [""]):
             for asked in self._reports:
                 path = report_paths(asked, labels)[number]
@@ -35,7 +35,7 @@ class Placeholders:
                     continue
 
     def remove(self, written: Collection[Path] = ()) -> None:
-        """Remove those in whose place no report was written."""
+        """Remove those that no report has replaced."""
         for path, text in self._put.items():
             if path in written:
                 continue

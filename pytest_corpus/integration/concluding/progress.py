@@ -9,32 +9,32 @@ from typing import Any
 import pytest
 
 from pytest_corpus.integration.options.profiles import ENVIRONMENT
-from pytest_corpus.integration.session.adapters import Adapter
+from pytest_corpus.integration.session.adapter_kinds import Adapter
 from pytest_corpus.redaction.values import cut, printable
 from pytest_corpus.reports.json_report import facts
 
 EVERY_S = 30.0
-"""How often a long run says how far it is."""
+"""The seconds between two reports of progress."""
 
 WIDEST = 110
-"""So many characters of capabilities stand on a line of the terminal."""
+"""The most characters of capabilities on a line of the terminal."""
 
 LONGEST = 40
-"""So many characters of a stated fact the terminal shows."""
+"""The most characters of a stated fact on the terminal."""
 
 
 def environment(variables: Mapping[str, str]) -> list[str]:
-    """A warning where nothing says what the adapter talks to."""
+    """A warning if nothing names the adapter's environment."""
     if variables.get(ENVIRONMENT, "").strip():
         return []
     return [f"corpus warning: {ENVIRONMENT} is not set; say what the adapter talks to: local, ci, staging, production"]
 
 
 def left_out(adapters: Iterable[Adapter]) -> list[str]:
-    """What an adapter answers for and is not tested for (R76)."""
+    """The components that answer and are not tested (R76)."""
     lines = []
     for adapter in adapters:
-        if names := adapter.handle.unnamed:
+        if names := adapter.unnamed:
             listed = ", ".join(names)
             said = f"not tested: {listed}, whose capabilities answer without a `protocol` that names the component"
             remedy = f"--corpus-components={','.join(names)} tests them"
@@ -63,19 +63,19 @@ def _short(value: Any) -> str:
 
 @dataclass
 class Progress:
-    """Says how far a long run is, on a line of its own."""
+    """Reports the progress of a long run, on a line of its own."""
 
     started: float = field(default_factory=time.monotonic)
-    said: float = field(default_factory=time.monotonic)
+    reported: float = field(default_factory=time.monotonic)
     done: int = 0
 
-    def tell(self, config: pytest.Config) -> None:
-        """Count a test, and say how far the run is if that was long ago."""
+    def report(self, config: pytest.Config) -> None:
+        """Count a test, and report the progress if the last report is long ago."""
         self.done += 1
         now = time.monotonic()
-        if now - self.said < EVERY_S:
+        if now - self.reported < EVERY_S:
             return
-        self.said = now
+        self.reported = now
         terminal = config.pluginmanager.get_plugin("terminalreporter")
         session = config.pluginmanager.get_plugin("session")
         total = getattr(session, "testscollected", 0)
@@ -88,6 +88,6 @@ class Progress:
 
 
 def line(done: int, total: int, elapsed_s: float) -> str:
-    """How far a run is, and how long the rest takes at the same pace."""
+    """The progress of a run, and the time left at the same pace."""
     left_s = elapsed_s / done * (total - done)
     return f"corpus: {done} of {total} tests in {elapsed_s:.0f} s, about {left_s:.0f} s left"

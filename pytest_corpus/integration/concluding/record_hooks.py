@@ -42,11 +42,11 @@ class RecordHooks:
         ledger.reported(record, agrees=report.outcome == shown and not hasattr(report, "wasxfail"))
         self._arrived[report.nodeid] = (ledger, record.key)
         self.state.findings.take(record, report)
-        # It has arrived; what pytest writes of properties (JUnit) is for people.
+        # Properties that JUnit files show are for people.
         report.user_properties[:] = [pair for pair in report.user_properties if pair[0] not in (RECORD, EVIDENCE)]
-        self._progress.tell(self.state.config)
+        self._progress.report(self.state.config)
         if record.findings and isinstance(report.longrepr, str):
-            # As a bare text it would stand in the short summary a second time, where CI is set.
+            # A bare text would appear twice in the short summary if CI is set.
             shown_as = messages.Shown(report.longrepr, messages.in_one_line(record.findings))
             report.longrepr = shown_as  # type: ignore[assignment]
 

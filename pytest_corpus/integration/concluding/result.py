@@ -21,7 +21,7 @@ from pytest_corpus.verdict.verdict import Status, Verdict, decide
 
 
 class BundleSections(Protocol):
-    """What a run with behaviour bundles adds to the reports."""
+    """The part of reports on behaviour bundles."""
 
     @property
     def ran(self) -> bool:
@@ -31,7 +31,7 @@ class BundleSections(Protocol):
         """The sections of an adapter's report."""
 
     def contents(self) -> list[dict[str, Any]]:
-        """Prompts and answers, where the developer's page may show them."""
+        """Prompts and answers, if the developer's page may show them."""
 
 
 class RunResult:

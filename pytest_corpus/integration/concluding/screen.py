@@ -23,14 +23,14 @@ COLOURS = {"plain": {}, "good": {"green": True}, "caution": {"yellow": True}, "b
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """All findings of one requirement in one component; `of` says how many of its tests found them."""
+    """All findings of one requirement in one component."""
 
     status: Status
     seen: Sequence[Seen]
 
     @property
     def of(self) -> str:
-        """So many of the tests of the requirement, and of others in which it turned up."""
+        """The number of tests of the requirement, and of others, that found it."""
         failed, every = priority.failed(self.status)
         others = len({each.node for each in self.seen if each.record.requirement != self.status.requirement.id})
         if not failed:
@@ -73,7 +73,7 @@ class Screen:
     # -- findings --------------------------------------------------------------------------------------
 
     def show_findings(self, result: RunResult) -> None:
-        """What was found of each adapter, by requirement, what is best repaired first on top."""
+        """Show the findings of each adapter, by requirement, in the order of repair."""
         if self._style == "no":
             return
         several = len(result.ledgers) > 1
@@ -101,7 +101,7 @@ class Screen:
         return groups
 
     def _wants(self, status: Status) -> bool:
-        """A finding that does not count is shown where it was asked for."""
+        """True if a violation counts, or was asked for."""
         binding = status.status == "violated" and status.requirement.level in counted(self.options.level)
         return binding or self.verbosity > 0 or bool(self.options.globs)
 
@@ -135,12 +135,12 @@ class Screen:
 
     @property
     def detail(self) -> Detail:
-        """How much of the summary is told, as `-v` and `-r` say."""
+        """The detail of the summary, as `-v` and `-r` ask."""
         letters = self.reporter.reportchars
         return Detail(violations="f" in letters, reasons=self.verbosity > 0 or "s" in letters, satisfied="p" in letters)
 
     def show_summary(self, result: RunResult, notes: Sequence[Line]) -> None:
-        """The numbers of each adapter, and its verdict; of several adapters the verdicts once more in one line."""
+        """Show numbers and verdict of each adapter, and all verdicts in one line if there are several."""
         self.reporter.section("corpus conformance")
         pairs = list(zip(result.ledgers, result.verdicts, strict=True))
         for ledger, verdict in pairs:
@@ -154,7 +154,7 @@ class Screen:
 
 
 def _other(each: Seen, first: Seen) -> str:
-    """Another finding of a requirement, without what the first one said already."""
+    """Another finding of a requirement, without the parts that equal the first one."""
     if each.finding == first.finding:
         return each.node
     expected = f"expected {each.finding.expected}; " if each.finding.expected != first.finding.expected else ""

@@ -10,14 +10,14 @@ import pytest
 from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.adapter.opening.factory import raising, split_label
 from pytest_corpus.integration.session import node_ids
-from pytest_corpus.integration.session.adapters import Adapter
+from pytest_corpus.integration.session.adapter_kinds import Adapter
 from pytest_corpus.integration.session.state import RunState, UnusableDeclaration
 from pytest_corpus.redaction.values import printable
 from pytest_corpus.suites.inventory import tests
 
 
 class DeclarationHooks:
-    """The part of the plugin that learns what is to be tested, before anything is collected."""
+    """The part of the plugin that finds out what to test, before anything is collected."""
 
     def __init__(self, state: RunState) -> None:
         self.state = state
@@ -123,7 +123,7 @@ class DeclarationHooks:
 
 
 def label_of(factory: Any, conftest: Path) -> str:
-    """How reports call the adapter of a conftest.py: as `--corpus-adapter` would, for many are called `factory`."""
+    """The label of the adapter of a conftest.py: as for `--corpus-adapter`, because many are called `factory`."""
     name, module = getattr(factory, "__qualname__", None), getattr(factory, "__module__", None)
     if name is None or module is None:
         return str(factory)

@@ -1,23 +1,23 @@
-"""Environment profiles, and what may not be run against production (BEHAVIORAL_CONFORMANCE 2, 8)."""
+"""Profiles of runs, and their limits in production (BEHAVIORAL_CONFORMANCE 2, 8)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 ENVIRONMENT = "CORPUS_TEST_ENV"
-"""The environment variable that says what the adapter talks to, such as local, ci, staging or production."""
+"""The environment variable that names the adapter's environment: local, ci, staging, production ..."""
 
 PRODUCTION = ("production", "prod")
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """How much of the suite is run, and how patiently.
+    """The amount of tests in a run, and the time that each call may take.
 
     Attributes:
-        call_timeout: seconds after which a call is given up, unless the user says otherwise.
-        smoke: only one core test of each requirement.
-        stress: also the tests that load the adapter.
-        sent_length: how many characters of a request a message shows.
+        call_timeout: the default number of seconds until a call is abandoned.
+        smoke: run one core test of each requirement.
+        stress: run the load tests too.
+        sent_length: the number of characters of a request that a message shows.
     """
 
     name: str
@@ -39,7 +39,7 @@ PROFILES: Mapping[str, Profile] = {
 
 
 def usual(environment: Mapping[str, str]) -> str:
-    """The profile of a run that names none: `ci` where CI is set, else `dev`."""
+    """The default profile: `ci` if CI is set, else `dev`."""
     return "ci" if environment.get("CI") else "dev"
 
 
@@ -54,10 +54,10 @@ def is_production(environment: Mapping[str, str]) -> bool:
 
 
 def refusal(profile: Profile, environment: Mapping[str, str]) -> str:
-    """Why a profile is not run in an environment; empty where it is."""
+    """The reason to refuse a profile in an environment; empty if it may run."""
     if not is_production(environment) or profile.smoke:
         return ""
     return (
-        f"{ENVIRONMENT} is {environment[ENVIRONMENT].strip()}, where the profile {profile.name!r} is not run: use "
+        f"{ENVIRONMENT} is {environment[ENVIRONMENT].strip()}, which the profile {profile.name!r} must not test: use "
         "--corpus-profile=quick, which then only reads, or --corpus-allow-production"
     )

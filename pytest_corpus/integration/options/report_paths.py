@@ -7,7 +7,7 @@ from pytest_corpus.reports.formats import FORMATS, suffix_of
 
 
 def report_paths(asked: Path, labels: Sequence[str]) -> list[Path]:
-    """Where the report of each adapter goes: of several each has its label in the name, and a number if need be."""
+    """The path of each adapter's report: with its label if there are several, and a number if labels look alike."""
     if len(labels) < 2:
         return [asked]
     end = len(suffix_of(asked.name, tuple(FORMATS)) or asked.suffix)

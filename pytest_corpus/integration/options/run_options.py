@@ -3,11 +3,13 @@
 import json
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from math import inf
 from pathlib import Path
-from typing import cast
+from typing import TypeVar, cast
 
 import pytest
 
@@ -35,6 +37,8 @@ from pytest_corpus.verdict.evidence import Level
 from pytest_corpus.verdict.shards import Shard
 from pytest_corpus.verdict.shards import parse as parse_shard
 
+N = TypeVar("N", int, float)
+
 LEVELS = ("must", "should")
 MOST_REPETITIONS = 1_000
 MOST_WRITE_DELAY_S = 60
@@ -42,7 +46,7 @@ MOST_WRITE_DELAY_S = 60
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How this run was asked to be; `on_terminal` and `in_files` say what may be shown there of a finding."""
+    """The options of a run; `on_terminal` and `in_files` are the levels of evidence shown there."""
 
     adapters: tuple[str, ...]
     clients: tuple[str, ...]
@@ -86,7 +90,7 @@ def read(config: pytest.Config) -> Options:
     """The options of a run.
 
     Raises:
-        pytest.UsageError: an option has a value that makes no sense.
+        pytest.UsageError: an option has an invalid value.
     """
     profile = PROFILES[_choice(config, "profile", tuple(PROFILES)) or usual(os.environ)]
     allowed = bool(config.getoption("corpus_allow_production"))
@@ -96,6 +100,10 @@ def read(config: pytest.Config) -> Options:
     reached, call_timeout = connection.read(config, profile.call_timeout)
     level = cast("Level | None", _choice(config, "evidence", EVIDENCE_LEVELS))
     declared, deviations = _deviations(config, _one(config, "deviations"), drafting=drafting)
+    repeat = _number(
+        config, "repeat", 1, f"a whole number from 1 to {MOST_REPETITIONS}", least=1, most=MOST_REPETITIONS
+    )
+    delay = f"a number of seconds from 0 to {MOST_WRITE_DELAY_S}"
     return Options(
         adapters=tuple(_several(config, "adapter")),
         clients=tuple(_several(config, "client")),
@@ -105,22 +113,30 @@ def read(config: pytest.Config) -> Options:
         reports=_reports(config),
         folder=config.invocation_params.dir,
         notes=_notes(config),
-        seed=_seed(_one(config, "seed")),
+        seed=_number(config, "seed", 0, "a whole number"),
         edition=_choice(config, "schema-version", EDITIONS),
         call_timeout=call_timeout,
-        write_delay=_write_delay(_one(config, "write-delay")),
-        max_namespaces=_namespaces(_one(config, "max-namespaces")),
+        write_delay=_number(config, "write-delay", 0.0, delay, least=0, most=MOST_WRITE_DELAY_S)
+        if _one(config, "write-delay")
+        else None,
+        max_namespaces=_number(
+            config,
+            "max-namespaces",
+            MAX_NAMESPACES,
+            f"a whole number of {MIN_NAMESPACES} or more",
+            least=MIN_NAMESPACES,
+        ),
         dialects=_dialects(config, _one(config, "dialects")),
         deviations=deviations,
         deviations_path=declared,
         update_deviations=drafting,
         strict=bool(config.getoption("corpus_strict") or config.getini("corpus_strict")),
         traceback=bool(config.getoption("corpus_traceback")),
-        repeat=_count(_one(config, "repeat")),
+        repeat=repeat,
         profile=profile,
         read_only=is_production(os.environ) and not allowed,
         budget=_budget(_one(config, "budget")),
-        shard=_shard(config, profile),
+        shard=_shard(config, profile, repeat),
         on_terminal=level or ("shape" if os.environ.get("CI") else "full"),
         in_files=level or "shape",
         connection=reached,
@@ -128,7 +144,7 @@ def read(config: pytest.Config) -> Options:
 
 
 def meant(wrong: str, known: Sequence[str]) -> str:
-    """The question which of some words a wrong one was meant to be; empty where none is near."""
+    """The question if a known word was meant; empty if none is near."""
     near = get_close_matches(wrong, known, n=1)
     return f"did you mean {near[0]}?" if near else ""
 
@@ -178,7 +194,7 @@ def _globs(globs: list[str]) -> tuple[str, ...]:
 
 
 def _reports(config: pytest.Config) -> tuple[Path, ...]:
-    """Where the reports go, but for the one that pytest writes."""
+    """The paths of the reports, except the one that pytest writes."""
     declared = [*_several(config, "adapter"), *_several(config, "client")]
     labels = [label or spec for label, spec in map(split_label, declared)]
     taken: dict[str, str] = {}
@@ -208,7 +224,7 @@ def _report(config: pytest.Config, given: str) -> Path:
 
 
 def _notes(config: pytest.Config) -> tuple[str, ...]:
-    """What the attestation notes of coverage (BEHAVIORAL_CONFORMANCE 12)."""
+    """The note on coverage in the attestation (BEHAVIORAL_CONFORMANCE 12)."""
     floor = getattr(config.option, "cov_fail_under", None) if getattr(config.option, "cov_source", None) else None
     return () if floor is None else (f"COV_FAIL_UNDER={floor:g}",)
 
@@ -237,43 +253,27 @@ def _deviations(config: pytest.Config, given: str | None, *, drafting: bool) -> 
         raise pytest.UsageError(f"{named}: {error}") from None
 
 
-def _seed(value: str | None) -> int:
-    try:
-        return int(value or 0)
-    except ValueError:
-        raise pytest.UsageError(f"--corpus-seed={value}: use a whole number") from None
-
-
-def _count(value: str | None) -> int:
-    try:
-        count = int(value or 1)
-    except ValueError:
-        count = 0
-    if not 1 <= count <= MOST_REPETITIONS:
-        raise pytest.UsageError(f"--corpus-repeat={value}: use a whole number from 1 to {MOST_REPETITIONS}")
-    return count
-
-
-def _namespaces(value: str | None) -> int:
-    try:
-        most = int(value or MAX_NAMESPACES)
-    except ValueError:
-        most = 0
-    if most < MIN_NAMESPACES:
-        raise pytest.UsageError(f"--corpus-max-namespaces={value}: use a whole number of {MIN_NAMESPACES} or more")
-    return most
+def _number(config: pytest.Config, name: str, usual: N, form: str, *, least: float = -inf, most: float = inf) -> N:
+    """The value of an option as a number of the type of its default; `form` says what is valid."""
+    value = _one(config, name)
+    if value is None:
+        return usual
+    with suppress(ValueError):
+        if least <= (number := type(usual)(value)) <= most:
+            return number
+    raise pytest.UsageError(f"--corpus-{name}={value}: use {form}")
 
 
 def _budget(value: str | None) -> Budget:
-    """What a run may use; without an option anything."""
+    """The calls and tokens that a run may use; unlimited without an option."""
     try:
         return budgets.parse(value) if value else Budget()
     except ValueError as error:
         raise pytest.UsageError(f"--corpus-budget={printable(value or '')}: {printable(str(error))}") from None
 
 
-def _shard(config: pytest.Config, profile: Profile) -> Shard | None:
-    """Which part of the suite runs; None for all of it."""
+def _shard(config: pytest.Config, profile: Profile, repeat: int) -> Shard | None:
+    """The part of the suite to run; None for all of it."""
     value = _one(config, "shard")
     if value is None:
         return None
@@ -283,24 +283,9 @@ def _shard(config: pytest.Config, profile: Profile) -> Shard | None:
     except ValueError as error:
         raise pytest.UsageError(f"{shown}: {error}") from None
     if profile.smoke:
-        raise pytest.UsageError(
-            f"{shown}: the profile {profile.name!r} runs only part of the suite; use dev, ci or stress"
-        )
-    if _count(_one(config, "repeat")) > 1:
-        raise pytest.UsageError(
-            f"{shown}: with --corpus-repeat the shards cannot be combined; leave out one of the two"
-        )
+        said = f"the profile {profile.name!r} runs only part of the suite; use dev, ci or stress"
+        raise pytest.UsageError(f"{shown}: {said}")
+    if repeat > 1:
+        said = "with --corpus-repeat the shards cannot be combined; leave out one of the two"
+        raise pytest.UsageError(f"{shown}: {said}")
     return shard
-
-
-def _write_delay(value: str | None) -> float | None:
-    """The seconds after which a write shows; None where they are to be found out."""
-    if value is None:
-        return None
-    try:
-        seconds = float(value)
-    except ValueError:
-        seconds = -1.0
-    if not 0 <= seconds <= MOST_WRITE_DELAY_S:
-        raise pytest.UsageError(f"--corpus-write-delay={value}: use a number of seconds from 0 to {MOST_WRITE_DELAY_S}")
-    return seconds

@@ -29,7 +29,7 @@ MOST_OBSERVATIONS = 4
 
 @dataclass(frozen=True, slots=True)
 class FindingContext:
-    """What is behind a finding: an exchange, or the requests that led to it, and all that was wrong with the answer."""
+    """The context of a finding: an exchange, or the requests that led to it, and all problems of the answer."""
 
     exchange: Exchange | None = None
     replay: str = ""
@@ -37,16 +37,15 @@ class FindingContext:
 
     @classmethod
     def of(cls, violation: Violation, exchange: Exchange | None) -> FindingContext:
-        """What is behind a violation that was found in an exchange, or by several."""
+        """The context of a violation in one exchange, or in several."""
         return cls(None if violation.replay else exchange, violation.replay, violation.lines)
 
 
 @dataclass(frozen=True, slots=True)
 class EvidenceCapture:
-    """How evidence is taken: at `full` with its content, and of a request and its replay so many characters.
+    """The settings of evidence: `full` includes content; `sent_length` limits the characters of a request.
 
-    `printed` are pytest's captured sections, `planted` every secret that the test planted; `logs` says that what was
-    logged is told too.
+    `printed` are pytest's captured sections, `planted` every secret that the test planted; `logs` includes log records.
     """
 
     full: bool
@@ -118,7 +117,7 @@ class EvidenceCapture:
 
 
 def context_secrets(request: Any) -> Iterator[str]:
-    """The tenant and the idempotency key of a request, where they were made up for it."""
+    """The tenant and the idempotency key of a request, if the suite made them."""
     context = request.get("ctx") if isinstance(request, Mapping) else None
     if isinstance(context, Mapping):
         values = (context.get(name) for name in ("tenant", "idempotency_key"))
@@ -126,8 +125,8 @@ def context_secrets(request: Any) -> Iterator[str]:
 
 
 def without_secrets(text: str, planted: Iterable[str]) -> str:
-    """A text of a finding without the secrets that a class, a function or a key of the adapter's is named for."""
-    return masked(text, (*planted, *secret_values(os.environ)))
+    """A text of a finding, with secrets masked."""
+    return masked(text, (*planted, *secret_values(os.environ))) if text else ""
 
 
 def _sent(exchange: Exchange, request: str) -> str:
@@ -135,7 +134,7 @@ def _sent(exchange: Exchange, request: str) -> str:
 
 
 def _fault(exchange: Exchange) -> str:
-    """The planned faults of the provider that struck, each once."""
+    """The planned faults of the provider that occurred, each once."""
     return ", ".join(
         f"{kind} (HTTP {BY_KIND[kind].http_status})" if BY_KIND[kind].http_status else kind
         for kind in dict.fromkeys(exchange.faults)
@@ -143,7 +142,7 @@ def _fault(exchange: Exchange) -> str:
 
 
 def _observed(exchange: Exchange, requirement: str) -> str:
-    """What the metrics hook was told during an exchange, where a requirement speaks of that."""
+    """The observations during an exchange, for requirements on observations."""
     if not requirement.startswith("COM-OBS-"):
         return ""
     counters = [f"counter {word(count.name)} by {word(count.value)}{_extra(count.extra)}" for count in exchange.counts]
@@ -158,7 +157,7 @@ def _observation(seen: Observation) -> str:
 
 
 def _extra(labels: Mapping[str, Any]) -> str:
-    """The keys of further labels, and which of them say how the call ended."""
+    """The keys of further labels, and the code among them."""
     if not labels:
         return ""
     codes = [f" and code={word(labels['code'])}"] if "code" in labels else []
@@ -185,7 +184,7 @@ def _traceback(raised: EscapedException, secrets: tuple[str, ...]) -> Iterator[s
 
 
 def _logged(records: Sequence[str], secrets: tuple[str, ...]) -> Iterator[str]:
-    """The first line of each record, the last ones of many, and one line for what was said again and again."""
+    """The first line of each of the last records, with a number for repeated ones."""
     times = Counter(cut(sentence(record.partition("\n")[0], secrets), LONGEST_STRING) for record in records if record)
     if len(times) > MOST_RECORDS:
         yield f"... {len(times) - MOST_RECORDS} records before"

@@ -15,9 +15,10 @@ import pytest
 from pytest_corpus.adapter.exceptions import BudgetSpent, DeclarationError, Unresponsive, WriteForbidden
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.usage.budget import Spending
-from pytest_corpus.integration.collecting.nodes import repetition_of, requirement_of, test_of
+from pytest_corpus.integration.collecting.nodes import requirement_of, test_of
 from pytest_corpus.integration.running.evidence import FindingContext, context_secrets, without_secrets
-from pytest_corpus.integration.session.adapters import Adapter
+from pytest_corpus.integration.session.adapter_kinds import Adapter
+from pytest_corpus.integration.session.node_ids import repetition_in
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Outage, Undecided, Violation
 from pytest_corpus.kit.root_causes import RootCauses
@@ -153,7 +154,7 @@ class TestExecution:
                 for each in findings
             ),
             editions=tuple(sorted(observed.editions)),
-            repetition=repetition_of(self.item),
+            repetition=repetition_in(self.item.nodeid),
             duration_s=round(duration_s, 4),
             calls=calls,
             broken_off=ending.broken_off,

@@ -11,7 +11,7 @@ from pytest_corpus.verdict.ledger import Finding, Ledger
 
 @dataclass(frozen=True, slots=True)
 class Crash:
-    """What pytest shows of a failure in its short summary, and as the message of a JUnit failure."""
+    """The line of a failure in pytest's short summary and in JUnit files."""
 
     message: str
     path: str = ""
@@ -45,7 +45,7 @@ def in_one_line(findings: Sequence[Finding]) -> str:
 
 
 def offered(ledger: Ledger) -> str:
-    """How many of the request builders a client library offers, and which not; empty for adapters and partial runs."""
+    """The request builders that a client library offers and lacks; empty for adapters and partial runs."""
     found = [record for record in ledger.records.values() if record.requirement == "WIR-BUILD-1"]
     asked = {record.test for record in found}
     lacking = {record.test.partition("[")[2].rstrip("]") for record in found if record.outcome == "not_applicable"}

@@ -21,7 +21,7 @@ LETTERS: dict[str, tuple[str, str, Any]] = {
     "not_applicable": ("not applicable", "-", ("NOT APPLICABLE", {"cyan": True})),
     "not_assessed": ("not assessed", "?", ("NOT ASSESSED", {"yellow": True})),
 }
-"""For a test that neither passed nor failed: what pytest counts it as, its letter, its word."""
+"""The category, letter and word of a test that neither passed nor failed, by status."""
 
 KIT_FAULT = "This is a fault of pytest-corpus, not of the adapter. Please report it with the traceback above."
 
@@ -33,9 +33,9 @@ def present(
     options: Options,
     rerun: Callable[[str], str],
 ) -> None:
-    """Put into a test's report what its execution came to.
+    """Put the result of a test into pytest's report.
 
-    What pytest reports otherwise is disputed: then it is shown as failed or as not assessed.
+    A report that does not match the result is shown as failed or as not assessed.
 
     Args:
         seen: the exception with which the call ended, as pytest saw it.
@@ -82,12 +82,12 @@ def _evidence(
 
 
 def _captured(report: pytest.TestReport, shown: str) -> list[tuple[str, str]]:
-    """What was printed and logged during a test, as far as `--show-capture` shows it."""
+    """The captured sections of a test that `--show-capture` shows."""
     return [pair for pair in report.sections if shown == "all" or shown in pair[0]]
 
 
 def shown_outcome(record: TestRecord, options: Options) -> Literal["passed", "failed", "skipped"]:
-    """What pytest reports of a test with this record."""
+    """pytest's outcome of a test with this record."""
     if record.outcome == "error":
         return "failed"
     if record.findings:
@@ -123,7 +123,7 @@ def _add_properties(
 
 
 def letter(report: pytest.TestReport) -> tuple[str, str, Any] | None:
-    """How the terminal shows a test that neither passed nor failed; None for any other."""
+    """The category, letter and word of a test that neither passed nor failed; None for any other."""
     if report.when != "call":
         return None
     status = next((str(value) for name, value in report.user_properties if name == STATUS), None)

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
+from pytest_corpus.integration.options.checks import OF_BUNDLES
 from pytest_corpus.integration.options.table import OPTIONS, setting
-from pytest_corpus.integration.options.unused import OF_BUNDLES
-from pytest_corpus.integration.session.adapters import Adapter
+from pytest_corpus.integration.session.adapter_kinds import Adapter
 
 NOT_REPEATED = frozenset(
     ("adapter", "client", "requirement", "report", "seed", "shard", "update-deviations", *OF_BUNDLES)
 )
-"""Options that a command leaves out, or writes elsewhere."""
+"""Options that the command omits or sets itself."""
 
 
 def command(config: pytest.Config, adapter: Adapter, *, by_option: bool, tests: str = "") -> str:
@@ -28,20 +28,20 @@ def command(config: pytest.Config, adapter: Adapter, *, by_option: bool, tests: 
 
 
 def only(requirements: Iterable[str], seed: int) -> str:
-    """What a command ends in that runs these requirements alone."""
+    """The end of a command that runs these requirements alone."""
     ids = ",".join(dict.fromkeys(requirements))
     chosen = f" --corpus-requirement={ids}" if ids else ""
     return f"{chosen} --corpus-seed={seed}" if seed else chosen
 
 
 def _anchor(adapter: Adapter) -> str:
-    """The file, or the name in it, that declares an adapter; empty where only a worker knows that."""
+    """The file, or the name in it, that declares an adapter; empty if only a worker knows it."""
     declared = re.match(r"(?P<conftest>.*conftest\.py): |(?P<suite>.*\.py::.*)", adapter.declaration.declared)
     return (declared["conftest"] or declared["suite"]) if declared else ""
 
 
 def _settings(config: pytest.Config) -> Iterator[str]:
-    """Where pytest was told to find its settings, and those that are ours."""
+    """The options that select pytest's settings file, and our overrides."""
     if file := config.option.inifilename:
         yield from ("-c", str(file))
     if root := config.option.rootdir:

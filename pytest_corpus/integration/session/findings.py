@@ -13,7 +13,7 @@ from pytest_corpus.verdict.ledger import Finding, TestRecord
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A finding of one test, with its evidence where that arrived."""
+    """A finding of one test, with its evidence if that arrived."""
 
     record: TestRecord
     finding: Finding
@@ -22,7 +22,7 @@ class Seen:
 
 
 class Findings:
-    """What the tests found, in the order in which they ran; `nodes` are the ids of the tests that came to an end."""
+    """The findings of the tests, in the order in which they ran; `nodes` are the ids of the finished tests."""
 
     def __init__(self) -> None:
         self.every: list[Seen] = []
@@ -30,7 +30,7 @@ class Findings:
         self.evidence: list[Evidence] = []
 
     def take(self, record: TestRecord, report: pytest.TestReport) -> None:
-        """Take what a report carries."""
+        """Take the evidence that a report carries."""
         self.nodes.add(report.nodeid)
         found: tuple[Evidence, ...] = ()
         for name, text in report.user_properties:

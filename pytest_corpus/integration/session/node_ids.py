@@ -41,7 +41,7 @@ def repetition_in(name: str) -> int:
 
 
 def take(config: pytest.Config) -> tuple[NodeId, ...]:
-    """Take the ids out of the arguments of a run, for pytest would look for files of that name."""
+    """Remove the ids from the arguments of a run, because pytest would look for files of that name."""
     if config.args_source is not pytest.Config.ArgsSource.ARGS:
         return ()
     found = {arg: each for arg in config.args if (each := _read(arg, config))}
@@ -50,7 +50,7 @@ def take(config: pytest.Config) -> tuple[NodeId, ...]:
 
 
 def check(asked: Iterable[NodeId], known: Iterable[tuple[str, str]]) -> str:
-    """What is wrong with ids, by the labels and tests that there are; empty where each names one."""
+    """The fault of the first id that names none of the known labels and tests; empty if there is none."""
     every = list(known)
     for each in asked:
         if any(each.names(label, test) for label, test in every):

@@ -13,7 +13,8 @@ from pytest_corpus.adapter.opening.factory import split_label
 from pytest_corpus.adapter.usage.budget import Budget, Spending
 from pytest_corpus.integration.options import run_options
 from pytest_corpus.integration.session import node_ids
-from pytest_corpus.integration.session.adapters import Adapter, Adapters
+from pytest_corpus.integration.session.adapter_kinds import Adapter
+from pytest_corpus.integration.session.adapters import Adapters
 from pytest_corpus.integration.session.findings import Findings
 from pytest_corpus.integration.session.node_ids import NodeId
 from pytest_corpus.integration.session.properties import BUDGET, RECORD
@@ -23,26 +24,28 @@ from pytest_corpus.verdict.ledger import Ledger
 
 
 class UnusableDeclaration(pytest.Collector.CollectError):
-    """What is declared cannot be tested; a worker says so by a collection that fails."""
+    """A declaration that cannot be tested; in a worker the collection fails."""
 
 
 class RunState:
-    """The options and adapters of a run, and what it has come to so far.
+    """The options and adapters of a run, and its results so far.
 
-    `worker` is what xdist told a worker, None in any other process; `spending` what this process may use and has used;
-    `reported` are the places and requirements of
-    which a violation was found, `findings` what is behind them, `usage_error` that what was declared cannot be tested,
-    `named` the tests that the command line names by their ids.
+    Attributes:
+        worker: the input of a worker of xdist; None in any other process.
+        spending: the calls and tokens that this process may use and has used.
+        reported: the place and requirement of each violation.
+        usage_error: a declaration cannot be tested.
+        named: the tests that the command line names by their ids.
     """
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         self.options = run_options.read(config)
         self.worker: dict[str, Any] | None = getattr(config, "workerinput", None)
-        told = self.worker or {}
-        budget = Budget(**json.loads(told[BUDGET])) if BUDGET in told else self.options.budget
+        given = self.worker or {}
+        budget = Budget(**json.loads(given[BUDGET])) if BUDGET in given else self.options.budget
         self.spending = Spending(budget)
-        self.adapters = Adapters(self.options, self.spending, json.loads(told.get(RECORD, "{}")), self.worker)
+        self.adapters = Adapters(self.options, self.spending, json.loads(given.get(RECORD, "{}")), self.worker)
         self.by_option: list[Adapter] = []
         self.reported: set[tuple[str, str]] = set()
         self.findings = Findings()
@@ -59,16 +62,16 @@ class RunState:
 
     @property
     def labels(self) -> list[str]:
-        """How the adapters and clients that options declare are called."""
+        """The labels of the adapters and clients that options declare."""
         declared = (split_label(each) for each in (*self.options.adapters, *self.options.clients))
         return [label or spec for label, spec in declared]
 
     def usage(self, error: DeclarationError) -> Exception:
         """One clear line; a worker cannot end the run itself and reports it as a collection error."""
         self.usage_error = True
-        told = str(error) if self.options.on_terminal == "full" else error.without_content()
-        said = printable(masked(told, secret_values(os.environ)))
-        return UnusableDeclaration(said) if self.worker is not None else pytest.UsageError(said)
+        text = str(error) if self.options.on_terminal == "full" else error.without_content()
+        line = printable(masked(text, secret_values(os.environ)))
+        return UnusableDeclaration(line) if self.worker is not None else pytest.UsageError(line)
 
     def unusable_here(self, error: pytest.Collector.CollectError) -> str:
         """One clear line of a worker in which something cannot be tested that the controller has opened."""
@@ -82,12 +85,13 @@ class RunState:
             pytest.UsageError, pytest.Collector.CollectError: it cannot be tested.
         """
         if self.config.option.collectonly and (adapter.components or self.options.components):
-            adapter.handle.components = adapter.components or self.options.components
+            adapter.components = adapter.components or self.options.components
             return adapter
         try:
-            return adapter.open()
+            adapter.open()
         except DeclarationError as error:
             raise self.usage(error) from None
+        return adapter
 
     def ledger(self, label: str) -> Ledger:
         """The ledger of an adapter, which perhaps only a worker knows."""

@@ -28,14 +28,14 @@ class DistributionHooks:
 
     @property
     def _chooses(self) -> bool:
-        """True if the command line and the settings leave it open how tests are handed to workers."""
+        """True if neither the command line nor the settings choose how tests are distributed."""
         option, given = self.state.config.option, self.state.config.known_args_namespace
         asked = getattr(given, "dist", "no") != "no" or getattr(given, "distload", False)
         return not asked and getattr(given, "maxschedchunk", None) is None and option.dist == "load"
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
-        """Hand each worker a part of the suite in one piece; who is done takes of the others' ends."""
+        """Give each worker one part of the suite; a worker that is done takes tests from the end of another part."""
         if not self._chooses:
             return None
         from xdist.scheduler import WorkStealingScheduling
@@ -43,7 +43,7 @@ class DistributionHooks:
         return WorkStealingScheduling(config, log)
 
     def _share(self, workers: int) -> dict[str, int]:
-        """What the next worker may use: its part of what is left, and nothing in the place of one that was lost."""
+        """The budget of the next worker: its share of the rest, and nothing for a replacement of a lost worker."""
         number, self._nodes = self._nodes, self._nodes + 1
         budget = self.state.options.budget
         if number >= workers:
@@ -67,14 +67,14 @@ class DistributionHooks:
         self._waiting.remove(node)
 
     def settle(self) -> None:
-        """Note the workers that ended without an account of what they ran."""
+        """Mark ledgers as unreliable if a worker ended without an account of its tests."""
         if self._waiting:
             for adapter in self.state.adapters.known.values():
                 adapter.ledger.unaccounted = True
                 adapter.ledger.mark_unreliable("a worker was lost")
 
     def give_account(self) -> None:
-        """Tell the controller, from a worker, what this part of the run came to."""
+        """Send the account of this worker to the controller."""
         output: dict[str, Any] = self.state.config.workeroutput  # type: ignore[attr-defined]
         output[USAGE_ERROR] = self.state.usage_error
         output[RECORD] = json.dumps(

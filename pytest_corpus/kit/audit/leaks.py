@@ -57,11 +57,12 @@ def _texts(exchange: Exchange, logs: Sequence[str]) -> Mapping[str, Sequence[str
     """The text of each channel."""
     bodies = [frame.body for frame in exchange.frames]
     errors = [body for body in bodies if looks_like_error(body)]
-    public = ("message", "details", "error", "code")
+    failed = [item for body in bodies if isinstance(body, Mapping) for item in _failed_items(body.get("result"))]
+    public = ("message", "detail", "details", "error", "code")
     reports: tuple[Observation | Count, ...] = (*exchange.observations, *exchange.counts)
     return {
         "error": [
-            *_json({key: body.get(key) for key in public} for body in errors),
+            *_json({key: body.get(key) for key in public} for body in (*errors, *failed)),
             *(exchange.headers if errors else ()),
         ],
         "message": [str(body.get("message")) for body in errors],
@@ -69,6 +70,18 @@ def _texts(exchange: Exchange, logs: Sequence[str]) -> Mapping[str, Sequence[str
         "metrics": _json(report.labels() for report in reports),
         "log": logs,
     }
+
+
+def _failed_items(result: Any) -> Iterator[Mapping[str, Any]]:
+    """The items of a result that are reported as failed, and the result of a transaction that is."""
+    if isinstance(result, Mapping):
+        if result.get("success") is False:
+            yield result
+        for key in ("failures", "failed_texts", "results"):
+            items = result.get(key)
+            for item in items if isinstance(items, list) else ():
+                if isinstance(item, Mapping) and (key != "results" or item.get("ok") is False):
+                    yield item
 
 
 def _json(values: Iterable[Any]) -> list[str]:

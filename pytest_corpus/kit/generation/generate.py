@@ -41,15 +41,24 @@ def imported_as_they_are() -> Iterator[None]:
 
 @contextmanager
 def nothing_left_behind() -> Iterator[None]:
-    """Keep what hypothesis notes for itself out of the user's folder; his own tests use it as before."""
+    """Keep hypothesis's notes out of the user's folder, and the constants of the modules there out of the inputs.
+
+    Reading them takes seconds, and the inputs would depend on more than the seed. Users' own tests are not affected.
+    """
     from hypothesis import configuration
+    from hypothesis.internal.conjecture import providers
 
     usual = getattr(configuration, "__hypothesis_home_directory", None)
+    constants = getattr(providers, "_get_local_constants", None)  # since 6.131
     configuration.set_hypothesis_home_dir(_own_folder())
+    if constants is not None:
+        providers._get_local_constants = type(providers._local_constants)
     try:
         yield
     finally:
         configuration.set_hypothesis_home_dir(usual)
+        if constants is not None:
+            providers._get_local_constants = constants
 
 
 @cache

@@ -99,7 +99,7 @@ class ReferenceEmbedding(Arguments, Answers, Accounting, ReferenceAdapter):
         return self.statistics.report()
 
     async def outcomes(self, call: Call, jobs: Sequence[Job]) -> list[Embedding | AdapterError]:
-        """What becomes of each job: the provider is asked for what the cache does not have."""
+        """The outcome of each job: the provider is asked for what the cache does not have."""
         known = [self.recall(call, job) for job in jobs]
         missing = [job for job, embedding in zip(jobs, known, strict=True) if embedding is None]
         asked = iter(await self.ask_together(call, missing) if missing else [])
@@ -141,7 +141,7 @@ class ReferenceEmbedding(Arguments, Answers, Accounting, ReferenceAdapter):
         return embedding
 
     def recall(self, call: Call, job: Job) -> Embedding | None:
-        """What the cache has for a job."""
+        """The cached entry of a job."""
         key = self.cache_key(call, job)
         if key is None:
             return None

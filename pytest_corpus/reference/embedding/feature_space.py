@@ -1,4 +1,4 @@
-"""Where a real adapter has an embedding model: vectors from hashes of what a text consists of."""
+"""Vectors from hashes of the parts of a text, instead of an embedding model."""
 
 import hashlib
 import math

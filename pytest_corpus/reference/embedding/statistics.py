@@ -11,7 +11,7 @@ from pytest_corpus.reference.telemetry import Telemetry
 
 @dataclass(slots=True)
 class Statistics:
-    """What `embedding.get_stats` tells."""
+    """The counters of `embedding.get_stats`."""
 
     total_requests: int = 0
     total_texts: int = 0

@@ -119,7 +119,7 @@ class ReferenceGraph(Batches, Traversals, Pages):
         }
 
     async def get_schema(self, call: Call) -> dict[str, Any]:
-        """What labels of `nodes` and `edges` the tenant has, each with its `count` and the types of `properties`."""
+        """The labels of the tenant's `nodes` and `edges`, each with its `count` and the types of `properties`."""
         await self.reach(call)
         graphs = self.space(call).values()
         nodes = [(label, node) for graph in graphs for node in graph.nodes.values() for label in node.labels]

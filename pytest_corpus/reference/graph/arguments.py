@@ -11,7 +11,7 @@ from pytest_corpus.reference.request import Admission, Fields
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What a delete is about: the ids, if not None, whose properties equal those of the filter."""
+    """The ids to delete: those given, if any, whose properties equal those of the filter."""
 
     namespace: str
     ids: list[str] | None

@@ -18,7 +18,7 @@ NOT_OFFERED = ("CALL", "CREATE", "DELETE", "DETACH", "DROP", "INSERT", "LOAD", "
 
 @dataclass(slots=True)
 class Part:
-    """What a pattern says of one node or relationship."""
+    """One node or relationship of a pattern."""
 
     name: str | None = None
     labels: list[str] = field(default_factory=list)
@@ -26,7 +26,7 @@ class Part:
     direction: str = "BOTH"
 
     def fits(self, entity: Entity, scope: Scope) -> bool:
-        """Whether an entity has the labels and properties, and is the one that the name already stands for."""
+        """Return if an entity has the labels and properties, and is the one that the name already stands for."""
         known = scope.get(self.name or "")
         if isinstance(known, (Node, Edge)) and known != entity:
             return False

@@ -1,10 +1,9 @@
-"""Where a real adapter has a graph database: nodes and edges in memory, by tenant and namespace."""
+"""Nodes and edges in memory, by tenant and namespace, instead of a graph database."""
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 DEFAULT_NAMESPACE = "default"
@@ -21,12 +20,7 @@ class Node:
 
     def to_wire(self) -> dict[str, Any]:
         """`graph.types.entity`, a copy that shares nothing (SCHEMA 4.4)."""
-        return {
-            "id": self.id,
-            "labels": list(self.labels),
-            "properties": copy.deepcopy(dict(self.properties)),
-            "namespace": self.namespace,
-        }
+        return {**asdict(self), "labels": list(self.labels)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +36,7 @@ class Edge:
 
     def to_wire(self) -> dict[str, Any]:
         """`graph.types.entity`, a copy that shares nothing (SCHEMA 4.4)."""
-        return {
-            "id": self.id,
-            "src": self.src,
-            "dst": self.dst,
-            "label": self.label,
-            "properties": copy.deepcopy(dict(self.properties)),
-            "namespace": self.namespace,
-        }
+        return asdict(self)
 
 
 Entity = Node | Edge
@@ -76,7 +63,7 @@ class Graph:
 
 
 Space = dict[str, Graph]
-"""What one tenant has: a graph for each namespace."""
+"""The graphs of one tenant, by namespace."""
 
 
 def same(stored: object, wanted: object) -> bool:

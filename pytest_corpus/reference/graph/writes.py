@@ -14,7 +14,7 @@ from pytest_corpus.reference.request import Fields
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of the items of a write: how many were processed, and (index, id, error) of those that failed."""
+    """The outcome of a write: the number of processed items, and (index, id, error) of those that failed."""
 
     processed: int = 0
     failures: list[tuple[int, str, AdapterError]] = field(default_factory=list)
@@ -67,7 +67,7 @@ class Writes(Queries):
         return replace(entity, properties=entity.to_wire()["properties"])
 
     def delete(self, space: Space, selection: Selection, remove: Callable[[Graph, Selection], int]) -> Outcome:
-        """Remove what is there; that something is not there is no failure (R26)."""
+        """Remove what is there; an absent item is not a failure (R26)."""
         graph = space.get(selection.namespace)
         return Outcome(processed=0 if graph is None else remove(graph, selection))
 

@@ -16,7 +16,7 @@ from pytest_corpus.reference.request import Call
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the provider gives: words or a tool call, and why it ended."""
+    """The provider's answer: words or a tool call, and the reason for its end."""
 
     text: str
     finish_reason: str

@@ -99,7 +99,7 @@ class VectorRequests(Geometry, Filters):
         return call.args.items("ids", "a string")
 
     def check_namespace(self, fields: Fields, namespace: str) -> None:
-        """What a query or an item names for itself must be what the whole request names."""
+        """Refuse a query or an item that names another namespace than the whole request."""
         if fields.text("namespace") not in (None, namespace):
             raise fields.invalid("namespace", "NOT_ALLOWED", "must be the namespace of the request")
 

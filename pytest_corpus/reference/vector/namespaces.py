@@ -78,7 +78,7 @@ class Namespaces(VectorRequests):
             raise mismatch
 
     def check_items(self, call: Call, namespace: str, items: Sequence[Item]) -> Failures:
-        """The items that cannot be stored; where they are not told one by one, they refuse the others too."""
+        """The items that cannot be stored; if they are not reported one by one, they refuse the others too."""
         failures: Failures = []
         dimensions = self.space(call, namespace).dimensions
         for index, item in enumerate(items):
@@ -91,7 +91,7 @@ class Namespaces(VectorRequests):
         return failures
 
     def mismatch(self, namespace: str, dimensions: int | None, vector: Sequence[float]) -> AdapterError | None:
-        """What is wrong with the length of a vector (ERRORS 6.3)."""
+        """The error for a vector of the wrong length (ERRORS 6.3)."""
         provided = len(vector)
         if provided == dimensions or (dimensions is None and provided <= self.max_dimensions):
             return None

@@ -13,7 +13,7 @@ class Search(Namespaces):
     """Selects, ranks and shows the items that match a query."""
 
     vectors_always = True
-    """Whether matches hold their vectors unasked: edition 1.0.0 has no match without one."""
+    """True if matches hold their vectors unasked: edition 1.0.0 has no match without one."""
 
     def search(self, call: Call, query: Query) -> dict[str, Any]:
         """Filter, then rank, then cut (SPECIFICATION 9.3)."""

@@ -1,4 +1,4 @@
-"""Where a real adapter has an index: namespaces of vectors, how near two vectors are, which metadata match."""
+"""Namespaces of vectors in memory, distances and filters, instead of an index."""
 
 import math
 import operator
@@ -93,7 +93,7 @@ class Geometry:
 
 
 class Conditions:
-    """What a filter may say of metadata (SCHEMA 4.2.2), and whether it is so."""
+    """The operators of filters (SCHEMA 4.2.2), each with its test."""
 
     equality = "eq"
     comparisons: Mapping[str, Callable[[Any, Any], bool]] = {
@@ -105,15 +105,15 @@ class Conditions:
 
     @property
     def operators(self) -> tuple[str, ...]:
-        """All that a filter may use beside plain equality, to be advertised (R31)."""
+        """All that a filter may use besides plain equality, to be advertised (R31)."""
         return tuple(f"{sign}{name}" for sign in ("", "$") for name in (*self.comparisons, "in"))
 
     def passes(self, metadata: Mapping[str, Any], conditions: Sequence[Condition]) -> bool:
-        """Whether all conditions hold."""
+        """Return if all conditions hold."""
         return all(self.holds(metadata, condition) for condition in conditions)
 
     def holds(self, metadata: Mapping[str, Any], condition: Condition) -> bool:
-        """Whether one condition holds; none does of a name that is not there."""
+        """Return if one condition holds; none does for a name that is not there."""
         if condition.name not in metadata:
             return False
         value, operand = metadata[condition.name], condition.operand

@@ -64,7 +64,7 @@ def build(reports: Sequence[tuple[str, view.Document]], shipped: Shipped) -> dic
     ledger = Ledger(parts[0].document["adapter"]["name"])
     ledger.components = tuple(components)
     ledger.capabilities.update({name: each for name in components if (each := _stated(parts[0], name)) is not None})
-    ledger.expect(ledger_key(name, test) for name, tests in suites.items() for test in tests)
+    ledger.expected.update(ledger_key(name, test) for name, tests in suites.items() for test in tests)
     for part in parts:
         _check_tests(part, suites)
         _add(part, ledger)

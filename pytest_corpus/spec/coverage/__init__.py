@@ -76,7 +76,7 @@ class Sentence:
 
     @property
     def status(self) -> Literal["asked", "partly", "not"]:
-        """How much of it is tested."""
+        """The extent to which it is tested."""
         return "not" if self.reason else "partly" if self.missing else "asked"
 
 

@@ -95,7 +95,7 @@ SENTENCES = """
 7 MUST: checklist: unknown fields are ignored safely | COM-CTX-1 COM-WIRE-12:13
 8 SHOULD: profiles for development, CI and stress | not: process
 9 MUST: the seed is printed on failure | run
-9 MUST: version and capabilities of the adapter are told | run
+9 MUST: version and capabilities of the adapter are reported | run
 9 MUST: caches are scoped to a test, or cleared | run | the adapter's own caches are left alone: each test sends
     requests of its own
 10 MAY: vendors may add behavior that leaves canonical outcomes alone | not: free

@@ -1,7 +1,7 @@
 """The normative sentences of SPECIFICATION 7 to 10: graph, LLM, vector, embedding."""
 
 SENTENCES = """
-7.2 MUST: the capabilities of graphs: dialects, flags, limits | COM-CAP-2,4 GRA-DIALECT-1 GRA-QUERY-10 |
+7.2 MUST: the capabilities of graphs: dialects, flags, limits | COM-CAP-2,4 GRA-DIALECT-1 GRA-QUERY-10 GRA-TRAV-15 |
     `retryable_codes`, `rate_limit_unit` and `max_qps`, which nothing on the wire follows from
 7.3.1 MUST: nodes are written and read back | GRA-NODE-1:5,7,12 GRA-MODEL-1
 7.3.1 MUST: edges are written and read back | GRA-EDGE-1:4,7:9
@@ -12,7 +12,7 @@ SENTENCES = """
 7.3.1 MUST: deletes remove what they name | GRA-DELETE-1:2,4,6:8
 7.3.1 MUST: deleting what is not there succeeds | GRA-DELETE-3 GRA-NS-5
 7.3.1 MUST: namespaces of graphs are apart | GRA-NS-1:4
-7.3.2 MUST: `query` answers with records | GRA-QUERY-1:2,5,11:12
+7.3.2 MUST: `query` answers with records | GRA-QUERY-1:2,5,11:12,21
 7.3.2 MUST: `stream_query` streams the same records | GRA-STREAM-1:3,7
 7.3.2 MUST: `dialect` is an advertised one | GRA-DIALECT-1:8
 7.3.2 MUST: parameters are bound, never written into the text | GRA-QUERY-3:4,9 GRA-STREAM-4
@@ -74,7 +74,7 @@ SENTENCES = """
 9.4 MUST: metrics are advertised | VEC-NS-8,12 VEC-CAP-1:2
 9.4 MUST: with cosine and dot, higher scores are better | VEC-SCORE-1,3:4 VEC-QUERY-4
 9.4 MUST: with euclidean, lower distances are better | VEC-SCORE-2,5,9
-9.4 MUST: otherwise a normalized score, and the raw distance beside it | VEC-SCORE-4:5 | which field holds the raw
+9.4 MUST: otherwise a normalized score, and the raw distance with it | VEC-SCORE-4:5 | which field holds the raw
     distance
 9.5 MUST: DimensionMismatch is not retryable | VEC-DIM-1:3
 9.5 MUST: IndexNotReady is retryable | VEC-QUERY-13

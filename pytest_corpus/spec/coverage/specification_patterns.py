@@ -87,7 +87,7 @@ SENTENCES = """
 16.2 SHOULD: limits are stated | VEC-CAP-3 COM-CAP-11 GRA-CAP-2
 16.3 MUST: embeddings are cached by model, normalize and text | EMB-CACHE-1:3
 16.3 SHOULD: only deterministic completions are cached | LLM-CACHE-3
-16.3 MUST: graphs cache reads by dialect, text and parameters | GRA-CACHE-1 | the dialect
+16.3 MUST: graphs cache reads by dialect, text and parameters | GRA-CACHE-1/CacheForgetsTheDialect
 16.3 MUST: caches respect tenants | COM-CACHE-1
 17.1 SHOULD: validation, errors and metrics are in one place | not: process
 17.2 MUST: empty labels are rejected | GRA-NODE-6 GRA-EDGE-6

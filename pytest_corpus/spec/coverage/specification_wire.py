@@ -92,9 +92,10 @@ SENTENCES = """
 5.3 MUST: profiles do not change the wire | not: documents
 6.1 SHOULD: `request_id` identifies an operation | not: clients
 6.1 MUST: an idempotency key may come with writes | COM-CTX-3
-6.1 MUST: its scope is tenant, operation and arguments | COM-IDEM-1:2 | the operation, and that nothing else counts
-6.1 MUST: replays are known for 24 hours | not: too long
-6.1 MUST: side effects are not applied twice | COM-IDEM-3:4
+6.1 MUST: its scope is tenant, operation and arguments | COM-IDEM-1:2
+6.1 MUST: replays are known for 24 hours | COM-IDEM-6 | that a key works after five seconds is asked, a day is too long
+6.1 MUST: side effects are not applied twice | COM-IDEM-3:4,7 | of two calls at once whose second application has the
+    same result, what shows it is the provider, which a key may be handed on to: a SHOULD
 6.1 MUST: a replay is OK, with the same result | COM-IDEM-3 EMB-IDEM-1 LLM-IDEM-1
 6.1 MUST: an expired deadline fails fast, without backends | COM-DEADLINE-1:3
 6.1 MUST: the absolute deadline is handed on, and each hop computes what is left | WIR-CTX-1:2 COM-DEADLINE-4:6,8:9

@@ -11,10 +11,10 @@ from pytest_corpus.spec.operations import STREAMING
 Level = Literal["MUST", "SHOULD", "MAY"]
 
 HOOKS = ("metrics", "provider")
-"""What a requirement may need that a factory asks for by its name."""
+"""The hooks that a requirement may need, as a factory's parameters name them."""
 
 LOGS = "logs"
-"""What a requirement needs that rests on log records: an adapter whose records can be heard (R74)."""
+"""The need of a requirement about log records: an adapter whose records can be heard (R74)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,9 @@
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.outcomes import Blocked, NotApplicable
-from pytest_corpus.kit.requests import canary, in_ms
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Violation
+from pytest_corpus.kit.replays import keyed
+from pytest_corpus.kit.requests import in_ms
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.suites.embedding.support.answers import embeddings_of, failures_of, unit
@@ -21,23 +22,25 @@ from pytest_corpus.suites.embedding.support.scenarios.batches import (
 from pytest_corpus.suites.embedding.support.scenarios.caching import (
     CACHED,
     all_accounted_for,
-    asks_anew,
+    apart_under_a_key,
+    asked_anew,
     batches_apart,
     expect_own_vector,
     failing_batch,
     new_texts,
     replayed,
+    reported,
     requests_apart,
-    require_distinct_without_key,
+    resembling,
     rest_after_cut,
+    shared_without_key,
     uncached_instance,
 )
-from pytest_corpus.suites.embedding.support.scenarios.truncation import cut, flag, truncates, whole
-from pytest_corpus.suites.embedding.support.texts import FILLER
+from pytest_corpus.suites.embedding.support.scenarios.truncation import cut, flag, too_long, truncates, whole
 from pytest_corpus.suites.embedding.support.vectorless import NORMALIZED
 from pytest_corpus.suites.embedding.support.vectors import norm
 from pytest_corpus.suites.shared.claims import replays
-from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, cache_scope
+from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, cache_scope, works
 from pytest_corpus.suites.shared.contexts import new_key, new_tenant
 
 ALIKE = ("other", "shorter", "letter", "far_end", "far_middle", "order", "joined")
@@ -46,71 +49,32 @@ ALIKE = ("other", "shorter", "letter", "far_end", "far_middle", "order", "joined
 TIDIED = ("letter_case", "spaces", "marks")
 """The differences between two texts that an adapter may ignore."""
 
-PAIRS = [(one, other) for one in OPERATIONS for other in OPERATIONS if "embed" in (one, other)]
+PAIRS = (*((name, name) for name in OPERATIONS), ("embed", "embed_batch"), ("embed_batch", "embed"))
 """The operation that fills the cache, and the one that asks."""
-
-ALL_PAIRS = (*PAIRS, ("embed_batch", "embed_batch"), ("stream_embed", "stream_embed"))
 
 WAYS = ("one_by_one", "fallback")
 """The ways in which an adapter asks the provider for the texts of a batch."""
-
-FAILING = ("content_filtered", "invalid_request", "unavailable", "rate_limited")
-
-
-def alike(embedding: Embedding, kind: str) -> tuple[str, str]:
-    """Two texts that only resemble each other, neither of them sent before."""
-    text = embedding.unique()
-    if embedding.small and kind not in ("other", "letter_case"):
-        raise NotApplicable(f"texts of {embedding.limit} characters have no parts")
-    return {
-        "other": (text, embedding.unique()),
-        "shorter": (f"{text} and more", text),
-        "letter": (f"{text} cat", f"{text} car"),
-        "far_end": (f"{text} {FILLER}a", f"{text} {FILLER}b"),
-        "far_middle": (f"{text} {FILLER[:40]}a {FILLER[:40]}", f"{text} {FILLER[:40]}b {FILLER[:40]}"),
-        "order": (f"{text} first", f"first {text}"),
-        "joined": (f"{text} ab c", f"{text} a bc"),
-        "letter_case": (text, text.swapcase()),
-        "spaces": (text, f" {text.replace(' ', '  ')} "),
-        "marks": (f"{text} resume", f"{text} r\u00e9sum\u00e9"),
-    }[kind]
 
 
 @pytest.mark.core
 @pytest.mark.requirement("EMB-CACHE-1")
 @pytest.mark.parametrize(
-    ("operation", "kind"),
-    [
-        *(("embed", kind) for kind in ALIKE),
-        *((operation, kind) for operation in OPERATIONS[1:] for kind in ("shorter", "far_end")),
-    ],
-)
-def test_a_text_that_resembles_a_cached_one_is_another(embedding: Embedding, operation: str, kind: str) -> None:
-    """A text that was never sent is not answered from the cache, however much it resembles another one."""
-    one, other = alike(embedding, kind)
-    asks_anew(
-        embedding,
-        operation,
-        embedding.requests.with_text(operation, one),
-        embedding.requests.with_text(operation, other),
-    )
-
-
-@pytest.mark.requirement("EMB-CACHE-1")
-@pytest.mark.parametrize(
     ("operations", "kind"),
-    [*((PAIRS[0], kind) for kind in (*ALIKE, *TIDIED)), *((operations, "other") for operations in PAIRS[1:])],
+    [*((PAIRS[0], kind) for kind in (*ALIKE, *TIDIED)), *((pair, "far_end") for pair in PAIRS[1:])],
     ids=lambda value: value if isinstance(value, str) else "-".join(value),
 )
-def test_a_text_has_its_own_vector_beside_a_cached_one(
+def test_a_text_that_resembles_a_cached_one_is_another(
     embedding: Embedding, operations: tuple[str, str], kind: str
 ) -> None:
-    """A text gets the vector that it gets of an instance that never saw the one that it resembles."""
+    """A text that was never sent has its own vector, and asks the provider, however much it resembles a cached one."""
     embedding.require(*operations)
-    one, other = alike(embedding, kind)
-    first = embedding.vector(operations[0], one)
-    found, truth = embedding.vector(operations[1], other), uncached_instance(embedding).vector(operations[1], other)
-    expect_own_vector(embedding, found, first, truth)
+    one, other = resembling(embedding, operations, kind)
+    first = embedding.known_vector(operations[0], one)
+    reply = embedding.ask(operations[1], other)
+    if kind not in TIDIED:
+        asked_anew(embedding, operations[1], reply)
+    found = embedding.vector_in(reply, operations[1], other)
+    expect_own_vector(embedding, found, first, uncached_instance(embedding).vector(operations[1], other))
 
 
 @pytest.mark.requirement("EMB-CACHE-1")
@@ -119,14 +83,13 @@ def test_a_repeated_request_is_answered_like_the_first(embedding: Embedding, ope
     """A text that comes again, after others, has its own vector, be it from the cache or not."""
     embedding.require(operation)
     text = embedding.unique()
-    vectors = [embedding.vector(operation, each) for each in (text, embedding.unique(), text, embedding.unique(), text)]
-    for again in (vectors[2], vectors[4]):
-        expect.that(embedding.same(vectors[0], again), "the vector of the first time", "another vector")
+    first, _, again = (embedding.vector(operation, each) for each in (text, embedding.unique(), text))
+    expect.that(embedding.same(first, again), "the vector of the first time", "another vector")
 
 
 @pytest.mark.core
 @pytest.mark.requirement("EMB-CACHE-2")
-@pytest.mark.parametrize("operations", ALL_PAIRS, ids="-".join)
+@pytest.mark.parametrize("operations", PAIRS, ids="-".join)
 def test_a_cached_vector_stays_with_its_model(embedding: Embedding, operations: tuple[str, str]) -> None:
     """The same text of another listed model has that model's vector."""
     embedding.require(*operations)
@@ -143,8 +106,11 @@ def test_a_cached_vector_stays_with_its_model(embedding: Embedding, operations: 
 
 @pytest.mark.core
 @pytest.mark.requirement("EMB-CACHE-3")
-@pytest.mark.parametrize("first", [True, False], ids=["normalized_first", "plain_first"])
-@pytest.mark.parametrize("operations", ALL_PAIRS, ids="-".join)
+@pytest.mark.parametrize(
+    ("operations", "first"),
+    [(PAIRS[0], True), *((pair, False) for pair in PAIRS)],
+    ids=lambda value: "-".join(value) if isinstance(value, tuple) else "normalized_first" if value else "plain_first",
+)
 def test_a_cached_vector_stays_with_its_norm(embedding: Embedding, operations: tuple[str, str], first: bool) -> None:
     """The same text with the other value of `normalize` has a vector of the norm that belongs to it."""
     embedding.normalizes()
@@ -188,39 +154,39 @@ def test_a_cached_answer_has_its_own_flag(embedding: Embedding, first: str, oper
 @pytest.mark.requirement("EMB-CACHE-4")
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_a_cached_answer_does_not_spare_a_refusal(embedding: Embedding, operation: str) -> None:
-    """A text that was truncated once is refused all the same where it may not be truncated."""
+    """A text that was truncated once is refused all the same if it may not be truncated."""
     truncates(embedding)
     embedding.require(operation)
-    for text in (embedding.text_of(embedding.beyond(more)) for more in (7, 40)):
-        fresh = embedding.text_of(embedding.beyond(5))
-        with expect.resting_on("EMB-TRUNC-3"):
-            expect.refusal(embedding.embed(fresh, truncate=False), "TextTooLong")
-        embedding.ask(operation, text, truncate=True)
-        expect.refusal(embedding.embed(text, truncate=False), "TextTooLong")
+    with expect.resting_on("EMB-TRUNC-3"):
+        expect.refusal(embedding.known_embed(too_long(embedding, "a_word_more"), truncate=False), "TextTooLong")
+    text = embedding.text_of(embedding.beyond(7))
+    embedding.ask(operation, text, truncate=True)
+    expect.refusal(embedding.embed(text, truncate=False), "TextTooLong")
 
 
 @pytest.mark.core
 @pytest.mark.requirement("COM-CACHE-1")
-@pytest.mark.parametrize("operations", ALL_PAIRS, ids="-".join)
+@pytest.mark.parametrize("operations", PAIRS, ids="-".join)
 def test_a_cached_vector_stays_with_its_tenant(embedding: Embedding, operations: tuple[str, str]) -> None:
-    """The same text of another tenant, or of none, is not answered from the cache."""
+    """The same text of no tenant, or of another one, is not answered from the cache."""
     embedding.require(*operations)
-    tenants = [new_tenant() for _ in range(2)]
-    for one, other in ((tenants[0], tenants[1]), (tenants[0], {}), ({}, tenants[1])):
-        text = embedding.unique()
-        first, second = (embedding.requests.with_text(operation, text) for operation in operations)
-        asks_anew(embedding, operations[1], first, second, one, other, first_operation=operations[0])
+    text = embedding.unique()
+    first, again = (embedding.requests.with_text(operation, text) for operation in operations)
+    works(embedding.invoke(operations[0], first, new_tenant()), "an embedding")
+    for ctx in ({}, new_tenant())[operations not in PAIRS[:3] :]:
+        asked_anew(embedding, operations[1], embedding.invoke(operations[1], again, ctx))
 
 
 @pytest.mark.requirement("COM-CACHE-2")
-@pytest.mark.parametrize("scope", CACHE_SCOPES)
-@pytest.mark.parametrize("operation", ["embed", "embed_batch"])
+@pytest.mark.parametrize(
+    ("operation", "scope"), [*(("embed", each) for each in CACHE_SCOPES), ("embed_batch", "global")]
+)
 def test_a_cache_scope_does_not_share_vectors(embedding: Embedding, operation: str, scope: str) -> None:
     """Whatever two tenants say of the cache's scope, neither gets what was embedded for the other."""
     embedding.require(operation)
-    args = embedding.requests.with_text(operation, embedding.unique())
-    contexts = [{"tenant": f"tenant-{canary()}", **cache_scope(embedding, scope)} for _ in range(2)]
-    asks_anew(embedding, operation, args, args, *contexts)
+    args, said = embedding.requests.with_text(operation, embedding.unique()), cache_scope(embedding, scope)
+    works(embedding.invoke(operation, args, {**new_tenant(), **said}), "an embedding")
+    asked_anew(embedding, operation, embedding.invoke(operation, args, {**new_tenant(), **said}))
 
 
 @pytest.mark.requirement("COM-DEADLINE-1")
@@ -240,36 +206,31 @@ def test_an_expired_request_is_refused_however_often_it_was_answered(embedding: 
 def test_an_idempotency_key_does_not_mix_up_requests(embedding: Embedding, changed: str) -> None:
     """Another argument, or another operation, under one key gets its own answer."""
     embedding.require("embed")
-    require_distinct_without_key(embedding, requests_apart, changed, CACHED.get(changed, "EMB-CACHE-1"))
-    requests_apart(embedding, changed, new_key(**new_tenant()))
+    apart_under_a_key(embedding, requests_apart, changed, CACHED.get(changed, "EMB-CACHE-1"))
 
 
 @pytest.mark.requirement("COM-IDEM-1")
 @pytest.mark.parametrize("changed", ["a_text", "the_order", "the_number"])
 def test_an_idempotency_key_does_not_mix_up_batches(embedding: Embedding, changed: str) -> None:
     """Another text, another order or another number of texts under one key is another batch."""
-    require_distinct_without_key(embedding, batches_apart, changed, "EMB-BATCH-2")
-    batches_apart(embedding, changed, new_key(**new_tenant()))
+    apart_under_a_key(embedding, batches_apart, changed, "EMB-BATCH-2")
 
 
 @pytest.mark.requirement("COM-IDEM-2")
-@pytest.mark.parametrize("operation", ["embed", "embed_batch", "stream_embed"])
+@pytest.mark.parametrize("operation", OPERATIONS)
 def test_an_idempotency_key_belongs_to_its_tenant(embedding: Embedding, operation: str) -> None:
-    """The same request under the same key of another tenant asks the provider again."""
+    """The same request under the same key of another tenant, or of none, asks the provider again."""
     embedding.require(operation)
-    key, args = f"key-{canary()}", embedding.requests.distinct(operation)
-    one, other = ({"idempotency_key": key, "tenant": f"tenant-{canary()}"} for _ in range(2))
-    embedding.faults.provider_op(operation)
-    embedding.tells_apart()
-    if embedding.capabilities.caches:
-        plain = embedding.requests.distinct(operation)
-        embedding.invoke(operation, plain, {"tenant": one["tenant"]})
-        reply = embedding.invoke(operation, plain, {"tenant": other["tenant"]})
-        if not reply.is_error and not reply.exchange.reached_provider:
-            raise Blocked("COM-CACHE-1", "the cache gives one tenant's answer to another")
-    asks_anew(embedding, operation, args, args, one, other)
-    anew = embedding.requests.distinct(operation)
-    asks_anew(embedding, operation, anew, anew, one, {"idempotency_key": key})
+    key, args = new_key(), embedding.requests.distinct(operation)
+    works(embedding.invoke(operation, args, {**key, **new_tenant()}), "an embedding")
+    for ctx in ({**key, **new_tenant()}, key):
+        reply = embedding.invoke(operation, args, ctx)
+        try:
+            asked_anew(embedding, operation, reply)
+        except Violation:
+            if shared_without_key(embedding, operation):
+                raise Blocked("COM-CACHE-1", "the cache gives one tenant's answer to another") from None
+            raise
 
 
 @pytest.mark.requirement("EMB-IDEM-1")
@@ -279,9 +240,9 @@ def test_a_replay_is_answered_as_the_first_call(embedding: Embedding, what: str)
     embedding.require("embed")
     ctx, between = new_key(**new_tenant()), embedding.requests.with_text("embed", embedding.unique())
     name, args = replayed(embedding, what)
-    first = embedding.call(name, args, ctx)
+    first = embedding.call(name, args, keyed(ctx))
     embedding.call("embed", between, ctx)
-    again = embedding.call(name, args, ctx)
+    again = embedding.call(name, args, keyed(ctx))
     expect.readable(again)
     expect.that(first.is_error == again.is_error, "the answer of the first call", str(again))
     if not embeddings_of(first.result):
@@ -301,8 +262,10 @@ def test_a_request_that_is_sent_twice_at_once_has_one_answer(embedding: Embeddin
 
 @pytest.mark.requirement("EMB-BATCH-12")
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("position", [0, 1, 3])
-@pytest.mark.parametrize("kind", FAILING)
+@pytest.mark.parametrize(
+    ("kind", "position"),
+    [*(("content_filtered", position) for position in (0, 1, 3)), ("invalid_request", 1), ("unavailable", 1)],
+)
 def test_texts_after_a_failed_one_are_not_forgotten(embedding: Embedding, kind: str, position: int, way: str) -> None:
     """When one call of the provider fails, each text is embedded or reported, in its place, or the batch is refused."""
     fresh, texts, reply, struck = failing_batch(embedding, kind, position, way)
@@ -320,11 +283,8 @@ def test_texts_after_a_failed_one_are_not_forgotten(embedding: Embedding, kind: 
 def test_a_failed_text_has_the_class_of_its_failure(embedding: Embedding, kind: str, way: str) -> None:
     """A text that the provider refused is reported with the class that the failure has everywhere."""
     _, _, reply, _ = failing_batch(embedding, kind, 1, way)
-    failures = failures_of(reply.result)
-    if not failures:
-        raise NotApplicable("no text is reported as failed")
     canonical = str(BY_KIND[kind].canonical)
-    for failure in failures:
+    for failure in reported(reply):
         name = class_of(failure)
         if name is None:
             raise Blocked("EMB-BATCH-11", "a failed text names no class")
@@ -336,10 +296,7 @@ def test_a_failed_text_has_the_class_of_its_failure(embedding: Embedding, kind: 
 def test_a_failed_text_does_not_take_over_the_failure_of_the_batch(embedding: Embedding, position: int) -> None:
     """If the provider was unavailable for a batch and then filtered one text of it, a bad request is reported."""
     _, _, reply, _ = failing_batch(embedding, "content_filtered", position, "fallback", "unavailable")
-    failures = failures_of(reply.result)
-    if not failures:
-        raise NotApplicable("no text is reported as failed")
-    families = {family_of(failure) for failure in failures}
+    families = {family_of(failure) for failure in reported(reply)}
     expect.that("BadRequest" in families, "BadRequest among the failures", "none", "result.failed_texts.error")
 
 
@@ -358,6 +315,14 @@ def test_a_batch_falls_back_in_order(embedding: Embedding) -> None:
         raise NotApplicable("a batch that the provider refuses is refused whole")
     found = placed(fresh, "EMB-BATCH-12", all_accounted_for(reply, texts), texts)
     each_its_own(fresh, found, texts, embedding.own_vectors(texts))
+
+
+@pytest.mark.requirement("COM-IDEM-7")
+@pytest.mark.parametrize("operation", ["embed", "embed_batch"])
+def test_a_request_that_is_sent_twice_at_once_asks_the_provider_once(embedding: Embedding, operation: str) -> None:
+    """Two calls of one request under one key, sent together, reach a slow provider once."""
+    ctx = new_key(**new_tenant())
+    replays.asks_once(embedding, embedding.envelope(operation, embedding.requests.distinct(operation), ctx))
 
 
 @pytest.mark.requirement("COM-IDEM-5")

@@ -1,6 +1,5 @@
 """Listings in pages: complete, exactly once, filtered (SPECIFICATION 7.3.3, 11.5; R31, R32)."""
 
-from itertools import islice
 from typing import Any
 
 import pytest
@@ -40,22 +39,19 @@ def test_a_page_is_of_the_schema(graph: Graph) -> None:
 
 @pytest.mark.core
 @pytest.mark.requirement("GRA-BULK-3")
-@pytest.mark.parametrize("limit", [1, 2, 3, 5, 10, 11, 12, 100, None], ids=str)
+@pytest.mark.parametrize("limit", [2, 10, 11, 12, None], ids=str)
 def test_pages_have_every_node_once(graph: Graph, limit: int | None) -> None:
     """Whatever the size of a page, following the cursor gives every node exactly once."""
-    sandbox = paging.filled(graph, paging.COUNT)
-    given = {} if limit is None else {"limit": limit}
-    paging.spacious(sandbox, limit)
-    paging.every_node_once(
-        sandbox, {**given, **paging.narrowed(sandbox)}, {sandbox.id(f"n{number}") for number in range(paging.COUNT)}
-    )
+    sandbox, pages = paging.pages(graph, limit)
+    paging.every_node_once(sandbox, pages, {sandbox.id(f"n{number}") for number in range(paging.COUNT)})
 
 
 @pytest.mark.requirement("GRA-BULK-3")
 def test_more_nodes_than_a_page_holds_by_default(graph: Graph) -> None:
     """More than a hundred nodes are all listed, without a `limit`."""
-    sandbox = paging.filled(graph, 130)
-    paging.every_node_once(sandbox, paging.narrowed(sandbox), {sandbox.id(f"n{number}") for number in range(130)})
+    sandbox = paging.filled(graph, 105)
+    pages = sandbox.pages(paging.narrowed(sandbox))
+    paging.every_node_once(sandbox, pages, {sandbox.id(f"n{number}") for number in range(105)})
 
 
 @pytest.mark.requirement("GRA-BULK-3")
@@ -63,10 +59,10 @@ def test_pages_of_an_empty_place_end(graph: Graph) -> None:
     """If nothing was written, or everything deleted, there are no nodes and no more pages."""
     sandbox = paging.bulky(graph)
     graph.namespaces(aside=True)
-    paging.every_node_once(sandbox, {"limit": 2}, set())
+    paging.every_node_once(sandbox, sandbox.pages({"limit": 2}), set())
     sandbox.put(sandbox.node("a"))
     sandbox.remove("nodes", "a")
-    paging.every_node_once(sandbox, {"limit": 2}, set())
+    paging.every_node_once(sandbox, sandbox.pages({"limit": 2}), set())
 
 
 @pytest.mark.requirement("GRA-BULK-3")
@@ -76,39 +72,33 @@ def test_a_tenant_pages_through_its_own_nodes(graph: Graph) -> None:
     sandbox = graph.sandbox(tenant=f"tenant-{canary()}")
     sandbox.put(*(sandbox.node(f"n{number}") for number in range(5)))
     paging.spacious(sandbox, 2)
-    paging.every_node_once(
-        sandbox, {"limit": 2, **paging.narrowed(sandbox)}, {sandbox.id(f"n{number}") for number in range(5)}
-    )
+    pages = sandbox.pages({"limit": 2, **paging.narrowed(sandbox)})
+    paging.every_node_once(sandbox, pages, {sandbox.id(f"n{number}") for number in range(5)})
 
 
 @pytest.mark.core
 @pytest.mark.requirement("GRA-BULK-4")
-@pytest.mark.parametrize("limit", [1, 2, 5])
+@pytest.mark.parametrize("limit", [2, 10])
 def test_a_page_is_no_larger_than_asked_for(graph: Graph, limit: int) -> None:
     """The first page and the following ones have at most `limit` nodes."""
-    sandbox = paging.filled(graph, paging.COUNT)
-    for page in islice(sandbox.pages({"limit": limit, **paging.narrowed(sandbox)}), paging.COUNT):
+    for page in paging.pages(graph, limit)[1]:
         expect.that(len(page) <= limit, f"at most {limit} nodes", f"{len(page)}", "result.nodes")
 
 
 @pytest.mark.core
 @pytest.mark.requirement("GRA-BULK-5")
-@pytest.mark.parametrize("limit", [1, 2, 3, 100])
+@pytest.mark.parametrize("limit", [2, 100])
 def test_a_filter_is_heeded_on_every_page(graph: Graph, limit: int) -> None:
     """Of eleven nodes the four that fit are listed, each once, in pages of any size."""
     sandbox = paging.bulky(graph)
     fit = {2, 3, 7, 10}
     sandbox.put(*(sandbox.node(f"n{n}", corpus_kind=f"{sandbox.tag}{n in fit}") for n in range(paging.COUNT)))
     wanted = {"corpus_kind": f"{sandbox.tag}True"}
-    if paging.served(sandbox, wanted):
-        paging.every_node_once(
-            sandbox, {"limit": limit, "filter": wanted}, {sandbox.id(f"n{number}") for number in fit}
-        )
+    paging.fit_once(sandbox, limit, wanted, {sandbox.id(f"n{number}") for number in fit})
 
 
 @pytest.mark.requirement("GRA-BULK-5")
-@pytest.mark.parametrize("kind", ["text", "number", "boolean", "two", "missing", "other_type"])
-def test_a_filter_compares_values(graph: Graph, kind: str) -> None:
+def test_a_filter_compares_values(graph: Graph) -> None:
     """Text, numbers and booleans are compared with their type, several properties all together."""
     sandbox = paging.bulky(graph)
     sandbox.put(
@@ -116,17 +106,16 @@ def test_a_filter_compares_values(graph: Graph, kind: str) -> None:
         sandbox.node("b", corpus_kind="x", corpus_size=2, corpus_true=False),
         sandbox.node("c", corpus_kind="y", corpus_size=1),
     )
-    cases: dict[str, tuple[dict[str, Any], str]] = {
-        "text": ({"corpus_kind": "x"}, "ab"),
-        "number": ({"corpus_size": 1}, "ac"),
-        "boolean": ({"corpus_true": True}, "a"),
-        "two": ({"corpus_kind": "x", "corpus_size": 1}, "a"),
-        "missing": ({"corpus_missing": 1}, ""),
-        "other_type": ({"corpus_size": "1"}, ""),
-    }
-    wanted, names = {"corpus_group": sandbox.group, **cases[kind][0]}, cases[kind][1]
-    if paging.served(sandbox, wanted):
-        paging.every_node_once(sandbox, {"limit": 5, "filter": wanted}, {sandbox.id(name) for name in names})
+    cases: tuple[tuple[dict[str, Any], str], ...] = (
+        ({"corpus_kind": "x"}, "ab"),
+        ({"corpus_size": 1}, "ac"),
+        ({"corpus_true": True}, "a"),
+        ({"corpus_kind": "x", "corpus_size": 1}, "a"),
+        ({"corpus_missing": 1}, ""),
+        ({"corpus_size": "1"}, ""),
+    )
+    for wanted, names in cases:
+        paging.fit_once(sandbox, 5, {"corpus_group": sandbox.group, **wanted}, {sandbox.id(name) for name in names})
 
 
 @pytest.mark.core

@@ -22,7 +22,6 @@ from pytest_corpus.suites.shared.claims.labels import StreamTimes as TestStreamT
 from pytest_corpus.suites.shared.claims.privacy import IdPrivacy as TestIdPrivacy
 from pytest_corpus.suites.shared.claims.privacy import Privacy as TestPrivacy
 from pytest_corpus.suites.shared.claims.propagation import Propagation as TestPropagation
-from pytest_corpus.suites.shared.contexts import new_tenant, require_tenants
 
 
 @pytest.mark.requirement("GRA-OBS-1")
@@ -72,11 +71,10 @@ def test_a_namespace_is_no_label(graph: Graph) -> None:
 @pytest.mark.parametrize("operation", ["health", "get_schema"])
 def test_a_report_names_nothing_of_another_tenant(graph: Graph, operation: str) -> None:
     """Neither a namespace nor the id of a node of one tenant stands in what is reported to another."""
-    require_tenants(graph)
     graph.require(operation)
-    [owner] = isolation.tenants(graph, 1, own=True)
+    owner, other = isolation.two_tenants(graph, own=True)
     owner.put(owner.node("a"))
-    said = json.dumps(expect.success(graph.call(operation, {}, new_tenant()), "a report"))
+    said = json.dumps(expect.success(graph.call(operation, {}, other.ctx), "a report"))
     named = owner.id("a") in said or (owner.namespace is not None and owner.namespace in said)
     expect.that(not named, "nothing of another tenant's", "the name of what it keeps", "result")
 

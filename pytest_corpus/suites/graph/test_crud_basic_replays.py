@@ -1,4 +1,4 @@
-"""Writes that are sent again with their idempotency key (SPECIFICATION 6.1; R26, R45)."""
+"""Writes that are sent again with their idempotency key (SPECIFICATION 6.1; R26, R45, R126)."""
 
 from typing import Any
 
@@ -7,47 +7,50 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.kit.replays import keyed
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.graph.support.answers import failures, listed
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
-from pytest_corpus.suites.graph.support.scenarios import idempotency
-from pytest_corpus.suites.graph.support.scenarios.isolation import tenants
+from pytest_corpus.suites.graph.support.sandbox import Sandbox
+from pytest_corpus.suites.graph.support.scenarios.idempotency import MUTATING, Write
+from pytest_corpus.suites.graph.support.scenarios.isolation import at, two_places
 from pytest_corpus.suites.graph.support.written_items import MANY
 from pytest_corpus.suites.shared.claims import replays
-from pytest_corpus.suites.shared.contexts import new_key, require_tenants
+from pytest_corpus.suites.shared.contexts import new_key
 
 
 @pytest.mark.core
 @pytest.mark.requirement("COM-IDEM-3")
-@pytest.mark.parametrize("where", ["default", "tenant", "namespace"])
-@pytest.mark.parametrize("name", idempotency.MUTATING)
+@pytest.mark.parametrize(
+    ("name", "where"),
+    [*((name, "default") for name in MUTATING), ("upsert_nodes", "tenant"), ("delete_nodes", "namespace")],
+)
 def test_a_replay_changes_nothing(graph: Graph, name: str, where: str) -> None:
-    """The same write with the same key, after another one, leaves what is there and answers as before."""
-    graph.require(name)
-    if where == "namespace":
-        graph.namespaces(aside=True)
-    tenant = f"tenant-{canary()}" if where == "tenant" else None
-    sandbox = graph.sandbox(tenant=tenant, own=where == "namespace")
-    args, other, shows = idempotency.rivals(graph, sandbox, name)
-    key = new_key()
-    first = sandbox.call(name, args, key)
+    """A write that is sent again with its key, after it was undone, leaves what is there and answers as before.
+
+    Its request id, deadline and trace are not part of the key.
+    """
+    sandbox, key = at(graph, where), new_key()
+    write = Write(graph, sandbox, name)
+    first = sandbox.call(name, write.args, keyed(key))
     expect.success(first, "a write with an idempotency key to work")
-    other()
-    again = sandbox.call(name, args, key)
+    write.undo()
+    again = sandbox.call(name, write.args, keyed(key))
     expect.success(again, "a replay to succeed")
-    shows()
+    write.shows("what was done after the first call", done=False)
     replays.answers_again(first, again)
 
 
 @pytest.mark.requirement("COM-IDEM-3")
 @pytest.mark.parametrize("name", ["upsert_edges", *MANY])
 def test_a_replay_has_the_failures_of_the_first_call(graph: Graph, name: str) -> None:
-    """A write of which a part failed is answered again with just that failure, in its place."""
+    """A write of which parts failed is answered again with just those failures, in their order."""
     graph.require(name, "upsert_nodes", "upsert_edges")
     sandbox, key = graph.sandbox(), new_key()
     sandbox.put(sandbox.node("a"), sandbox.node("b"))
-    written = [sandbox.edge("a", "b"), sandbox.edge("a", "none")][-graph.at_once :]
+    ends = (("none", "b"), ("a", "b"), ("a", "none"))[: graph.at_once]
+    written = [sandbox.edge(source, target) for source, target in ends]
     args: dict[str, Any] = {"edges": written}
     if name in MANY:
         args = {MANY[name]: [sandbox.item("upsert_edges", edges=[edge]) for edge in written]}
@@ -73,6 +76,16 @@ def test_a_write_that_is_sent_twice_at_once_is_carried_out_once(graph: Graph, ki
     replays.has_one_answer(graph, graph.envelope(f"delete_{kind}", args, ctx))
 
 
+@pytest.mark.requirement("COM-IDEM-7")
+@pytest.mark.parametrize("name", ["upsert_nodes", "delete_edges", "transaction"])
+def test_a_write_that_is_sent_twice_at_once_asks_the_provider_once(graph: Graph, name: str) -> None:
+    """Two calls of one write under one key, sent together, reach a slow provider once."""
+    sandbox = graph.sandbox()
+    place = {} if name in MANY else sandbox.place
+    args = {**place, **Write(graph, sandbox, name).args}
+    replays.asks_once(graph, graph.envelope(name, args, {**sandbox.ctx, **new_key()}))
+
+
 @pytest.mark.requirement("COM-IDEM-5")
 @pytest.mark.parametrize("name", ["upsert_nodes", *MANY])
 def test_a_write_that_failed_can_be_sent_again(graph: Graph, name: str) -> None:
@@ -85,77 +98,54 @@ def test_a_write_that_failed_can_be_sent_again(graph: Graph, name: str) -> None:
 
 
 @pytest.mark.requirement("COM-IDEM-1")
-@pytest.mark.parametrize("name", ["upsert_nodes", "delete_nodes", "batch", "transaction"])
+@pytest.mark.parametrize("name", MUTATING)
 def test_a_key_with_other_arguments_is_another_write(graph: Graph, name: str) -> None:
-    """Two different writes with one key are both carried out."""
-    graph.require(name, "upsert_nodes")
-    sandbox = graph.sandbox()
-    key = new_key()
-    nodes = [sandbox.node("a"), sandbox.node("b")]
-    if name == "delete_nodes":
-        sandbox.put(*nodes)
-        for node in nodes:
-            expect.success(sandbox.call(name, {"ids": [node["id"]]}, key), f"{name} to work")
-    for node in nodes if name != "delete_nodes" else ():
-        args: dict[str, Any] = {"nodes": [node]}
-        if name in MANY:
-            args = {MANY[name]: [sandbox.item("upsert_nodes", nodes=[node])]}
-        expect.success(sandbox.call(name, args, key), f"{name} to work")
-    left = [] if name == "delete_nodes" else [value_of(node) for node in nodes]
-    sandbox.all_show(left, "what both writes make")
+    """Two writes of different items with one key are both carried out."""
+    done_in_each(graph, name, graph.sandbox(), graph.sandbox())
 
 
 @pytest.mark.requirement("COM-IDEM-1")
-@pytest.mark.parametrize("name", ["upsert_nodes", "batch", "transaction"])
+@pytest.mark.parametrize("name", ["upsert_nodes", "batch"])
 def test_a_key_in_another_namespace_is_another_write(graph: Graph, name: str) -> None:
     """The same write with one key in two namespaces is carried out in each."""
-    graph.require(name)
     graph.namespaces(aside=True)
-    one = graph.sandbox()
-    other = one.like(namespace=graph.sandbox().namespace)
-    node, key = one.node("a"), new_key()
-    for sandbox in (one, other):
-        args: dict[str, Any] = {"nodes": [node]}
-        if name in MANY:
-            args = {MANY[name]: [sandbox.item("upsert_nodes", nodes=[node])]}
-        expect.success(sandbox.call(name, args, key), f"{name} to work")
-    for sandbox in (one, other):
-        sandbox.all_show([value_of(node)], "the node of the namespace")
+    done_in_each(graph, name, *two_places(graph, "namespaces"))
+
+
+@pytest.mark.requirement("COM-IDEM-2")
+@pytest.mark.parametrize("name", MUTATING)
+def test_a_key_of_another_tenant_is_another_write(graph: Graph, name: str) -> None:
+    """The same write with the same key of two tenants is carried out for each."""
+    done_in_each(graph, name, *two_places(graph, "tenants"))
 
 
 @pytest.mark.requirement("COM-IDEM-1")
 def test_a_key_with_another_value_is_another_write(graph: Graph) -> None:
     """Two writes of one node with one key and different values are both carried out."""
     graph.require("upsert_nodes")
-    sandbox = graph.sandbox()
-    key = new_key()
-    first, second = sandbox.node("a"), sandbox.node("a")
-    for node in (first, second):
+    sandbox, key = graph.sandbox(), new_key()
+    nodes = [sandbox.node("a"), sandbox.node("a")]
+    for node in nodes:
         expect.success(sandbox.call("upsert_nodes", {"nodes": [node]}, key), "a write to work")
-    sandbox.all_show([value_of(second)], "what the second write makes")
+    sandbox.all_show([value_of(nodes[1])], "what the second write makes")
 
 
 @pytest.mark.requirement("COM-IDEM-1")
 def test_a_key_of_one_operation_is_not_that_of_another(graph: Graph) -> None:
-    """Two different operations with one key are both carried out."""
-    graph.require("upsert_nodes", "delete_nodes")
-    sandbox = graph.sandbox()
-    key = new_key()
-    expect.success(sandbox.call("upsert_nodes", {"nodes": [sandbox.node("a")]}, key), "a write to work")
-    expect.success(sandbox.call("delete_nodes", {"ids": [sandbox.id("a")]}, key), "a delete to work")
-    sandbox.all_show([], "nothing, after the delete")
+    """Two different operations with one key, and the same arguments, are both carried out."""
+    graph.require("upsert_nodes", "delete_nodes", "delete_edges")
+    sandbox, key = graph.sandbox(), new_key()
+    sandbox.put(sandbox.node("a"))
+    for name in ("delete_edges", "delete_nodes"):
+        expect.success(sandbox.call(name, {"ids": [sandbox.id("a")]}, key), f"{name} to work")
+    sandbox.all_show([], "nothing, after the second delete")
 
 
-@pytest.mark.requirement("COM-IDEM-2")
-def test_a_key_of_another_tenant_is_another_write(graph: Graph) -> None:
-    """The same write with the same key of two tenants is carried out for each."""
-    require_tenants(graph)
-    readers = graph.readers.of_nodes()
-    one, other = tenants(graph, 2)
+def done_in_each(graph: Graph, name: str, *places: Sandbox) -> None:
+    """A write with one key is carried out in each place."""
     key = new_key()
-    node = one.node("a")
-    for sandbox in (one, other):
-        expect.success(sandbox.call("upsert_nodes", {"nodes": [node]}, key), "a write to work")
-    for reader in readers:
-        for sandbox in (one, other):
-            sandbox.shows(reader, [value_of(node)], "the node of the tenant")
+    writes = {place: Write(graph, place, name) for place in places}
+    for place, write in writes.items():
+        expect.success(place.call(name, write.args, key), f"{name} to work")
+    for write in writes.values():
+        write.shows("what the write of this place makes", done=True)

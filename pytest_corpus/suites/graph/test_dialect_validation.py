@@ -5,12 +5,17 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.expect import note_check
+from pytest_corpus.kit.fixtures import deciding, rules
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
+from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.dialects import DIALECTS
 from pytest_corpus.suites.graph.support.answers import records
 from pytest_corpus.suites.graph.support.component import Graph, graph
+from pytest_corpus.suites.graph.support.prerequisites import is_refused
 from pytest_corpus.suites.graph.support.scenarios import edges
+from pytest_corpus.suites.graph.support.written_items import MANY
 
 NO_STRINGS: dict[str, Any] = {"number": 7, "list": ["cypher"], "object": {"name": "cypher"}}
 
@@ -28,11 +33,28 @@ def test_dialects_are_listed(graph: Graph) -> None:
     raise NotAssessed("no dialect is listed, and none that the suite knows is answered")
 
 
-@pytest.mark.requirement("GRA-DIALECT-2")
-def test_every_listed_dialect_is_answered(graph: Graph) -> None:
+@deciding("operation", query="GRA-DIALECT-2", stream_query="GRA-DIALECT-3")
+def test_every_listed_dialect_is_answered(graph: Graph, operation: str) -> None:
     """A plain query in each listed dialect finds the nodes that were written."""
-    graph.require("query")
-    answered(graph, "query")
+    graph.require(operation)
+    graph.seed()
+    unknown = []
+    first = graph.seeds.answers(operation, "group", group=graph.seeds.group)
+    for name in graph.dialects.known:
+        args = graph.question("group", name, group=graph.seeds.group)
+        obstacle = graph.dialects.obstacle("group", name)
+        if obstacle is not None and not isinstance(obstacle, Blocked) and not graph.dialects.certain(name):
+            unknown.append(name)
+            takes_plain_text(graph, operation, name)
+            continue
+        reply = graph.invoke(operation, args)
+        if reply.is_error:
+            raise Violation(f"the listed dialect {name} to be answered", str(reply))
+        found = {value for record in records(reply) for value in graph.seeds.own(record)}
+        expect.that(found == set(first), f"the records that {graph.dialect} finds", "others", name)
+    unknown += [name for name in graph.dialects.listed if name not in graph.dialects.known]
+    if unknown:
+        raise NotAssessed(f"no probe queries for {', '.join(unknown)}: give them with --corpus-dialects")
 
 
 @pytest.mark.requirement("GRA-DIALECT-2")
@@ -50,36 +72,36 @@ def test_every_listed_dialect_follows_edges(graph: Graph) -> None:
             expect.that(found == [values["b"]], "the node that the edge leads to", f"{len(found)} others", name)
 
 
-@pytest.mark.requirement("GRA-DIALECT-3")
-def test_every_listed_dialect_is_streamed(graph: Graph) -> None:
-    """A plain query in each listed dialect streams the nodes that were written."""
-    graph.require("stream_query")
-    answered(graph, "stream_query")
-
-
 @pytest.mark.core
-@pytest.mark.requirement("GRA-DIALECT-4")
+@deciding("operation", query="GRA-DIALECT-4", stream_query="GRA-DIALECT-5")
 @pytest.mark.parametrize("form", ["no-such-dialect", "{known}-ext", "sparql\u00fc", "x"])
-def test_an_unknown_dialect_is_not_supported(graph: Graph, form: str) -> None:
-    """A dialect that is not listed is NOT_SUPPORTED, be it strange or like a listed one."""
-    graph.require("query")
-    expect.refusal(graph.call("query", unknown(graph, form)), "NotSupported")
-
-
-@pytest.mark.requirement("GRA-DIALECT-5")
-@pytest.mark.parametrize("form", ["no-such-dialect", "{known}-ext"])
-def test_an_unknown_dialect_is_not_streamed(graph: Graph, form: str) -> None:
-    """A dialect that is not listed is NOT_SUPPORTED to a stream too."""
-    graph.require("stream_query")
-    expect.refusal(graph.stream("stream_query", unknown(graph, form)), "NotSupported")
+def test_an_unknown_dialect_is_not_supported(graph: Graph, form: str, operation: str) -> None:
+    """A dialect that is not listed is NOT_SUPPORTED, whether it is strange or like a listed one."""
+    graph.require(operation)
+    plain = graph.question("group", group=graph.seeds.group)
+    expect.refusal(graph.invoke(operation, {**plain, "dialect": form.format(known=graph.dialect)}), "NotSupported")
 
 
 @pytest.mark.requirement("GRA-DIALECT-4")
-def test_a_dialect_of_the_protocol_that_is_not_listed_is_refused_as_such(graph: Graph) -> None:
-    """If a dialect of the protocol is not listed, its refusal is NOT_SUPPORTED."""
-    for name in unlisted(graph):
-        reply = graph.call("query", spoken(graph, name))
-        if reply.is_error:
+@pytest.mark.parametrize("name", list(MANY))
+def test_an_unknown_dialect_in_a_batch_is_not_supported(graph: Graph, name: str) -> None:
+    """A query of a batch, or a transaction, in a dialect that is not listed fails with NOT_SUPPORTED."""
+    graph.require(name, "query")
+    args = {**graph.question("group", group=graph.seeds.group), "dialect": "no-such-dialect"}
+    reply = graph.call(name, {MANY[name]: [graph.item("query", **args)]})
+    expect.either(reply, "BadRequest", "NotSupported")
+    refused = reply.is_error or (is_refused(reply) and not graph.seeds.own(reply.result))
+    expect.that(refused, "a failure with NOT_SUPPORTED", str(reply), "result.results")
+
+
+@rules(refused_as_such="GRA-DIALECT-4", not_working="GRA-DIALECT-7")
+def test_a_dialect_of_the_protocol_that_is_not_listed_is_not_supported(graph: Graph, requirement: str) -> None:
+    """If a dialect of the protocol is not listed, it does not work, and its refusal is NOT_SUPPORTED."""
+    for reply in in_unlisted_dialects(graph):
+        expect.readable(reply)
+        if requirement == "GRA-DIALECT-7":
+            expect.that(reply.is_error, "NOT_SUPPORTED, as capabilities say", str(reply))
+        elif reply.is_error:
             expect.refusal(reply, "NotSupported")
 
 
@@ -93,15 +115,6 @@ def test_a_dialect_that_is_no_string_is_refused(graph: Graph, operation: str, va
     expect.refusal(graph.invoke(operation, {**plain, "dialect": value}), "BadRequest", "NotSupported")
 
 
-@pytest.mark.requirement("GRA-DIALECT-7")
-def test_a_dialect_that_is_not_listed_does_not_work(graph: Graph) -> None:
-    """No dialect of the protocol is answered without being listed."""
-    for name in unlisted(graph):
-        reply = graph.call("query", spoken(graph, name))
-        expect.readable(reply)
-        expect.that(reply.is_error, "NOT_SUPPORTED, as capabilities say", str(reply))
-
-
 @pytest.mark.requirement("GRA-DIALECT-8")
 def test_the_only_dialect_need_not_be_named(graph: Graph) -> None:
     """If one dialect is listed, a query without `dialect` is answered in it."""
@@ -112,53 +125,24 @@ def test_the_only_dialect_need_not_be_named(graph: Graph) -> None:
     expect.success(graph.call("query", {"text": plain["text"], "params": plain["params"]}), "the only dialect")
 
 
-def answered(graph: Graph, operation: str) -> None:
-    """The seeds are found at a entry point in every listed dialect, as they are found in the first one."""
-    graph.seed()
-    unheard = []
-    first = graph.seeds.answers(operation, "group", group=graph.seeds.group)
-    for name in graph.dialects.known:
-        args = graph.question("group", name, group=graph.seeds.group)
-        obstacle = graph.dialects.obstacle("group", name)
-        if obstacle is not None and not isinstance(obstacle, Blocked) and not graph.dialects.certain(name):
-            unheard.append(name)
-            understood(graph, operation, {**args, "params": {}}, graph.dialects.plain(name))
-            continue
-        reply = graph.invoke(operation, args)
-        if reply.is_error:
-            raise Violation(f"the listed dialect {name} to be answered", str(reply))
-        found = [value for record in records(reply) for value in graph.seeds.own(record)]
-        expect.that(sorted(set(found)) == sorted(set(first)), f"the records that {graph.dialect} finds", "others", name)
-    unheard += [name for name in graph.dialects.listed if name not in graph.dialects.known]
-    if unheard:
-        raise NotAssessed(f"no probe queries for {', '.join(unheard)}: give them with --corpus-dialects")
-
-
-def understood(graph: Graph, operation: str, args: dict[str, Any], plain: str) -> None:
+def takes_plain_text(graph: Graph, operation: str, dialect: str) -> None:
     """A listed dialect of which no probe query is taken takes at least the plainest of texts, where one is known."""
-    if plain and (reply := graph.invoke(operation, {**args, "text": plain})).is_a("BadRequest"):
-        raise Violation(f"a plain query of the listed dialect {args['dialect']} to be answered", str(reply))
+    args = {"text": graph.dialects.plain(dialect), "dialect": dialect, "params": {}}
+    if args["text"] and (reply := graph.invoke(operation, args)).is_a("BadRequest"):
+        raise Violation(f"a plain query of the listed dialect {dialect} to be answered", str(reply))
 
 
-def unknown(graph: Graph, form: str) -> dict[str, Any]:
-    """A plain query in a dialect that is not listed."""
-    return {**graph.question("group", group=graph.seeds.group), "dialect": form.format(known=graph.dialect)}
-
-
-def unlisted(graph: Graph) -> list[str]:
-    """The dialects of the protocol that capabilities do not list.
+def in_unlisted_dialects(graph: Graph) -> list[Reply]:
+    """The answers to a plain query, in its most usual words, in the dialects that capabilities do not list.
 
     Raises:
         NotApplicable: they list them all, or none at all.
     """
     graph.require("query")
     listed = {name.lower() for name in graph.dialects.listed}
-    found = [name for name in DIALECTS if name not in listed]
-    if not found:
+    texts = {name: row.spellings["group"][0] for name, row in DIALECTS.items() if name not in listed}
+    if not texts:
         raise NotApplicable("every dialect of the protocol is listed")
-    return found
-
-
-def spoken(graph: Graph, name: str) -> dict[str, Any]:
-    """A plain query in a dialect, in its most usual words."""
-    return {"text": DIALECTS[name].spellings["group"][0], "dialect": name, "params": {"group": graph.seeds.group}}
+    plain = {"params": {"group": graph.seeds.group}}
+    asked = [{"text": text, "dialect": name, **plain} for name, text in texts.items()]
+    return cached(graph, "unlisted dialects", lambda: [graph.call("query", args) for args in asked])

@@ -3,3 +3,4 @@
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.suites.shared.claims.faults import Faults as TestFaults
 from pytest_corpus.suites.shared.claims.faults import StreamFaults as TestStreamFaults
+from pytest_corpus.suites.shared.claims.replays import LateReplays as TestLateReplays

@@ -1,17 +1,27 @@
-"""Queries: what they find, how parameters go in, what is refused (SPECIFICATION 7.3.2; ERRORS 6.4)."""
+"""Queries and streams: what they find, how parameters go in, what is refused (SPECIFICATION 7.3.2; ERRORS 6.4)."""
+
+from contextlib import nullcontext
+from itertools import product
 
 import pytest
 
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import cached, plain
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.fixtures import deciding, subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.reply import StreamReply
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.graph.support.answers import records
+from pytest_corpus.suites.graph.support.capabilities import ASKING
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.scenarios import queries
 from pytest_corpus.suites.graph.support.written_items import MANY
+
+FINDING = deciding("operation", query="GRA-QUERY-2", stream_query="GRA-STREAM-2")
+BINDING = deciding("operation", query="GRA-QUERY-3", stream_query="GRA-STREAM-4")
+"""The operations that take a text, and the requirement of each."""
 
 MOST_TEXT = 2_000_000
 """A longer query is not sent only to see that it is refused."""
@@ -28,17 +38,35 @@ def test_a_plain_query_is_answered(graph: Graph) -> None:
 
 
 @pytest.mark.core
-@pytest.mark.requirement("GRA-QUERY-2")
+@FINDING
 @pytest.mark.parametrize("purpose", ["group", "find"])
-def test_a_query_finds_what_was_written(graph: Graph, purpose: str) -> None:
-    """By its group or by its key, a query finds the nodes that fit and no others."""
-    queries.finds(graph, "query", purpose)
+def test_what_was_written_is_found(graph: Graph, purpose: str, operation: str) -> None:
+    """By its group or by its key, an operation finds the nodes that fit and no others."""
+    queries.asked(graph, operation, purpose)
+    sandbox, other = graph.sandbox(own=False), graph.sandbox(own=False)
+    values = sandbox.put_named("abc")
+    other.put(other.node("a"))
+    if purpose == "group":
+        sandbox.shows(operation, values.values(), "the nodes of the group")
+        return
+    for name, value in values.items():
+        found = sandbox.answers(operation, "find", wanted=sandbox.key(name))
+        expect.that(found == [value], "the one node of that key", f"{len(found)} nodes, or another", "records")
 
 
-@pytest.mark.requirement("GRA-QUERY-2")
-def test_a_query_finds_what_is_there_now(graph: Graph) -> None:
+@FINDING
+def test_what_is_there_now_is_found(graph: Graph, operation: str) -> None:
     """The same query before and after a write, an update and a delete finds each time what is there."""
-    queries.changes(graph, "query")
+    queries.asked(graph, operation)
+    graph.require("upsert_nodes", "delete_nodes")
+    sandbox = graph.sandbox(own=False)
+    sandbox.shows(operation, (), "nothing before the first write")
+    values: dict[str, str] = {}
+    for name in "aba":
+        values |= sandbox.put_named(name)
+        sandbox.shows(operation, values.values(), "what was written so far")
+    sandbox.remove("nodes", "b")
+    sandbox.shows(operation, [values["a"]], "the node that is left")
 
 
 @pytest.mark.requirement("GRA-QUERY-2")
@@ -60,47 +88,98 @@ def test_a_query_finds_what_a_batch_changed(graph: Graph, way: str) -> None:
 
 
 @pytest.mark.core
-@pytest.mark.requirement("GRA-QUERY-3")
-@pytest.mark.parametrize("kind", list(queries.TRICKY))
-def test_a_parameter_is_a_value(graph: Graph, kind: str) -> None:
+@BINDING
+def test_a_parameter_is_a_value(graph: Graph, operation: str) -> None:
     """A parameter that reads like a piece of a query finds the node that has it as a value, and no other."""
-    queries.binds(graph, "query", queries.TRICKY[kind])
+    queries.asked(graph, operation, "find")
+    sandbox, keys = queries.tricky_nodes(graph)
+    for kind, (key, value) in keys.items():
+        found = sandbox.answers(operation, "find", wanted=key)
+        expect.that(found == [value], f"the node of the value {kind}", f"{len(found)} nodes, or another", "records")
+    for kind in queries.INJECTIONS:
+        found = records(graph.invoke(operation, graph.question("find", wanted=queries.TRICKY[kind]), sandbox.ctx))
+        expect.that(not found, f"no record for {kind}, which no node has", f"{len(found)}", "records")
 
 
-@pytest.mark.requirement("GRA-QUERY-4")
-@pytest.mark.parametrize("kind", list(queries.TYPED))
-def test_a_parameter_keeps_its_type(graph: Graph, kind: str) -> None:
-    """A parameter of each scalar type finds the node that has just that value."""
-    queries.binds_typed(graph, "query", *queries.TYPED[kind])
+@BINDING
+def test_a_parameter_is_a_value_in_every_dialect(graph: Graph, operation: str) -> None:
+    """In the dialects after the first one, too, such a parameter finds the node that has it as a value."""
+    queries.asked(graph, operation)
+    others = [name for name in graph.dialects.known[1:] if queries.can_ask(graph, "find", name)]
+    if not others:
+        raise NotApplicable("no other dialect is listed that the suite can ask in")
+    sandbox, keys = queries.tricky_nodes(graph)
+    for dialect, kind in product(others, queries.INJECTIONS):
+        key, value = keys[kind]
+        found = sandbox.answers(operation, "find", dialect=dialect, wanted=key)
+        claim = f"the node of the value {kind} in {dialect}"
+        expect.that(found == [value], claim, f"{len(found)} nodes, or another", "records")
 
 
-@pytest.mark.requirement("GRA-QUERY-5")
+@pytest.mark.requirement("GRA-QUERY-3")
+@pytest.mark.parametrize("name", list(MANY))
+def test_a_parameter_is_a_value_in_a_batch(graph: Graph, name: str) -> None:
+    """In the queries of a batch, or of a transaction, such a parameter finds the node that has it as a value."""
+    graph.require(name, "query")
+    sandbox, keys = queries.tricky_nodes(graph)
+    dialects = [dialect for dialect in graph.dialects.known if queries.can_ask(graph, "find", dialect)]
+    asked = [*product(dialects, queries.INJECTIONS)]
+    items = [sandbox.item("query", **graph.question("find", dialect, wanted=keys[kind][0])) for dialect, kind in asked]
+    for (dialect, kind), answer in zip(asked, queries.answers_in(sandbox, name, items), strict=True):
+        found = sandbox.own(answer)
+        claim = f"the node of the value {kind} in {dialect}"
+        expect.that(found == {keys[kind][1]}, claim, f"{len(found)} nodes, or another", f"{name}.results")
+
+
+@deciding("operation", query="GRA-QUERY-4", stream_query="GRA-STREAM-4")
+def test_a_parameter_keeps_its_type(graph: Graph, operation: str) -> None:
+    """A parameter of each scalar type that a property takes finds the node that has just that value."""
+    queries.asked(graph, operation, "typed")
+    sandbox = graph.sandbox(own=False)
+    for kind, (there, absent) in queries.TYPED.items():
+        node = sandbox.node(kind, rank=there)
+        key = node["properties"]["corpus_key"] = f"{sandbox.key(kind)} $rank $wanted"
+        if type(there) is int:
+            sandbox.put(node)
+        elif sandbox.call("upsert_nodes", {"nodes": [node]}).is_a("BadRequest"):
+            continue  # a property that holds integers may take no other values
+        found = sandbox.answers(operation, "typed", wanted=key, rank=there)
+        expect.that(found == [value_of(node)], f"the node of the value: {kind}", f"{len(found)} nodes", "records")
+        found = sandbox.answers(operation, "typed", wanted=key, rank=absent)
+        expect.that(not found, f"no node with another value: {kind}", f"{len(found)}", "records")
+
+
+@deciding("operation", query="GRA-QUERY-5", stream_query="GRA-STREAM-7")
 @pytest.mark.parametrize("purpose", ["group", "find", "links"])
-def test_a_query_that_matches_nothing_succeeds(graph: Graph, purpose: str) -> None:
-    """What is not there gives no records, and not an error."""
-    graph.require("query")
+def test_a_query_that_matches_nothing_succeeds(graph: Graph, purpose: str, operation: str) -> None:
+    """A query for something that is not there gives no records, and not an error."""
+    graph.require(operation)
     graph.speaks(purpose)
     name = "group" if purpose == "group" else "wanted"
-    reply = graph.call("query", graph.question(purpose, **{name: f"none-{canary()}"}))
-    found = records(reply)
+    found = records(graph.invoke(operation, graph.question(purpose, **{name: f"none-{canary()}"})))
     expect.that(not found, "no records", f"{len(found)}", "result.records")
 
 
 @pytest.mark.core
-@pytest.mark.requirement("GRA-QUERY-6")
-def test_a_text_that_is_no_query_is_refused(graph: Graph) -> None:
-    """Broken texts of the dialect are BAD_REQUEST, every time."""
-    graph.require("query")
-    for args in queries.broken(graph):
-        expect.refusal(graph.call("query", args), "BadRequest")
+@deciding("operation", query="GRA-QUERY-6", stream_query="GRA-STREAM-5")
+def test_a_text_that_is_not_a_query_is_refused(graph: Graph, operation: str) -> None:
+    """Broken texts of the dialect are BAD_REQUEST, every time, and a stream of one has no data."""
+    graph.require(operation)
+    for args, reply in queries.broken(graph):
+        with expect.resting_on("GRA-QUERY-6") if operation == "stream_query" else nullcontext():
+            expect.refusal(reply, "BadRequest")
+        if operation == "stream_query":
+            stream = graph.stream(operation, args)
+            expect.refusal(stream, "BadRequest")
+            expect.that(not stream.chunks, "one error envelope and no data", f"{len(stream.chunks)} frames of data")
 
 
 @pytest.mark.requirement("GRA-QUERY-7")
-def test_a_text_that_is_no_query_is_a_parse_error(graph: Graph) -> None:
-    """The subtype QueryParseError tells it from other bad requests."""
+def test_a_text_that_is_not_a_query_is_a_parse_error(graph: Graph) -> None:
+    """Its subtype is QueryParseError."""
     graph.require("query")
-    for args in queries.broken(graph):
-        expect.refusal(graph.call("query", args), "QueryParseError")
+    for _, reply in queries.broken(graph):
+        expect.refusal(reply, "QueryParseError")
 
 
 @pytest.mark.requirement("GRA-QUERY-7")
@@ -112,12 +191,16 @@ def test_an_empty_text_is_refused(graph: Graph) -> None:
 
 
 @pytest.mark.core
-@pytest.mark.requirement("GRA-QUERY-8")
+@deciding("operation", query="GRA-QUERY-8", stream_query="GRA-STREAM-6")
 @pytest.mark.parametrize("kind", list(queries.BAD_QUERIES))
-def test_arguments_of_the_wrong_type_are_refused(graph: Graph, kind: str) -> None:
+def test_arguments_of_the_wrong_type_are_refused(graph: Graph, kind: str, operation: str) -> None:
     """`text` is required and a string, `params` an object, `namespace` a string."""
-    graph.require("query")
-    expect.refusal(graph.call("query", queries.changed(graph, kind)), "BadRequest")
+    graph.require("query", operation)
+    args = queries.changed(graph, kind)
+    with expect.resting_on("GRA-QUERY-8") if operation == "stream_query" else nullcontext():
+        expect.refusal(cached(graph, ("bad query", kind), lambda: graph.call("query", args)), "BadRequest")
+    if operation == "stream_query":
+        expect.refusal(graph.stream(operation, args), "BadRequest")
 
 
 @pytest.mark.requirement("GRA-QUERY-9")
@@ -158,10 +241,32 @@ def test_the_length_of_a_query_is_limited_as_stated(graph: Graph) -> None:
     expect.refusal(graph.call("query", {**plain, "text": long}), "BadRequest")
 
 
-@pytest.mark.requirement("GRA-QUERY-11")
-def test_an_ordered_query_keeps_its_order(graph: Graph) -> None:
+@deciding("operation", query="GRA-QUERY-11", stream_query="GRA-STREAM-3")
+def test_an_ordered_query_keeps_its_order(graph: Graph, operation: str) -> None:
     """Records of a query that asks for an order come in it, whatever the order of writing."""
-    queries.ordered(graph, "query")
+    queries.asked(graph, operation, "ordered")
+    sandbox = graph.sandbox(own=False)
+    nodes = [sandbox.node(f"n{rank}", rank=rank) for rank in (5, 1, 4, 2, 7, 3, 6)]
+    sandbox.put(*nodes)
+    wanted = [value_of(node) for node in sorted(nodes, key=lambda node: node["properties"]["corpus_rank"])]
+    found = sandbox.answers(operation, "ordered", group=sandbox.group)
+    expect.that(sorted(found) == sorted(wanted), f"{len(wanted)} records", f"{len(found)}, or others", "records")
+    expect.that(found == wanted, "the order that was asked for", "another order", "records")
+
+
+@pytest.mark.requirement("GRA-QUERY-21")
+@pytest.mark.parametrize("operation", ASKING)
+def test_a_summary_counts_the_records(graph: Graph, operation: str) -> None:
+    """The rows or records that a summary counts are those of the answer."""
+    graph.require(operation)
+    reply = plain(graph, operation)
+    found = len(records(reply))
+    last = reply.chunks[-1] if isinstance(reply, StreamReply) else reply.result
+    summary = last.get("summary")
+    stated = [summary[key] for key in ("rows", "records") if isinstance(summary.get(key), int)] if summary else []
+    if not stated:
+        raise NotApplicable("no summary counts records")
+    expect.that(set(stated) == {found}, f"a count of {found}", f"{stated}", "summary")
 
 
 @pytest.mark.requirement("GRA-QUERY-12")

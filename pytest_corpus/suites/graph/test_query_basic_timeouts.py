@@ -1,6 +1,5 @@
 """Timeouts of queries, which only the published wire has (edition 1.1.0; R42, R69, R118)."""
 
-from functools import partial
 from typing import Any
 
 import pytest
@@ -9,57 +8,71 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.graph.support.answers import records
+from pytest_corpus.suites.graph.support.capabilities import ASKING
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.shared.claims.deadlines import PROMPTLY_S, in_time, repeatedly
 
 TIMED = {"claimed": "GRA-QUERY-13", "published": "GRA-QUERY-20"}
-"""What is asked of `timeout_ms` where capabilities claim it, and what of every adapter (R118)."""
+"""The requirement of `timeout_ms` if capabilities claim it, and the one of every adapter (R118)."""
 
 TIMEOUT_MS = 50
 """The `timeout_ms` of a query whose provider never answers."""
 
 
+OPERATION = pytest.mark.parametrize("operation", ASKING)
+
+
 @rules(**TIMED)
-@pytest.mark.parametrize("operation", ["query", "stream_query"])
+@OPERATION
 def test_an_ample_timeout_is_accepted(graph: Graph, operation: str, requirement: str) -> None:
     """A `timeout_ms` of a minute changes nothing."""
     times(graph, operation, requirement)
     graph.seed()
     args = graph.question("group", group=graph.seeds.group)
-    first = graph.seeds.own(records(graph.invoke(operation, args)))
-    found = graph.seeds.own(records(graph.invoke(operation, {**args, "timeout_ms": 60_000})))
+    first, found = (
+        graph.seeds.own(records(graph.invoke(operation, {**args, **more}))) for more in ({}, {"timeout_ms": 60_000})
+    )
     expect.that(found == first, "the same records", "others")
 
 
 @rules(**TIMED)
-@pytest.mark.parametrize("operation", ["query", "stream_query"])
+@OPERATION
 @pytest.mark.parametrize("value", ["soon", [5]], ids=["text", "list"])
 def test_a_timeout_of_the_wrong_type_is_refused(graph: Graph, value: Any, operation: str, requirement: str) -> None:
     """A `timeout_ms` is a number."""
     times(graph, operation, requirement)
-    reply = graph.invoke(operation, {**graph.requests.minimal(operation), "timeout_ms": value})
-    expect.refusal(reply, "BadRequest")
+    expect.refusal(graph.invoke(operation, {**graph.requests.minimal(operation), "timeout_ms": value}), "BadRequest")
 
 
 @pytest.mark.requirement("GRA-QUERY-20")
-@pytest.mark.parametrize("operation", ["query", "stream_query"])
+@OPERATION
 def test_a_negative_timeout_is_refused(graph: Graph, operation: str) -> None:
     """A `timeout_ms` is not negative."""
     graph.require(operation)
-    reply = graph.invoke(operation, {**graph.requests.minimal(operation), "timeout_ms": -1})
-    expect.refusal(reply, "BadRequest")
+    expect.refusal(graph.invoke(operation, {**graph.requests.minimal(operation), "timeout_ms": -1}), "BadRequest")
 
 
 @pytest.mark.requirement("GRA-QUERY-19")
-@pytest.mark.parametrize("operation", ["query", "stream_query"])
+@OPERATION
 def test_a_timeout_ends_a_query(graph: Graph, operation: str) -> None:
     """A query with a `timeout_ms` whose provider never answers ends with an error, within a second after that."""
+
+    def time_out() -> None:
+        fresh = graph.fresh()
+        args = {**fresh.requests.distinct(operation), "timeout_ms": TIMEOUT_MS}
+        plan = fresh.faults.plan("hang", operation)
+        reply = fresh.invoke(operation, args, limit_s=TIMEOUT_MS / 1000 + PROMPTLY_S + 1)
+        fresh.faults.fired(plan)
+        in_time(reply, TIMEOUT_MS)
+        expect.readable(reply)
+        expect.that(reply.is_error, "an error once the timeout is over", str(reply))
+
     graph.faults.provider_op(operation)
-    repeatedly(partial(timed_out, graph, operation))
+    repeatedly(time_out)
 
 
 def times(graph: Graph, operation: str, requirement: str) -> None:
-    """Go on only if an operation works, and where a timeout is claimed if the requirement asks for that.
+    """Go on only if an operation works, and a timeout is claimed if the requirement asks for that.
 
     Raises:
         NotApplicable: no timeout is claimed.
@@ -67,15 +80,3 @@ def times(graph: Graph, operation: str, requirement: str) -> None:
     graph.require(operation)
     if requirement == TIMED["claimed"] and not graph.claims_timeout:
         raise NotApplicable("no timeout of queries is claimed")
-
-
-def timed_out(graph: Graph, operation: str) -> None:
-    """A query whose timeout is over while its provider hangs."""
-    fresh = graph.fresh()
-    args = {**fresh.requests.distinct(operation), "timeout_ms": TIMEOUT_MS}
-    plan = fresh.faults.plan("hang", operation)
-    reply = fresh.invoke(operation, args, limit_s=TIMEOUT_MS / 1000 + PROMPTLY_S + 1)
-    fresh.faults.fired(plan)
-    in_time(reply, TIMEOUT_MS)
-    expect.readable(reply)
-    expect.that(reply.is_error, "an error once the timeout is over", str(reply))

@@ -1,11 +1,13 @@
 """Traversals: depth, direction, types, filters, cycles (SPECIFICATION 4.2.6, 14.4; R12, R31)."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
+from pytest_corpus.kit.expect import note_check
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.graph.support.answers import listed
@@ -18,8 +20,7 @@ from pytest_corpus.suites.graph.support.scenarios.multigraph import LOOP
 @pytest.mark.requirement("GRA-TRAV-1")
 def test_a_traversal_is_of_the_schema(graph: Graph) -> None:
     """The result has `nodes` and `relationships` of the schema."""
-    graph.require("traversal")
-    sandbox = traversal.chain(graph)
+    sandbox, _ = traversal.chain(graph)
     reply = sandbox.call("traversal", {"start_nodes": [sandbox.id("n0")], "max_depth": 1})
     expect.success(reply, "a traversal to work")
     holds("GRA-TRAV-1", reply, graph)
@@ -28,19 +29,22 @@ def test_a_traversal_is_of_the_schema(graph: Graph) -> None:
 @pytest.mark.core
 @pytest.mark.requirement("GRA-TRAV-2")
 def test_a_traversal_reaches_every_node_in_its_depth(graph: Graph) -> None:
-    """Along a traversal.chain each depth reaches the nodes up to it, from the first node and from a later one."""
-    sandbox = traversal.chain(graph)
+    """Along a chain each depth reaches the nodes up to it, from the first node and from a later one."""
+    sandbox, _ = traversal.chain(graph)
     for start in (0, 1):
         for depth in traversal.depths(graph):
             wanted = {f"n{number}" for number in range(start + 1, min(start + depth, traversal.CHAIN) + 1)}
-            missing = wanted - set(sandbox.reached(f"n{start}", max_depth=depth))
+            missing = wanted - sandbox.names(traversal.walked(graph, f"n{start}", max_depth=depth))
             expect.that(not missing, "every node in the depth", f"{len(missing)} are missing", "result.nodes")
 
 
 @pytest.mark.requirement("GRA-TRAV-2")
 def test_a_traversal_shows_nodes_as_they_were_written(graph: Graph) -> None:
     """A reached node has the labels and properties that it was written with, and that it was updated to."""
-    sandbox = traversal.chain(graph)
+    graph.require("traversal", "upsert_edges")
+    sandbox = graph.sandbox()
+    sandbox.put_named(["n0", "n1"])
+    sandbox.link(sandbox.edge("n0", "n1"))
     node = sandbox.node("n1", corpus_size=3)
     sandbox.put(node)
     found = [shown for shown in listed(sandbox.traversed("n0"), "nodes") if shown.get("id") == node["id"]]
@@ -53,7 +57,7 @@ def test_a_traversal_shows_nodes_as_they_were_written(graph: Graph) -> None:
 
 @pytest.mark.requirement("GRA-TRAV-2")
 def test_a_traversal_starts_at_every_start_node(graph: Graph) -> None:
-    """What is within reach of any start node is reached, of the first one and of the last one."""
+    """The nodes within reach of any start node are reached, of the first one and of the last one."""
     sandbox = graph.sandbox()
     graph.require("traversal", "upsert_edges")
     sandbox.put(*(sandbox.node(name) for name in "abcdef"))
@@ -64,13 +68,14 @@ def test_a_traversal_starts_at_every_start_node(graph: Graph) -> None:
 @pytest.mark.core
 @pytest.mark.requirement("GRA-TRAV-3")
 def test_a_traversal_goes_no_deeper(graph: Graph) -> None:
-    """Along a traversal.chain no depth reaches a node beyond it, nor an edge beyond it."""
-    sandbox = traversal.chain(graph)
+    """Along a chain no depth reaches a node beyond it, nor an edge beyond it."""
+    sandbox, _ = traversal.chain(graph)
     for depth in traversal.depths(graph):
         wanted = {f"n{number}" for number in range(1, depth + 1)}
-        more = set(sandbox.reached("n0", max_depth=depth)) - wanted
+        result = traversal.walked(graph, "n0", max_depth=depth)
+        more = sandbox.names(result) - wanted - {"n0"}
         expect.that(not more, f"no node beyond {depth} steps", f"{len(more)}", "result.nodes")
-        edges = {str(edge.get("id")) for edge in listed(sandbox.traversed("n0", max_depth=depth), "relationships")}
+        edges = {str(edge.get("id")) for edge in listed(result, "relationships")}
         beyond = edges - {sandbox.id(f"e{number}") for number in range(depth)}
         expect.that(not beyond, f"no edge beyond {depth} steps", f"{len(beyond)}", "result.relationships")
 
@@ -80,14 +85,14 @@ def test_a_traversal_goes_no_deeper(graph: Graph) -> None:
 @pytest.mark.parametrize("depth", [1, 2])
 @pytest.mark.parametrize("direction", ["OUTGOING", "INCOMING", "BOTH"])
 def test_a_traversal_heeds_the_direction(graph: Graph, direction: str, depth: int) -> None:
-    """From the middle of a traversal.chain, edges are followed forwards, backwards or both ways, at every step."""
-    sandbox = traversal.chain(graph)
+    """From the middle of a chain, edges are followed forwards, backwards or both ways, at every step."""
+    sandbox, _ = traversal.chain(graph)
     if depth not in traversal.depths(graph):
         raise NotApplicable("capabilities state a smaller depth")
     ways = {"OUTGOING": [1], "INCOMING": [-1], "BOTH": [1, -1]}[direction]
     wanted = sorted(f"n{2 + way * step}" for way in ways for step in range(1, depth + 1))
-    found = sandbox.reached("n2", max_depth=depth, direction=direction)
-    expect.that(found == wanted, f"{len(wanted)} nodes", f"{len(found)}, or other ones", "result.nodes")
+    found = sandbox.names(traversal.walked(graph, "n2", max_depth=depth, direction=direction)) - {"n2"}
+    expect.that(sorted(found) == wanted, f"{len(wanted)} nodes", f"{len(found)}, or other ones", "result.nodes")
 
 
 @pytest.mark.core
@@ -109,47 +114,24 @@ def test_a_traversal_heeds_the_types(graph: Graph, types: str) -> None:
 
 @pytest.mark.requirement("GRA-TRAV-6")
 @pytest.mark.parametrize("what", ["node_filters", "relationship_filters"])
-@pytest.mark.parametrize("value", [1, "text", "none"], ids=["number", "text", "nothing_fits"])
-def test_a_traversal_heeds_filters(graph: Graph, what: str, value: Any) -> None:
-    """Of a traversal.star's nodes, or edges, those are followed that have the property of the filter."""
-    graph.require("traversal", "upsert_edges")
-    sandbox = graph.sandbox()
-    kinds: dict[str, Any] = {"a": 1, "b": 2, "c": "text", "d": 1}
-    extra = {"hub": value, **kinds}
-    sandbox.put(*(sandbox.node(name, corpus_kind=kind) for name, kind in extra.items()))
-    sandbox.link(*(sandbox.edge("hub", name, corpus_kind=kind) for name, kind in kinds.items()))
-    starts = [sandbox.id("hub")]
-    args = {"start_nodes": starts, "max_depth": 1, "direction": "OUTGOING", what: {"corpus_kind": value}}
-    reply = sandbox.call("traversal", args)
-    expect.either(reply, "BadRequest", "NotSupported")
-    if reply.is_error:
-        return
-    wanted = sorted(sandbox.id(name) for name, kind in kinds.items() if kind == value)
-    found = sorted({str(node.get("id")) for node in listed(reply.result, "nodes")} - set(starts))
-    expect.that(found == wanted, f"{len(wanted)} nodes that fit", f"{len(found)}, or other ones", "result.nodes")
-
-
-@pytest.mark.requirement("GRA-TRAV-6")
-@pytest.mark.parametrize("what", ["node_filters", "relationship_filters"])
-def test_a_traversal_heeds_filters_at_every_step(graph: Graph, what: str) -> None:
-    """At the second step, too, only what has the property of the filter is followed."""
-    graph.require("traversal", "upsert_edges")
-    if 2 not in traversal.depths(graph):
+@pytest.mark.parametrize(
+    ("value", "depth", "wanted"),
+    [(1, 1, "ad"), ("text", 1, "c"), ("none", 1, ""), (1, 2, ("a", "ac", "d"))],
+    ids=["number", "text", "nothing_fits", "second_step"],
+)
+def test_a_traversal_heeds_filters(graph: Graph, value: Any, depth: int, wanted: Sequence[str], what: str) -> None:
+    """Of a hub's nodes, or edges, those are followed that have the property of the filter, at every step."""
+    sandbox = traversal.filterable(graph)
+    if depth not in traversal.depths(graph):
         raise NotApplicable("capabilities state a smaller depth")
-    sandbox = graph.sandbox()
-    kinds = {"hub": 1, "a": 1, "b": 2, "c": 1}
-    sandbox.put(*(sandbox.node(name, corpus_kind=kind) for name, kind in kinds.items()))
-    pairs = (("hub", "a"), ("a", "b"), ("a", "c"))
-    sandbox.link(*(sandbox.edge(one, other, corpus_kind=kinds[other]) for one, other in pairs))
-    starts = [sandbox.id("hub")]
-    args = {"start_nodes": starts, "max_depth": 2, "direction": "OUTGOING", what: {"corpus_kind": 1}}
+    starts = [sandbox.id(f"hub-{value}")]
+    args = {"start_nodes": starts, "max_depth": depth, "direction": "OUTGOING", what: {"corpus_kind": value}}
     reply = sandbox.call("traversal", args)
     expect.either(reply, "BadRequest", "NotSupported")
     if not reply.is_error:
         found = sorted({str(node.get("id")) for node in listed(reply.result, "nodes")} - set(starts))
-        expect.that(
-            found == [sandbox.id("a"), sandbox.id("c")], "2 nodes that fit", f"{len(found)}, or others", "nodes"
-        )
+        names = [sandbox.id(name) for name in wanted]
+        expect.that(found == names, f"{len(names)} nodes that fit", f"{len(found)}, or other ones", "result.nodes")
 
 
 @pytest.mark.core
@@ -157,14 +139,13 @@ def test_a_traversal_heeds_filters_at_every_step(graph: Graph, what: str) -> Non
 @pytest.mark.parametrize("direction", ["OUTGOING", "INCOMING", "BOTH"])
 def test_relationships_are_the_edges_that_were_written(graph: Graph, direction: str) -> None:
     """Each relationship has the id, ends, label and properties of an edge, whatever the direction."""
-    sandbox = traversal.chain(graph)
-    edges = {edge["id"]: edge for edge in sandbox.edges}
-    found = listed(sandbox.traversed("n1", direction=direction), "relationships")
+    sandbox, edges = traversal.chain(graph)
+    found = listed(traversal.walked(graph, "n1", direction=direction), "relationships")
     wanted = {"OUTGOING": ["e1"], "INCOMING": ["e0"], "BOTH": ["e0", "e1"]}[direction]
     ids = sorted({str(edge.get("id")) for edge in found})
     expect.that(ids == [sandbox.id(name) for name in wanted], f"{len(wanted)} edges", f"{len(ids)}", "relationships")
     for edge in found:
-        written = edges[str(edge.get("id"))]
+        written = next(each for each in edges if each["id"] == edge.get("id"))
         for key in ("src", "dst", "label", "properties"):
             expect.that(edge.get(key) == written[key], f"the {key} that was written", "another", "relationships")
 
@@ -221,8 +202,8 @@ def test_an_unknown_start_node_reaches_nothing(graph: Graph) -> None:
 @pytest.mark.requirement("GRA-TRAV-11")
 @pytest.mark.parametrize("place", [0, 1], ids=["first", "last"])
 def test_an_unknown_start_node_among_known_ones_does_no_harm(graph: Graph, place: int) -> None:
-    """Beside a start node that exists, one that does not is refused permanently or adds nothing."""
-    sandbox = traversal.chain(graph)
+    """An unknown start node next to a known one is refused permanently or adds nothing."""
+    sandbox, _ = traversal.chain(graph)
     starts = [sandbox.id("n0")]
     starts.insert(place, sandbox.id("none"))
     reply = sandbox.call("traversal", {"start_nodes": starts, "max_depth": 1, "direction": "OUTGOING"})
@@ -259,10 +240,31 @@ def test_a_traversal_shows_each_node_and_edge_once(graph: Graph) -> None:
     traversal.along_edges(sandbox, result, ends)
 
 
+@pytest.mark.requirement("GRA-TRAV-15")
+def test_paths_that_are_claimed_are_given(graph: Graph) -> None:
+    """If path queries are claimed, a traversal along an edge gives a path, or a query for paths returns one."""
+    if graph.capabilities.flag("supports_path_queries") is not True:
+        raise NotApplicable("path queries are not claimed")
+    if graph.works("traversal") and graph.works("upsert_edges"):
+        given = traversal.walked(graph, "n0", max_depth=1).get("paths")
+        if isinstance(given, list) and given:
+            note_check()
+            return
+    graph.require("query")
+    graph.seed()
+    dialect, start = str(graph.dialect), graph.seeds.key("s1")
+    graph.question("paths", wanted=start)
+    obstacle = graph.dialects.obstacle("paths", dialect)
+    if obstacle is not None and not isinstance(obstacle, NotApplicable) and not graph.dialects.certain(dialect):
+        raise obstacle
+    expect.that(obstacle is None, "paths, which are claimed, of a traversal or a query", "none", "result.paths")
+    expect.that(graph.seeds.answers("query", "paths", wanted=start), "the path along an edge", "none", "records")
+
+
 @pytest.mark.requirement("GRA-TRAV-14")
 def test_a_traversal_takes_one_outgoing_step_by_default(graph: Graph) -> None:
     """Without `max_depth` and `direction` only the targets of outgoing edges are reached."""
-    sandbox = traversal.chain(graph)
+    sandbox, _ = traversal.chain(graph)
     result = expect.success(sandbox.call("traversal", {"start_nodes": [sandbox.id("n1")]}), "a traversal to work")
     found = {str(node.get("id")) for node in listed(result, "nodes")} - {sandbox.id("n1")}
     expect.that(found == {sandbox.id("n2")}, "the next node", f"{len(found)} nodes, or another", "result.nodes")

@@ -6,7 +6,6 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable
-from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.graph.support.answers import records
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.scenarios import queries
@@ -24,29 +23,16 @@ def test_chunks_are_of_the_schema(graph: Graph) -> None:
     holds("GRA-STREAM-1", expect.finished(graph.stream(OPERATION)), graph)
 
 
-@pytest.mark.core
-@pytest.mark.requirement("GRA-STREAM-2")
-@pytest.mark.parametrize("purpose", ["group", "find"])
-def test_a_stream_finds_what_was_written(graph: Graph, purpose: str) -> None:
-    """By its group or by its key, a stream has the nodes that fit and no others."""
-    queries.finds(graph, OPERATION, purpose)
-
-
-@pytest.mark.requirement("GRA-STREAM-2")
-def test_a_stream_finds_what_is_there_now(graph: Graph) -> None:
-    """The same stream before and after a write, an update and a delete has each time what is there."""
-    queries.changes(graph, OPERATION)
-
-
-@pytest.mark.requirement("GRA-STREAM-2")
-@pytest.mark.parametrize("count", [1, 2, 3, 7, 40])
-def test_a_stream_has_every_record_of_the_query(graph: Graph, count: int) -> None:
-    """However many records there are, the stream has each of them once, as the query has."""
-    graph.require(OPERATION)
-    graph.readers.trusted(OPERATION)
-    sandbox = graph.sandbox(own=False)
-    written = sandbox.put(*(sandbox.node(f"n{number}") for number in range(count)))
-    sandbox.shows(OPERATION, written, "every record")
+@rules(every_record="GRA-STREAM-2", one_terminal="COM-STREAM-7", ends="COM-STREAM-6")
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 40])
+def test_a_stream_of_any_length_is_complete(graph: Graph, requirement: str, count: int) -> None:
+    """Streams of no, one or many records have each of them once, and end with one terminal frame, the last one."""
+    stream, written, found = queries.streamed(graph, count)
+    if requirement != "GRA-STREAM-2":
+        holds(requirement, stream, graph)
+        return
+    expect.finished(stream)
+    expect.that(found == written, f"every record: {len(written)} nodes", f"{len(found)}, or others", "records")
 
 
 @pytest.mark.requirement("GRA-STREAM-2")
@@ -64,68 +50,3 @@ def test_large_records_are_streamed_whole(graph: Graph) -> None:
     expect.either(stream, "BadRequest")
     if not stream.is_error:
         expect.that(sorted(sandbox.own(records(stream))) == sorted(values), "four records", "others", "records")
-
-
-@rules(one_terminal="COM-STREAM-7", ends="COM-STREAM-6")
-@pytest.mark.parametrize("count", [0, 1, 2, 5])
-def test_a_stream_of_any_length_has_one_terminal(graph: Graph, requirement: str, count: int) -> None:
-    """Streams of no, one or several records end with one terminal frame, and nothing follows it."""
-    graph.require(OPERATION)
-    sandbox = graph.sandbox(own=False)
-    sandbox.put(*(sandbox.node(f"n{number}") for number in range(count)))
-    holds(requirement, sandbox.stream(graph.question("group", group=sandbox.group)), graph)
-
-
-@pytest.mark.requirement("GRA-STREAM-3")
-def test_an_ordered_stream_keeps_its_order(graph: Graph) -> None:
-    """Records of an ordered query are streamed in that order."""
-    queries.ordered(graph, OPERATION)
-
-
-@pytest.mark.requirement("GRA-STREAM-4")
-@pytest.mark.parametrize("kind", list(queries.TRICKY))
-def test_a_parameter_of_a_stream_is_a_value(graph: Graph, kind: str) -> None:
-    """A parameter that reads like a piece of a query finds the node that has it as a value, and no other."""
-    queries.binds(graph, OPERATION, queries.TRICKY[kind])
-
-
-@pytest.mark.requirement("GRA-STREAM-4")
-@pytest.mark.parametrize("kind", list(queries.TYPED))
-def test_a_parameter_of_a_stream_keeps_its_type(graph: Graph, kind: str) -> None:
-    """A parameter of each scalar type finds the node that has just that value."""
-    queries.binds_typed(graph, OPERATION, *queries.TYPED[kind])
-
-
-@pytest.mark.requirement("GRA-STREAM-5")
-def test_a_text_that_is_no_query_is_no_stream(graph: Graph) -> None:
-    """Broken texts are refused with one error of the class that `query` gives, and without data."""
-    graph.require(OPERATION)
-    for args in queries.broken(graph):
-        with expect.resting_on("GRA-QUERY-6"):
-            expect.refusal(graph.call("query", args), "BadRequest")
-        stream = graph.stream(OPERATION, args)
-        expect.refusal(stream, "BadRequest")
-        expect.that(not stream.chunks, "one error envelope and no data", f"{len(stream.chunks)} frames of data")
-
-
-@pytest.mark.requirement("GRA-STREAM-6")
-@pytest.mark.parametrize("kind", list(queries.BAD_QUERIES))
-def test_a_stream_refuses_what_a_query_refuses(graph: Graph, kind: str) -> None:
-    """Arguments of the wrong type are BAD_REQUEST for a stream too."""
-    graph.require(OPERATION)
-    args = queries.changed(graph, kind)
-    with expect.resting_on("GRA-QUERY-8"):
-        expect.refusal(graph.call("query", args), "BadRequest")
-    expect.refusal(graph.stream(OPERATION, args), "BadRequest")
-
-
-@pytest.mark.requirement("GRA-STREAM-7")
-@pytest.mark.parametrize("purpose", ["group", "find", "links"])
-def test_a_stream_that_matches_nothing_ends_well(graph: Graph, purpose: str) -> None:
-    """What is not there gives a stream without records that ends with a final chunk."""
-    graph.require(OPERATION)
-    graph.speaks(purpose)
-    name = "group" if purpose == "group" else "wanted"
-    stream = graph.stream(OPERATION, graph.question(purpose, **{name: f"none-{canary()}"}))
-    found = records(stream)
-    expect.that(not found, "no records", f"{len(found)}", "chunk.records")

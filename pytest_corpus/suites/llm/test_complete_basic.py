@@ -10,8 +10,8 @@ from pytest_corpus.kit.answer_cache import cached, plain_call
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import rules
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
-from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.requests import canary, in_ms
+from pytest_corpus.kit.replays import keyed
+from pytest_corpus.kit.requests import in_ms
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
 from pytest_corpus.suites.llm.support.capabilities import OPTIONAL, PERMANENT
 from pytest_corpus.suites.llm.support.component import LLM, SCRIPTS, llm
@@ -77,7 +77,7 @@ def test_a_completion_without_room_for_text_is_a_completion(llm: LLM) -> None:
 def test_a_completion_of_any_length_keeps_the_rule(llm: LLM, changed: dict[str, Any], requirement: str) -> None:
     """However a completion ends, its reason is one of the five words, and its `total_tokens` add up."""
     llm.require("complete")
-    reply = llm.complete(**{name: llm.limit(value) for name, value in changed.items()})
+    reply = llm.known_complete(**{name: llm.limit(value) for name, value in changed.items()})
     llm.fits(reply)
     well_formed(llm, reply)
     holds(requirement, reply, llm)
@@ -85,27 +85,22 @@ def test_a_completion_of_any_length_keeps_the_rule(llm: LLM, changed: dict[str, 
 
 @pytest.mark.core
 @pytest.mark.requirement("LLM-COMPLETE-4")
-@pytest.mark.parametrize("limit", [1, 2, 5])
-def test_max_tokens_is_honoured(llm: LLM, limit: int) -> None:
-    """A completion has no more tokens than were asked for."""
-    limited(llm, limit)
-
-
-@pytest.mark.requirement("LLM-COMPLETE-4")
-@pytest.mark.parametrize("beside", ["model", "all", "temperature_0"])
-def test_max_tokens_is_honoured_beside_other_arguments(llm: LLM, beside: str) -> None:
-    """A completion is limited for every listed model, and whatever else is asked for."""
+@pytest.mark.parametrize(
+    ("limit", "others"), [(1, "alone"), (5, "alone"), (2, "all_arguments"), (2, "temperature"), (2, "every_model")]
+)
+def test_max_tokens_is_honoured(llm: LLM, limit: int, others: str) -> None:
+    """A completion has no more tokens than were asked for, with every listed model, and whatever else is asked for."""
     llm.require("complete")
-    if beside == "model":
+    if others == "every_model":
         for model in completing(llm, "supports_completion"):
-            limited(llm, 2, model=model)
-    else:
-        limited(llm, 2, **(accepted(llm, "all") if beside == "all" else {"temperature": cold(llm).get("temperature")}))
+            limited(llm, limit, model=model)
+        return
+    temperature = {"temperature": cold(llm).get("temperature")} if others == "temperature" else {}
+    limited(llm, limit, **(accepted(llm, "all") if others == "all_arguments" else temperature))
 
 
 def limited(llm: LLM, limit: int, **others: Any) -> None:
     """A long completion has no more tokens than `limit`, or the least that the provider takes."""
-    llm.require("complete")
     limit = llm.limit(limit)
     given = {name: value for name, value in others.items() if value is not None}
     reply = llm.call("complete", {**llm.requests.long("complete"), **given, "max_tokens": limit})
@@ -121,8 +116,7 @@ def test_the_result_names_the_model_asked_for(llm: LLM) -> None:
     """If a model is asked for by its listed name, the result gives that name."""
     llm.require("complete")
     for model in llm.models()[:MOST_MODELS]:
-        reply = llm.known("complete", model=model)
-        assert isinstance(reply, Reply)
+        reply = llm.known_complete(model=model)
         with expect.resting_on("LLM-MODEL-1"):
             result = expect.success(reply, "a completion by every listed model")
         expect.that(result.get("model") == model, "the model asked for", found=result.get("model"), path="result.model")
@@ -183,8 +177,7 @@ def test_a_prompt_beyond_the_window_is_refused(llm: LLM, where: str) -> None:
     """A prompt longer than the stated context length, wherever it is long, is the caller's mistake."""
     llm.require("complete")
     for request in beyond(llm, where):
-        reply = llm.known("complete", **request)
-        assert isinstance(reply, Reply)
+        reply = llm.known_complete(**request)
         overran(llm, reply.result if reply.is_success else None)
         expect.refusal(reply, "BadRequest")
 
@@ -202,8 +195,7 @@ def test_a_prompt_well_within_the_window_is_accepted(llm: LLM) -> None:
 def test_a_prompt_beyond_the_window_is_explained(llm: LLM, where: str) -> None:
     """It is a PromptTooLong that gives the limit and the length, whether `max_tokens` is given or not."""
     llm.require("complete")
-    reply = llm.known("complete", **beyond(llm, where)[0])
-    assert isinstance(reply, Reply)
+    reply = llm.known_complete(**beyond(llm, where)[0])
     refused_as_too_long(llm, reply)
     expect.refusal(reply, "PromptTooLong")
     for key in ("max_context_length", "provided_tokens"):
@@ -214,7 +206,7 @@ def test_a_prompt_beyond_the_window_is_explained(llm: LLM, where: str) -> None:
 def test_a_prompt_beyond_the_window_names_the_model(llm: LLM) -> None:
     """`details.model` says whose window it is."""
     llm.require("complete")
-    reply = llm.complete(**beyond(llm, "message")[0])
+    reply = llm.known_complete(**beyond(llm, "message")[0])
     refused_as_too_long(llm, reply)
     given = reply.details.get("model")
     known = isinstance(given, str) and given in (llm.capabilities.models or (given,))
@@ -230,8 +222,9 @@ def test_other_messages_are_another_request(llm: LLM) -> None:
 
 
 @pytest.mark.requirement("LLM-CACHE-1")
-@pytest.mark.parametrize("kind", ALIKE)
-@pytest.mark.parametrize("operation", ["complete", "stream"])
+@pytest.mark.parametrize(
+    ("operation", "kind"), [*(("complete", kind) for kind in ALIKE), ("stream", "last_message"), ("stream", "role")]
+)
 def test_messages_that_resemble_each_other_are_other_messages(llm: LLM, operation: str, kind: str) -> None:
     """A request whose messages differ from a cached one's in a letter, an end, an order or a role is another one."""
     begun = BEGUN.get(kind)
@@ -315,12 +308,13 @@ def test_a_cached_answer_stays_with_its_tenant(llm: LLM, operation: str) -> None
 
 
 @pytest.mark.requirement("COM-CACHE-2")
-@pytest.mark.parametrize("scope", CACHE_SCOPES)
-@pytest.mark.parametrize("operation", ["complete", "stream"])
+@pytest.mark.parametrize(
+    ("operation", "scope"), [*(("complete", scope) for scope in CACHE_SCOPES), ("stream", "global")]
+)
 def test_a_cache_scope_does_not_share_answers(llm: LLM, operation: str, scope: str) -> None:
     """Whatever two tenants say of the cache's scope, neither gets the other's answer."""
     args = {**cold(llm, operation), "messages": [user(llm.unique())]}
-    contexts = [{"tenant": f"tenant-{canary()}", **cache_scope(llm, scope)} for _ in range(2)]
+    contexts = [{**new_tenant(), **cache_scope(llm, scope)} for _ in range(2)]
     not_shared(llm, args, args, *contexts, operation=operation)
 
 
@@ -374,10 +368,10 @@ def test_a_replay_is_answered_as_the_first_call(llm: LLM) -> None:
     llm.require("complete")
     ctx = new_key(**new_tenant())
     args = llm.requests.args(messages=[user(llm.unique())])
-    first = llm.call("complete", args, ctx)
+    first = llm.call("complete", args, keyed(ctx))
     expect.success(first, "a completion under an idempotency key")
     llm.complete(messages=[user(llm.unique())])
-    replays.answers_again(first, llm.call("complete", args, ctx))
+    replays.answers_again(first, llm.call("complete", args, keyed(ctx)))
 
 
 @pytest.mark.requirement("COM-IDEM-4")
@@ -386,6 +380,13 @@ def test_a_request_that_is_sent_twice_at_once_has_one_answer(llm: LLM) -> None:
     llm.require("complete")
     ctx = new_key(**new_tenant())
     replays.has_one_answer(llm, llm.envelope("complete", llm.requests.args(messages=[user(llm.unique())]), ctx))
+
+
+@pytest.mark.requirement("COM-IDEM-7")
+def test_a_request_that_is_sent_twice_at_once_asks_the_provider_once(llm: LLM) -> None:
+    """Two calls of one request under one key, sent together, reach a slow provider once."""
+    ctx = new_key(**new_tenant())
+    replays.asks_once(llm, llm.envelope("complete", llm.requests.distinct("complete"), ctx))
 
 
 @pytest.mark.requirement("COM-IDEM-5")

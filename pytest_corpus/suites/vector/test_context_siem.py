@@ -8,7 +8,8 @@ import pytest
 from pytest_corpus.adapter.hooks.metrics import Count, Observation
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.kit.outcomes import NotAssessed
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.replays import keyed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.shared.claims import replays
@@ -207,20 +208,80 @@ def test_an_idempotency_key_belongs_to_its_tenant(vector: Vector) -> None:
         expect.that(reached, "the provider asked for each tenant", "only for the first one")
 
 
+@pytest.mark.requirement("COM-IDEM-2")
+@pytest.mark.parametrize("write", WRITES[1:])
+def test_a_key_of_another_tenant_is_another_write(vector: Vector, write: str) -> None:
+    """The same deletion, or creation, with the same key of two tenants is carried out for each."""
+    require_tenants(vector)
+    needs(vector, write)
+    item, name, key = vector.item(40, {"kind": "first"}), vector.name("shared"), new_key()
+    contexts = [new_tenant() for _ in range(2)]
+    if write == "create_namespace":
+        for ctx in contexts:
+            expect.success(vector.call(write, vector.named(name), {**ctx, **key}), f"a {write}")
+        for ctx in contexts:
+            reply = Sandbox(vector, name, vector.dimensions, vector.metric, ctx).ask()
+            expect.that(not reply.is_a("NamespaceNotFound"), "a namespace of each tenant", "none")
+        return
+    sandboxes = [vector.sandbox(item, tenant=ctx["tenant"], name=name) for ctx in contexts]
+    for sandbox in sandboxes:
+        operation, args = replayed(vector, sandbox, write, item)
+        expect.success(vector.call(operation, args, {**sandbox.ctx, **key}), f"a {write}")
+    for sandbox in sandboxes:
+        reply = sandbox.ask(item["vector"])
+        found = [*map(id_of, matches_of(reply.result))] if reply.is_success else []
+        expect.that(item["id"] not in found, "a deletion for each tenant", "the vector", "result.matches")
+
+
 @pytest.mark.requirement("COM-IDEM-3")
-@pytest.mark.parametrize("tenant", [False, True], ids=["without_tenant", "with_tenant"])
-@pytest.mark.parametrize("write", WRITES)
-def test_a_replay_applies_once(vector: Vector, write: str, tenant: bool) -> None:
-    """A replay answers as the first call did, and does not undo what was written in between."""
+def test_a_replay_has_the_failures_of_the_first_call(vector: Vector) -> None:
+    """An upsert of which a part failed is answered again with just those failures, in their order."""
+    vector.require("upsert")
+    sandbox, key = vector.sandbox(), new_key()
+    items = [vector.item(angle) for angle in (20, 80, 140)][: vector.batch or 3]
+    items[1:] = [{**item, "vector": [*item["vector"], 0.5]} for item in items[1:]]
+    first = within(sandbox, **keyed(key)).upsert(*items)
+    if not failures_of(first.result):
+        raise NotApplicable("an upsert with a bad vector is refused whole")
+    replays.answers_again(first, within(sandbox, **keyed(key)).upsert(*items))
+
+
+def needs(vector: Vector, write: str) -> None:
+    """Go on only if a write is offered, and works."""
     if write == "delete_by_filter":
         vector.need_filter_deletes()
     if write.endswith("namespace"):
         vector.need_namespaces()
         vector.require(write)
+
+
+@pytest.mark.requirement("COM-IDEM-3")
+@pytest.mark.parametrize("tenant", [False, True], ids=["without_tenant", "with_tenant"])
+@pytest.mark.parametrize("write", WRITES)
+def test_a_replay_applies_once(vector: Vector, write: str, tenant: bool) -> None:
+    """A replay answers as the first call did, and does not undo what was written in between."""
+    needs(vector, write)
     owner = f"tenant-{canary()}" if tenant else None
     item, key = vector.item(40, {"kind": "first"}), new_key(**context_of(owner))
     later = {**item, "vector": direction(130, vector.dimensions), "metadata": {"kind": "later"}}
     sandbox = vector.sandbox(*([] if write in ("upsert", "create_namespace") else [item]), tenant=owner)
+    name, args = replayed(vector, sandbox, write, item)
+    first = vector.call(name, args, keyed(key))
+    expect.success(first, f"a {name}")
+    if write == "create_namespace":
+        sandbox = Sandbox(vector, args["namespace"], args["dimensions"], vector.metric, sandbox.ctx)
+    elif write == "delete_namespace":
+        sandbox = vector.sandbox(tenant=owner, name=args["namespace"])
+    sandbox.put(later)
+    again = vector.call(name, args, keyed(key))
+    replays.answers_again(first, again)
+    sandbox.know(later)
+    found = exactly(sandbox, later, claim="what was written after the first call")
+    expect.that(described_by(found[item["id"]], {"kind": "later"}), "the later metadata", "the first ones")
+
+
+def replayed(vector: Vector, sandbox: Sandbox, write: str, item: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The operation and the arguments of a write."""
     requests: dict[str, tuple[str, dict[str, Any]]] = {
         "upsert": ("upsert", sandbox.args(vectors=[item])),
         "delete": ("delete", sandbox.args(ids=[item["id"]])),
@@ -228,18 +289,7 @@ def test_a_replay_applies_once(vector: Vector, write: str, tenant: bool) -> None
         "create_namespace": ("create_namespace", vector.named()),
         "delete_namespace": ("delete_namespace", {"namespace": sandbox.name}),
     }
-    name, args = requests[write]
-    first = vector.call(name, args, key)
-    expect.success(first, f"a {name}")
-    if write == "create_namespace":
-        sandbox = Sandbox(vector, args["namespace"], args["dimensions"], vector.metric, sandbox.ctx)
-    elif write == "delete_namespace":
-        sandbox = vector.sandbox(tenant=owner, name=args["namespace"])
-    sandbox.put(later)
-    replays.answers_again(first, vector.call(name, args, key))
-    sandbox.know(later)
-    found = exactly(sandbox, later, claim="what was written after the first call")
-    expect.that(described_by(found[item["id"]], {"kind": "later"}), "the later metadata", "the first ones")
+    return requests[write]
 
 
 @pytest.mark.requirement("COM-IDEM-4")
@@ -250,6 +300,17 @@ def test_a_write_that_is_sent_twice_at_once_is_carried_out_once(vector: Vector) 
     sandbox = vector.sandbox(item, vector.item(120))
     request = vector.envelope("delete", sandbox.args(ids=[item["id"]]), {**sandbox.ctx, **new_key()})
     replays.has_one_answer(vector, request)
+
+
+@pytest.mark.requirement("COM-IDEM-7")
+@pytest.mark.parametrize("name", ["upsert", "delete"])
+def test_a_write_that_is_sent_twice_at_once_asks_the_provider_once(vector: Vector, name: str) -> None:
+    """Two calls of one write under one key, sent together, reach a slow provider once."""
+    vector.require("query", name)
+    item = vector.item(40)
+    sandbox = vector.sandbox(item)
+    args = sandbox.args(**({"vectors": [item]} if name == "upsert" else {"ids": [item["id"]]}))
+    replays.asks_once(vector, vector.envelope(name, args, {**sandbox.ctx, **new_key()}))
 
 
 @pytest.mark.requirement("COM-IDEM-5")

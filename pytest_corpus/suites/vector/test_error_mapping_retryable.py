@@ -11,6 +11,7 @@ from pytest_corpus.spec.errors import is_a
 from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.suites.shared.claims.faults import KINDS, struck
 from pytest_corpus.suites.shared.claims.faults import Faults as TestFaults
+from pytest_corpus.suites.shared.claims.replays import LateReplays as TestLateReplays
 from pytest_corpus.suites.vector.support.answers import failures_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 

@@ -1,1 +1,1 @@
-"""What `pytest_corpus.wire` offers, part by part: errors, the round trip, the stages, arguments, cases, metrics."""
+"""The parts of `pytest_corpus.wire`: errors, the round trip, the stages, arguments, cases, metrics."""

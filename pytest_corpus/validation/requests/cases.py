@@ -17,7 +17,7 @@ from pytest_corpus.validation.requests.pipeline import Validator, validate_wire_
 
 @dataclass(frozen=True)
 class WireRequestCase:
-    """What a request builder is held against.
+    """The case that a request builder must meet.
 
     Attributes:
         id: unique, e.g. ``llm.complete.basic``.
@@ -141,7 +141,7 @@ def _components_of(holder: Any) -> set[str]:
 
 
 def has(holder: Any, name: str) -> bool:
-    """Whether an attribute is there and not None; one that raises is there, and says so when it is used."""
+    """Return if an attribute is there and not None; one that raises is there, and raises when it is used."""
     try:
         return getattr(holder, name, None) is not None
     except Exception:  # noqa: BLE001 - a property of the client's may raise anything

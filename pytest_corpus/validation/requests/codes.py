@@ -36,7 +36,7 @@ def _filling(problem: Problem) -> str | None:
 
 
 def _wanted(problem: Problem) -> Any:
-    """What the schema says under the broken keyword; None where it cannot be found."""
+    """The schema's value of the broken keyword; None if it cannot be found."""
     file, _, pointer = problem.location.partition("#/")
     if not file or pointer.rpartition("/")[2] != problem.rule:
         return None

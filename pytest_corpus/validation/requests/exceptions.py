@@ -1,4 +1,4 @@
-"""What the validation of a request envelope raises; `pytest_corpus.wire` is what users import."""
+"""Exceptions of the validation of request envelopes; `pytest_corpus.wire` is what users import."""
 
 from typing import ClassVar
 

@@ -9,7 +9,7 @@ from pytest_corpus.validation.requests.exceptions import WireValidationError
 
 @dataclass
 class ValidationMetrics:
-    """What the validations of a run came to; any number of threads may record.
+    """The outcomes of the validations of a run; any number of threads may record.
 
     Attributes:
         validation_times: case id and seconds of each validation that was timed.

@@ -24,7 +24,7 @@ class SchemaMigrator:
 
         Raises:
             MigrationError: it is not a JSON object or no LLM request; its version is not 1; ``args`` is not an object;
-                ``args.prompt`` is not a string, or stands beside ``args.messages``, so that one would be lost; or a
+                ``args.prompt`` is not a string, or comes with ``args.messages``, so that one would be lost; or a
                 completion has neither.
         """
         if not isinstance(v1_envelope, dict):

@@ -168,7 +168,7 @@ def validate_args_for_operation(args: Any, validator: Validator, case_id: str = 
 
     Raises:
         ArgsValidationError: they are not an object, or the validator raises: its own error where it is of this class;
-            of any other only the type is told, for its text may hold what must not be shown (it is the
+            of any other only the type is named, for its text may hold what must not be shown (it is the
             ``__cause__``).
     """
     if not issubclass(type(args), dict):

@@ -38,7 +38,7 @@ def json_roundtrip(obj: Any, case_id: str = UNKNOWN_CASE) -> dict[str, Any]:
 
 
 def top_level(envelope: Any, case_id: str) -> dict[str, Any]:
-    """What stands under the strings among the keys of an envelope. Raises EnvelopeTypeError if it is not a dict."""
+    """The values under those keys of an envelope that are strings. Raises EnvelopeTypeError if it is not a dict."""
     if not issubclass(type(envelope), dict):
         raise EnvelopeTypeError(f"{case_id}: envelope must be dict, not {type(envelope).__name__}", case_id)
     return {str.__str__(key): value for key, value in dict.items(envelope) if issubclass(type(key), str)}
@@ -75,13 +75,13 @@ def _refusal(obj: Any, problems: list[Problem], case_id: str) -> SerializationEr
 
 
 def _keys_would_change(holder: dict[Any, Any]) -> bool:
-    """Whether the keys that are not strings are all such as a JSON writer turns into strings."""
+    """Return if the keys that are not strings are all such as a JSON writer turns into strings."""
     others = [key for key in dict.keys(holder) if not isinstance(key, str)]
     return bool(others) and all(key is None or isinstance(key, int | float) for key in others)
 
 
 def _found(obj: Any, path: str) -> Any:
-    """What lies at the path of a problem; None where a key with a dot in it makes that unclear."""
+    """The value at the path of a problem; None if a key with a dot in it makes that unclear."""
     for part in path.split(".") if path else ():
         try:
             obj = obj[int(part)] if isinstance(obj, list | tuple) else dict.__getitem__(obj, part)

@@ -1,4 +1,4 @@
-"""What the schema registry raises; `pytest_corpus.schema_registry` is what users import."""
+"""Exceptions of the schema registry; `pytest_corpus.schema_registry` is what users import."""
 
 from pathlib import Path
 
@@ -72,7 +72,7 @@ class SchemaValidationError(Exception):
 
     @property
     def path(self) -> str:
-        """Where the first problem lies, as in `Problem.path` (SCHEMA 9.2)."""
+        """The place of the first problem, as in `Problem.path` (SCHEMA 9.2)."""
         return self.problems[0].path if self.problems else ""
 
     def __str__(self) -> str:
@@ -85,7 +85,7 @@ class SchemaValidationError(Exception):
 
 
 def place_of(golden: str) -> str:
-    """Where a golden file lies: relative to the current folder, if it is below, else the whole path."""
+    """The path of a golden file: relative to the current folder if it is below it, else the whole path."""
     path = folder("golden") / golden
     try:
         return path.relative_to(Path.cwd()).as_posix()

@@ -1,4 +1,4 @@
-"""Why an instance does not meet a schema, in words that never repeat the instance.
+"""Explanations why an instance does not meet a schema, in words that never repeat the instance.
 
 The compiled validator says whether; this module says where and why. It is only reached for instances
 that were refused, so it may be slow. A prompt, a vector or a credential may stand in the instance: messages
@@ -24,7 +24,7 @@ from pytest_corpus.spec.schemas import BASE_URI
 from pytest_corpus.text.problems import Problem, dotted, plain
 
 Conforms = Callable[[object, str], bool]
-"""Whether an instance is of a format."""
+"""A function that decides if an instance is of a format."""
 
 
 class Explainer:
@@ -55,7 +55,7 @@ class Explainer:
         return sorted(found.values(), key=lambda problem: len(problem.path.split(".")) if problem.path else 0)
 
     def _location(self, root: Mapping[str, Any], error: ValidationError) -> str:
-        """Where the rule stands that an error breaks; empty where it stands in no file."""
+        """The place of the rule that an error breaks; empty if it stands in no file."""
         node: Any = root
         base, pointer = "", list[str]()
         for part in error.absolute_schema_path:  # which leaves out every "$ref" on the way
@@ -176,7 +176,7 @@ def _is_other_type(error: ValidationError) -> bool:
 
 
 def _tells_apart(error: ValidationError) -> bool:
-    """Whether an error says that a branch was not meant: another type, or another discriminating key."""
+    """Return if an error shows that a branch was not meant: another type, or another discriminating key."""
     return _is_other_type(error) or (error.validator in ("const", "enum") and len(error.relative_path) <= 1)
 
 
@@ -193,7 +193,7 @@ def _unexpected(error: ValidationError) -> list[str]:
 
 
 def _message(rule: str, wanted: Any, instance: Any) -> str:
-    """What a rule asks for; `wanted` is the keyword's value and comes from the schema."""
+    """The demand of a rule; `wanted` is the keyword's value and comes from the schema."""
     if rule == "type":
         return f"must be {' or '.join(_names(wanted))}, is {_type_name(instance)}"
     if rule in ("const", "enum"):

@@ -12,12 +12,12 @@ from pytest_corpus.validation.schema.exceptions import SchemaFileError
 Format = Callable[[Any], bool]
 """Decides whether a value is of a format; an error of values, as in SCHEMA 12.C, says no.
 
-It is asked about values of every type. Of a value that is no string, a TypeError or an AttributeError says that the
+It is asked about values of every type. Of a value that is not a string, a TypeError or an AttributeError says that the
 format is for another type, which it then passes.
 """
 
 FORMAT_KEYWORD: Final = "x-pytest-corpus-format"
-"""What stands beside ``format`` for the compiled validator, which asks formats of strings alone."""
+"""The keyword next to ``format`` for the compiled validator, which applies formats to strings alone."""
 
 FORMATS: Final[Mapping[str, Mapping[str, Any]]] = {
     "vector-dimensions": {"minItems": 1, "maxItems": 10_000},
@@ -48,12 +48,12 @@ def read(root: Path, file: str, formats: Collection[str] = ()) -> tuple[dict[str
         raise SchemaFileError(root / file, f"is not JSON: {fault}") from fault
     if not isinstance(document, dict) or document.get("$id") != uri:
         raise SchemaFileError(root / file, f"must be a JSON object with $id {uri}")
-    told = for_compiler(document, formats) if any(sign in text for sign in (*_SIGNS, *formats)) else document
-    return document, told, '"deprecated"' in text
+    compiled = for_compiler(document, formats) if any(sign in text for sign in (*_SIGNS, *formats)) else document
+    return document, compiled, '"deprecated"' in text
 
 
 _SIGNS: Final = (".0,", ".0\n", ".0 ", ".0}", *FORMATS)
-"""What stands in each file that may need other words."""
+"""Signs of a file that may need other words."""
 
 
 def for_compiler(node: Any, formats: Collection[str] = ()) -> Any:
@@ -104,7 +104,7 @@ def careful(check: Format) -> Format:
 
 
 def _is_refusal(fault: Exception) -> bool:
-    """Whether an error is one that the library of SCHEMA 12.C has for values."""
+    """Return if an error is one that the library of SCHEMA 12.C has for values."""
     from jsonschema.exceptions import FormatError, ValidationError
 
     return isinstance(fault, FormatError | ValidationError)

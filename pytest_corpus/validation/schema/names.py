@@ -1,4 +1,4 @@
-"""What a schema may be called, and what is meant (SCHEMA 2.3, 6.1, 10.1)."""
+"""The names of schemas, and what they mean (SCHEMA 2.3, 6.1, 10.1)."""
 
 import re
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ class SchemaTable:
         self.schemas = schemas
 
     def find_schema(self, name: str) -> tuple[SchemaFile, str | None]:
-        """What a name means: the schema, and the edition that a version in the name pins.
+        """The schema that a name means, and the edition that a version in the name pins.
 
         Raises:
             UnknownSchemaError, UnknownEditionError
@@ -99,7 +99,7 @@ find_schema = SHIPPED.find_schema
 def table_of(root: Path) -> SchemaTable:
     """The schemas of a folder: those of the protocol, and whatever else lies in a folder of one's own (SCHEMA 6.1).
 
-    A file beside one of the protocol's that names an edition (``llm.response_format.v1.1.json``) is the file of
+    A file next to one of the protocol's that names an edition (``llm.response_format.v1.1.json``) is the file of
     that edition; any other is a schema of its own name, in every edition. The shipped folder has only the
     protocol's.
     """

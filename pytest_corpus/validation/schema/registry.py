@@ -47,7 +47,7 @@ class SchemaRegistry:
     Args:
         root: the ``schemas/`` folder; by default the one that ``CORPUS_SCHEMAS_ROOT`` names, or else the
             shipped one.
-        formats: checks for formats of one's own, by name, beside `FORMATS` and those of JSON Schema, all
+        formats: checks for formats of one's own, by name, besides `FORMATS` and those of JSON Schema, all
             of which are asserted.
     """
 
@@ -103,7 +103,7 @@ class SchemaRegistry:
         return validator
 
     def is_valid(self, name: str, instance: object, edition: str | None = None) -> bool:
-        """Whether an instance, in the shapes of `json.loads`, meets a schema.
+        """Return if an instance, in the shapes of `json.loads`, meets a schema.
 
         What JSON does not have is not valid where the schema looks at it; `json_problems` looks everywhere.
         """
@@ -114,7 +114,7 @@ class SchemaRegistry:
             return False
 
     def problems(self, name: str, instance: object, edition: str | None = None) -> list[Problem]:
-        """Why an instance does not meet a schema, outermost first; empty exactly when `is_valid`."""
+        """The problems of an instance under a schema, outermost first; empty exactly when `is_valid`."""
         if self.is_valid(name, instance, edition):
             return []
         schema, wanted = self.table.resolve(name, edition)
@@ -196,7 +196,7 @@ class SchemaRegistry:
         with self._lock:
             # Together, for what many refer to is then compiled once; whatever does not compile is left out.
             wanted = {file: {"$ref": BASE_URI + file} for file in files if file not in self._compiled}
-            with suppress(ValueError, jsonschema_rs.ReferencingError):  # one by one it is told which file is broken
+            with suppress(ValueError, jsonschema_rs.ReferencingError):  # compiling one by one names the broken file
                 together = jsonschema_rs.validator_map_for({"$schema": DIALECT, "$defs": wanted}, **self._options())
                 for file in wanted:
                     if validator := together.get(f"#/$defs/{file.replace('/', '~1')}"):
@@ -253,7 +253,7 @@ class SchemaRegistry:
             return self._explainer
 
     def _conforms(self, instance: object, name: str) -> bool:
-        """Whether an instance is of a format, as the compiled validator sees it."""
+        """Return if an instance is of a format, as the compiled validator sees it."""
         with self._lock:
             if name not in self._by_format:
                 self._by_format[name] = self.compile({"format": name})
@@ -262,8 +262,8 @@ class SchemaRegistry:
     def _read(self, file: str) -> tuple[dict[str, Any], dict[str, Any]]:
         with self._lock:
             if file not in self._documents:
-                document, told, deprecates = schema_files.read(self.root, file, self._formats)
-                self._documents[file] = (document, told)
+                document, compiled, deprecates = schema_files.read(self.root, file, self._formats)
+                self._documents[file] = (document, compiled)
                 self._deprecates |= deprecates
             return self._documents[file]
 
@@ -271,25 +271,25 @@ class SchemaRegistry:
         """The document of an ``$id``: always a file below the root, never anything fetched."""
         return self._read(uri.removeprefix(BASE_URI))[0]
 
-    def _retrieve_told(self, uri: str) -> dict[str, Any]:
-        """The same, as the compiler is told."""
+    def _retrieve_compiled(self, uri: str) -> dict[str, Any]:
+        """The same, in the form for the compiler."""
         return self._read(uri.removeprefix(BASE_URI))[1]
 
     def _options(self) -> dict[str, Any]:
-        """What the compiler is told besides a document."""
+        """The options of the compiler besides a document."""
         # Even formats that no schema uses make each call slower.
         formats = {
             "formats": self._formats,
             "keywords": {schema_files.FORMAT_KEYWORD: schema_files.format_keyword(self._formats)},
         }
-        return {"retriever": self._retrieve_told, "validate_formats": True, **(formats if self._formats else {})}
+        return {"retriever": self._retrieve_compiled, "validate_formats": True, **(formats if self._formats else {})}
 
     def _compile(self, file: str) -> jsonschema_rs.Validator:
         import jsonschema_rs
 
         with self._lock:
             if file not in self._compiled:
-                document = self._retrieve_told(BASE_URI + file)
+                document = self._retrieve_compiled(BASE_URI + file)
                 try:
                     self._compiled[file] = jsonschema_rs.Draft202012Validator(document, **self._options())
                 except (ValueError, jsonschema_rs.ReferencingError) as fault:
@@ -298,7 +298,7 @@ class SchemaRegistry:
 
 
 def _frames_here() -> int:
-    """How many frames of this module lie above its caller, as `warnings.warn` counts them from the one that asks."""
+    """The number of frames of this module above its caller, as `warnings.warn` counts them."""
     frame, count = currentframe(), 0
     while frame is not None and frame.f_code.co_filename == __file__:
         frame, count = frame.f_back, count + 1

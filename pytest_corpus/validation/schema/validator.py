@@ -31,7 +31,7 @@ class Validator:
         self._compiled, self._explained, self._refused = compiled, explained, refused
 
     def iter_errors(self, instance: object) -> Iterator[Problem]:
-        """What is wrong with an instance: each with `path`, `message` and `schema` (SCHEMA 9.2)."""
+        """The problems of an instance, each with `path`, `message` and `schema` (SCHEMA 9.2)."""
         yield from self._explained(instance)
 
     def validate(self, instance: object) -> None:

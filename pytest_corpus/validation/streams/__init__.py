@@ -1,1 +1,1 @@
-"""How a stream is validated; `pytest_corpus.stream_validator` is what users import."""
+"""The validation of streams; `pytest_corpus.stream_validator` is what users import."""

@@ -1,4 +1,4 @@
-"""What is asked of a stream, and how closely to look (SCHEMA 6.2)."""
+"""The configuration of stream validation (SCHEMA 6.2)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from pytest_corpus.validation.schema.names import find_schema
 Framing = Literal["canonical", "event"]
 
 MAX_ERRORS: Final = 1000
-"""How many defects a report holds; the others are counted, for a stream may be endless."""
+"""The most defects that a report holds; the others are counted, for a stream may be endless."""
 
 
 class ValidationMode(Enum):
-    """How much of a stream is held to its schemas.
+    """The extent to which a stream is checked against its schemas.
 
     The frames themselves, their order, their end and error envelopes are checked in every mode; the mode decides
     about what is in the frames. A mode is given as the member or as its name in any case.
@@ -45,7 +45,7 @@ class ValidationMode(Enum):
 
 @dataclass(frozen=True)
 class ValidationConfig:
-    """What a stream is held to.
+    """The configuration of the validation of a stream.
 
     Args:
         envelope_schema_id: a schema that names the stream: the component's success or stream envelope, or the

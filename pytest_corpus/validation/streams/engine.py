@@ -19,7 +19,7 @@ from pytest_corpus.validation.streams.report import ErrorType, StreamReport
 from pytest_corpus.validation.streams.transport import NdjsonReader, Payloads, Reader, SseReader
 
 BLOCK_BYTES = 262_144
-"""How much of a large source is taken at once."""
+"""The size of the pieces in which a large source is read."""
 
 
 class Readable(Protocol):
@@ -224,7 +224,7 @@ _STRICT = json.JSONEncoder(allow_nan=False)
 
 
 def _size(frame: dict[Any, Any], text: bytes | None, limit: int) -> int:
-    """What a frame measures as compact UTF-8 JSON, exactly only where it may be near the limit.
+    """The size of a frame as compact UTF-8 JSON, exact only if it may be near the limit.
 
     `text` is what was written of it.
     """
@@ -238,7 +238,7 @@ def _size(frame: dict[Any, Any], text: bytes | None, limit: int) -> int:
 
 
 def _no_json(frame: dict[Any, Any], text: bytes | None) -> Problem | None:
-    """Why a frame is not JSON, wherever in it; `text` is what was written of it."""
+    """The first problem of a frame as JSON, wherever in it; `text` is the frame as it was written."""
     if text is not None:
         if b"null" not in text:
             return None

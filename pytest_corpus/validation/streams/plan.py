@@ -20,7 +20,7 @@ STREAMING: Final = STREAMING_CODE
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How to judge the frames of one component in one edition.
+    """The validators for the frames of one component in one edition.
 
     Attributes:
         chunk: the schema of the chunks.

@@ -1,4 +1,4 @@
-"""What a stream amounts to: its defects, how it ended, how much of it was looked at."""
+"""Reports on streams: the defects, the end, and how much was checked."""
 
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -9,7 +9,7 @@ Terminal = Literal["success", "error"]
 
 
 class ErrorType:
-    """What can be wrong with a stream; `FrameError.error_type` is one of these."""
+    """The types of defects of a stream; `FrameError.error_type` is one of these."""
 
     # Bytes that are not JSON. The frame counts and may end the stream, but is not looked at any further.
     FRAME_UTF8: Final = "FRAME_UTF8"
@@ -55,7 +55,7 @@ class FrameError:
 
 @dataclass(frozen=True, slots=True)
 class StreamReport:
-    """What a whole stream amounts to.
+    """The result of the validation of a stream.
 
     Attributes:
         total_frames: all frames, those after the terminal included.
@@ -74,7 +74,7 @@ class StreamReport:
 
     @property
     def is_valid(self) -> bool:
-        """Whether the stream has no defect. A stream that ends with a proper error envelope is valid."""
+        """True if the stream has no defect. A stream that ends with a proper error envelope is valid."""
         return not self.validation_errors
 
     @property

@@ -16,7 +16,7 @@ class Reader(ABC):
     """One transport."""
 
     rest_is_lost: bool
-    """Whether a client of the transport throws away what is left."""
+    """True if a client of the transport throws away what is left."""
 
     events: Sequence[str] = ()
     """The names of the events that the payloads given last came in; empty where a transport has none."""
@@ -34,7 +34,7 @@ class Reader(ABC):
 
     @abstractmethod
     def rest(self) -> Payloads:
-        """What is left if nothing comes any more; the reader stays as it is."""
+        """The payloads that are left if nothing more comes; the reader stays as it is."""
 
 
 class NdjsonReader(Reader):

@@ -1,6 +1,7 @@
 """Parts of mutants of several chapters."""
 
 import re
+import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -30,6 +31,11 @@ def are_uuids(*ids: str) -> None:
     """Refuse ids that are not UUIDs."""
     if not all(re.fullmatch("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", each) for each in ids):
         raise AdapterError("BadRequest", "an id must be a UUID")
+
+
+def single(number: float) -> float:
+    """The nearest number of 32 bits."""
+    return float(struct.unpack("f", struct.pack("f", number))[0])
 
 
 def interpolated(args: dict[str, Any]) -> dict[str, Any]:

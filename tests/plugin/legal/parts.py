@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
@@ -82,3 +83,8 @@ def cell(vector: Sequence[float], border: float = 13) -> int:
     if len(vector) == 1:
         return int(vector[0] * 4)
     return int((math.degrees(math.atan2(vector[1], vector[0])) + 180 + border) // 45)
+
+
+def single(number: float) -> float:
+    """The nearest number of 32 bits."""
+    return float(struct.unpack("f", struct.pack("f", number))[0])

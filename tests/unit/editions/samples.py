@@ -1,4 +1,4 @@
-"""What the rows of all components are made of."""
+"""Parts of the rows of all components."""
 
 from typing import Any
 
@@ -50,7 +50,7 @@ EXTENDED = {
     "provider_specific": {"region": "x"},
     "experimental_features": {"feature_flag": True},
 }
-"""What SCHEMA 10.1 and 10.3 put beside the fields of any result (R56)."""
+"""The fields that SCHEMA 10.1 and 10.3 add to any result (R56)."""
 
 SELECTIONS: tuple[tuple[dict[str, object], tuple[str, ...]], ...] = (
     ({"ids": None}, NONE),
@@ -60,7 +60,7 @@ SELECTIONS: tuple[tuple[dict[str, object], tuple[str, ...]], ...] = (
     ({"ids": None, "filter": {"a": 1}}, NEW),
     ({"ids": []}, NEW),
 )
-"""What a delete may select by: null selects nothing (SPECIFICATION 7.3.1, 9.2; R42)."""
+"""The selections of a delete: null selects nothing (SPECIFICATION 7.3.1, 9.2; R42)."""
 
 
 def overlays(component: str) -> tuple[Row, ...]:

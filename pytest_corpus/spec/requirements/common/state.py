@@ -22,6 +22,12 @@ COM-IDEM-4 MUST: Of two calls at once under the same idempotency key one is carr
 COM-IDEM-5 SHOULD: A request whose first attempt failed with a retryable error is carried out when its key comes again.
   from SPECIFICATION 6.1, SPECIFICATION 12.2, R61; needs idempotent_writes, provider
   hint: keep the answers of calls that succeeded under their key, and no error that may be retried
+COM-IDEM-6 MUST: An idempotency key still works after fifty other keys and five seconds.
+  from SPECIFICATION 6.1, R126; needs idempotent_writes; for vector, graph
+  hint: keep the first answers for a day, whatever their number; a cache of the last few keys forgets
+COM-IDEM-7 SHOULD: Of two calls at once under the same idempotency key one alone asks the provider.
+  from SPECIFICATION 6.1, R126; needs idempotent_writes, provider
+  hint: let the second call wait for the answer of the first, under a lock for the key
 COM-TENANT-2 SHOULD: Health and statistics for one tenant name no namespace or id that only another tenant uses.
   from SPECIFICATION 14.1, R68; needs supports_multi_tenant; for vector, graph
   hint: report the namespaces of the tenant who asks, or counts alone

@@ -1,9 +1,9 @@
 """Batches: order, mixed outcome, limits; transactions and pages (SPECIFICATION 7.3.3, 11.5, 12.5; R14, R15, R32)."""
 
 REQUIREMENTS = """
-GRA-BATCH-1 MUST: A batch applies its operations, in their order.
+GRA-BATCH-1 MUST: A batch applies its operations, all of them.
   from SPECIFICATION 4.2.6, SPECIFICATION 7.3.3; needs supports_batch
-  hint: carry out all operations one after the other, without sorting them by kind
+  hint: carry out all operations, the first and the last, of every kind
 GRA-BATCH-2 MUST: The result of a batch is of the schema: `results` with `ok`, and `success`.
   from SPECIFICATION 12.5, SCHEMA 4.4.2, R14; needs supports_batch
   hint: return `results` with a boolean `ok` in each, and a boolean `success` next to them
@@ -13,8 +13,7 @@ GRA-BATCH-3 MUST: A batch has one result for each operation, in the order of the
 GRA-BATCH-4 MUST: A failed operation of a batch is reported with its `index` and `error`, as the caller's mistake.
   from SPECIFICATION 12.5, ERRORS 6.4, ERRORS 10, R14; needs supports_batch
   hint: report the position in `ops` from 0 and a class such as BadRequest, or refuse the whole batch
-GRA-BATCH-5 MUST: Beside a failed operation the others of a batch are applied; where the batch is refused whole, none
-    is.
+GRA-BATCH-5 MUST: If an operation of a batch fails, the others are applied; if the batch is refused whole, none is.
   from SPECIFICATION 12.5, R14; needs supports_batch
   hint: go on after a failed operation, or check all of them before the first is applied
 GRA-BATCH-6 MUST: A batch of more than `max_batch_ops` operations is refused with BAD_REQUEST, and nothing is applied.
@@ -32,9 +31,12 @@ GRA-BATCH-9 MUST: `ops`, or an operation, of the wrong type is refused whole or 
 GRA-BATCH-10 SHOULD: `success` of a batch is true where every operation succeeded, and false where one failed.
   from SPECIFICATION 12.5; needs supports_batch
   hint: set `success` to false as soon as one result is not ok
-GRA-BATCH-11 MUST: A query in a batch sees what the operations before it wrote, or is refused.
+GRA-BATCH-11 SHOULD: A query in a batch sees what the operations before it wrote, or is refused.
   from SPECIFICATION 7.3.3, SPECIFICATION 12.5; needs supports_batch
   hint: run the queries of a batch after the writes before them, on what these wrote, or refuse them
+GRA-BATCH-12 SHOULD: A batch applies its operations in their order.
+  from SPECIFICATION 4.2.6, SPECIFICATION 7.3.3; needs supports_batch
+  hint: carry out the operations one after the other, without sorting them by kind
 GRA-TXN-1 MUST: A transaction applies all its operations, in their order.
   from SPECIFICATION 4.2.6, R23; needs supports_txn
   hint: apply every operation of every kind, in order, and commit once all are done

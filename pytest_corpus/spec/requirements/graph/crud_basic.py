@@ -20,16 +20,16 @@ GRA-NODE-6 MUST: `nodes`, or a node, of the wrong type, or an empty id or label,
     node.
   from SPECIFICATION 7.3.1, SPECIFICATION 17.2, SCHEMA 4.4.2, R8, R45, R69
   hint: check that id is a string, labels a list of strings, none of them empty, and properties an object
-GRA-NODE-7 MUST: Beside an unusable node the others are written, and it is reported by `index` and `error`; or nothing
-    is.
+GRA-NODE-7 MUST: If one node of a request is unusable, it is reported by `index` and `error` and the others are written;
+    or nothing is.
   from SPECIFICATION 12.5, ERRORS 10, R14, R45
   hint: go on after a node that fails and report its `index`, or check all nodes before you write any
 GRA-NODE-8 MUST: NaN and infinities in properties, at any depth, are refused whole or reported for that item.
   from SPECIFICATION 4.1, R34, R45
   hint: check math.isfinite of every number in properties, inside lists and objects, in batches too
-GRA-NODE-9 MUST: Strings of any script, integers, floats and booleans in properties are read back as they were written.
-  from SPECIFICATION 7.3.1, SPECIFICATION 4.1
-  hint: store text as UTF-8, numbers in full precision and booleans as booleans
+GRA-NODE-9 MUST: Strings, integers, floats and booleans in properties are read back as they were written.
+  from SPECIFICATION 7.3.1, SPECIFICATION 4.1, R128
+  hint: store text whole as UTF-8, numbers as 64 bits, booleans as booleans, and names with their case
 GRA-NODE-10 MUST: Lists and objects in properties are read back as they were written, or refused.
   from SPECIFICATION 7.3.1, SPECIFICATION 17.2
   hint: refuse a node with what you cannot store; do not drop it or turn it into text
@@ -39,16 +39,19 @@ GRA-NODE-11 SHOULD: Of two nodes of one id in a request the last one is kept, or
 GRA-NODE-12 MUST: An id is any text that is not empty.
   from SPECIFICATION 7.3.1, SCHEMA 4.4.2
   hint: map ids to UUIDv5 if the database wants UUIDs, and answer with the ids that were given
+GRA-NODE-13 SHOULD: Numbers with a fraction are doubles, whatever precision `extensions` state.
+  from SPECIFICATION 4.1, R128
+  hint: store numbers with 64 bits; a lower precision that is stated is allowed, and not recommended
 GRA-EDGE-1 MUST: An edge that was upserted is read back between its ends, in its direction and with its label.
   from SPECIFICATION 4.2.6, SPECIFICATION 7.3.1, SCHEMA 4.4.2
   hint: store src, dst and label as they were given; do not sort the ends or change letter case
 GRA-EDGE-2 MUST: The properties of an edge are read back as they were written.
-  from SPECIFICATION 7.3.1, SCHEMA 4.4.2
+  from SPECIFICATION 7.3.1, SPECIFICATION 4.1, SCHEMA 4.4.2, R128
   hint: store every property of an edge with its own type, booleans included
-GRA-EDGE-3 MUST: Upserting an edge again updates it in its place: there is one of that id, with the new values.
+GRA-EDGE-3 MUST: Upserting an edge again updates it in its place: there is one of that id, as it was written last.
   from SPECIFICATION 4.2.6
-  hint: look edges up by id, and replace the one that is there; neither skip nor duplicate it
-GRA-EDGE-4 MUST: Where an edge without one of its nodes is refused, it is with VertexNotFound or BadRequest.
+  hint: look edges up by id, and replace the one that is there, its ends and label too, or refuse other ends
+GRA-EDGE-4 MUST: An edge without one of its nodes that is refused is refused with VertexNotFound or BadRequest.
   from ERRORS 6.4, R12
   hint: raise VertexNotFound for a missing end: it is the caller's mistake, not an outage
 GRA-EDGE-5 SHOULD: An edge without one of its nodes is refused.
@@ -58,8 +61,8 @@ GRA-EDGE-6 MUST: `edges`, or an edge, of the wrong type, or an empty id or label
     edge.
   from SPECIFICATION 7.3.1, SPECIFICATION 17.2, SCHEMA 4.4.2, R8, R45, R69
   hint: check that id, src, dst and label are strings, none of them empty, and properties an object
-GRA-EDGE-7 MUST: Beside an unusable edge the others are written, and it is reported by `index` and `error`; or nothing
-    is.
+GRA-EDGE-7 MUST: If one edge of a request is unusable, it is reported by `index` and `error` and the others are written;
+    or nothing is.
   from SPECIFICATION 12.5, ERRORS 10, R14, R45
   hint: go on after an edge that fails and report its `index` from 0, or check all before you write any
 GRA-EDGE-8 MUST: The result of `upsert_edges` is null, ids, or an object of the schema whose counts are true.
@@ -90,15 +93,19 @@ GRA-DELETE-5 SHOULD: A node that is written again after its deletion has none of
 GRA-DELETE-6 MUST: A delete with a filter removes what fits it and nothing else, or is refused permanently.
   from SPECIFICATION 4.2.6, R31
   hint: apply every term of the filter, or refuse it; never ignore a part of it
-GRA-DELETE-7 MUST: A delete without `ids` and `filter`, or with one of the wrong type, is refused with BAD_REQUEST.
+GRA-DELETE-7 MUST: A delete whose `ids` or `filter` is of the wrong type is refused, and one that names nothing removes
+    nothing.
   from SPECIFICATION 7.3.1, R8, R98
-  hint: check that `ids` or `filter` is there, and that they are a list of strings and an object
+  hint: check that `ids` is a list of strings and `filter` an object; do not take a missing one for all
 GRA-DELETE-8 MUST: The result of a delete is null, ids, or an object whose counts and `failures` are of the schema.
   from SCHEMA 4.4.2, SPECIFICATION 7.3.1, SPECIFICATION 12.5, R14, R123
   hint: return a number as deleted_count (or processed_count), failed_count and failures
 GRA-DELETE-9 SHOULD: `deleted_count` is the number of given ids that were there.
   from SCHEMA 4.4.2, SPECIFICATION 12.5
   hint: count the ids that were found, not those that were given
+GRA-DELETE-10 SHOULD: A delete without `ids` and `filter`, or with null for them, is refused with BAD_REQUEST.
+  from SPECIFICATION 7.3.1, R98
+  hint: check that `ids` or `filter` is there
 GRA-NS-1 MUST: What was written in one namespace is not read in another, by any operation, even under one id.
   from BEHAVIORAL_CONFORMANCE 6.7, SCHEMA 4.4.2, SPECIFICATION 7.3.1; needs supports_namespaces
   hint: read `namespace` in every operation, streams and items of batches included, and key by it and id
@@ -114,7 +121,7 @@ GRA-NS-4 MUST: Reading from a namespace without writes finds nothing, or is refu
 GRA-NS-5 MUST: Deleting in a namespace without writes succeeds, or is refused permanently.
   from SPECIFICATION 7.3.1, ERRORS 6.4, R26, R45; needs supports_namespaces
   hint: answer with a count of 0, or raise NamespaceNotFound, where the namespace is unknown
-GRA-CACHE-1 MUST: A cached answer is not given to another text, other parameters or another namespace.
+GRA-CACHE-1 MUST: A cached answer is not given to another text, dialect or namespace, or to other parameters.
   from SPECIFICATION 11.6, SPECIFICATION 16.3, R27; needs provider, supports_caching
   hint: key the cache by a hash of dialect, text, params and namespace
 GRA-MODEL-1 MUST: Any sequence of writes, deletes, batches and transactions leaves what it adds up to.

@@ -10,7 +10,7 @@ GRA-DIALECT-2 MUST: Every listed dialect is answered by `query`.
 GRA-DIALECT-3 MUST: Every listed dialect is answered by `stream_query`.
   from SPECIFICATION 7.4, R23, R33; needs supports_streaming
   hint: serve in `stream_query` every dialect that `query` serves, or take it off the list
-GRA-DIALECT-4 MUST: `query` refuses an unknown dialect with NOT_SUPPORTED.
+GRA-DIALECT-4 MUST: `query` refuses an unknown dialect with NOT_SUPPORTED, in a batch too.
   from SPECIFICATION 7.4, ERRORS 6.4, R12
   hint: answer NOT_SUPPORTED, not BAD_REQUEST, to a dialect that is not listed; fall back to no other
 GRA-DIALECT-5 MUST: `stream_query` refuses an unknown dialect with NOT_SUPPORTED.

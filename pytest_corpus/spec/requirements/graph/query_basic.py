@@ -7,8 +7,9 @@ GRA-QUERY-1 MUST: A plain query of an advertised dialect is answered with `recor
 GRA-QUERY-2 MUST: A query finds what was written, just that, and as it is now.
   from SPECIFICATION 4.2.6, BEHAVIORAL_CONFORMANCE 5.2
   hint: return each match once, all of them, from the graph as it is now; set no hidden limit
-GRA-QUERY-3 MUST: Parameters are bound as values, never written into the text of the query.
-  from SPECIFICATION 7.3.2, SPECIFICATION 14.4
+GRA-QUERY-3 MUST: Parameters are bound as values, never written into the text: in every dialect, in batches and
+    transactions too.
+  from SPECIFICATION 7.3.2, SPECIFICATION 14.4, R119
   hint: bind parameters with the driver, never format them into the text
 GRA-QUERY-4 MUST: Parameters of every scalar type are bound with their type.
   from SPECIFICATION 7.3.2
@@ -47,6 +48,9 @@ GRA-QUERY-19 SHOULD: A query with a `timeout_ms` whose provider does not answer 
 GRA-QUERY-20 SHOULD: `timeout_ms` is accepted, and refused with BAD_REQUEST if it is negative or not a number.
   from SPECIFICATION 4.1, R42, R69, R118
   hint: take `timeout_ms` for a duration in milliseconds, and check that it is a number of at least 0
+GRA-QUERY-21 SHOULD: If the `summary` of a result or a stream counts rows or records, it counts those that came.
+  from R42, SPECIFICATION 7.3.2
+  hint: count the records of the answer in `summary`, or leave the count out
 GRA-TRAV-1 MUST: The result of a traversal is of the schema: `nodes` and `relationships`.
   from SCHEMA 4.4.2, SPECIFICATION 4.2.6; needs supports_traversal
   hint: return `nodes` and `relationships` as lists, [] for none, with no undocumented key in an item
@@ -89,4 +93,7 @@ GRA-TRAV-13 SHOULD: Nodes and relationships come once each, and paths lead along
 GRA-TRAV-14 SHOULD: Without `max_depth` and `direction` a traversal takes one step along outgoing edges.
   from SPECIFICATION 4.2.6, R42; needs supports_traversal
   hint: take a missing max_depth for 1 and a missing direction for OUTGOING
+GRA-TRAV-15 MUST: Where path queries are claimed, a traversal gives `paths`, or a query returns one.
+  from R23, R42, R118; needs supports_path_queries
+  hint: return in `paths` the ids along each path of a traversal, or do not claim supports_path_queries
 """

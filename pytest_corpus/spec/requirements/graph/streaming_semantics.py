@@ -10,8 +10,8 @@ GRA-STREAM-2 MUST: A stream has the records that the query has: all of them, eac
 GRA-STREAM-3 MUST: The records of an ordered query are streamed in that order.
   from SPECIFICATION 4.2.3.3; needs supports_streaming
   hint: keep the database's order within each chunk and from chunk to chunk
-GRA-STREAM-4 MUST: `stream_query` binds parameters as values, with their type.
-  from SPECIFICATION 7.3.2, SPECIFICATION 14.4; needs supports_streaming
+GRA-STREAM-4 MUST: `stream_query` binds parameters as values, with their type, in every dialect.
+  from SPECIFICATION 7.3.2, SPECIFICATION 14.4, R119; needs supports_streaming
   hint: bind the parameters of a stream with the code of `query`; neither format nor convert them
 GRA-STREAM-5 MUST: `stream_query` refuses a text that is not a query as `query` does.
   from ERRORS 6.4, R12; needs supports_streaming

@@ -1,7 +1,6 @@
 """The embedding component as its suite speaks to it."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -11,12 +10,10 @@ from pytest_corpus.kit.audit.exchanges import payload_problem
 from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.fixtures import SUBJECT
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Violation
-from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.suites.embedding.support.answers import embeddings_of, statistics_problems, streamed_embeddings
+from pytest_corpus.suites.embedding.support.answers import embeddings_of, statistics_problems
+from pytest_corpus.suites.embedding.support.calls import EmbeddingCalls
 from pytest_corpus.suites.embedding.support.prerequisites import EmbeddingPrerequisites
-from pytest_corpus.suites.embedding.support.requests import EmbeddingRequests
-from pytest_corpus.suites.embedding.support.texts import CHARACTERS_IN_A_TOKEN, MOST_LENGTH, Texts
-from pytest_corpus.suites.embedding.support.vectorless import without_vector
+from pytest_corpus.suites.embedding.support.texts import CHARACTERS_IN_A_TOKEN, MOST_LENGTH
 from pytest_corpus.suites.embedding.support.vectors import FAR, Vector, distance, is_number, vector_of
 from pytest_corpus.suites.shared.claims.tokens import adds_up
 from pytest_corpus.suites.shared.contexts import new_tenant
@@ -42,58 +39,11 @@ class EmbeddingFaults(ProviderFaults):
         return [name for name in super().backed(streaming=streaming) if name != "embed_batch"]
 
 
-class Embedding(Texts):
+class Embedding(EmbeddingCalls):
     """The embedding component: embeddings, batches, streams and what they have in common."""
 
     prerequisites_type = EmbeddingPrerequisites
-    requests_type = EmbeddingRequests
-    requests: EmbeddingRequests
     faults_type = EmbeddingFaults
-
-    # -- calls -----------------------------------------------------------------------------------------
-
-    def embed(self, text: str, **changed: Any) -> Reply:
-        """Embed a text with some arguments changed."""
-        return self.call("embed", self.requests.with_text("embed", text, **changed))
-
-    def batch(self, texts: list[str], **changed: Any) -> Reply:
-        """Embed a batch of texts with some arguments changed."""
-        return self.call("embed_batch", {**self.requests.minimal("embed_batch"), "texts": texts, **changed})
-
-    def streamed(self, text: str, **changed: Any) -> StreamReply:
-        """Stream the embedding of a text with some arguments changed."""
-        return self.stream("stream_embed", self.requests.with_text("stream_embed", text, **changed))
-
-    def ask(self, name: str, text: str, **changed: Any) -> Reply | StreamReply:
-        """Embed one text by any operation that embeds."""
-        return self.invoke(name, self.requests.with_text(name, text, **changed))
-
-    def embedding(self, reply: Reply | StreamReply) -> Mapping[str, Any]:
-        """The first embedding of an answer; empty if there is none."""
-        found = streamed_embeddings(reply) if isinstance(reply, StreamReply) else embeddings_of(reply.result)
-        return found[0] if found else {}
-
-    def vector(self, name: str, text: str, **changed: Any) -> list[float]:
-        """The vector that an operation gives to a text.
-
-        Raises:
-            Undecided: it gives none, which may be the finding of another requirement.
-        """
-        reply = self.ask(name, text, **changed)
-        found = vector_of(self.embedding(reply))
-        if found is None:
-            raise without_vector(self, name, text, reply, changed)
-        return found
-
-    def own_vectors(self, texts: Sequence[str], **changed: Any) -> dict[str, list[float]]:
-        """The vector that each text gets in a batch of its own, of an instance that was not asked before."""
-        keys = {text: (text, *sorted(changed.items())) for text in texts}
-        missing = [text for text, key in keys.items() if key not in self.shared.vectors]
-        other = self.fresh() if missing else self
-        with self.client.provider.paused():
-            for text in missing:
-                self.shared.vectors[keys[text]] = other.vector("embed_batch", text, **changed)
-        return {text: self.shared.vectors[key] for text, key in keys.items()}
 
     # -- what can be relied on -------------------------------------------------------------------------
 
@@ -112,8 +62,7 @@ class Embedding(Texts):
             raise NotApplicable(f"every listed model denies {flag}")
         for operation in dict.fromkeys(("embed", name)):
             for model in models[:MOST_MODELS] if self.works(operation) else ():
-                ask = partial(self.invoke, operation, {**self.requests.minimal(operation), "model": model})
-                if (tried := cached(self, ("tried", operation, model), ask)).is_error:
+                if (tried := self.known(operation, self.fit("hi"), model=model)).is_error:
                     said = f"{operation} of a listed model is answered with {tried}"
                     raise Blocked(EVERY_MODEL[operation], said, evidence=tried.exchange)
         return models[:MOST_MODELS] if self.capabilities.models else [self.model]
@@ -152,7 +101,7 @@ class Embedding(Texts):
         """
         self.require("embed")
         flag = self.capabilities.flag("supports_normalization")
-        if flag is False or (flag is None and self.embed(self.fit("hi"), normalize=True).is_a("NotSupported")):
+        if flag is False or (flag is None and self.known("embed", self.fit("hi"), normalize=True).is_a("NotSupported")):
             raise NotApplicable("normalization is not offered")
 
     @property

@@ -9,7 +9,7 @@ from pytest_corpus.suites.graph.support.answers import listed
 from pytest_corpus.suites.graph.support.written_items import MANY, WRITES
 
 LOOKING = "looking"
-"""What was written may be seen: by a query, a stream, a list of nodes or a traversal."""
+"""The test read back: by a query, a stream, a list of nodes or a traversal."""
 
 SEVERAL_NODES, SEVERAL_EDGES = "several nodes", "several edges"
 """Several were written in one request."""

@@ -23,6 +23,9 @@ MOST_AT_ONCE = 20
 SEEDS = tuple(f"s{number}" for number in range(1, 9))
 """The nodes that plain requests speak of: a chain."""
 
+NAMESPACES = 4
+"""The number of namespaces that tests share: their ids and groups differ."""
+
 
 class GraphCapabilities(Subject):
     """Dialects, limits, batches, namespaces and the nodes that plain requests speak of."""
@@ -124,10 +127,13 @@ class GraphCapabilities(Subject):
         return {"op": self.operation_names.spelled(name), "args": args}
 
     def sandbox(self, *, tenant: str | None = None, own: bool = True) -> Sandbox:
-        """An empty place: a new namespace where the adapter makes them, else a new group."""
-        tag = f"{self.settings.prefix}{self.shared.number()}"
-        namespace = tag if own and self._makes_namespaces() is None else None
-        return Sandbox(self, tag, namespace=namespace, tenant=tenant)
+        """A new group of nodes, in one of a few namespaces in turn if the adapter makes them."""
+        namespace = None
+        if own and self._makes_namespaces() is None:
+            self.shared.sandboxes += 1
+            number = self.shared.sandboxes % min(NAMESPACES, self.settings.max_namespaces)
+            namespace = f"{self.settings.prefix}n{number}"
+        return Sandbox(self, f"{self.settings.prefix}{self.shared.number()}", namespace=namespace, tenant=tenant)
 
     def namespaces(self, *, aside: bool = False) -> None:
         """Go on only if writing to a new namespace makes it; `aside` where a test tries that too, among others.
@@ -163,8 +169,8 @@ class GraphCapabilities(Subject):
 
     @property
     def lasting(self) -> frozenset[str]:
-        """The ids of the nodes and edges that plain requests speak of."""
-        return frozenset(self.seeds.id(name) for name in (*SEEDS, "e1", "e2"))
+        """The ids of the nodes and edges that more than one test looks at."""
+        return frozenset((*(self.seeds.id(name) for name in (*SEEDS, "e1", "e2")), *self.shared.lasting))
 
     def _write_seeds(self, tenant: str | None) -> None:
         sandbox = self.seeds.like(tenant=tenant)
@@ -172,7 +178,7 @@ class GraphCapabilities(Subject):
             sandbox.node(name, f"v-{sandbox.tag}-{name}", rank=number) for number, name in enumerate(SEEDS, start=1)
         ]
         edges = [sandbox.edge(SEEDS[0], SEEDS[1], "e1"), sandbox.edge(SEEDS[1], SEEDS[2], "e2")]
-        for kind, items in (("nodes", nodes), ("edges", edges)):
+        for kind, items in (("nodes", nodes), ("edges", edges if tenant is None and self.main is self else [])):
             for start in range(0, len(items), self.at_once):
                 args = {kind: items[start : start + self.at_once]}
                 self.send(self.envelope(f"upsert_{kind}", args, sandbox.ctx))

@@ -11,9 +11,12 @@ from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit.audit.exchanges import payload_problem
 from pytest_corpus.kit.fixtures import SUBJECT
 from pytest_corpus.kit.outcomes import Outage, Violation
+from pytest_corpus.kit.replays import Rivals
 from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.requests import Request
 from pytest_corpus.suites.graph.support.answers import failures
 from pytest_corpus.suites.graph.support.capabilities import ASKING, GraphCapabilities
+from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.prerequisites import GraphPrerequisites
 from pytest_corpus.suites.graph.support.readers import Readers
 from pytest_corpus.suites.graph.support.requests import NEEDY, GraphRequests
@@ -21,13 +24,13 @@ from pytest_corpus.suites.graph.support.settling import GraphSettling
 from pytest_corpus.suites.graph.support.written_items import MANY, WRITES, deleted_by
 
 UNCALLABLE = (BudgetSpent, DeclarationError, Unresponsive, WriteForbidden)
-"""Why an adapter is not called; what is there then stays until the end."""
+"""The reasons why an adapter is not called; its content then stays until the end."""
 
 WRITING = (*WRITES, *MANY)
 """The operations that write."""
 
 MANY_ITEMS = 200
-"""The number of nodes and edges that may stay for some tests if writes show late."""
+"""The number of nodes and edges that may stay for some tests (R115)."""
 
 ANSWERED_WITH_IDS = ("upsert_nodes", "upsert_edges", "delete_nodes", "delete_edges")
 """The operations that may answer with ids or nothing, where edition 1.0.0 does not forbid it (R123)."""
@@ -80,6 +83,16 @@ class Graph(GraphCapabilities):
             self.shared.written_items.note(request, self.settings.journal)
         return super().send_all(requests)
 
+    def rivals(self) -> Rivals:
+        self.require("upsert_nodes")
+        sandbox = self.sandbox(own=False)
+        node, newer = sandbox.node("a"), sandbox.node("a")
+        return Rivals(
+            Request("upsert_nodes", {**sandbox.place, "nodes": [node]}, sandbox.ctx),
+            lambda: sandbox.put(newer),
+            lambda: sandbox.all_show([value_of(newer)], "what was written last"),
+        )
+
     def relieve(self, reply: Reply | StreamReply) -> bool:
         return self.is_full(reply) and self.shared.written_items.delete(self, self.at_once, self.lasting)
 
@@ -110,10 +123,10 @@ class Graph(GraphCapabilities):
         super().begin(unlearn=unlearn)
 
     def _release(self) -> None:
-        """Delete what the test before wrote; if writes show late, only once it is much: the next look waits for it."""
+        """Delete what earlier tests wrote, once it is much."""
         written = self.shared.written_items
         written.age()
-        if self.settling.seconds and len(written.older) < MANY_ITEMS:
+        if len(written.older) < MANY_ITEMS:
             return
         self.client.provider.clear()
         if any(tenant is not None for tenant, _ in self._seeded):

@@ -1,4 +1,4 @@
-"""In which words the adapter takes the probe queries (R33)."""
+"""The words in which the adapter takes the probe queries (R33)."""
 
 from collections.abc import Callable, Mapping
 
@@ -56,10 +56,10 @@ class Dialects:
         return self._taken[asked]
 
     def obstacle(self, purpose: str, dialect: str) -> Undecided | None:
-        """Why a question that was tried cannot be asked; None if it can."""
+        """The reason why a question that was tried cannot be asked; None if it can."""
         refused = self._refused.get((dialect, purpose))
         if not self._taken.get((dialect, purpose)):
-            return NotAssessed(f"there is no probe query {purpose!r} for {dialect}: give one with --corpus-dialects")
+            return NotAssessed(f"no probe query {purpose!r} for {dialect}: give one with --corpus-dialects")
         if not refused:
             return None
         if purpose in BASIC and self.certain(dialect) and all(reply.is_a("BadRequest") for reply in refused):

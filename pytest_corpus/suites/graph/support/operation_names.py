@@ -1,41 +1,18 @@
 """The names of operations inside batches and transactions (R33, R48)."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Protocol
+from typing import Any
 
-from pytest_corpus.adapter.client import AdapterClient
-from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.kit.outcomes import NotApplicable
-from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.suites.graph.support.answers import listed
-from pytest_corpus.suites.graph.support.shared import GraphShared
+from pytest_corpus.suites.graph.support.place import GraphCalls
 from pytest_corpus.suites.graph.support.written_items import MANY
 
 PREFIX = "graph."
 
-
 WRITES = tuple(f"{what}_{kind}" for what in ("upsert", "delete") for kind in ("nodes", "edges"))
-
-
-class BatchCalls(Protocol):
-    """The part of a graph that is needed to find out how its batches name operations."""
-
-    client: AdapterClient
-    capabilities: Capabilities
-
-    @property
-    def shared(self) -> GraphShared: ...
-
-    @property
-    def prerequisites(self) -> Prerequisites: ...
-
-    def plain_nodes(self) -> dict[str, Any]: ...
-
-    def works(self, name: str) -> bool: ...
-
-    def call(self, name: str, args: Mapping[str, Any]) -> Reply: ...
 
 
 class OperationNames:
@@ -45,7 +22,7 @@ class OperationNames:
     qualified ones if the bare ones are refused permanently.
     """
 
-    def __init__(self, graph: BatchCalls) -> None:
+    def __init__(self, graph: GraphCalls) -> None:
         self._graph = graph
 
     def spelled(self, name: str) -> str:

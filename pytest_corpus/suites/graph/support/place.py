@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from pytest_corpus.adapter.facts import Capabilities
+from pytest_corpus.kit.calls import Calls
+from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.spec.dialects import EDGE_LABEL, NODE_LABEL
 from pytest_corpus.suites.graph.support.shared import GraphShared
@@ -21,14 +22,14 @@ class Trusted(Protocol):
     def of_edges(self) -> list[str]: ...
 
 
-class GraphCalls(Protocol):
-    """The part of a graph that a place needs: calls, and the texts of questions."""
+class GraphCalls(Calls, Protocol):
+    """The members of a graph that its places, and the names of operations in batches, need."""
 
     @property
     def shared(self) -> GraphShared: ...
 
     @property
-    def capabilities(self) -> Capabilities: ...
+    def prerequisites(self) -> Prerequisites: ...
 
     @property
     def at_once(self) -> int: ...
@@ -39,11 +40,13 @@ class GraphCalls(Protocol):
     @property
     def readers(self) -> Trusted: ...
 
-    def require(self, *names: str) -> None: ...
+    def works(self, name: str) -> bool: ...
 
-    def call(self, name: str, args: Mapping[str, Any], ctx: Mapping[str, Any]) -> Reply: ...
+    def call(self, name: str, args: Mapping[str, Any], ctx: Mapping[str, Any] | None = None) -> Reply: ...
 
     def stream(self, name: str, args: Mapping[str, Any], ctx: Mapping[str, Any]) -> StreamReply: ...
+
+    def plain_nodes(self) -> dict[str, Any]: ...
 
     def item(self, name: str, **args: Any) -> dict[str, Any]: ...
 

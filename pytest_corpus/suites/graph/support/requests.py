@@ -14,8 +14,8 @@ from pytest_corpus.suites.graph.support.written_items import MANY
 NEEDY = (*ASKING, "traversal", "upsert_edges")
 """The operations whose plain requests speak of nodes that must be there."""
 
-CYCLE = 60
-"""The number of requests that differ only in the spaces at the end of their text."""
+SPACES = 30
+"""The number of spaces, at most, before and after the text of a query, in which plain requests differ."""
 
 
 class GraphRequests(Requests):
@@ -49,7 +49,7 @@ class GraphRequests(Requests):
             case "delete_nodes" | "delete_edges":
                 return {"ids": [self._graph.seeds.id(f"none{number}")]}
             case "bulk_vertices":
-                return {"limit": 2 + int(number or 3) % CYCLE}
+                return {"limit": 2 + int(number or 3) % 60}
             case "traversal":
                 plain: dict[str, Any] = {"start_nodes": [self._graph.seeds.id("s1")], "max_depth": 1}
                 return {**plain, "relationship_types": [f"NONE{number}"]} if number else plain
@@ -57,9 +57,10 @@ class GraphRequests(Requests):
 
     def distinct(self, name: str) -> dict[str, Any]:
         args = self.minimal(name)
-        number = self._graph.shared.number()
+        number = self._graph.shared.requests = self._graph.shared.requests + 1
         if name in ASKING:
-            return {**args, "text": args["text"] + " " * (number % CYCLE)}
+            before, after = divmod(number % SPACES**2, SPACES)
+            return {**args, "text": " " * before + args["text"] + " " * after}
         if name in MANY:
             return {MANY[name]: [{**args[MANY[name]][0], "args": self._graph.plain_nodes(f"plain{number}")}]}
         return self._data(name, str(number))
@@ -187,6 +188,12 @@ class GraphRequests(Requests):
                 requests.append((name, asked))
                 if "{literal}" in literal["text"] and graph.dialects.obstacle("literal", graph.dialect) is None:
                     requests.append((name, {**literal, "text": literal["text"].replace("{literal}", secret)}))
+            requests += [(name, graph.question("group", group=graph.plain.group)) for name in ASKING]
+        requests += [
+            ("get_schema", {}),
+            ("bulk_vertices", {"limit": 100}),
+            ("traversal", {"start_nodes": [node["id"]]}),
+        ]
         if graph.filters:
             wanted = {"corpus_value": secret}
             requests += [
@@ -214,6 +221,8 @@ class GraphRequests(Requests):
             ("bulk_vertices", {"limit": "ten", "filter": wanted}),
             ("bulk_vertices", {"limit": 5, "filter": secret}),
             ("batch", {"ops": [unknown]}),
+            ("batch", {"ops": [self._carried({"nodes": [node]}), 7]}),
+            ("transaction", {"operations": [self._carried({"nodes": [node]}), 7]}),
             ("batch", {"ops": [self._carried({"nodes": secret})]}),
             ("transaction", {"operations": [unknown]}),
             ("traversal", {**self.minimal("traversal"), "max_depth": -1, "node_filters": wanted}),

@@ -11,6 +11,7 @@ from typing import Any
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked, Undecided, Violation
+from pytest_corpus.kit.requests import canary
 from pytest_corpus.kit.root_causes import BasicRequirement, RootCauses
 from pytest_corpus.suites.graph.support.actions import (
     IN_A_NAMESPACE,
@@ -146,7 +147,7 @@ def _places(graph: Graph) -> Iterator[str]:
         place.put(node)
     if any(_nodes_missing(place, node) for place, node in nodes.items()):
         yield "GRA-NS-1"
-    if any(_fails_to_read(graph.sandbox(), reader) for reader in graph.readers.of_nodes()):
+    if any(_fails_to_read(one.like(namespace=f"nowhere-{canary()}"), reader) for reader in graph.readers.of_nodes()):
         yield "GRA-NS-4"
 
 

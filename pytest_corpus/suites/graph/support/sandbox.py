@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotAssessed, Undecided, Violation
+from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.graph.support.answers import failures, following, listed, records
 from pytest_corpus.suites.graph.support.place import Place
 from pytest_corpus.text.values import strings_of
@@ -41,6 +42,10 @@ class NodeViews(Place):
             return sorted(str(each.get("corpus_value")) for each in mine if each.get("corpus_group") == self.group)
         return sorted(self.answers(reader, "group", group=self.group))
 
+    def all_seen(self) -> dict[str, list[str]]:
+        """The values of all nodes here, sorted, by operation that shows nodes correctly."""
+        return {reader: self.seen(reader) for reader in self.graph.readers.of_nodes()}
+
     def shows(self, reader: str, values: Iterable[str], claim: str) -> None:
         """One operation shows exactly these values."""
         wanted, found = sorted(values), self.seen(reader)
@@ -54,6 +59,14 @@ class NodeViews(Place):
         wanted = list(values)
         for reader in self.graph.readers.of_nodes():
             self.shows(reader, wanted, claim)
+
+    def one_shows(self, values: Iterable[str], claim: str) -> None:
+        """One operation that shows nodes correctly, each in turn, shows exactly these values."""
+        self.shows(self._in_turn(self.graph.readers.of_nodes()), values, claim)
+
+    def _in_turn(self, readers: list[str]) -> str:
+        self.graph.shared.looks += 1
+        return readers[self.graph.shared.looks % len(readers)]
 
     def answers(self, operation: str, purpose: str, *, dialect: str | None = None, **params: Any) -> list[str]:
         """The values that the records of a question hold, one per record, in order."""
@@ -75,15 +88,16 @@ class NodeViews(Place):
         sound = [node for node in nodes if isinstance(node.get("properties"), Mapping)]
         return list({str(node.get("id")): node for node in sound}.values())
 
-    def pages(self, args: Mapping[str, Any]) -> Iterator[list[Mapping[str, Any]]]:
-        """The pages of `bulk_vertices`, to the last one.
+    def pages(self, args: Mapping[str, Any], first: Reply | None = None) -> Iterator[list[Mapping[str, Any]]]:
+        """The pages of `bulk_vertices`, to the last one; `first` is the answer to the first request.
 
         Raises:
             NotAssessed: there are too many.
         """
         cursor: Any = None
         for _ in range(MOST_PAGES):
-            reply = self.call("bulk_vertices", {**args, **({"cursor": cursor} if cursor else {})})
+            following_args = {**args, "cursor": cursor} if cursor else args
+            reply, first = first or self.call("bulk_vertices", following_args), None
             if reply.is_a("IndexNotReady", "NamespaceNotFound") and not cursor:
                 return
             result = expect.success(reply, "a page of nodes")
@@ -119,6 +133,10 @@ class EdgeViews(NodeViews):
         for edge_reader in self.graph.readers.of_edges():
             self.leads(edge_reader, source, targets, claim)
 
+    def one_leads(self, source: str, targets: Mapping[str, str] | Iterable[str], claim: str) -> None:
+        """One operation that shows edges correctly, each in turn, shows that a node leads exactly to these."""
+        self.leads(self._in_turn(self.graph.readers.of_edges()), source, targets, claim)
+
     def relationships(self, source: str) -> list[Mapping[str, Any]]:
         """The outgoing edges of a node, as a traversal shows them."""
         found = listed(self.traversed(source), "relationships")
@@ -132,9 +150,11 @@ class EdgeViews(NodeViews):
 
     def reached(self, *sources: str, **args: Any) -> list[str]:
         """The names of the nodes that a traversal reaches, without its start nodes, sorted."""
-        starts = {self.id(source) for source in sources}
-        found = {str(node.get("id")) for node in listed(self.traversed(*sources, **args), "nodes")} - starts
-        return sorted(name.removeprefix(f"{self.tag}-") for name in found)
+        return sorted(self.names(self.traversed(*sources, **args)) - {*sources})
+
+    def names(self, result: Any) -> set[str]:
+        """The names of the nodes in the result of a traversal."""
+        return {str(node.get("id")).removeprefix(f"{self.tag}-") for node in listed(result, "nodes")}
 
 
 class Sandbox(EdgeViews):

@@ -29,6 +29,10 @@ class GraphShared(Shared):
     written_items: WrittenItems = field(default_factory=WrittenItems)
     node_readers: dict[str, bool] | None = None
     edge_readers: dict[str, bool] | None = None
+    lasting: set[str] = field(default_factory=set)
+    sandboxes: int = 0
+    looks: int = 0
+    requests: int = 0
     namespaces: Undecided | None = None
     tried_namespaces: bool = False
     filters: bool | None = None

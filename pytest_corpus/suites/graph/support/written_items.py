@@ -123,7 +123,7 @@ def _deleted(graph: Subject, place: Place, kind: str, names: list[str]) -> Reply
 
 
 def deleted_by(request: Any) -> Iterator[Item]:
-    """What a request deletes by ids; one with an idempotency key may be the replay of an older one."""
+    """The items that a request deletes by ids; with an idempotency key it may be the replay of an older one."""
     ctx, args = (request.get(key) if isinstance(request, Mapping) else None for key in ("ctx", "args"))
     if not isinstance(ctx, Mapping) or not isinstance(args, Mapping) or "idempotency_key" in ctx:
         return

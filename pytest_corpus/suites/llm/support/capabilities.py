@@ -21,7 +21,7 @@ RANGES = {
 UNSIGNED = ("stop_sequences", "top_p", "frequency_penalty", "presence_penalty")
 """Arguments that stand in no signature of `stream`, the first one in none at all (SPECIFICATION 8.3; R117)."""
 
-NO_STOPS: tuple[Any, ...] = (7, "###", [7], {"a": 1})
+NO_STOPS: tuple[Any, ...] = (7, "###", [7])
 """Values that are not a list of stop sequences."""
 
 PERMANENT = ("BadRequest", "NotSupported")
@@ -110,3 +110,15 @@ class LLMCapabilities(Windows):
         """The answer that `complete` or `stream` gives to a plain request with some arguments changed, once a run."""
         key = ("asked", name, json.dumps(changed, sort_keys=True))
         return cached(self, key, lambda: self.invoke(name, {**self.requests.minimal(name), **changed}))
+
+    def known_complete(self, **changed: Any) -> Reply:
+        """The answer of `complete` to a plain request with some arguments changed, once a run."""
+        reply = self.known("complete", **changed)
+        assert isinstance(reply, Reply)
+        return reply
+
+    def known_stream(self, **changed: Any) -> StreamReply:
+        """The stream for a plain request with some arguments changed, once a run."""
+        stream = self.known("stream", **changed)
+        assert isinstance(stream, StreamReply)
+        return stream

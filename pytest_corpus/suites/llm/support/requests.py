@@ -40,7 +40,7 @@ def _tools_with(number: float) -> dict[str, dict[str, Any]]:
     return {"tool": {"tools": [tool]}, "call": {"tools": [WEATHER], "messages": [user("hi"), called, answered]}}
 
 
-def user(content: str) -> dict[str, Any]:
+def user(content: Any) -> dict[str, Any]:
     """A message of the user."""
     return {"role": "user", "content": content}
 

@@ -12,12 +12,11 @@ from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.requests import HOUR_MS, canary, in_ms
+from pytest_corpus.kit.requests import HOUR_MS, canary, in_ms, new_trace
 from pytest_corpus.spec.errors import RESOURCE_SCOPES, TAXONOMY
 from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.suites.shared.claims.context import PASSING, provider_failure, works
 from pytest_corpus.suites.shared.claims.deadlines import cut_off, out_of_time
-from pytest_corpus.suites.shared.claims.propagation import trace
 
 REQUIREMENTS = {
     "COM-FAULT-1": ("rate_limited", "quota_exhausted"),
@@ -218,7 +217,7 @@ def ids() -> dict[str, Any]:
     """What tells one request from all others."""
     return {
         "request_id": f"req-{canary()}",
-        "traceparent": trace(),
+        "traceparent": new_trace(),
         "idempotency_key": f"key-{canary()}",
         "deadline_ms": in_ms(HOUR_MS),
     }

@@ -10,7 +10,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotAssessed, Undecided
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.requests import in_ms
+from pytest_corpus.kit.requests import in_ms, new_trace
 
 AHEAD_MS = 20_000
 """How far ahead the deadlines lie: no adapter gives a provider more time than that, and few give less."""
@@ -27,14 +27,14 @@ class Propagation:
     @pytest.mark.requirement("COM-CTX-5")
     def test_the_trace_is_handed_on_unchanged(self, subject: Subject) -> None:
         """Every operation tells the provider the `traceparent` of its own context, and no other."""
-        handed_on(subject, "traceparent", trace, "the traceparent of the context")
+        handed_on(subject, "traceparent", new_trace, "the traceparent of the context")
 
     @pytest.mark.requirement("COM-CTX-5")
     def test_calls_at_the_same_time_keep_their_traces_apart(self, subject: Subject) -> None:
         """Of two calls that run at the same time each tells the provider its own `traceparent`."""
         name, provider = subject.principal, subject.client.provider
         ops = reached_by(subject, name)
-        wanted = {trace() for _ in range(AT_ONCE)}
+        wanted = {new_trace() for _ in range(AT_ONCE)}
         requests = [
             subject.envelope(name, subject.requests.distinct(name), {"traceparent": each, "deadline_ms": ahead()})
             for each in wanted
@@ -55,11 +55,6 @@ class Propagation:
     def test_the_deadline_is_handed_on_as_it_is(self, subject: Subject) -> None:
         """Every operation tells the provider the absolute `deadline_ms` of its own context, and no other."""
         handed_on(subject, "deadline_ms", ahead, "the deadline_ms of the context, an absolute time")
-
-
-def trace() -> str:
-    """A traceparent that was not sent before."""
-    return f"00-{secrets.token_hex(16)}-{secrets.token_hex(8)}-01"
 
 
 def ahead() -> int:

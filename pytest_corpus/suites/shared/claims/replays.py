@@ -1,11 +1,17 @@
-"""Replays under an idempotency key, one after the other and at once (SPECIFICATION 6.1, 11.4; R24, R61)."""
+"""Replays under an idempotency key, one after the other and at once (SPECIFICATION 6.1, 11.4; R24, R61, R126)."""
 
+import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
+import pytest
+
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotAssessed
+from pytest_corpus.kit.replays import Rivals, under
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.redaction.values import listed
 from pytest_corpus.suites.shared.claims.health import RETRYABLE
@@ -30,14 +36,68 @@ def differing(first: Any, again: Any) -> str:
     return f"another one, by {listed('the key', keys)}"
 
 
-def has_one_answer(subject: Subject, request: dict[str, Any]) -> None:
-    """Two calls of one request at once, while the provider is slow, have one result; one of them may be put off.
+OTHER_KEYS, LASTING_S = 50, 5.0
+"""The number of keys, and the seconds, after which a key still works."""
+
+
+class EarlyReplays:
+    """Keys that were used a moment ago."""
+
+    @pytest.mark.requirement("COM-IDEM-6")
+    def test_a_key_outlasts_fifty_others(self, subject: Subject) -> None:
+        """A write that comes again after fifty writes with other keys is not applied again."""
+        outlasts(subject, 0.0)
+
+
+class LateReplays:
+    """Keys that were used a while ago; their writes are made in an earlier test, if it ran."""
+
+    @pytest.mark.requirement("COM-IDEM-6")
+    def test_a_key_outlasts_five_seconds(self, subject: Subject) -> None:
+        """A write that comes again after five seconds is not applied again."""
+        outlasts(subject, LASTING_S)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A write, its key, its first answer, and when it came, on the monotonic clock."""
+
+    rivals: Rivals
+    key: Mapping[str, Any]
+    first: Reply
+    at: float
+
+
+def outlasts(subject: Subject, seconds: float) -> None:
+    """A write that comes again after fifty other keys and so many seconds is answered as before, and not applied."""
+    kept = cached(subject, ("kept", subject.client.generation), lambda: _kept(subject))
+    time.sleep(max(0.0, kept.at + seconds - time.monotonic()))
+    kept.rivals.other()
+    again = under(subject, kept.rivals.first, kept.key)
+    kept.rivals.shows()
+    assert isinstance(again, Reply)
+    answers_again(kept.first, again)
+
+
+def _kept(subject: Subject) -> Kept:
+    rivals, key = subject.rivals(), new_key()
+    first = under(subject, rivals.first, key)
+    assert isinstance(first, Reply)
+    expect.success(first, "a write with an idempotency key to work")
+    at, name = time.monotonic(), rivals.first.op
+    for _ in range(OTHER_KEYS):
+        expect.success(subject.call(name, subject.requests.minimal(name), new_key()), "a write with another key")
+    return Kept(rivals, key, first, at)
+
+
+def sent_twice_at_once(subject: Subject, request: dict[str, Any]) -> tuple[list[Any], int]:
+    """The results of one request that is sent twice at once, while the provider is slow, and how often it was reached.
 
     Raises:
         NotAssessed: one of the two is to come again.
     """
     provider = subject.client.provider
-    provider.plan("slow", times=2, delay_ms=SLOW_MS)
+    plan = provider.plan("slow", times=2, delay_ms=SLOW_MS)
     replies = [Reply(exchange) for exchange in subject.send_all([request, request])]
     provider.clear()
     for reply in replies:
@@ -45,7 +105,20 @@ def has_one_answer(subject: Subject, request: dict[str, Any]) -> None:
     results = [reply.result for reply in replies if reply.is_success]
     if len(results) < 2:
         raise NotAssessed("one of the two is to come again")
+    return results, plan.fired
+
+
+def has_one_answer(subject: Subject, request: dict[str, Any]) -> None:
+    """Two calls of one request at once have one result."""
+    results, _ = sent_twice_at_once(subject, request)
     expect.that(same(*results), "the same result for both", differing(*results), "result")
+
+
+def asks_once(subject: Subject, request: dict[str, Any]) -> None:
+    """Two calls of one request at once reach the provider once."""
+    subject.faults.provider_op(str(request["op"]).partition(".")[2])
+    _, reached = sent_twice_at_once(subject, request)
+    expect.that(reached == 1, "one call of the provider", f"{reached} at once")
 
 
 def can_be_sent_again(subject: Subject, name: str, args: Mapping[str, Any]) -> Reply:

@@ -13,13 +13,16 @@ from pytest_corpus.kit.component import op_of
 from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.fixtures import SUBJECT
 from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Outage, Violation, in_words
+from pytest_corpus.kit.replays import Rivals
 from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.requests import Request
 from pytest_corpus.kit.store.settling import postponed
 from pytest_corpus.suites.vector.support.actions import RANKING
-from pytest_corpus.suites.vector.support.answers import failures_of, id_of, results_of
+from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of, metadata_of, results_of
 from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities
 from pytest_corpus.suites.vector.support.cleanup import UNCALLABLE, Cleanup, nothing
 from pytest_corpus.suites.vector.support.conditions import VectorConditions
+from pytest_corpus.suites.vector.support.geometry import direction
 from pytest_corpus.suites.vector.support.preparation import Preparation
 from pytest_corpus.suites.vector.support.prerequisites import VectorPrerequisites
 from pytest_corpus.suites.vector.support.requests import VectorRequests
@@ -102,6 +105,25 @@ class Vector(VectorConditions):
             self.occupied = True
         sandbox.put(*items)
         return sandbox
+
+    def rivals(self) -> Rivals:
+        self.require("query", "upsert")
+        sandbox, item = self.sandbox(), self.item(40, {"kind": "first"})
+        later = {**item, "vector": direction(130, self.dimensions), "metadata": {"kind": "later"}}
+
+        def other() -> None:
+            if self.namespaces and sandbox.place not in self.shared.made_namespaces:
+                self.call("create_namespace", self.named(sandbox.name))
+            sandbox.put(later)
+
+        def shows() -> None:
+            matches = matches_of(expect.success(sandbox.ask(later["vector"], 10, include_metadata=True)))
+            found = [metadata_of(match) for match in matches if id_of(match) == item["id"]]
+            if not found:
+                raise NotAssessed("a vector that was written is not found")
+            expect.that(found[0].get("kind") == "later", "the metadata that were written last", "others", "result")
+
+        return Rivals(Request("upsert", sandbox.args(vectors=[item])), other, shows)
 
     def _find_out_what_works(self) -> None:
         """Before the sweep, because finding it out fills the main namespace again."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from pytest_corpus.adapter.exchange import non_finite
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Violation
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
@@ -171,11 +172,6 @@ def arranged(embedding: Embedding, how: str, many: int) -> list[str]:
     words = [embedding.fit(f"{WORDS[number % 8]}{'' if number < 8 else number}") for number in range(many)]
     if how == "equal_texts":
         return [words[number // 2] if number % 3 else words[0] for number in range(many)]
-    if how == "all_equal":
-        return [words[0]] * many
-    if how in ("longest_first", "shortest_first"):
-        grown = [embedding.fit(f"{word} {' '.join(WORDS[: number * 2])}") for number, word in enumerate(words)]
-        return grown if how == "shortest_first" else grown[::-1]
     if how == "mixed":
         grown = [embedding.fit(f"{word}{' and so on' * (number * 5 % 7)}") for number, word in enumerate(words)]
         return [*grown[1::2], *grown[::2]]
@@ -202,8 +198,8 @@ def largest(embedding: Embedding) -> int:
     return most
 
 
-def spoilt(embedding: Embedding, where: str) -> tuple[list[str], set[int]]:
-    """A batch with texts that are too long, and their positions.
+def spoilt(embedding: Embedding, where: str) -> tuple[list[str], set[int], Reply]:
+    """A batch with texts that are too long and may not be cut, their positions, and the answer, asked once a run.
 
     Raises:
         NotApplicable: no limit is stated.
@@ -214,20 +210,7 @@ def spoilt(embedding: Embedding, where: str) -> tuple[list[str], set[int]]:
     bad = {"first": {0}, "middle": {last // 2}, "last": {last}, "two": {0, last}, "equal": {0, 1}}.get(
         where, {*range(last + 1)}
     )
-    long = embedding.text_of(length)
+    long = cached(embedding, ("a text that is too long", length), lambda: embedding.text_of(length))
     for position in bad:
         texts[position] = long if where == "equal" else f"{long[:-1]}{WORDS[position][0]}"
-    return texts, bad
-
-
-def accounted(embedding: Embedding, requirement: str, where: str) -> None:
-    """A batch with texts that are too long keeps a rule of the places, where it is not refused whole."""
-    texts, bad = spoilt(embedding, where)
-    reply = embedding.batch(texts, truncate=False)
-    expect.readable(reply)
-    if reply.is_error:
-        raise NotApplicable("a batch with a bad text is refused whole")
-    failed = {failure.get("index") for failure in failures_of(reply.result)}
-    if requirement == "EMB-BATCH-4" and None not in failed and len(failed) == len(bad):
-        expect.that(failed == bad, "the positions of the bad texts", "other numbers", "result.failed_texts")
-    placed(embedding, requirement, reply, texts)
+    return texts, bad, embedding.known_batch(texts, truncate=False)

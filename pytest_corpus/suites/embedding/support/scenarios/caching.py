@@ -4,15 +4,17 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
-from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.suites.embedding.support.answers import embeddings_of, failures_of
 from pytest_corpus.suites.embedding.support.component import Embedding
 from pytest_corpus.suites.embedding.support.scenarios.batches import arranged, each_its_own, placed, several
 from pytest_corpus.suites.embedding.support.scenarios.truncation import cut, truncates
+from pytest_corpus.suites.embedding.support.texts import FILLER
 from pytest_corpus.suites.embedding.support.vectors import Vector, distance, vector_of
 from pytest_corpus.suites.shared.claims.context import works
-from pytest_corpus.suites.shared.contexts import new_tenant
+from pytest_corpus.suites.shared.contexts import new_key, new_tenant
 
 CACHED = {"normalize": "EMB-CACHE-3", "model": "EMB-CACHE-2", "truncate": "EMB-CACHE-4"}
 """The requirement that a cache breaks if it mixes up two requests, by the argument in which they differ.
@@ -23,23 +25,48 @@ EMB-CACHE-1 for every other argument.
 CACHES = ("EMB-CACHE-1", *CACHED.values())
 
 
-def asks_anew(
-    embedding: Embedding,
-    operation: str,
-    first: Mapping[str, Any],
-    second: Mapping[str, Any],
-    *contexts: Mapping[str, Any],
-    first_operation: str = "",
-) -> None:
-    """The second of two requests reaches the provider although the first was answered before."""
+def resembling(embedding: Embedding, operations: tuple[str, str], kind: str) -> tuple[str, str]:
+    """A text that is cached by the first of two operations, and another one, never sent before, that resembles it.
+
+    Raises:
+        NotApplicable: texts are too short.
+    """
+    embedding.tells_apart()
+    word = cached(embedding, ("a cached word", *operations), embedding.unique)
+    if embedding.small:
+        if kind not in ("other", "letter_case"):
+            raise NotApplicable(f"texts of {embedding.limit} characters have no parts")
+        return word, embedding.unique() if kind == "other" else word.swapcase()
+    middle = FILLER[:40]
+    text = f"{word} cat ab c {middle}a {middle}b"
+    return text, {
+        "other": embedding.unique(),
+        "shorter": text[:-2],
+        "letter": f"{word} car ab c {middle}a {middle}b",
+        "far_end": f"{text[:-1]}c",
+        "far_middle": f"{word} cat ab c {middle}b {middle}b",
+        "order": f"cat {word} ab c {middle}a {middle}b",
+        "joined": f"{word} cat a bc {middle}a {middle}b",
+        "letter_case": text.swapcase(),
+        "spaces": f" {text.replace(' ', '  ')} ",
+        "marks": f"{word} c\u00e1t ab c {middle}a {middle}b",
+    }[kind]
+
+
+def asked_anew(embedding: Embedding, operation: str, reply: Reply | StreamReply) -> None:
+    """A request that may not be answered from what the adapter keeps reaches the provider."""
     embedding.faults.provider_op(operation)
     embedding.tells_apart()
-    first_ctx, second_ctx = contexts or ({}, {})
-    works(embedding.invoke(first_operation or operation, first, first_ctx), "an embedding")
-    reply = embedding.invoke(operation, second, second_ctx)
     works(reply, "an embedding")
     asked = reply.exchange.reached_provider
     expect.that(asked > 0, "the request's own answer", "an answer without the provider: another request's")
+
+
+def shared_without_key(embedding: Embedding, operation: str) -> bool:
+    """Return whether one tenant's answer is given to another one without an idempotency key too."""
+    args = embedding.requests.distinct(operation)
+    _, reply = (embedding.invoke(operation, args, new_tenant()) for _ in range(2))
+    return not reply.is_error and not reply.exchange.reached_provider
 
 
 def uncached_instance(embedding: Embedding) -> Embedding:
@@ -78,25 +105,29 @@ def rest_after_cut(embedding: Embedding, text: str) -> str:
     return reported if isinstance(reported, str) and 0 < len(reported) <= most else text[: embedding.limited()]
 
 
-def require_distinct_without_key(
+def apart_under_a_key(
     embedding: Embedding, apart: Callable[[Embedding, str, Mapping[str, Any]], None], changed: str, found: str
 ) -> None:
-    """Go on only if two requests without an idempotency key get different answers.
+    """Two requests under one idempotency key get different answers.
 
     Raises:
-        Blocked: they do not, which is a finding of the requirement `found`.
+        Blocked: they do not without a key either, which is a finding of the requirement `found`.
         NotAssessed: they do not, and no requirement explains it.
     """
     ctx = new_tenant()
     with expect.resting_on("COM-CTX-3"):
         works(embedding.call("embed", embedding.requests.distinct("embed"), ctx), "an embedding for a tenant")
     try:
-        apart(embedding, changed, ctx)
-    except Violation as violation:
-        mixed = embedding.capabilities.caches and "provider" in embedding.client.hooks and changed != "operation"
-        if mixed or found not in CACHES:
-            raise Blocked(found, f"without a key, too: {violation}", violation=violation) from None
-        raise NotAssessed(f"without a key, too: {violation}") from None
+        apart(embedding, changed, new_key(**ctx))
+    except Violation as under_a_key:
+        try:
+            apart(embedding, changed, ctx)
+        except Violation as violation:
+            mixed = embedding.capabilities.caches and "provider" in embedding.client.hooks and changed != "operation"
+            if mixed or found not in CACHES:
+                raise Blocked(found, f"without a key, too: {violation}", violation=violation) from None
+            raise NotAssessed(f"without a key, too: {violation}") from None
+        raise under_a_key from None
 
 
 def requests_apart(embedding: Embedding, changed: str, ctx: Mapping[str, Any]) -> None:
@@ -221,6 +252,17 @@ def new_texts(embedding: Embedding, texts: list[str]) -> list[str]:
     if embedding.client.remote is None or embedding.small:
         return texts
     return [embedding.fit(f"{embedding.unique()} {text}") for text in texts]
+
+
+def reported(reply: Reply) -> list[Mapping[str, Any]]:
+    """The failed texts of a batch.
+
+    Raises:
+        NotApplicable: there are none.
+    """
+    if failures := failures_of(reply.result):
+        return failures
+    raise NotApplicable("no text is reported as failed")
 
 
 def all_accounted_for(reply: Reply, texts: list[str]) -> Reply:

@@ -18,13 +18,9 @@ def given_back(embedding: Embedding, operation: str, *, exact: bool) -> None:
     several(embedding, 1, least=1) if operation == "embed_batch" else embedding.require(operation)
     came_back = False
     for number, model in enumerate(embedding.able(operation)):
-        texts = (
-            [*SCRIPTS.values(), FILLER.strip()]
-            if not number and operation == "embed"
-            else [SCRIPTS["latin"], FILLER * 2]
-        )
-        for sent in map(embedding.fit, (*texts, embedding.unique())):
-            reply = embedding.ask(operation, sent, model=model)
+        many = not number and operation == "embed"
+        for sent in map(embedding.fit, (*SCRIPTS.values(), FILLER) if many else (SCRIPTS["latin"], FILLER)):
+            reply = embedding.known(operation, sent, model=model)
             if reply.is_error or not embedding.holds(sent):
                 continue
             for told in texts_of(reply):
@@ -46,7 +42,7 @@ def any_script(embedding: Embedding, *texts: str) -> None:
     """
     for text in texts:
         if not text.isascii():
-            reply = embedding.embed(embedding.fit(text))
+            reply = embedding.known_embed(embedding.fit(text))
             embedding.fits(reply)
             with expect.resting_on("EMB-EMBED-4"):
                 expect.success(reply, "an embedding of a text of another script")
@@ -75,7 +71,7 @@ def streamed_vector(embedding: Embedding, text: str, **changed: Any) -> list[flo
         NotApplicable: it gives several: the text in parts.
     """
     embedding.require("stream_embed")
-    found = only(embedding, embedding.streamed(text, **changed))
+    found = only(embedding, embedding.known_stream(text, **changed))
     if not found:
         raise Blocked("EMB-STREAM-2", "a stream gives no embedding")
     if len(found) > 1:

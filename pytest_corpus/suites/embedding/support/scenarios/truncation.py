@@ -3,14 +3,14 @@
 from typing import Any
 
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.suites.embedding.support.answers import embeddings_of, failures_of
 from pytest_corpus.suites.embedding.support.component import Embedding
 from pytest_corpus.suites.embedding.support.scenarios.batches import family_of
 from pytest_corpus.suites.embedding.support.texts import OTHER
-from pytest_corpus.suites.embedding.support.vectorless import without_vector
-from pytest_corpus.suites.embedding.support.vectors import plain, vector_of
+from pytest_corpus.suites.embedding.support.vectors import plain
 
 BEYOND = {"one_more": (1, 1), "a_word_more": (1, 9), "twice": (2, 0), "many_times": (6, 11)}
 """The lengths of texts that are too long: multiples of the limit, and extra characters."""
@@ -24,16 +24,17 @@ DENIED = ("TextTooLong", "NotSupported")
 
 
 def too_long(embedding: Embedding, how: str) -> str:
-    """A text that is longer than the stated limit."""
+    """A text that is longer than the stated limit: the same one in the whole run."""
     times, more = BEYOND[how]
-    return embedding.text_of(max(embedding.limited() * times + more, embedding.beyond(more)))
+    length = max(embedding.limited() * times + more, embedding.beyond(more))
+    return cached(embedding, ("too long", how), lambda: embedding.text_of(length))
 
 
 def within(embedding: Embedding, how: str) -> str:
-    """A text that is no longer than the stated limit."""
+    """A text that is no longer than the stated limit: the same one in the whole run."""
     limit = embedding.limited()
     lengths = {"the_limit": limit, "one_less": limit - 1, "half": limit // 2, "short": min(limit, 3)}
-    return embedding.text_of(max(1, lengths[how]))
+    return cached(embedding, ("within", how), lambda: embedding.text_of(max(1, lengths[how])))
 
 
 def truncates(embedding: Embedding) -> None:
@@ -44,21 +45,24 @@ def truncates(embedding: Embedding) -> None:
     """
     embedding.require("embed")
     flag = embedding.capabilities.flag("supports_truncation")
-    if flag is False or (flag is None and embedding.embed(too_long(embedding, "one_more")).is_a(*DENIED)):
+    if flag is False or (flag is None and embedding.known_embed(too_long(embedding, "one_more")).is_a(*DENIED)):
         raise NotApplicable("truncation is not offered")
 
 
-def variants(embedding: Embedding) -> list[dict[str, Any]]:
-    """Whatever else may be asked for: every listed model, and normalization where it is claimed."""
-    found: list[dict[str, Any]] = [{"model": model} for model in embedding.able()]
-    return [*found, *([{"normalize": True}] if embedding.capabilities.flag("supports_normalization") else [])]
+def variants(embedding: Embedding, how: str = "one_more") -> list[dict[str, Any]]:
+    """Whatever else may be asked for, once: every listed model, and normalization if it is claimed."""
+    models = embedding.able()
+    if how != "one_more":
+        return [{"model": models[0]}]
+    normalized = [{"normalize": True}] if embedding.capabilities.flag("supports_normalization") else []
+    return [*({"model": model} for model in models), *normalized]
 
 
 def refused_by_embed(embedding: Embedding, text: str, how: str) -> None:
     """Go on, with a text of one character too many, only where `embed` counts alike."""
     if how == "one_more":
         with expect.resting_on("EMB-TRUNC-3"):
-            reply = embedding.embed(text, truncate=False)
+            reply = embedding.known_embed(text, truncate=False)
             expect.that(not reply.is_success, "a text of one character more than the limit to be refused", str(reply))
 
 
@@ -117,38 +121,32 @@ def parts(embedding: Embedding, text: str, reply: Reply) -> list[str]:
     return list(dict.fromkeys(shown)) or [text[:limit], text[-limit:]]
 
 
-def vector_in(embedding: Embedding, text: str, **changed: Any) -> list[float]:
-    """The vector of a text, cut where it is too long."""
-    reply = embedding.embed(text, truncate=True, **changed)
+def cut_vector(embedding: Embedding, text: str, reply: Reply, **changed: Any) -> list[float]:
+    """The vector that `embed` gives to a text with `truncate`, cut if it is too long."""
     if len(text) >= embedding.beyond():
         with expect.resting_on("EMB-TRUNC-1"):
             cut(reply)
-    found = vector_of(embedding.embedding(reply))
-    if found is None:
-        raise without_vector(embedding, "embed", text, reply, {"truncate": True, **changed})
-    return found
+    return embedding.vector_in(reply, "embed", text, truncate=True, **changed)
 
 
 def unmoved(embedding: Embedding, text: str, found: list[float], left: list[str], **changed: Any) -> bool:
-    """Whether, where nothing tells what is left, the end or the beginning of the text is without influence."""
+    """Return whether nothing tells what is left, and the end or the beginning of the text is without influence."""
     if left != [text[: embedding.limited()], text[-embedding.limited() :]]:
         return False
     beyond = len(text) - embedding.limited()
     noise = (OTHER * (beyond // len(OTHER) + 1))[: beyond - 1] + "x"
     for other in (text[:-beyond] + noise, noise + text[beyond:]):
-        if embedding.same(found, vector_in(embedding, other, **changed)):
+        reply = embedding.embed(other, truncate=True, **changed)
+        if embedding.same(found, cut_vector(embedding, other, reply, **changed)):
             return True
     return False
 
 
 def differ(embedding: Embedding, one: str, other: str, **changed: Any) -> None:
     """Two texts within the limit have different vectors, unless it is said that they were cut."""
-    replies = [embedding.embed(text, **changed) for text in (one, other)]
-    vectors = [vector_of(embedding.embedding(reply)) for reply in replies]
-    for text, reply, vector in zip((one, other), replies, vectors, strict=True):
-        if vector is None:
-            raise without_vector(embedding, "embed", text, reply, changed)
-    differs = vectors[0] != vectors[1] or any(flag(reply) is True for reply in replies)
+    replies = {text: embedding.known_embed(text, **changed) for text in (one, other)}
+    vectors = [embedding.vector_in(reply, "embed", text, **changed) for text, reply in replies.items()]
+    differs = vectors[0] != vectors[1] or any(flag(reply) is True for reply in replies.values())
     expect.that(differs, "another vector for another text, or `truncated` true", "the same vector", "result.embedding")
 
 
@@ -156,7 +154,7 @@ def cut_elsewhere(embedding: Embedding, operation: str, text: str, reply: Reply 
     """Go on only if an operation cuts a text that is too long, as `embed` does."""
     if not embedded(reply):
         with expect.resting_on("EMB-TRUNC-1"):
-            cut(embedding.embed(text, truncate=True))
+            cut(embedding.known_embed(text, truncate=True))
         with expect.resting_on(CUT[operation]):
             expect.that(False, "a text that is too long to be cut and embedded", str(reply))
 

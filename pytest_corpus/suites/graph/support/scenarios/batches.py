@@ -1,18 +1,27 @@
-"""Batches: sent, spoiled, filled to their limit, and their results (SPECIFICATION 7.3.3, 12.5; R14, R33)."""
+"""Batches and transactions: sound, spoiled, filled to their limit, and their results (SPECIFICATION 7.3.3, 12.5)."""
 
-from collections.abc import Sequence
+import math
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+import pytest
+
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.graph.support.answers import listed
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.place import Place
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
+from pytest_corpus.suites.graph.support.written_items import MANY
 
 MOST_OPS = 6_000
 """The suite does not fill a larger limit."""
+
+SIZES = (2, 1, 3)
+"""The number of nodes that each operation of a sound batch writes."""
 
 UNUSABLE: dict[str, dict[str, Any]] = {
     "unknown_operation": {"op": "no_such_operation", "args": {"ids": ["no-such-node"]}},
@@ -22,16 +31,82 @@ UNUSABLE: dict[str, dict[str, Any]] = {
 }
 """Operations that no adapter can carry out."""
 
+BAD_LISTS: dict[str, Any] = {
+    "text": "upsert_nodes",
+    "number": 7,
+    "object": {"op": "upsert_nodes"},
+    "null": None,
+    "absent": ...,
+}
+"""The values of `ops` and `operations` that are not lists; `...` leaves the key out."""
 
-def batching(graph: Graph) -> Sandbox:
-    """Return an empty place if batches take writes."""
-    graph.require("batch", "upsert_nodes")
+BAD_OPERATIONS: dict[str, Any] = {
+    "no_object": "upsert_nodes",
+    "a_list": ["upsert_nodes"],
+    "a_null": None,
+    "without_op": {"args": {}},
+    "without_args": {"op": "upsert_nodes"},
+    "op_number": {"op": 7, "args": {}},
+    "op_null": {"op": None, "args": {}},
+    "args_list": {"op": "upsert_nodes", "args": []},
+    "args_text": {"op": "upsert_nodes", "args": "n1"},
+}
+"""The items of a list of operations that are not operations."""
+
+MIXED = pytest.mark.parametrize(
+    ("place", "kind"),
+    [
+        ("first", "unknown_operation"),
+        ("middle", "wrong_arguments"),
+        ("last", "missing_arguments"),
+        ("middle", "wrong_delete"),
+    ],
+)
+"""The place and the kind of the one operation of a batch that cannot be carried out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spoiled:
+    """A batch or a transaction with one operation that cannot be carried out.
+
+    Attributes:
+        reply: its answer.
+        at: the index of that operation.
+        written: the values of the nodes that the other operations write.
+        before: the values of the nodes that were there before.
+        shown: by operation that shows nodes, the values of those that are there now.
+    """
+
+    reply: Reply
+    at: int
+    written: list[str]
+    before: list[str]
+    shown: dict[str, list[str]]
+
+    def leaves(self, values: list[str], claim: str) -> None:
+        """Every operation that shows nodes shows exactly these values."""
+        for reader, found in self.shown.items():
+            expect.that(found == sorted(values), f"{claim}: {len(values)} nodes", f"{len(found)}, or others", reader)
+
+
+def carrying(graph: Graph, name: str = "batch") -> Sandbox:
+    """Return an empty place if batches, or transactions, take writes.
+
+    Raises:
+        NotAssessed: batches do not take `upsert_nodes`.
+    """
+    graph.require(name, "upsert_nodes")
+    graph.operation_names.spelled("upsert_nodes")
+    if name == "batch" and cached(graph, "plain batch", partial(_takes_no_nodes, graph)):
+        raise NotAssessed("batches take no upsert_nodes")
+    return graph.sandbox()
+
+
+def _takes_no_nodes(graph: Graph) -> bool:
     sandbox = graph.sandbox()
     first = results(sandbox.call_many("batch", put(sandbox, sandbox.node("a"))).result)[:1]
     named = str(first[0].get("error") or first[0].get("code")) if first and first[0].get("ok") is False else ""
-    if named.replace("_", "").lower() == "notsupported":
-        raise NotAssessed("batches take no upsert_nodes")
-    return graph.sandbox()
+    return named.replace("_", "").lower() == "notsupported"
 
 
 def room(graph: Graph, count: int) -> None:
@@ -46,11 +121,6 @@ def put(place: Place, *nodes: dict[str, Any]) -> dict[str, Any]:
     return place.item("upsert_nodes", nodes=list(nodes))
 
 
-def put_many(place: Place, sizes: Sequence[int]) -> list[dict[str, Any]]:
-    """Writes of nodes, one for each number of them."""
-    return [put(place, *(place.node(f"n{size}x{n}") for n in range(size))) for size in sizes]
-
-
 def drop(place: Place, name: str) -> dict[str, Any]:
     """A delete of a node."""
     return place.item("delete_nodes", ids=[place.id(name)])
@@ -61,10 +131,14 @@ def link(place: Place, source: str, target: str) -> dict[str, Any]:
     return place.item("upsert_edges", edges=[place.edge(source, target)])
 
 
-def unusable(graph: Graph, kind: str = "unknown_operation") -> dict[str, Any]:
+def unusable(sandbox: Sandbox, kind: str = "unknown_operation") -> dict[str, Any]:
     """An operation that cannot be carried out."""
+    if kind == "not_finite":
+        return put(sandbox, sandbox.node("bad", corpus_size=math.nan))
+    if kind == "empty_id":
+        return put(sandbox, {**sandbox.node("bad"), "id": ""})
     item = UNUSABLE[kind]
-    return item if kind == "unknown_operation" else {**item, "op": graph.operation_names.spelled(item["op"])}
+    return item if kind == "unknown_operation" else {**sandbox.graph.item(item["op"]), "args": item["args"]}
 
 
 def results(result: Any) -> list[dict[str, Any]]:
@@ -72,20 +146,55 @@ def results(result: Any) -> list[dict[str, Any]]:
     return listed(result, "results", of=dict)
 
 
-def failed_operations(result: Any) -> list[dict[str, Any]]:
+def failed_operations(result: Any) -> list[Any]:
     """The results of the operations that failed."""
-    return [item for item in results(result) if item.get("ok") is False]
+    return [item for item in results(result) if item.get("ok") is False] or listed(result, "failures")
 
 
-def mixed(graph: Graph, sandbox: Sandbox, place: str, kind: str) -> tuple[Reply, int, int]:
-    """The answer to a batch with one unusable operation, the index of that, and the number of operations."""
+def committed(reply: Reply) -> bool:
+    """Return whether an answer reports a transaction as committed."""
+    result = reply.result if isinstance(reply.result, dict) else {}
+    return not reply.is_error and result.get("success") is not False
+
+
+def sound(graph: Graph, name: str) -> tuple[Reply, tuple[int, ...]]:
+    """The answer to operations that write nodes, and the number of nodes that each writes."""
+    sandbox = carrying(graph, name)
+    most = graph.capabilities.limit("max_batch_ops") or graph.at_once
+    sizes = tuple(size for size in SIZES if size <= graph.at_once)[:most]
+    items = [put(sandbox, *(sandbox.node(f"n{size}x{n}") for n in range(size))) for size in sizes]
+    return cached(graph, ("sound", name), lambda: (sandbox.call_many(name, *items), sizes))
+
+
+def mixed(graph: Graph, place: str, kind: str) -> Spoiled:
+    """A batch of which one operation cannot be carried out and the others write a node each."""
+    return cached(graph, ("mixed", place, kind), partial(_mixed, graph, carrying(graph), place, kind))
+
+
+def _mixed(graph: Graph, sandbox: Sandbox, place: str, kind: str) -> Spoiled:
     count = min(3, graph.capabilities.limit("max_batch_ops") or 3)
     at = {"first": 0, "middle": count // 2, "last": count - 1}[place]
-    nodes = [sandbox.node(f"n{number}", f"v-{sandbox.tag}-n{number}") for number in range(count)]
-    items = [unusable(graph, kind) if number == at else put(sandbox, node) for number, node in enumerate(nodes)]
+    nodes = {number: sandbox.node(f"n{number}") for number in range(count) if number != at}
+    items = [put(sandbox, nodes[number]) if number in nodes else unusable(sandbox, kind) for number in range(count)]
     reply = sandbox.call_many("batch", *items)
     expect.either(reply, "BadRequest", "NotSupported")
-    return reply, at, count
+    return Spoiled(reply, at, [node["properties"]["corpus_value"] for node in nodes.values()], [], sandbox.all_seen())
+
+
+def failing(graph: Graph, place: str, kind: str) -> Spoiled:
+    """A transaction that writes, updates and deletes nodes, of which one operation cannot be carried out."""
+    sandbox = carrying(graph, "transaction")
+    return cached(graph, ("failing", place, kind), partial(_failing, graph, sandbox, place, kind))
+
+
+def _failing(graph: Graph, sandbox: Sandbox, place: str, kind: str) -> Spoiled:
+    before = sandbox.put(sandbox.node("a"), sandbox.node("b"))
+    steps = [put(sandbox, sandbox.node("new")), put(sandbox, sandbox.node("a")), drop(sandbox, "b")]
+    steps = steps[: min(graph.capabilities.limit("max_batch_ops") or 4, 4) - 1]
+    at = {"first": 0, "middle": len(steps) // 2, "last": len(steps)}[place]
+    reply = sandbox.call_many("transaction", *steps[:at], unusable(sandbox, kind), *steps[at:])
+    expect.either(reply, "BadRequest", "NotSupported")
+    return Spoiled(reply, at, [], before, sandbox.all_seen())
 
 
 def limit(graph: Graph) -> int:
@@ -95,7 +204,7 @@ def limit(graph: Graph) -> int:
         NotApplicable: none is stated.
         NotAssessed: it is too large to be filled.
     """
-    batching(graph)
+    carrying(graph)
     most = graph.capabilities.limit("max_batch_ops")
     if most is None:
         raise NotApplicable("capabilities state no max_batch_ops")
@@ -104,19 +213,31 @@ def limit(graph: Graph) -> int:
     return most
 
 
-def too_large(sandbox: Sandbox, count: int) -> Reply:
-    """The answer to a batch of this many operations, of which the first writes a node."""
-    drops = (drop(sandbox, f"none{number}") for number in range(count - 1))
-    return sandbox.call_many("batch", put(sandbox, sandbox.node("a")), *drops)
+def too_large(graph: Graph) -> tuple[Reply, Sandbox]:
+    """The answer to a batch of one operation more than the limit, of which the first writes a node, and its place."""
+
+    def ask() -> tuple[Reply, Sandbox]:
+        sandbox = graph.sandbox()
+        drops = (drop(sandbox, f"none{number}") for number in range(most))
+        return sandbox.call_many("batch", put(sandbox, sandbox.node("a")), *drops), sandbox
+
+    most = limit(graph)
+    return cached(graph, "too large", ask)
 
 
 def in_order(counts: list[int | None], sizes: list[int]) -> None:
-    """Results of operations that write these numbers of nodes count them in order, if they count at all."""
+    """Results of operations that write these numbers of nodes count them in order, if they count at all (R123)."""
     if None in counts:
         return
     with expect.resting_on("GRA-NODE-5"):
-        are_sizes = sorted(map(str, counts)) == sorted(map(str, sizes))
-        expect.that(are_sizes, f"counts of {sizes}, the nodes of each operation", f"{counts}", "result.results")
-    expect.that(
-        counts == sizes, f"the order of the operations, which write {sizes} nodes", f"{counts}", "result.results"
-    )
+        alike = sorted(map(str, counts)) == sorted(map(str, sizes))
+        expect.that(alike, f"counts of {sizes}, the nodes of each operation", f"{counts}", "result.results")
+    expect.that(counts == sizes, f"the order of the operations, which write {sizes} nodes", f"{counts}", "results")
+
+
+def refused_or_failed(reply: Reply, name: str) -> None:
+    """A batch or transaction that is not one is refused, or an operation of it is reported as failed."""
+    expect.either(reply, "BadRequest", "NotSupported")
+    if not reply.is_error:
+        reported = failed_operations(reply.result) if name == "batch" else not committed(reply)
+        expect.that(reported, "a refusal, or a failed operation", str(reply), f"result.{MANY[name]}")

@@ -18,13 +18,17 @@ def sees_edges(graph: Graph) -> list[str]:
 
 
 def linked(graph: Graph, edge_reader: str) -> tuple[Sandbox, dict[str, str]]:
-    """Three nodes, an edge `e` from the first to the second, and the values of the nodes."""
+    """Linked nodes, if an operation shows their edge.
+
+    Raises:
+        Blocked: others show it and this one does not.
+    """
     graph.require("upsert_nodes", "upsert_edges")
     known = graph.readers.of_edges()
     graph.readers.skip_if_others_work(edge_reader, dict.fromkeys(known, True))
     if edge_reader != "traversal":
         graph.speaks("links")
-    sandbox, values = _linked(graph)
+    sandbox, values = linked_nodes(graph)
     if edge_reader not in known:
         with expect.resting_on(EDGE_READERS[edge_reader]):
             sandbox.leads(edge_reader, "a", {"b": values["b"]}, "the edge that was written")
@@ -32,7 +36,8 @@ def linked(graph: Graph, edge_reader: str) -> tuple[Sandbox, dict[str, str]]:
     return sandbox, values
 
 
-def _linked(graph: Graph) -> tuple[Sandbox, dict[str, str]]:
+def linked_nodes(graph: Graph) -> tuple[Sandbox, dict[str, str]]:
+    """Three nodes, an edge `e` from the first to the second, and the values of the nodes."""
     sandbox = graph.sandbox()
     values = sandbox.put_named("abc")
     sandbox.link(sandbox.edge("a", "b", "e"))

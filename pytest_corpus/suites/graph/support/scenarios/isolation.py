@@ -1,8 +1,13 @@
 """Namespaces and tenants, proved by content (SPECIFICATION 6.1, 14.1; R24 to R27)."""
 
+from collections.abc import Iterator
+from typing import Any
+
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
+from pytest_corpus.suites.graph.support.written_items import MANY
+from pytest_corpus.suites.shared.contexts import require_tenants
 
 WHERE = ("default", "namespace", "tenant")
 """The places of nodes."""
@@ -16,14 +21,42 @@ def at(graph: Graph, where: str) -> Sandbox:
     return graph.sandbox(tenant=tenant, own=where == "namespace")
 
 
+def empty_place(graph: Graph) -> Sandbox:
+    """A new group of nodes in a namespace of its own if the adapter makes them."""
+    sandbox = graph.sandbox()
+    return sandbox if sandbox.namespace is None else sandbox.like(namespace=sandbox.tag)
+
+
 def apart(graph: Graph) -> list[tuple[Sandbox, list[str]]]:
     """Nodes of the same ids and group in two new namespaces and in the default one, and their values."""
-    one = graph.sandbox()
-    homes = [one, one.like(namespace=graph.sandbox().namespace), one.like()]
+    one, other = two_places(graph, "namespaces")
+    homes = [one, other, one.like()]
     return [(sandbox, sandbox.put(sandbox.node("a", rank=number))) for number, sandbox in enumerate(homes)]
 
 
-def tenants(graph: Graph, count: int, *, own: bool = False) -> list[Sandbox]:
-    """The same place of several tenants."""
+def two_tenants(graph: Graph, *, own: bool = False) -> tuple[Sandbox, Sandbox]:
+    """The same place of two tenants, where tenants are kept apart."""
+    require_tenants(graph)
     sandbox = graph.sandbox(own=own)
-    return [sandbox.like(namespace=sandbox.namespace, tenant=f"tenant-{canary()}") for _ in range(count)]
+    one, other = (sandbox.like(namespace=sandbox.namespace, tenant=f"tenant-{canary()}") for _ in range(2))
+    return one, other
+
+
+def intrusions(graph: Graph, place: Sandbox) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The writes and deletes by which a tenant tries to change the nodes `a` and `b` of another one."""
+    yield "upsert_nodes", {"nodes": [place.node("a")]}
+    deletes: list[dict[str, Any]] = [{"ids": [place.id("a")]}, {"filter": {"corpus_group": place.group}}]
+    if graph.works("delete_nodes"):
+        yield from (("delete_nodes", args) for args in deletes)
+    for name in filter(graph.works, MANY):
+        yield name, {MANY[name]: [place.item("delete_nodes", ids=[place.id("b")])]}
+        yield name, {MANY[name]: [place.item("upsert_nodes", nodes=[place.node("b")])]}
+
+
+def two_places(graph: Graph, by: str) -> tuple[Sandbox, Sandbox]:
+    """The same ids in two namespaces, or of two tenants."""
+    if by == "tenants":
+        return two_tenants(graph)
+    graph.namespaces()
+    one = graph.sandbox()
+    return one, one.like(namespace=graph.sandbox().namespace)

@@ -1,11 +1,12 @@
-"""What is not a node, no edge and no delete (SPECIFICATION 4.1, 12.5; R8, R14, R31, R34, R45)."""
+"""Values that are not nodes, edges or deletes (SPECIFICATION 4.1, 12.5; R8, R14, R31, R34, R45)."""
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotApplicable
-from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.reply import Reply, error_names
 from pytest_corpus.suites.graph.support.answers import counted, failures
 from pytest_corpus.suites.graph.support.scenarios.edges import blamed
 
@@ -60,9 +61,6 @@ BAD_EDGES: dict[str, Any] = {
 """The changes to a valid edge; `...` leaves a key out."""
 
 BAD_DELETES: dict[str, Any] = {
-    "nothing": {},
-    "ids_null": {"ids": None},
-    "both_null": {"ids": None, "filter": None},
     "ids_text": {"ids": "n1"},
     "ids_number": {"ids": 7},
     "ids_numbers": {"ids": [7]},
@@ -71,12 +69,16 @@ BAD_DELETES: dict[str, Any] = {
     "filter_text": {"filter": "n1"},
     "filter_list": {"filter": ["n1"]},
 }
-DELETES_OF_NOTHING = ("nothing", "ids_null", "both_null")
+DELETES_OF_NOTHING: dict[str, Any] = {
+    "nothing": {},
+    "ids_null": {"ids": None},
+    "both_null": {"ids": None, "filter": None},
+}
 PLACES = {"first": 0, "middle": 1, "last": 2}
 
 
 def rest(reply: Reply, at: int, written: list[str]) -> list[str]:
-    """What is there after an upsert with one unusable item: the others where that was reported, else nothing."""
+    """The items that an upsert with one unusable item leaves: the others if it was reported, else nothing."""
     expect.either(reply, "BadRequest")
     if reply.is_error:
         return []
@@ -85,14 +87,9 @@ def rest(reply: Reply, at: int, written: list[str]) -> list[str]:
     index, error = found[0].get("index"), found[0].get("error")
     expect.that(index == at, f"the index {at}", f"{index}" if isinstance(index, int) else "none", "failures.0.index")
     expect.that(isinstance(error, str) and error, "an error", type(error).__name__, "failures.0.error")
+    expect.that(error_names(found[0]), "a class of the taxonomy, or its code", "another word", "failures.0.error")
     blamed(found[0], "BadRequest")
     return written
-
-
-def fitting(reply: Reply, names: list[str]) -> list[str]:
-    """What a delete with a filter removed: what fits, or nothing where it is refused."""
-    expect.either(reply, "BadRequest", "NotSupported")
-    return [] if reply.is_error else names
 
 
 SPOILED_NODES: dict[str, dict[str, Any]] = {
@@ -113,6 +110,11 @@ SPOILED_EDGES: dict[str, dict[str, Any]] = {
 """The changes to a valid item, so that it alone may be refused."""
 
 SPOILED_IDS: dict[str, Any] = {"empty": "", "number": 7, "null": None, "list": ["n1"]}
+
+
+def two_or_one(kinds: Iterable[str]) -> list[tuple[str, int]]:
+    """Kinds of spoiled items, each with the number of them: two and one in turn."""
+    return [(kind, 2 - number % 2) for number, kind in enumerate(kinds)]
 
 
 def among(items: list[Any], bad: list[Any], most: int) -> list[Any]:

@@ -1,11 +1,14 @@
 """`bulk_vertices`: complete, exactly once, filtered (SPECIFICATION 7.3.3, 11.5; R31, R32)."""
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.sandbox import MOST_PAGES, PAGE, Sandbox
+from pytest_corpus.suites.graph.support.scenarios.isolation import empty_place
 
 COUNT = 11
 """The number of nodes that are listed in pages."""
@@ -27,7 +30,7 @@ BAD_PAGES: dict[str, dict[str, Any]] = {
 def bulky(graph: Graph) -> Sandbox:
     """A place whose nodes are listed, where listing works."""
     graph.require("bulk_vertices", "upsert_nodes")
-    return graph.sandbox()
+    return empty_place(graph)
 
 
 def filled(graph: Graph, count: int) -> Sandbox:
@@ -42,10 +45,23 @@ def narrowed(sandbox: Sandbox) -> dict[str, Any]:
     return {} if sandbox.namespace or not sandbox.graph.filters else {"filter": {"corpus_group": sandbox.group}}
 
 
-def every_node_once(sandbox: Sandbox, args: dict[str, Any], wanted: set[str]) -> None:
-    """Following the pages gives just these nodes, each once; others only where the place is crowded."""
+def pages(graph: Graph, limit: int | None) -> tuple[Sandbox, list[list[Mapping[str, Any]]]]:
+    """A place with a number of nodes, and its pages of a size."""
+    graph.require("bulk_vertices", "upsert_nodes")
+
+    def ask() -> tuple[Sandbox, list[list[Mapping[str, Any]]]]:
+        sandbox = filled(graph, COUNT)
+        spacious(sandbox, limit)
+        given = {} if limit is None else {"limit": limit}
+        return sandbox, [*sandbox.pages({**given, **narrowed(sandbox)})]
+
+    return cached(graph, ("pages", limit), ask)
+
+
+def every_node_once(sandbox: Sandbox, pages: Iterable[list[Mapping[str, Any]]], wanted: set[str]) -> None:
+    """The pages have just these nodes, each once; others only where the place is crowded."""
     mine: set[str] = set()
-    for page in sandbox.pages(args):
+    for page in pages:
         ids = [str(node.get("id")) for node in page]
         found = [name for name in ids if sandbox.namespace is not None or name.startswith(f"{sandbox.tag}-")]
         again = len(found) - len(set(found) - mine)
@@ -68,8 +84,9 @@ def spacious(sandbox: Sandbox, limit: int | None) -> None:
             raise NotApplicable(f"{crowd} nodes lie in the default namespace, and filters are not offered")
 
 
-def served(sandbox: Sandbox, wanted: dict[str, Any]) -> bool:
-    """Return whether a filter is served; its permanent refusal keeps the rule as well."""
-    reply = sandbox.call("bulk_vertices", {"limit": 5, "filter": wanted})
-    expect.either(reply, "BadRequest", "NotSupported")
-    return not reply.is_error
+def fit_once(sandbox: Sandbox, limit: int, wanted: dict[str, Any], ids: set[str]) -> None:
+    """The pages with a filter have just these nodes, each once, unless the filter is refused permanently."""
+    first = sandbox.call("bulk_vertices", {"limit": limit, "filter": wanted})
+    expect.either(first, "BadRequest", "NotSupported")
+    if not first.is_error:
+        every_node_once(sandbox, sandbox.pages({"limit": limit, "filter": wanted}, first), ids)

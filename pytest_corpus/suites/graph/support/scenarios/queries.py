@@ -3,11 +3,13 @@
 from typing import Any
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
-from pytest_corpus.suites.graph.support.answers import records
-from pytest_corpus.suites.graph.support.component import Graph, graph
+from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Undecided
+from pytest_corpus.kit.reply import Reply, StreamReply, error_names
+from pytest_corpus.suites.graph.support.answers import listed
+from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.place import value_of
+from pytest_corpus.suites.graph.support.sandbox import Sandbox
 
 TRICKY = {
     "apostrophe": "O'Neil",
@@ -27,6 +29,9 @@ TRICKY = {
     "unicode": "\u02bc\u2019\u6771\U0001f600",
 }
 """Values that mean something where they are written into the text of a query."""
+
+INJECTIONS = ("quoted", "closing", "steps", "backslash_quote")
+"""Those that end a text, a condition or a step of a query."""
 
 TYPED: dict[str, tuple[Any, Any]] = {
     "integer": (3, 4),
@@ -51,96 +56,96 @@ BAD_QUERIES: dict[str, dict[str, Any]] = {
 }
 
 
-def finds(graph: Graph, operation: str, purpose: str) -> None:
-    """A entry point finds the nodes that a question asks for, and no others."""
+def asked(graph: Graph, operation: str, purpose: str = "group") -> None:
+    """Go on only if an operation works, shows nodes correctly, and can be asked a question."""
     graph.require(operation)
     graph.readers.trusted(operation)
     graph.speaks(purpose)
-    sandbox, other = graph.sandbox(own=False), graph.sandbox(own=False)
-    values = sandbox.put_named("abc")
-    other.put(other.node("a"))
-    if purpose == "group":
-        sandbox.shows(operation, values.values(), "the nodes of the group")
-        return
-    for name, value in values.items():
-        found = sandbox.answers(operation, "find", wanted=sandbox.key(name))
-        expect.that(found == [value], "the one node of that key", f"{len(found)} nodes, or another", "records")
 
 
-def changes(graph: Graph, operation: str) -> None:
-    """A entry point finds at each time what is there at that time."""
-    graph.require("upsert_nodes", "delete_nodes")
-    graph.require(operation)
-    graph.readers.trusted(operation)
+def streamed(graph: Graph, count: int) -> tuple[StreamReply, list[str], list[str]]:
+    """A stream of a number of nodes, their values, and the values of its records."""
+    graph.require("stream_query")
+    graph.readers.trusted("stream_query")
+
+    def ask() -> tuple[StreamReply, list[str], list[str]]:
+        sandbox = graph.sandbox(own=False)
+        written = sandbox.put(*(sandbox.node(f"n{number}") for number in range(count)))
+        stream = sandbox.stream(graph.question("group", group=sandbox.group))
+        found = [sandbox.own(record) for chunk in stream.chunks for record in listed(chunk, "records", of=object)]
+        return stream, sorted(written), sorted(min(values) for values in found if values)
+
+    return cached(graph, ("stream", count), ask)
+
+
+def answers_in(sandbox: Sandbox, name: str, items: list[dict[str, Any]]) -> list[Any]:
+    """The results of queries in batches, or transactions, as large as they may be.
+
+    Raises:
+        NotApplicable: they take no queries.
+    """
+    most, found = sandbox.graph.capabilities.limit("max_batch_ops") or len(items), []
+    for start in range(0, len(items), most):
+        reply = sandbox.call_many(name, *items[start : start + most])
+        results = listed(reply.result, "results")
+        refused = reply.is_a("NotSupported", "BadRequest") or all(map(is_not_supported, results))
+        if refused:
+            raise NotApplicable(f"a {name} takes no queries")
+        expect.success(reply, f"a {name} to work")
+        failed = sum(result.get("ok") is False for result in results)
+        expect.that(not failed, f"every query of a {name} to be answered", f"{failed} failures", "result.results")
+        found += results
+    expect.that(len(found) == len(items), f"{len(items)} results", f"{len(found)}", "result.results")
+    return found
+
+
+def is_not_supported(result: Any) -> bool:
+    """Return whether an operation of a batch failed with NotSupported."""
+    return result.get("ok") is False and "NotSupported" in error_names(result)
+
+
+def can_ask(graph: Graph, purpose: str, dialect: str) -> bool:
+    """Return whether a question can be asked in a dialect."""
+    try:
+        graph.speaks(purpose, dialect)
+    except Undecided:
+        return False
+    return True
+
+
+def tricky_nodes(graph: Graph) -> tuple[Sandbox, dict[str, tuple[str, str]]]:
+    """Nodes whose keys are tricky values, and one more; by the kind of value the key and the value of its node."""
     sandbox = graph.sandbox(own=False)
-    sandbox.shows(operation, (), "nothing before the first write")
-    first = sandbox.put(sandbox.node("a"))
-    sandbox.shows(operation, first, "the first node")
-    second = sandbox.put(sandbox.node("b"))
-    sandbox.shows(operation, [*first, *second], "both nodes")
-    first = sandbox.put(sandbox.node("a"))
-    sandbox.shows(operation, [*first, *second], "the updated node")
-    sandbox.remove("nodes", "b")
-    sandbox.shows(operation, first, "the node that is left")
+    nodes = {}
+    for kind, value in TRICKY.items():
+        nodes[kind] = sandbox.node(kind)
+        key = f"{sandbox.tag} {value}" if value.endswith("\\") else f"{value} {sandbox.tag}"
+        nodes[kind]["properties"]["corpus_key"] = key
+    sandbox.put(*nodes.values(), sandbox.node("other"))
+    return sandbox, {kind: (node["properties"]["corpus_key"], value_of(node)) for kind, node in nodes.items()}
 
 
-def binds(graph: Graph, operation: str, value: str) -> None:
-    """A entry point finds the node whose key is a tricky value, and only that."""
-    graph.require(operation)
-    graph.readers.trusted(operation)
-    graph.speaks("find")
-    sandbox = graph.sandbox(own=False)
-    node, other = sandbox.node("a"), sandbox.node("b")
-    key = f"{value} {sandbox.tag}" if not value.endswith("\\") else f"{sandbox.tag} {value}"
-    node["properties"]["corpus_key"] = key
-    sandbox.put(node, other)
-    found = sandbox.answers(operation, "find", wanted=key)
-    wanted = [value_of(node)]
-    expect.that(found == wanted, "the node that has the value", f"{len(found)} nodes, or another", "records")
-    for absent in (value, f"none{value}"):
-        args = graph.question("find", wanted=absent)
-        found = records(graph.invoke(operation, args, sandbox.ctx))
-        expect.that(not found, "no record for a value that no node has", f"{len(found)}", "records")
-
-
-def binds_typed(graph: Graph, operation: str, there: Any, absent: Any) -> None:
-    """A entry point finds a node by a value of some type, and not by another value."""
+def binds_typed(graph: Graph, operation: str) -> None:
+    """An operation finds a node by a value of each type that a property takes, and not by another value."""
     graph.require(operation)
     graph.readers.trusted(operation)
     graph.speaks("typed")
     sandbox = graph.sandbox(own=False)
-    node = sandbox.node("a", rank=there)
-    key = node["properties"]["corpus_key"] = f"{sandbox.key('a')} $rank $wanted"
-    if type(there) is not int and sandbox.call("upsert_nodes", {"nodes": [node]}).is_a("BadRequest"):
-        raise NotApplicable("a property that holds integers takes no other values")
-    values = sandbox.put(node)
-    found = sandbox.answers(operation, "typed", wanted=key, rank=there)
-    expect.that(found == values, "the node that has the value", f"{len(found)} nodes", "records")
-    found = sandbox.answers(operation, "typed", wanted=key, rank=absent)
-    expect.that(not found, "no node with another value", f"{len(found)}", "records")
+    for kind, (there, absent) in TYPED.items():
+        node = sandbox.node(kind, rank=there)
+        key = node["properties"]["corpus_key"] = f"{sandbox.key(kind)} $rank $wanted"
+        if type(there) is int:
+            sandbox.put(node)
+        elif sandbox.call("upsert_nodes", {"nodes": [node]}).is_a("BadRequest"):
+            continue  # a property that holds integers may take no other values
+        found = sandbox.answers(operation, "typed", wanted=key, rank=there)
+        expect.that(found == [value_of(node)], f"the node that has the value: {kind}", f"{len(found)} nodes", "records")
+        found = sandbox.answers(operation, "typed", wanted=key, rank=absent)
+        expect.that(not found, f"no node with another value: {kind}", f"{len(found)}", "records")
 
 
-def ordered(graph: Graph, operation: str) -> None:
-    """A entry point gives the records of an ordered query in their order."""
-    graph.require(operation)
-    graph.readers.trusted(operation)
-    graph.speaks("ordered")
-    sandbox = graph.sandbox(own=False)
-    ranks = [5, 1, 4, 2, 7, 3, 6]
-    nodes = [sandbox.node(f"n{rank}", rank=rank) for rank in ranks]
-    sandbox.put(*nodes)
-    wanted = [value_of(node) for _, node in sorted(zip(ranks, nodes, strict=True), key=_rank)]
-    found = sandbox.answers(operation, "ordered", group=sandbox.group)
-    expect.that(sorted(found) == sorted(wanted), f"{len(wanted)} records", f"{len(found)}, or others", "records")
-    expect.that(found == wanted, "the order that was asked for", "another order", "records")
-
-
-def _rank(pair: tuple[int, Any]) -> int:
-    return pair[0]
-
-
-def broken(graph: Graph) -> list[dict[str, Any]]:
-    """Requests whose text is not a query of the dialect.
+def broken(graph: Graph) -> list[tuple[dict[str, Any], Reply]]:
+    """Requests whose text is not a query of the dialect, with the answers of `query`.
 
     Raises:
         NotAssessed: none is known.
@@ -148,7 +153,8 @@ def broken(graph: Graph) -> list[dict[str, Any]]:
     texts = graph.dialects.texts("broken", str(graph.dialect))
     if not texts:
         raise NotAssessed(f"no text is known that is not a query of {graph.dialect}: give one with --corpus-dialects")
-    return [{"text": text, "dialect": graph.dialect} for text in texts]
+    asked = [{"text": text, "dialect": graph.dialect} for text in texts]
+    return cached(graph, "broken", lambda: [(args, graph.call("query", args)) for args in asked])
 
 
 def changed(graph: Graph, kind: str) -> dict[str, Any]:

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
+
+T = TypeVar("T")
 
 MOST_DEPTH = 30
 """A larger maximal depth is not walked to its end."""
 
 CHAIN = 4
+
+HUBS: tuple[Any, ...] = (1, "text", "none")
+KINDS: dict[str, Any] = {"a": 1, "b": 2, "c": "text", "d": 1, "ab": 2, "ac": 1}
+"""The values that filters of traversals look for: of hubs, and of the nodes that edges lead to."""
+
+Chain = tuple[Sandbox, tuple[dict[str, Any], ...]]
+"""A place with nodes n0, n1 ... and its edges e0, e1 ... from each to the next, of two labels in turn."""
 
 BAD_TRAVERSALS: dict[str, dict[str, Any]] = {
     "starts_missing": {"start_nodes": ...},
@@ -39,35 +49,62 @@ BAD_TRAVERSALS: dict[str, dict[str, Any]] = {
 }
 
 
-class Chain(Sandbox):
-    """A place with nodes n0, n1 ... and edges e0, e1 ... from each to the next, of two labels in turn."""
+def lasting_place(graph: Graph, key: Hashable, fill: Callable[[Sandbox], T]) -> tuple[Sandbox, T]:
+    """A place in the default namespace that tests only look at; `fill` writes what is in it, once a run."""
 
-    edges: tuple[dict[str, Any], ...] = ()
+    def write() -> tuple[Sandbox, T]:
+        sandbox = graph.sandbox(own=False)
+        filled = fill(sandbox)
+        graph.shared.lasting.update(name for _, _, name in graph.shared.written_items.made if sandbox.tag in name)
+        return sandbox, filled
 
-    def build(self, length: int) -> Chain:
-        """Write the chain."""
-        self.put(*(self.node(f"n{number}") for number in range(length + 1)))
-        labels = ("CORPUS_LINK", "CORPUS_OTHER")
-        self.edges = tuple(self.edge(f"n{n}", f"n{n + 1}", f"e{n}", label=labels[n % 2]) for n in range(length))
-        self.link(*self.edges)
-        return self
+    return cached(graph, key, write)
 
 
 def chain(graph: Graph, length: int = CHAIN) -> Chain:
-    """A chain in a place of its own."""
+    """A chain of a length, written once a run."""
     graph.require("traversal", "upsert_nodes", "upsert_edges")
-    sandbox = graph.sandbox()
-    return Chain(graph, sandbox.tag, namespace=sandbox.namespace).build(length)
+
+    def fill(sandbox: Sandbox) -> tuple[dict[str, Any], ...]:
+        sandbox.put(*(sandbox.node(f"n{number}", corpus_size=number) for number in range(length + 1)))
+        labels = ("CORPUS_LINK", "CORPUS_OTHER")
+        edges = tuple(sandbox.edge(f"n{n}", f"n{n + 1}", f"e{n}", label=labels[n % 2]) for n in range(length))
+        sandbox.link(*edges)
+        return edges
+
+    return lasting_place(graph, ("chain", length), fill)
+
+
+def walked(graph: Graph, start: str, **args: Any) -> Any:
+    """The result of a traversal from a node of the chain."""
+    sandbox, _ = chain(graph)
+    return cached(graph, ("walked", start, *sorted(args.items())), lambda: sandbox.traversed(start, **args))
 
 
 def star(graph: Graph) -> Sandbox:
     """A hub with an edge CORPUS_A to `a` and one CORPUS_B to `b`, which each have such edges to two nodes more."""
     graph.require("traversal", "upsert_nodes", "upsert_edges")
-    sandbox = graph.sandbox()
-    sandbox.put(*(sandbox.node(name) for name in ("hub", "a", "b", "aa", "ab", "ba", "bb")))
-    pairs = [("hub", "a"), ("hub", "b"), *((first, first + second) for first in "ab" for second in "ab")]
-    sandbox.link(*(sandbox.edge(one, other, label=f"CORPUS_{other[-1].upper()}") for one, other in pairs))
-    return sandbox
+
+    def fill(sandbox: Sandbox) -> None:
+        sandbox.put(*(sandbox.node(name) for name in ("hub", "a", "b", "aa", "ab", "ba", "bb")))
+        pairs = [("hub", "a"), ("hub", "b"), *((first, first + second) for first in "ab" for second in "ab")]
+        sandbox.link(*(sandbox.edge(one, other, label=f"CORPUS_{other[-1].upper()}") for one, other in pairs))
+
+    return lasting_place(graph, "star", fill)[0]
+
+
+def filterable(graph: Graph) -> Sandbox:
+    """Hubs with edges to the same nodes; each edge has the value of its target, and so has the hub of a filter."""
+    graph.require("traversal", "upsert_nodes", "upsert_edges")
+
+    def fill(sandbox: Sandbox) -> None:
+        hubs = {f"hub-{value}": value for value in HUBS}
+        sandbox.put(*(sandbox.node(name, corpus_kind=kind) for name, kind in {**hubs, **KINDS}.items()))
+        pairs = [(hub, name) for hub in hubs for name in KINDS if len(name) == 1]
+        pairs += [("a", "ab"), ("a", "ac")]
+        sandbox.link(*(sandbox.edge(one, other, corpus_kind=KINDS[other]) for one, other in pairs))
+
+    return lasting_place(graph, "filterable", fill)[0]
 
 
 def depths(graph: Graph) -> range:
@@ -89,7 +126,7 @@ def deep(graph: Graph) -> tuple[Sandbox, int]:
         raise NotApplicable("capabilities state no max_traversal_depth")
     if most > MOST_DEPTH:
         raise NotAssessed(f"a depth of {most} is not walked here")
-    return chain(graph, most + 1), most
+    return chain(graph, most + 1)[0], most
 
 
 def along_edges(sandbox: Sandbox, result: Any, ends: Mapping[str, tuple[str, str]]) -> None:

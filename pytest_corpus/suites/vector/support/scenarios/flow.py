@@ -6,8 +6,7 @@ from typing import Any
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Undecided, Violation
-from pytest_corpus.kit.requests import HOUR_MS, canary, in_ms
-from pytest_corpus.suites.shared.claims.propagation import trace
+from pytest_corpus.kit.requests import HOUR_MS, canary, in_ms, new_trace
 from pytest_corpus.suites.vector.support.component import Vector
 from pytest_corpus.suites.vector.support.geometry import is_number
 from pytest_corpus.suites.vector.support.sandbox import Sandbox
@@ -29,7 +28,7 @@ def shared_context(edition: str | None) -> dict[str, Any]:
         "request_id": f"req-{canary()}",
         "idempotency_key": f"key-{canary()}",
         "deadline_ms": in_ms(HOUR_MS),
-        "traceparent": trace(),
+        "traceparent": new_trace(),
         "tenant": f"tenant-{canary()}",
         "attrs": {"user": f"u-{canary(6)}"},
         **({} if edition == "1.0.0" else hints),

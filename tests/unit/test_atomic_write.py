@@ -79,7 +79,7 @@ def test_the_longest_name(tmp_path: Path, char: str) -> None:
 
 
 def test_trying_out_leaves_nothing(tmp_path: Path) -> None:
-    """Whether a file can be written is told without writing it, and what is there stays."""
+    """`obstacle` writes nothing, and what is there stays."""
     (tmp_path / "r.json").write_text("older")
     assert [obstacle(tmp_path / name) for name in ("r.json", "s.json")] == ["", ""]
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("r.json", "older")]

@@ -1,6 +1,7 @@
-"""Options without effect, in a run without an adapter, a client library or a bundle."""
+"""Refusals of misspelt options, and of options without effect in a run without an adapter, client or bundle."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
+from difflib import get_close_matches
 
 import pytest
 
@@ -9,19 +10,34 @@ from pytest_corpus.redaction.values import printable
 PREFIX = "--corpus-"
 
 OF_BUNDLES = ("bundle-provider", "bundle-limit", "cassettes", "baseline", "update-baseline")
-"""The options that only behaviour bundles heed."""
+"""The options of behaviour bundles alone."""
 
 SHOWING = ("help", "version", "markers", "showfixtures", "show_fixtures_per_test")
-"""What pytest shows in place of a run, by the names of its options."""
+"""The options with which pytest prints something instead of running tests."""
 
 BUNDLES, CONFORMANCE = "corpus-bundles", "corpus-conformance"
-"""The plugins that are there if a bundle was collected, and if an adapter or a client was declared."""
+"""The plugins of a run with a bundle, and of one with an adapter or a client."""
+
+
+def check_spelling(parser: pytest.Parser, arguments: Iterable[str]) -> None:
+    """Refuse an unknown option with our prefix and name a similar one; pytest only says that it does not know it."""
+    groups = [*parser._groups, parser._anonymous]
+    known = {name for group in groups for option in group.options for name in option.names()}
+    for argument in arguments:
+        if argument == "--":
+            return
+        name = argument.partition("=")[0]
+        if name.startswith(PREFIX) and name not in known:
+            ours = [each.removeprefix(PREFIX) for each in known if each.startswith(PREFIX)]
+            near = get_close_matches(name.removeprefix(PREFIX), ours, n=1)
+            hint = f"did you mean {PREFIX}{near[0]}?" if near else "pytest --help lists them all"
+            raise pytest.UsageError(f"{printable(name)}: there is no such option; {hint}")
 
 
 def watch(config: pytest.Config) -> None:
-    """Refuse, once all is collected, what the command line gives in vain.
+    """Refuse, after the collection, options of the command line without effect.
 
-    What stands in the settings of a project (`addopts`, ini options) is for the runs that heed it.
+    The settings of a project (`addopts`, ini options) may hold options for other runs.
     """
     words = (str(arg).partition("=")[0] for arg in config.invocation_params.args)
     given = tuple(dict.fromkeys(word for word in words if word.startswith(PREFIX)))
@@ -30,14 +46,14 @@ def watch(config: pytest.Config) -> None:
 
 
 class UnusedOptions:
-    """Ends a run that does nothing of what some options ask for."""
+    """Ends a run in which some options have no effect."""
 
     def __init__(self, config: pytest.Config, given: tuple[str, ...]) -> None:
         self._config, self._given = config, given
         self._distributes = config.getoption("dist", "no") != "no"
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        if not session.testsfailed:  # what could not be collected may hold a suite, and is told by pytest
+        if not session.testsfailed:  # a module that cannot be collected may hold a suite
             self._check()
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -1,0 +1,204 @@
+"""Runs of bundles, each with one provider, and the providers and adapters that they share."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pytest_corpus.adapter.client import AdapterClient
+from pytest_corpus.adapter.usage.budget import Budget
+from pytest_corpus.bundles.errors import BundleError, Problem, suggestion
+from pytest_corpus.bundles.loading.bundle import Bundle, Case
+from pytest_corpus.bundles.loading.bundle_file import load
+from pytest_corpus.bundles.providers.protocol import Provider
+from pytest_corpus.bundles.providers.registry import make
+from pytest_corpus.bundles.reporting.case_message import message
+from pytest_corpus.bundles.reporting.section import Head, metric_names
+from pytest_corpus.bundles.results import CaseResult
+from pytest_corpus.bundles.running.asking import Asking
+from pytest_corpus.bundles.running.cassettes import Cassettes, mode_of
+from pytest_corpus.bundles.running.pool import Pool
+from pytest_corpus.bundles.running.provider_choice import SelectedProvider, choose
+from pytest_corpus.bundles.running.store import Store
+
+Openers = Mapping[str, Callable[[], AdapterClient]]
+"""For the label of each LLM adapter, a function that opens it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BundleOptions:
+    """The options of all runs.
+
+    Attributes:
+        full: content may be shown on the terminal; `evidence_option` is the option that allows it.
+        full_files: content may be written to the HTML page.
+        stops_early: the run ends at the first failure.
+    """
+
+    providers: tuple[str, ...] = ()
+    limit: int | None = None
+    cassettes: str | None = None
+    baseline: Path | None = None
+    update_baseline: bool = False
+    budget: Budget = field(default_factory=Budget)
+    full: bool = False
+    full_files: bool = False
+    stops_early: bool = False
+    evidence_option: str = "--corpus-evidence=full"
+
+
+@dataclass
+class BundleRun:
+    """One bundle with one provider: its selected cases and the pool that asks them."""
+
+    bundle: Bundle
+    provider: str
+    adapter: str
+    asking: Asking
+    store: Store
+    cases: tuple[Case, ...]
+    options: BundleOptions
+    cassettes: str = "off"
+    selected: list[str] = field(default_factory=list)
+
+    @property
+    def key(self) -> str:
+        """The name of the run, which no other run has."""
+        return f"{self.bundle.file} | {self.provider}"
+
+    @property
+    def whole(self) -> bool:
+        """True if all cases of the bundle were selected."""
+        return set(self.selected) == {case.id for case in self.bundle.cases}
+
+    @property
+    def tolerates(self) -> bool:
+        """True if a case that does not pass is left to the thresholds (R80)."""
+        return bool(self.bundle.thresholds) and self.whole and not self.options.stops_early
+
+    @cached_property
+    def pool(self) -> Pool:
+        """The pool of the selected cases."""
+        known = {case.id: case for case in self.cases}
+        return Pool(self.asking, [known[name] for name in self.selected], self.store, self.bundle.side_by_side)
+
+    def explain(self, result: CaseResult) -> str:
+        """The reason why a case did not pass."""
+        options = self.options
+        return message(self.bundle.file, self.provider, result, full=options.full, option=options.evidence_option)
+
+    @property
+    def head(self) -> Head:
+        """The head of its section in reports."""
+        bundle = self.bundle
+        return Head(
+            file=bundle.file,
+            name=bundle.name,
+            version=bundle.version,
+            provider=self.provider,
+            adapter=self.adapter,
+            cases=tuple(case.id for case in bundle.cases),
+            selected=len(self.selected),
+            thresholds=bundle.thresholds,
+            metrics=metric_names(bundle),
+            cassettes=self.cassettes,
+        )
+
+
+class BundleSession:
+    """Prepares the runs of bundles and closes what they opened.
+
+    Args:
+        store: makes the store of a run, of its key and the number of cases at the same time.
+        functions: the functions of a kind, `providers` or `scorers`, for the bundle in a file.
+        adapters: the LLM adapters under test.
+        scorer_source: where a missing scorer can come from, for the message.
+    """
+
+    def __init__(
+        self,
+        options: BundleOptions,
+        store: Callable[[str, int], Store],
+        functions: Callable[[str, str], dict[str, Any]],
+        adapters: Callable[[], Openers],
+        scorer_source: str,
+    ) -> None:
+        self.options = options
+        self.runs: list[BundleRun] = []
+        self._store, self._functions, self._adapters, self._scorer_source = store, functions, adapters, scorer_source
+        self._known: dict[str, dict[str, Any]] = {}
+        self._providers: dict[tuple[Any, ...], Provider] = {}
+        self._clients: dict[str, AdapterClient] = {}
+
+    def runs_of(self, path: Path) -> list[BundleRun]:
+        """A bundle with each of its providers.
+
+        Raises:
+            BundleError: it cannot be run.
+        """
+        bundle = load(path)
+        found = [self._run(bundle, chosen) for chosen in choose(bundle, self.options.providers, list(self._adapters()))]
+        labels = [run.provider for run in found]
+        if len(set(labels)) < len(labels):
+            raise BundleError(Problem(bundle.file, f"the provider {labels[0]} would run it twice; name each once"))
+        self.runs += found
+        return found
+
+    def _run(self, bundle: Bundle, chosen: SelectedProvider) -> BundleRun:
+        options = self.options
+        is_mock = chosen.choice.name == "mock"
+        mode = "off" if is_mock else mode_of(options.cassettes, bundle.folder, os.environ)
+        provider = self._provider(bundle, chosen, plays=mode == "none")
+        asking = Asking(
+            bundle,
+            chosen.choice,
+            provider,
+            self._scorers(bundle),
+            options.budget,
+            Cassettes(bundle.folder, mode) if mode != "off" else None,
+            keeps_content=options.full or options.full_files,
+        )
+        store = self._store(f"{bundle.path} | {provider.label}", bundle.side_by_side)
+        cases = bundle.cases[: options.limit] if options.limit else bundle.cases
+        return BundleRun(bundle, provider.label, chosen.adapter, asking, store, cases, options, mode)
+
+    def _provider(self, bundle: Bundle, chosen: SelectedProvider, *, plays: bool) -> Provider:
+        choice = chosen.choice
+        # A script is played for each bundle from its beginning.
+        own = bundle.path if choice.name == "mock" else None
+        key = (choice.name, choice.model, choice.base_url, chosen.adapter, own, plays)
+        if key not in self._providers:
+            adapter = (chosen.adapter, lambda: self._client(chosen.adapter)) if chosen.adapter else None
+            brought = self._functions_of("providers", bundle)
+            self._providers[key] = make(choice, bundle.file, brought, adapter, plays=plays)
+        return self._providers[key]
+
+    def _client(self, label: str) -> AdapterClient:
+        if label not in self._clients:
+            self._clients[label] = self._adapters()[label]()
+        return self._clients[label]
+
+    def _scorers(self, bundle: Bundle) -> dict[str, Any]:
+        known = self._functions_of("scorers", bundle) if bundle.contract.scorers else {}
+        for scorer in bundle.contract.scorers:
+            if scorer.name not in known:
+                hint = suggestion(scorer.name, known) if known else self._scorer_source
+                raise BundleError(Problem(bundle.file, f"the scorer {scorer.name!r} is not known; {hint}"))
+        return known
+
+    def _functions_of(self, kind: str, bundle: Bundle) -> dict[str, Any]:
+        if kind not in self._known:
+            self._known[kind] = self._functions(f"pytest_corpus_bundle_{kind}", bundle.file)
+        return self._known[kind]
+
+    def close(self) -> None:
+        """Start no further case, and close adapters and clients."""
+        for run in self.runs:
+            if "pool" in vars(run):
+                run.pool.drain()
+        while self._clients:
+            self._clients.popitem()[1].close()
+        while self._providers:
+            self._providers.popitem()[1].close()

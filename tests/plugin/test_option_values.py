@@ -1,0 +1,108 @@
+"""Values of options: invalid ones end in one sentence, and a setting of the ini file means what its option means."""
+
+from typing import Any
+
+import pytest
+from inner_runs import REFERENCE, Project, error_lines, options, refusal
+
+INVALID = {
+    "seed=abc": "use a whole number",
+    "seed=1.5": "use a whole number",
+    "schema-version=1.0": "use 1.0.0 or 1.1.0",
+    "schema-version=latest": "use 1.0.0 or 1.1.0",
+    "level=may": "use must or should",
+    "profile=fast": "use quick or dev or ci or stress",
+    "profile=quik": "did you mean quick? use quick or dev or ci or stress",
+    "evidence=all": "use shape or full",
+    "repeat=0": "use a whole number from 1 to 1000",
+    "repeat=-1": "use a whole number from 1 to 1000",
+    "repeat=many": "use a whole number from 1 to 1000",
+    "repeat=1001": "use a whole number from 1 to 1000",
+    "max-namespaces=2": "use a whole number of 3 or more",
+    "max-namespaces=2.5": "use a whole number of 3 or more",
+    "write-delay=-1": "use a number of seconds from 0 to 60",
+    "write-delay=61": "use a number of seconds from 0 to 60",
+    "write-delay=abc": "use a number of seconds from 0 to 60",
+    "write-delay=nan": "use a number of seconds from 0 to 60",
+    "budget=money=3": "money cannot be limited; write it as calls=500",
+    "shard=3/2": "write NUMBER/OF, such as 2/5",
+    "shard=1/2 --corpus-profile=quick": "the profile 'quick' runs only part of the suite",
+    "shard=1/2 --corpus-repeat=2": "with --corpus-repeat the shards cannot be combined",
+    "components=speech": "there is no component 'speech'; use llm, vector, embedding, graph",
+    "components=llm,SPEECH": "there is no component 'speech'; use llm, vector, embedding, graph",
+    "components=vectr": "there is no component 'vectr'; did you mean vector?",
+    "requirement=LLM-TOKEN-1": "'LLM-TOKEN-1' matches no requirement; did you mean",
+}
+
+
+@pytest.mark.parametrize("given", INVALID)
+def test_an_invalid_value_is_one_sentence(project: Project, given: str) -> None:
+    """It names the option and says what to write."""
+    first, *others = f"--corpus-{given}".split()
+    said = refusal(project, first, *others)
+    assert said.startswith(first.partition("=")[0])
+    assert INVALID[given] in said
+
+
+@pytest.mark.parametrize("given", ["seed=abc", "requirement=LLM-STREEM-1"])
+def test_an_invalid_value_ends_the_run(project: Project, given: str) -> None:
+    """The run ends with this line alone, and exit code 4."""
+    result = project.run(REFERENCE, f"--corpus-{given}")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    (line,) = error_lines(result)
+    assert line.startswith(f"ERROR: --corpus-{given.partition('=')[0]}")
+
+
+SETTINGS = {
+    "adapter": ("one=a:b", ("one=a:b",), "adapters"),
+    "client": ("a:b", ("a:b",), "clients"),
+    "components": ("llm,llm", ("llm",), "components"),
+    "requirement": ("LLM-TOKENS-1", ("LLM-TOKENS-1",), "globs"),
+    "level": ("should", "should", "level"),
+    "strict": ("true", True, "strict"),
+    "evidence": ("shape", "shape", "on_terminal"),
+    "seed": ("5", 5, "seed"),
+    "schema-version": ("1.0.0", "1.0.0", "edition"),
+    "write-delay": ("0.5", 0.5, "write_delay"),
+    "max-namespaces": ("20", 20, "max_namespaces"),
+    "profile": ("quick", "quick", "profile.name"),
+    "repeat": ("3", 3, "repeat"),
+    "budget": ("calls=60", {"calls": 60}, "budget.limits"),
+    "shard": ("2/5", "2/5", "shard"),
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_setting_means_what_its_option_means(project: Project, name: str) -> None:
+    """Both have the same effect, and without them there is another value."""
+    text, expected, path = SETTINGS[name]
+
+    def value(*given: str) -> Any:
+        found: Any = options(project, *given)
+        for part in path.split("."):
+            found = getattr(found, part)
+        return str(found) if name == "shard" else found
+
+    usual = value()
+    assert usual != expected
+    assert value(f"--corpus-{name}" + ("" if name == "strict" else f"={text}")) == expected
+    project.pytester.makeini(f"[pytest]\ncorpus_{name.replace('-', '_')} = {text}\n")
+    assert value() == expected
+
+
+def test_files_in_settings(project: Project) -> None:
+    """Reports and the file of deviations may be named in settings too; an adapter on several lines is several."""
+    (project.path / "ours.toml").write_text("")
+    project.pytester.makeini(
+        "[pytest]\ncorpus_deviations = ours.toml\ncorpus_report = r.json\ncorpus_adapter =\n  one=a:b\n  two=a:b\n"
+    )
+    found = options(project)
+    assert (found.reports, found.deviations_path) == ((project.path / "r.json",), project.path / "ours.toml")
+    assert found.adapters == ("one=a:b", "two=a:b")
+
+
+def test_the_option_overrides_the_setting(project: Project) -> None:
+    """The command line replaces what the ini file says, a list as a whole."""
+    project.pytester.makeini("[pytest]\ncorpus_seed = 5\ncorpus_adapter = nowhere:at_all\n")
+    found = options(project, "--corpus-seed=7", "--corpus-adapter=a:b")
+    assert (found.seed, found.adapters) == (7, ("a:b",))
