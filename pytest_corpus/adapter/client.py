@@ -361,7 +361,7 @@ class AdapterClient:
         try:
             exchange.fault = self._fault_of(seen, limit)
         finally:
-            exchange.frames = list(seen.frames)
+            exchange.frames, exchange.started = list(seen.frames), seen.started
             self._timeouts.has_answered |= bool(seen.frames)
             if not seen.streaming and seen.fault is not None and seen.fault.kind == "cut_off":
                 self._timeouts.add(seen.op)

@@ -13,8 +13,9 @@ from typing import Any
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.outcomes import Violation
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.spec.capabilities import READ_AFTER_WRITE, STRONG
 
 Value = Hashable
 """The content of a key; None: nothing."""
@@ -178,3 +179,17 @@ def check(events: Mapping[str, Sequence[Event]], holds: Callable[[Sequence[Event
         if not holds(history):
             found = smallest(history, holds)
             raise Violation(claim, f"{len(found)} operations that contradict it", "result", replay=lanes(found))
+
+
+def require_strong_consistency(subject: Subject) -> None:
+    """Go on only if capabilities claim strong consistency, and writes show at once.
+
+    Raises:
+        NotApplicable: it is not claimed.
+        NotAssessed: writes show late, which is the finding of another requirement.
+    """
+    claims = [value for _, value in subject.capabilities.extensions(*READ_AFTER_WRITE)]
+    if not any(isinstance(value, str) and value.lower() == STRONG for value in claims):
+        raise NotApplicable("strong consistency of reads after writes is not claimed")
+    if subject.settling.find_out():
+        raise NotAssessed("writes do not show at once (COM-READ-1)")

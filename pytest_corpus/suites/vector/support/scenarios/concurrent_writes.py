@@ -55,7 +55,8 @@ class Clients:
         yield [[self.delete(a), query], [self.write(a), self.delete(b)], [self.write(b), query], [query, query]], query
         yield [[self.write(a, b)], [self.delete(a), self.delete(b)], [self.write(b, a), query], [query, query]], query
         yield [[self.delete(a, b), query], [query, query]], query
-        yield [[self.write(a)], [self.write(b)]], query
+        yield [[self.write(a, b)], [self.write(a), self.write(a)]], query
+        yield [[self.delete(a)], [self.write(b), self.write(b)]], query
 
     def read(self, result: Any) -> Mapping[str, Value]:
         """The numbers of the writes that a query saw; None: nothing; both, if a record is torn."""
@@ -85,5 +86,5 @@ def history(vector: Vector) -> dict[str, list[Event]]:
     for name in ids if not vector.namespaces else ():
         vector.leave(None, [name])
     clients = Clients(vector, sandbox, ids)
-    sandbox.vector.shared.actions.note("upsert", {})
+    vector.shared.actions.note("upsert", {})
     return play(vector, clients.rounds(), clients.read, PERHAPS)
