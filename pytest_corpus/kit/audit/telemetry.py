@@ -109,12 +109,12 @@ def _stream_outcome(exchange: Exchange) -> Iterator[Finding]:
     total = sum(count.value for count in counted if isinstance(count.value, (int, float)))
     if len(counted) != 1 or total != 1:
         yield "COM-OBS-11", Violation(f"one {STREAM_OUTCOME}", f"{len(counted)}, of the value {in_words(total)}")
-    elif not is_hidden_failure(exchange) and not _names_outcome(counted[0], exchange):
+    elif not is_hidden_failure(exchange) and not names_outcome(counted[0], exchange):
         found = counted[0].extra.get("code")
         yield "COM-OBS-18", Violation(_expected_codes(exchange), found=found, path=f"{STREAM_OUTCOME}.code")
 
 
-def _names_outcome(count: Count, exchange: Exchange) -> bool:
+def names_outcome(count: Count, exchange: Exchange) -> bool:
     """Check if a label of the counter names the outcome of a stream; no document says which label (R65).
 
     OK is the default of the interface: a success need not be named, but may not be named as an error.

@@ -57,8 +57,8 @@ SENTENCES = """
 4.2.3.2 MUST: an error frame is a canonical error envelope | COM-STREAM-8:9 COM-ERR-1:2
 4.2.3.2 MUST: an error frame has no other keys | COM-ERR-1 COM-STREAM-8 TRA-HTTP-8
 4.2.3.2 MUST: nothing follows the terminal error | COM-STREAM-7
-4.2.3.3 MUST: chunks come in the order of the operation | GRA-STREAM-3 GRA-QUERY-11 EMB-STREAM-3 | the order of tokens
-    of an LLM
+4.2.3.3 MUST: chunks come in the order of the operation | GRA-STREAM-3 GRA-QUERY-11 EMB-STREAM-3 LLM-STREAM-9
+    LLM-STREAM-9/ChunksOfTheTextSoFar | the order of tokens of an LLM is a SHOULD
 4.2.3.3 MUST: a chunk stands alone and is valid | LLM-STREAM-1 GRA-STREAM-1 EMB-STREAM-1
 4.2.3.3 MUST: the order of keys means nothing to clients | not: clients
 4.2.3.4 MUST: a frame has at most 1 MiB | COM-STREAM-5/AllRecordsInOneFrame
