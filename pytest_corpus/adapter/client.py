@@ -201,7 +201,7 @@ class AdapterClient:
 
     @property
     def hooks(self) -> frozenset[str]:
-        """Which of `metrics` and `provider` the adapter uses, as far as its factory tells; elsewhere, has used."""
+        """The hooks, `metrics` and `provider`, that the factory asks for; of a remote adapter, those that it called."""
         if self.remote is not None:
             return frozenset(self.remote.hooks.called)
         found = {name for name in ("metrics", "provider") if name in self.asked}
@@ -209,7 +209,7 @@ class AdapterClient:
 
     @property
     def hears_logs(self) -> bool:
-        """Whether log records of the adapter can be heard: those of this process can, and standard error (R74)."""
+        """True if log records of the adapter can be heard: those of this process can, and standard error (R74)."""
         return self.declaration.in_process if self.remote is None else self.remote.hears_logs
 
     @property
@@ -218,15 +218,15 @@ class AdapterClient:
         return self._opened.remote
 
     def serves(self, component: str) -> bool:
-        """Whether there is a handler that a component's operations can be sent to."""
+        """True if there is a handler that a component's operations can be sent to."""
         return self._opened.serves(component)
 
     def names(self, component: str) -> bool:
-        """Whether the factory said that what it made is of this component."""
+        """True if the factory said that what it made is of this component."""
         return component in self._opened.transports
 
     def streams(self, component: str) -> bool:
-        """Whether a component has a streaming entry point at all."""
+        """True if a component has a streaming entry point."""
         return self._opened.transport(component).streams
 
     def forget(self) -> None:

@@ -21,7 +21,7 @@ from pytest_corpus.validation.requests.cases import CASES, WireRequestCase, get_
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What a builder gave: an envelope, or why there is none (`fault`, without content)."""
+    """The result of a builder: an envelope, or the reason that there is none (`fault`, without content)."""
 
     envelope: Any = None
     fault: str = ""
@@ -63,7 +63,7 @@ class ClientLibrary:
 
     @property
     def is_open(self) -> bool:
-        """Whether builders can be called."""
+        """True if builders can be called."""
         return self._loop is not None
 
     async def _made(self) -> Any:
@@ -131,12 +131,12 @@ class ClientLibrary:
         return case.build_method if there and (mapped or case.component in owners(holder, case)) else ""
 
     def is_unclear(self, case: WireRequestCase) -> bool:
-        """Whether a builder is there only under a name that could mean the operation of another component, too."""
+        """True if a builder has only a name that could also mean the operation of another component."""
         clear = isinstance(self.holder, Mapping) or self.name_of(case) != case.build_method
         return not clear and owners(self.holder, case) != (case.component,)
 
     def build(self, case: WireRequestCase) -> Built:
-        """What the builder of a case gives; it is called once in a run."""
+        """Return the result of a case's builder, which is called once in a run."""
         if case.op not in self._built:
             self._built[case.op] = self._call(case)
         return self._built[case.op]
@@ -170,12 +170,12 @@ class ClientLibrary:
 
 
 def _is_factory(found: Any) -> bool:
-    """Whether what was declared makes the object with the builders, and is not that object itself."""
+    """True if what was declared makes the object with the builders, and is not that object itself."""
     return isinstance(found, type) or (callable(found) and not offers_any(found))
 
 
 def offers_any(holder: Any) -> bool:
-    """Whether an object has a builder of any operation."""
+    """True if an object has a builder of any operation."""
     return any(has(holder, name) for case in CASES for name in (case.qualified_method, case.build_method))
 
 

@@ -1,4 +1,4 @@
-"""What can be wrong with a declaration, in one sentence for a person."""
+"""The errors of a declaration and of refused calls, each in one sentence for a person."""
 
 
 class DeclarationError(Exception):

@@ -15,7 +15,7 @@ FaultKind = Literal["raised", "timeout", "not_json", "no_stream", "cut_off"]
 
 @dataclass(frozen=True, slots=True)
 class CallFault:
-    """Why a call gave no complete answer on the wire.
+    """The reason that a call gave no complete answer on the wire.
 
     raised: an exception escaped; timeout: no answer in time; not_json: the answer is not JSON, or cannot be
     written as such; no_stream: `handle_stream` gave nothing to iterate; cut_off: the suite stopped reading a
@@ -28,7 +28,7 @@ class CallFault:
     raised: EscapedException | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
-        """What happened, without content: of an exception its type and where it was raised."""
+        """The fault without content: of an exception its type and the place where it was raised."""
         return str(self.raised) if self.raised else self.text
 
 
@@ -88,7 +88,7 @@ class Exchange:
 
 
 def is_observed(exchange: Exchange) -> bool:
-    """Whether the call must be observed: a known operation at its own entry point that was answered (R19)."""
+    """True if the call must be observed: a known operation at its own entry point that was answered (R19)."""
     operation = BY_OP.get(exchange.op)
     answered = exchange.fault is None and bool(exchange.frames)
     return operation is not None and operation.streaming == exchange.streaming and answered

@@ -96,20 +96,20 @@ class Capabilities:
         return _nested(self.document)
 
     def extensions(self, *words: str) -> Iterator[tuple[str, Any]]:
-        """What `extensions` say at any depth under a key that speaks of all these words; the top is looked at too."""
+        """The values of `extensions`, at any depth, and of the top under keys that contain all these words."""
         top = {key: value for key, value in self.document.items() if key != "extensions"}
         for key, value in (*top.items(), *_nested(self.document.get("extensions"))):
             if all(word in "".join(filter(str.isalnum, str(key).lower())) for word in words):
                 yield str(key), value
 
     def speaks_of(self, pattern: re.Pattern[str]) -> bool:
-        """Whether any key, or its value, speaks of something: both are read as lower-case words."""
+        """Return if any key or value matches a pattern: both are read as lower-case words."""
         stated = ((key, value) for key, value in self.every_key() if value not in (False, None, ""))
         return any(pattern.search(_words(key, value)) for key, value in stated)
 
     @property
     def caches(self) -> bool:
-        """Whether the adapter claims to cache: `supports_caching` or a `cache` capability (R27)."""
+        """True if the adapter claims to cache: `supports_caching` or a `cache` capability (R27)."""
         return self.flag("supports_caching") is True or bool(self.document.get("cache"))
 
 

@@ -1,4 +1,4 @@
-"""What an adapter outside this process sends beside its answers: headers, and what it writes to standard error."""
+"""The headers and the standard error of an adapter outside this process."""
 
 import os
 from collections import deque

@@ -56,7 +56,7 @@ def _mapping(value: Any) -> Any:
 
 
 def _path_to(sought: object, whole: object) -> str:
-    """Where an object stands in dictionaries and lists; empty where it is in something else, which is left alone."""
+    """Return the path of an object in dictionaries and lists; empty if it is in something else."""
     waiting: list[tuple[object, str]] = [(whole, "")]
     for _ in range(_MOST_LOOKS):
         if not waiting:

@@ -65,7 +65,7 @@ class EscapedException:
 
 
 def escaped_exception(error: BaseException) -> EscapedException:
-    """What can be told of an exception, whatever the exception's own code does."""
+    """Describe an exception, whatever its own code does."""
     causes = tuple((type_name(each), safe_str(each)[:LONGEST_MESSAGE]) for each in _behind(error))
     return EscapedException(
         type_name(error), safe_str(error)[:LONGEST_MESSAGE], tuple(_places(error))[-MOST_FRAMES:], causes
@@ -101,7 +101,7 @@ def _places(error: BaseException) -> Iterator[Place]:
 
 
 def _is_of_the_suite(name: str) -> bool:
-    """Whether a file is the suite's, or none at all; the reference adapters are adapters."""
+    """True if a file is the suite's, or none at all; the reference adapters are adapters."""
     path = os.path.abspath(name)
     return name.startswith("<") or (path.startswith(_SUITE) and not path.startswith(_REFERENCE))
 

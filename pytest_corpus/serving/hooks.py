@@ -18,7 +18,7 @@ _REQUEST: ContextVar[Reports | None] = ContextVar("corpus_request", default=None
 
 
 class Reports:
-    """What is reported of one request, posted in order before its answer leaves, or at once after that."""
+    """The reports of one request, posted in order before its answer leaves, or at once after that."""
 
     def __init__(self, url: str, posting: HookClient) -> None:
         self.url, self._posting = url, posting

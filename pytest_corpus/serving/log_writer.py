@@ -1,4 +1,4 @@
-"""What a served adapter logs and handles nowhere itself stands on standard error, whatever its level."""
+"""Log records that a served adapter does not handle itself, written to standard error at any level."""
 
 import logging
 import sys

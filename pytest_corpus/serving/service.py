@@ -17,7 +17,7 @@ from pytest_corpus.text.strict_json import read_exactly
 
 
 def error_envelope(name: str, message: str) -> dict[str, Any]:
-    """What is answered in the adapter's place, as an error of a class."""
+    """Return the answer in place of the adapter, an error of a class."""
     error = TAXONOMY[name]
     return {
         "ok": False,

@@ -15,7 +15,7 @@ BLOCKING = 32 * 2**10
 
 
 class LineTooLong(Exception):
-    """What came on standard input has no line feed within `MAX_LINE_BYTES`."""
+    """Standard input has no line feed within `MAX_LINE_BYTES`."""
 
 
 def take_stdout() -> int:

@@ -225,7 +225,7 @@ class Ledger:
 
     @property
     def records(self) -> dict[str, TestRecord]:
-        """One record for each test: of several the worst, with all findings; where it is disputed, no longer good."""
+        """One record for each test: the worst of several, with all findings; not assessed if reports disagree."""
         disputed = set().union(*self.mismatches().values())
         found = {}
         for key in (*self._made, *(key for key in self._arrived if key not in self._made)):

@@ -71,7 +71,7 @@ def test_coverage(project: Project) -> None:
     assert result.ret == 0, said(result)
     (line,) = [line for line in result.outlines if line.startswith("mine.py")]
     missing = line.rpartition("%")[2].split(",")
-    assert len(missing) <= 2, line
+    assert len(missing) <= 3, line
     assert re.search(r"\b[1-9]\d%", line), line
 
 

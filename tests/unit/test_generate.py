@@ -77,3 +77,13 @@ def test_a_check_that_cannot_decide_ends_the_run() -> None:
     with pytest.raises(NotAssessed):
         generate.for_all(generate.strategies().integers(), check, calls)
     assert calls.client.meter.total_calls == 1
+
+
+def test_inputs_depend_on_the_seed_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The constants of the modules in the current folder are not read; afterwards hypothesis is as before."""
+    providers = pytest.importorskip("hypothesis.internal.conjecture.providers")
+    read: list[int] = []
+    monkeypatch.setattr(providers, "_get_local_constants", lambda: read.append(1), raising=False)
+    usual = providers._get_local_constants
+    checked(Calls(), limit=10**9 + 1)
+    assert (read, providers._get_local_constants) == ([], usual)

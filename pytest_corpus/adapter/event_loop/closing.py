@@ -1,4 +1,4 @@
-"""How long closing may take, all in all, and what is left behind where that is not enough."""
+"""The time that closing may take in all, and what is left behind if that is not enough."""
 
 import threading
 from collections import Counter
@@ -11,12 +11,12 @@ from pytest_corpus.redaction.values import names, type_name
 TOTAL_S: Final = 30.0
 EACH_S: Final = 10.0
 LAST_S: Final = 12.0
-"""What is kept for the instances that are closed at the end, out of the time for all."""
+"""The part of it that is kept for the instances that are closed at the end."""
 
 MAX_HANGING: Final = 3
 
 BLOCKED: Final = "a blocked event loop"
-"""How the end of a loop tells that something holds it."""
+"""The word for a loop that could not be ended."""
 
 
 class ClosingBudget:
@@ -34,7 +34,7 @@ class ClosingBudget:
         self._unclosed: Counter[str] = Counter()
 
     def limit(self, *, last: bool) -> float:
-        """How many seconds the next closing gets: a fresh instance half of the usual, or 0 where that is not left."""
+        """Return the seconds for the next closing: for a fresh instance half of the usual, or 0 if that is not left."""
         if last:
             return max(0.0, min(self.each_s, self._left))
         usual = self.each_s / 2
@@ -45,7 +45,7 @@ class ClosingBudget:
         self._left -= seconds
 
     def admits(self, label: str) -> bool:
-        """Whether another fresh instance of an adapter is closed; what is not admitted is counted."""
+        """True if another fresh instance of an adapter is closed; what is not admitted is counted."""
         if self._hung[label] < self.max_hanging:
             return True
         self._unclosed[label] += 1
@@ -56,7 +56,7 @@ class ClosingBudget:
         self._hung[label] += 1
 
     def said(self, label: str) -> list[str]:
-        """What became of an adapter's fresh instances; told once."""
+        """Return, once, the closings of an adapter's fresh instances that failed."""
         hung, unclosed = self._hung.pop(label, 0), self._unclosed.pop(label, 0)
         if not hung:
             return []
@@ -70,7 +70,7 @@ def counted(number: int, what: str) -> str:
 
 
 def grouped(what: str, labels: Iterable[str]) -> list[str]:
-    """How many things there are, with their names; nothing where there are none."""
+    """Return the number of things with their names; empty if there are none."""
     every = list(labels)
     return [f"{counted(len(every), what)} ({names(every)})"] if every else []
 
@@ -87,7 +87,7 @@ def thread_name(thread: threading.Thread) -> str:
 
 
 def left_behind(inside: Sequence[str], abandoned: int, threads_before: set[threading.Thread]) -> list[str]:
-    """What an adapter left behind: `inside` its last loop, in the loops that were abandoned, and beside them."""
+    """Return what an adapter left behind: `inside` its last loop, in the abandoned loops, and as threads."""
     blocked = abandoned + inside.count(BLOCKED)
     loops = [counted(blocked, "blocked event loop")] if blocked else []
     threads = grouped("thread", map(thread_name, lasting() - threads_before))

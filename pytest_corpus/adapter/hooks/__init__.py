@@ -1,1 +1,1 @@
-"""What a factory may ask for, and what the suite learns by it: metrics, provider, logs."""
+"""The hooks that a factory may ask for, and logs."""

@@ -1,4 +1,4 @@
-"""What a provider's stand-in was told to do, and what it raises when it does."""
+"""The planned faults of a provider's stand-in."""
 
 import asyncio
 import secrets
@@ -9,7 +9,7 @@ from pytest_corpus.spec.faults import BY_KIND
 
 
 class ProviderFault(Exception):
-    """What the provider "raises": an author maps it as he maps his provider's own exceptions.
+    """The exception of the provider: an author maps it as he maps his provider's own exceptions.
 
     Attributes:
         kind: a kind of `pytest_corpus.spec.faults.FAULTS`.
@@ -55,7 +55,7 @@ class Plan:
         return f"upstream said: {self.canary}"
 
     def strikes(self, op: str, chunk: Any) -> bool:
-        """Whether it applies to this arrival at the provider."""
+        """True if it applies to this arrival at the provider."""
         return self.fired < self.times and self.op in (None, op) and self.at_chunk == chunk
 
     async def wait(self) -> None:

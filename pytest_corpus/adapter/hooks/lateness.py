@@ -14,7 +14,7 @@ LATEST_S = 1.0
 """So long after the answer an observation still counts."""
 
 QUIET_S = 0.003
-"""Where reports are late, they have all come when none has for so long and half of the lateness."""
+"""Late reports are complete if none has come for this time and half of the lateness."""
 
 PATIENCE = 3
 """So many waits may be in vain before the suite takes it that nothing comes."""
@@ -32,7 +32,7 @@ class Wanted:
 
 
 class Lateness:
-    """What is known of how late an adapter's reports come.
+    """The lateness of an adapter's reports, as far as it is known.
 
     Attributes:
         seen_s: the most that one was late, in seconds; 0 where none was.

@@ -25,7 +25,7 @@ HANDED_ON = ("traceparent", "deadline_ms")
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """What was handed on to the provider once, of the facts in `HANDED_ON`; a fact may be null."""
+    """The facts in `HANDED_ON` that were passed on to the provider once; a fact may be null."""
 
     op: str
     facts: Mapping[str, Any]
@@ -107,7 +107,7 @@ class ProviderProbe:
         return tuple(plan.kind for plan in plans), frozenset(hint for plan in plans for hint in plan.hints_ms)
 
     def calls(self, op: str | None = None) -> int:
-        """How many operations reached the provider, of one op or of all."""
+        """The number of operations that reached the provider, of one op or of all."""
         return len(self._operations) if op is None else self._operations.count(op)
 
     @property
@@ -162,7 +162,7 @@ class ProviderProbe:
 
     @property
     def is_failing(self) -> bool:
-        """Whether a plan that makes calls fail has struck and is not cleared."""
+        """True if a plan that makes calls fail has struck and is not cleared."""
         return any(plan.fired and BY_KIND[plan.kind].canonical for plan in self._plans)
 
     @property

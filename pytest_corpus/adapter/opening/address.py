@@ -16,7 +16,7 @@ _LABELLED = re.compile(r"(?P<label>[A-Za-z0-9_-]+)=(?P<rest>.*)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where an adapter is reached.
+    """The address of an adapter.
 
     Attributes:
         scheme: the row of its kind.
@@ -87,7 +87,7 @@ def parse(declared: str) -> Address:
 
 
 def shown(declared: str) -> str:
-    """What may be shown of an address."""
+    """Return an address as it may be shown."""
     scheme = scheme_of(declared)
     return declared if scheme is None else _shown(declared.strip(), scheme)
 

@@ -21,7 +21,7 @@ from pytest_corpus.redaction.values import redacted, type_name
 from pytest_corpus.spec.components import COMPONENTS
 
 KEYWORDS = ("metrics", "provider", "component")
-"""What a factory may ask for by name."""
+"""The arguments that a factory may ask for by name."""
 
 MOST_PLACES = 3
 """So many places of the way to an exception are told, the last ones."""
@@ -83,7 +83,7 @@ def find(spec: str) -> Any:
 
 
 def raising(declared: str, what: str, error: BaseException) -> DeclarationError:
-    """What is said where code of the user's raises: the exception, and where in that code it came from.
+    """Return the error for an exception of the user's code, with the places in that code where it came from.
 
     What cannot be imported says no more of itself than names.
     """
@@ -108,7 +108,7 @@ def _suggest(name: str, known: list[str]) -> str:
 
 
 def asked_for(factory: Callable[..., Any], declared: str) -> tuple[str, ...]:
-    """Which of the hooks a factory asks for by name.
+    """Return the hooks that a factory asks for by name.
 
     Raises:
         DeclarationError: it cannot be called with them alone.
@@ -134,7 +134,7 @@ def asked_for(factory: Callable[..., Any], declared: str) -> tuple[str, ...]:
 
 
 class Opened:
-    """What a factory returned, reduced to the transports that reach it, with what must be closed afterwards.
+    """The result of a factory, reduced to the transports that reach it and the objects to be closed afterwards.
 
     Attributes:
         transports: what reaches a component, where the factory said which.
@@ -154,11 +154,11 @@ class Opened:
         self.remote: RemoteAdapter | None = None
 
     def serves(self, component: str) -> bool:
-        """Whether a component's operations reach a handler."""
+        """True if a component's operations reach a handler."""
         return component in self.transports or self.shared is not None
 
     def transport(self, component: str) -> Transport:
-        """What reaches a component; of one that is not served every call is a fault."""
+        """Return the transport to a component; every call to one that is not served is a fault."""
         return self.transports.get(component, self.shared) or InProcess(None)
 
     async def close(self) -> list[str]:
@@ -259,7 +259,7 @@ def _some(value: Any) -> Any:
 
 
 async def _first(made: Any) -> Any:
-    """What an async generator yields first.
+    """Return the first value of an async generator.
 
     Raises:
         ValueError: it yields nothing.

@@ -32,7 +32,7 @@ CONNECTIONS = 100
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """How addresses are reached.
+    """The settings of connections to addresses.
 
     Attributes:
         headers: sent with each request; their values are credentials and never shown.
@@ -49,7 +49,7 @@ class Connection:
     log: Path | None = None
 
     def context(self) -> ssl.SSLContext | bool:
-        """What verifies the other side.
+        """Return the context that verifies the other side.
 
         Raises:
             OSError: the file of authorities cannot be read.

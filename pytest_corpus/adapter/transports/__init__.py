@@ -1,1 +1,1 @@
-"""How a request reaches an adapter and its answer comes back as bytes: one module each, behind one Protocol."""
+"""Transports from a request to the bytes of its answer: one module each, behind one Protocol."""

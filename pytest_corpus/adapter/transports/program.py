@@ -14,7 +14,7 @@ from typing import cast
 STDIN, STDOUT, STDERR = range(3)
 
 GRACE_S = 2.0
-"""How long a program may take to end by itself once its standard input is closed, and its output once it has ended."""
+"""The time for a program to end once its standard input is closed, and for its output once it has ended."""
 
 _STARTED: weakref.WeakSet[Program] = weakref.WeakSet()
 

@@ -17,7 +17,7 @@ LISTEN_S = 0.1
 
 @dataclass(frozen=True, slots=True)
 class RawRequest:
-    """What is sent.
+    """A raw request.
 
     Attributes:
         envelope: the request, whatever it is.
@@ -48,7 +48,7 @@ class RawRequest:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What came at once: a part of a body, a line, a message.
+    """A piece of an answer: a part of a body, a line, a message.
 
     Attributes:
         data: its bytes; of gRPC those of the message `Frame`.
@@ -63,7 +63,7 @@ class Piece:
 
 @dataclass(slots=True)
 class RawAnswer:
-    """What came back so far.
+    """The answer as far as it has come.
 
     Attributes:
         status, version, headers: of HTTP; 0 and empty where there was no answer.

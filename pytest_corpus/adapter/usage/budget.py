@@ -1,4 +1,4 @@
-"""How many calls and tokens a run may use: `calls=500,tokens=20000`, and what was used of it so far."""
+"""The calls and tokens that a run may use, such as `calls=500,tokens=20000`, and has used."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pytest_corpus.adapter.exceptions import BudgetSpent
 
 KINDS = ("calls", "tokens")
-"""What a budget may limit."""
+"""The things that a budget may limit."""
 
 LONGEST = 15
 """So many digits a limit has at most."""
@@ -28,7 +28,7 @@ class Budget:
 
     @property
     def limits(self) -> dict[str, int]:
-        """What is limited, by the keys of `KINDS`; empty where nothing is."""
+        """The limits, by the keys of `KINDS`."""
         given = {"calls": self.calls, "tokens": self.tokens}
         return {kind: most for kind, most in given.items() if most is not None}
 
@@ -62,7 +62,7 @@ def parse(text: str) -> Budget:
 
 @dataclass(slots=True)
 class Spending:
-    """What one process has used of a budget.
+    """The part of a budget that one process has used.
 
     Attributes:
         calls: the calls that were made, whichever adapter they went to.

@@ -1,4 +1,4 @@
-"""What the calls of a run come to: how many there were, and how many tokens the adapter says they took."""
+"""The calls of a run, and the tokens that the adapter says they took."""
 
 from collections import Counter
 from collections.abc import Iterable

@@ -86,7 +86,7 @@ class BundleConclusionHooks:
         return [key for key in self.arrived.heads if self.arrived.is_judged(key, stops_early=self.options.stops_early)]
 
     def contents(self) -> list[dict[str, Any]]:
-        """Prompts and answers of cases that did not pass, where files may hold them."""
+        """Prompts and answers of cases that did not pass, if files may hold them."""
         return self.arrived.contents() if self.options.full_files else []
 
     # -- cassettes and baseline ------------------------------------------------------------------------

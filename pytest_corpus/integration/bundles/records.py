@@ -14,7 +14,7 @@ from pytest_corpus.integration.session.properties import BUNDLE_RESULT
 
 
 def travelling(run: BundleRun, result: CaseResult, folder: Path | None) -> tuple[str, str]:
-    """The user property of a case's report; content only of a case that did not pass, where it may be shown."""
+    """The user property of a case's report, with the content of a case that did not pass, if it may be shown."""
     content = run.asking.keeps_content and result.status != PASSED
     value = {
         "key": run.key,

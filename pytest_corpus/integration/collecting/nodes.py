@@ -101,7 +101,7 @@ class Chapter(_OwnNames, pytest.Module):
 
 
 class ChapterClass(_OwnNames, pytest.Class):
-    """A class of a chapter: what the component shares with others; tests under load only where these are wanted."""
+    """A class of a chapter: tests that components share; load tests only if they are wanted."""
 
     def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
         chapter = self.getparent(Chapter)

@@ -31,7 +31,7 @@ class BundleSections(Protocol):
         """The sections of an adapter's report."""
 
     def contents(self) -> list[dict[str, Any]]:
-        """Prompts and answers, where the developer's page may show them."""
+        """Prompts and answers, if the developer's page may show them."""
 
 
 class RunResult:

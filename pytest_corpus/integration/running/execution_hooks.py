@@ -30,8 +30,10 @@ class ExecutionHooks:
             return
         assert isinstance(item, pytest.Function)
         target = item.stash[SUBJECT] = self.state.open(own[0]).target(own[1])
-        # As a fixture would give it, which takes pytest longer than many a test.
+        # The values that fixtures would give: asking them costs pytest more than many a test takes.
         item.funcargs |= {name: target for name in (own[1], "subject") if name in item.fixturenames}
+        if (parameters := getattr(item, "callspec", None)) is not None:
+            item.funcargs |= parameters.params
         causes = own[0].root_causes(own[1])
         execution = item.stash[EXECUTION] = TestExecution(
             item, *own, target, causes=causes, reported=self.state.reported, spending=self.state.spending

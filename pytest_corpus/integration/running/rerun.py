@@ -35,7 +35,7 @@ def only(requirements: Iterable[str], seed: int) -> str:
 
 
 def _anchor(adapter: Adapter) -> str:
-    """The file, or the name in it, that declares an adapter; empty where only a worker knows that."""
+    """The file, or the name in it, that declares an adapter; empty if only a worker knows it."""
     declared = re.match(r"(?P<conftest>.*conftest\.py): |(?P<suite>.*\.py::.*)", adapter.declaration.declared)
     return (declared["conftest"] or declared["suite"]) if declared else ""
 

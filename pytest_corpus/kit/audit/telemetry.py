@@ -109,12 +109,12 @@ def _stream_outcome(exchange: Exchange) -> Iterator[Finding]:
     total = sum(count.value for count in counted if isinstance(count.value, (int, float)))
     if len(counted) != 1 or total != 1:
         yield "COM-OBS-11", Violation(f"one {STREAM_OUTCOME}", f"{len(counted)}, of the value {in_words(total)}")
-    elif not is_hidden_failure(exchange) and not _names_outcome(counted[0], exchange):
+    elif not is_hidden_failure(exchange) and not names_outcome(counted[0], exchange):
         found = counted[0].extra.get("code")
         yield "COM-OBS-18", Violation(_expected_codes(exchange), found=found, path=f"{STREAM_OUTCOME}.code")
 
 
-def _names_outcome(count: Count, exchange: Exchange) -> bool:
+def names_outcome(count: Count, exchange: Exchange) -> bool:
     """Check if a label of the counter names the outcome of a stream; no document says which label (R65).
 
     OK is the default of the interface: a success need not be named, but may not be named as an error.
@@ -141,6 +141,8 @@ def _outcome_labels(seen: Observation, exchange: Exchange) -> Iterator[Finding]:
         yield "COM-OBS-5", Violation(in_words(succeeded), found=seen.ok, path="ok")
     if not isinstance(seen.code, str) or seen.code not in _codes(exchange):
         yield "COM-OBS-6", Violation(_expected_codes(exchange), found=seen.code, path="code")
+    elif not succeeded and seen.code not in TAXONOMY:
+        yield "COM-OBS-28", Violation("the name of the class", found=seen.code, path="code")
 
 
 def _context_labels(labels: Mapping[str, Any], ctx: Mapping[str, Any]) -> Iterator[Finding]:

@@ -47,7 +47,7 @@ SENTENCES = """
 6.2 MUST: an error in mid-stream is terminal | COM-STREAM-9
 6.2 MUST: keep-alives respect pacing and backpressure | streams COM-STREAM-6 | pacing and backpressure; the shape of a
     keep-alive is asked where one comes
-6.2 MUST: the terminal has exactly one `count_stream_final_outcome` | COM-OBS-11,18 EMB-OBS-1
+6.2 MUST: the terminal has exactly one `count_stream_final_outcome` | COM-OBS-11,18 EMB-OBS-1:2 EMB-OBS-2/FinishedStreamsAreUnavailable
 6.3 MUST: the mapping from a provider's error to a code is deterministic | COM-FAULT-1:7,9,12 COM-ERR-12 |
     the same failure twice in a row
 6.3 MUST: codes are those of ERRORS | COM-ERR-4
@@ -62,7 +62,7 @@ SENTENCES = """
 6.3 MUST: table: internal faults are not marked retryable unless transient | COM-FAULT-7 | ERRORS 8 makes them
     Unavailable, which is retryable (R7)
 6.4 MUST: with `normalize`, vectors have nearly unit norm | EMB-NORM-1:3,8,10
-6.4 MUST: with `truncate`, texts are cut to `max_text_length` and `truncated` is set | EMB-TRUNC-1:2,4:5,7:8,11,14
+6.4 MUST: with `truncate`, texts are cut to `max_text_length` and `truncated` is set | EMB-TRUNC-1:2,4:5,7:8,11,14:15
 6.4 MUST: what the source normalizes is not normalized again | EMB-NORM-7
 6.5 MUST: tokens are monotonic in the beginning of a text | EMB-TOKENS-2,7 LLM-TOKENS-2
 6.5 MUST: combining marks and surrogate pairs are counted safely | LLM-TOKENS-3 EMB-TOKENS-3
@@ -83,7 +83,7 @@ SENTENCES = """
 6.7 MUST: an unknown model is `MODEL_NOT_AVAILABLE` or `NOT_SUPPORTED` | LLM-MODEL-2:3 EMB-MODEL-2:4 | which code it is:
     R13 admits five
 6.8 MUST: an operation is observed exactly once | COM-OBS-1:3
-6.8 MUST: labels are stable and of low cardinality | COM-OBS-13:14,19 VEC-CAP-5:6 GRA-OBS-1:2
+6.8 MUST: labels are stable and of low cardinality | COM-OBS-13:14,19,26:27 VEC-CAP-5:6 GRA-OBS-1:2
 6.8 MUST: no raw text, vector or tenant is emitted | COM-LEAK-1:4
 6.8 MUST: with a deadline there is `deadline_bucket` | COM-OBS-10
 6.8 MUST: `deadline_bucket` has few values | COM-OBS-19

@@ -22,8 +22,9 @@ SENTENCES = """
 3.3 MUST: the pattern of filters | VEC-FILTER-3,5:7,9
 4.1.1 MUST: envelopes of LLM | schemas COM-ENV-1
 4.1.2 MUST: messages | LLM-MSG-1:4,6:7,9
-4.1.2 MUST: calls of tools | LLM-TOOLS-2,6
-4.1.2 MUST: usage of tokens | LLM-COMPLETE-3 LLM-STREAM-2 EMB-STREAM-4 schemas
+4.1.2 MUST: calls of tools | LLM-TOOLS-2,6,22 LLM-TOOLS-22/CallWithoutAnId LLM-TOOLS-22/OneIdForTwoCalls
+4.1.2 MUST: usage of tokens | LLM-COMPLETE-3,10 LLM-COMPLETE-10/CompletionsAreFree LLM-STREAM-2 EMB-STREAM-4
+    LLM-TOKENS-9/CompletionsCostOneToken schemas
 4.1.2 MUST: completions | LLM-COMPLETE-1:2,5
 4.1.2 MUST: chunks | LLM-STREAM-1,7
 4.1.3 MUST: sampling parameters | LLM-SAMPLING-1:4,6:7
@@ -37,8 +38,8 @@ SENTENCES = """
 4.2.2 MUST: filters | VEC-FILTER-1,3,5:7,9,13:15
 4.2.2 MUST: partial success and failures | VEC-DELETE-1,7,14 VEC-UPSERT-1
 4.3.1 MUST: envelopes of embedding | schemas COM-ENV-1
-4.3.2 MUST: embeddings and results | EMB-EMBED-1:3,6,8:9 EMB-STREAM-6 EMB-BATCH-1,4,17
-4.3.2 MUST: failures and warnings | EMB-BATCH-4,14 schemas
+4.3.2 MUST: embeddings and results | EMB-EMBED-1:3,6,8:9 EMB-STREAM-6 EMB-BATCH-1,4,17,19
+4.3.2 MUST: failures and warnings | EMB-BATCH-4,14,20:21 EMB-BATCH-20/FailedTextIsAnother schemas
 4.4.1 MUST: envelopes of graph | schemas COM-ENV-1
 4.4.2 MUST: nodes and edges | GRA-NS-1:3 GRA-TRAV-1,7,13 GRA-NODE-6 GRA-EDGE-1:2,6 GRA-BULK-2
 4.4.2 MUST: rows | GRA-QUERY-1,12
@@ -53,7 +54,7 @@ SENTENCES = """
 5.3 MUST: exactly one terminal | COM-STREAM-6:7 streams
 5.3 MUST: nothing after it | COM-STREAM-7 streams
 5.3 MUST: chunks hold whole tokens or records | GRA-STREAM-1 | whole tokens: no document says what one is
-5.3 MUST: chunks come in order | GRA-STREAM-3 EMB-STREAM-3 | tokens of an LLM
+5.3 MUST: chunks come in order | GRA-STREAM-3 EMB-STREAM-3 LLM-STREAM-9 | the order of tokens of an LLM is a SHOULD
 5.3 MUST: frames have the keys of an envelope | COM-STREAM-1:4 streams
 5.3 SHOULD: backpressure, bounded buffers and sizes of chunks | not: unseen
 6.1 MUST: the registry is one, lazy, shared by threads, and caches | registry

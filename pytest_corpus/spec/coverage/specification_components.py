@@ -34,9 +34,11 @@ SENTENCES = """
 7.6 SHOULD: what a healthy report says | COM-HEALTH-1:2
 7.6 SHOULD: what a degraded or down report says | COM-HEALTH-3:5,11 | degraded states, which no fault provokes
 7.6 MUST: the HTTP status that gateways give to each state | not: gateways
-8.2 MUST: a completion: text, model, usage, finish_reason | LLM-COMPLETE-1:3 | `model_family`, optional on the wire
+8.2 MUST: a completion: text, model, usage, finish_reason | LLM-COMPLETE-1:3,8:9 LLM-COMPLETE-8/EveryReasonIsStop
+    LLM-COMPLETE-8/EveryReasonIsLength LLM-COMPLETE-9/ReasonIsAMissingCall | `model_family`, optional on the wire
 8.2 MUST: a chunk: text, is_final, model, usage so far | LLM-STREAM-1:2,4
-8.3 MUST: `complete` takes the documented arguments | LLM-COMPLETE-4,6:7 LLM-MSG-7,10 | that each argument has an effect
+8.3 MUST: `complete` takes the documented arguments | LLM-COMPLETE-4,6:7,11 LLM-MSG-7,10 | that each
+    argument has an effect: a system message counts (SHOULD), and a model need not heed it
 8.3 MUST: `stream` takes the documented arguments | LLM-STREAM-3,6 LLM-MODEL-3
 8.3 MUST: `count_tokens` gives a number | LLM-TOKENS-1,6,8:9
 8.3 MUST: messages are lists of role and content | WIR-ARGS-1,3 LLM-MSG-2:5
@@ -49,8 +51,9 @@ SENTENCES = """
 8.3 SHOULD: the chunks together are the completion | LLM-STREAM-8
 8.3 MUST: the last chunk is final | COM-STREAM-6:7
 8.3 MUST: a stream has one final observation | COM-OBS-3
-8.4 MUST: capabilities have models, sampling ranges, features and limits | LLM-CAP-1:2 COM-CAP-4 | that it is a MUST to
-    state them; the family of a model
+8.4 MUST: capabilities have models, sampling ranges, features and limits | LLM-CAP-1:3 COM-CAP-4 | that it is a MUST to
+    state them (R22); the family of a model; JSON output, for which 8.3 has no argument; parallel calls of tools, which
+    the model decides
 8.4 MUST: the listed models work | LLM-MODEL-1 LLM-STREAM-5 LLM-TOKENS-5
 8.5 MUST: ModelOverloaded is Unavailable, retryable | COM-FAULT-2,17
 8.5 MUST: ContentFiltered is BadRequest | COM-FAULT-5
@@ -83,7 +86,7 @@ SENTENCES = """
 10.2 MUST: the result of one text and of many | EMB-EMBED-1 EMB-BATCH-1 schemas
 10.3 MUST: the arguments of `embed`, and their defaults | EMB-EMBED-1,4 EMB-NORM-8:9 WIR-ARGS-1 EMB-ARGS-1:5 EMB-TRUNC-6
 10.3 MUST: `model` is required | EMB-ARGS-5:6 | that its absence is refused is a SHOULD
-10.3 MUST: the arguments of `embed_batch` | EMB-BATCH-8:9,18
+10.3 MUST: the arguments of `embed_batch` | EMB-BATCH-8:9,18 EMB-MODEL-6/BatchesOfTheFirstModel
 10.3 MUST: `count_tokens` | EMB-TOKENS-1,6,8:9
 10.3 SHOULD: health has the graded states | COM-HEALTH-2:3
 10.4 MUST: TextTooLong | EMB-TRUNC-3,9:10,12
@@ -93,7 +96,7 @@ SENTENCES = """
 10.5 MUST: `supported_models` is declared | EMB-CAP-1 | that it is a MUST (R13)
 10.5 MUST: flags are declared, and limits where there are any | EMB-CAP-2 EMB-DIM-2 | that it is a MUST to state them
 10.5 MUST: server and version are declared | COM-CAP-2
-10.6 MUST: `model` is a supported one | EMB-ARGS-6 EMB-MODEL-1:4 EMB-BATCH-10 EMB-STREAM-5 EMB-TOKENS-5
+10.6 MUST: `model` is a supported one | EMB-ARGS-6 EMB-MODEL-1:4,6 EMB-BATCH-10 EMB-STREAM-5 EMB-TOKENS-5
 10.6 MUST: `normalize` that is not supported is NotSupported | EMB-NORM-4:6
 10.6 MUST: `max_batch_size` is enforced | EMB-BATCH-6:7
 10.6 MUST: each text of a batch is validated | EMB-BATCH-5,8,18 | blank texts that are dropped in silence

@@ -10,7 +10,7 @@ SENTENCES = """
 3 MUST: an adapter implements the contract of its protocol | COM-CAP-6 LLM-COMPLETE-1 VEC-QUERY-1 EMB-EMBED-1
     GRA-QUERY-1
 3 MUST: tenants are apart | COM-TENANT-1 COM-CACHE-1
-4 MUST: keys of JSON are told apart by case | schemas | keys of envelopes and of metadata in another case
+4 MUST: keys of JSON are told apart by case | COM-WIRE-6 schemas | keys of envelopes and of metadata in another case
 4 MUST: unknown keys of permissive objects are ignored | COM-CTX-1,4 COM-WIRE-13
 4 MUST: strict objects follow SCHEMA | COM-ENV-1 COM-ERR-1 COM-STREAM-1 LLM-MSG-9
 4 MUST: durations are milliseconds | COM-ENV-6 COM-ERR-22 COM-STREAM-10 COM-OBS-7,17 WIR-CTX-2
@@ -57,8 +57,8 @@ SENTENCES = """
 4.2.3.2 MUST: an error frame is a canonical error envelope | COM-STREAM-8:9 COM-ERR-1:2
 4.2.3.2 MUST: an error frame has no other keys | COM-ERR-1 COM-STREAM-8 TRA-HTTP-8
 4.2.3.2 MUST: nothing follows the terminal error | COM-STREAM-7
-4.2.3.3 MUST: chunks come in the order of the operation | GRA-STREAM-3 GRA-QUERY-11 EMB-STREAM-3 | the order of tokens
-    of an LLM
+4.2.3.3 MUST: chunks come in the order of the operation | GRA-STREAM-3 GRA-QUERY-11 EMB-STREAM-3 LLM-STREAM-9
+    LLM-STREAM-9/ChunksOfTheTextSoFar | the order of tokens of an LLM is a SHOULD
 4.2.3.3 MUST: a chunk stands alone and is valid | LLM-STREAM-1 GRA-STREAM-1 EMB-STREAM-1
 4.2.3.3 MUST: the order of keys means nothing to clients | not: clients
 4.2.3.4 MUST: a frame has at most 1 MiB | COM-STREAM-5/AllRecordsInOneFrame

@@ -11,14 +11,7 @@ from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.suites.embedding.support.answers import embeddings_of, failures_of, unit
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
 from pytest_corpus.suites.embedding.support.requests import OPERATIONS
-from pytest_corpus.suites.embedding.support.scenarios.batches import (
-    arranged,
-    class_of,
-    each_its_own,
-    family_of,
-    placed,
-    several,
-)
+from pytest_corpus.suites.embedding.support.scenarios.batches import class_of, each_its_own, family_of, placed
 from pytest_corpus.suites.embedding.support.scenarios.caching import (
     CACHED,
     all_accounted_for,
@@ -27,7 +20,7 @@ from pytest_corpus.suites.embedding.support.scenarios.caching import (
     batches_apart,
     expect_own_vector,
     failing_batch,
-    new_texts,
+    fallen_back,
     replayed,
     reported,
     requests_apart,
@@ -38,7 +31,7 @@ from pytest_corpus.suites.embedding.support.scenarios.caching import (
 )
 from pytest_corpus.suites.embedding.support.scenarios.truncation import cut, flag, too_long, truncates, whole
 from pytest_corpus.suites.embedding.support.vectorless import NORMALIZED
-from pytest_corpus.suites.embedding.support.vectors import norm
+from pytest_corpus.suites.embedding.support.vectors import norm, vector_of
 from pytest_corpus.suites.shared.claims import replays
 from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, cache_scope, works
 from pytest_corpus.suites.shared.contexts import new_key, new_tenant
@@ -303,18 +296,19 @@ def test_a_failed_text_does_not_take_over_the_failure_of_the_batch(embedding: Em
 @pytest.mark.requirement("EMB-BATCH-12")
 def test_a_batch_falls_back_in_order(embedding: Embedding) -> None:
     """If a batch that the provider refuses is embedded text by text, each text keeps its place."""
-    many = several(embedding, 5)
-    embedding.faults.provider_op("embed_batch")
-    fresh = embedding.fresh()
-    texts = new_texts(embedding, arranged(embedding, "mixed", many))
-    fresh.client.provider.clear()
-    plan = fresh.client.provider.plan("invalid_request", "embedding.embed_batch", times=20)
-    reply = fresh.batch(texts)
-    fresh.client.provider.clear()
-    if reply.is_error or not plan.fired:
-        raise NotApplicable("a batch that the provider refuses is refused whole")
+    fresh, texts, reply = fallen_back(embedding, "invalid_request", times=20)
     found = placed(fresh, "EMB-BATCH-12", all_accounted_for(reply, texts), texts)
     each_its_own(fresh, found, texts, embedding.own_vectors(texts))
+
+
+@pytest.mark.requirement("EMB-NORM-2")
+@pytest.mark.parametrize("kind", ["invalid_request", "unavailable"])
+def test_a_batch_that_falls_back_is_normalized(embedding: Embedding, kind: str) -> None:
+    """With `normalize`, texts that are embedded one by one after their batch failed have vectors of norm 1 too."""
+    embedding.normalizes()
+    fresh, texts, reply = fallen_back(embedding, kind, times=1, normalize=True)
+    for position, each in placed(fresh, "EMB-NORM-2", reply, texts).items():
+        unit(vector_of(each) or [], f"result.embeddings.{position}.vector")
 
 
 @pytest.mark.requirement("COM-IDEM-7")

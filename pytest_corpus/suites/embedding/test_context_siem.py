@@ -6,7 +6,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit.leaks import gives_away
-from pytest_corpus.kit.audit.telemetry import outcomes
+from pytest_corpus.kit.audit.telemetry import names_outcome, outcomes
 from pytest_corpus.kit.component import Subject, holds
 from pytest_corpus.kit.fixtures import rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable
@@ -46,6 +46,16 @@ class TestStreamObservability(StreamObservability):
         stream = subject.stream(name, args, ctx)
         expect.readable(stream)
         holds(requirement, stream, subject) if requirement == "COM-OBS-3" else counted_once(stream)
+
+    @pytest.mark.requirement("EMB-OBS-2")
+    def test_a_finished_stream_is_not_counted_as_an_error(self, subject: Subject) -> None:
+        """No label of the outcome counter of a finished stream names an error."""
+        stream = expect.finished(subject.stream(subject.principal_stream))
+        counted = outcomes(stream.exchange)
+        if not counted:
+            raise NotApplicable("no final outcome is counted, which is a finding of its own")
+        right = all(names_outcome(count, stream.exchange) for count in counted)
+        expect.that(right, "OK, or no outcome", "an error", "count_stream_final_outcome")
 
     @pytest.mark.requirement("EMB-OBS-1")
     def test_the_outcome_of_a_failing_stream_is_counted_once(self, subject: Subject) -> None:

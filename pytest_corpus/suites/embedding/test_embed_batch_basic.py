@@ -161,10 +161,16 @@ def test_a_bad_text_leaves_the_others_alone(embedding: Embedding, where: str) ->
     each_its_own(embedding, found, texts, embedding.own_vectors(good, truncate=False))
 
 
-@rules(none_lost="EMB-BATCH-3", positions="EMB-BATCH-4", where_and_why="EMB-BATCH-11")
+@rules(
+    none_lost="EMB-BATCH-3",
+    positions="EMB-BATCH-4",
+    where_and_why="EMB-BATCH-11",
+    texts="EMB-BATCH-20",
+    messages="EMB-BATCH-21",
+)
 @pytest.mark.parametrize("where", BAD)
 def test_bad_texts_are_reported(embedding: Embedding, requirement: str, where: str) -> None:
-    """Texts that are too long are reported as failed, by their position and a class of the taxonomy; none is lost."""
+    """Texts that are too long are reported as failed, by their position, text, class and message; none is lost."""
     texts, bad, reply = spoilt(embedding, where)
     expect.readable(reply)
     if reply.is_error:
@@ -185,6 +191,19 @@ def test_no_blank_text_is_lost(embedding: Embedding, blank: str) -> None:
     expect.either(reply, "BadRequest", "NotSupported")
     if not reply.is_error:
         placed(embedding, "EMB-BATCH-3", reply, texts)
+
+
+@pytest.mark.requirement("EMB-BATCH-19")
+def test_the_tokens_of_a_batch_are_those_of_its_texts(embedding: Embedding) -> None:
+    """If `total_tokens` is given, it is the sum of the counts of the texts."""
+    embedding.require("count_tokens")
+    texts = arranged(embedding, "plain", several(embedding, 2, least=1))
+    result = expect.success(embedding.known_batch(texts, model=embedding.model), "a batch")
+    total = result.get("total_tokens")
+    if total is None:
+        raise NotApplicable("total_tokens is not given")
+    counted = sum(embedding.count(text, model=embedding.model) for text in texts)
+    expect.that(total == counted, f"{counted}, as count_tokens says", found=total, path="result.total_tokens")
 
 
 @pytest.mark.core
@@ -298,6 +317,22 @@ def test_every_listed_model_embeds_batches(embedding: Embedding, requirement: st
         if not named:
             raise NotApplicable("no model is named")
         expect.that(named <= {model}, "the model asked for", f"{len(named - {model})} other names", "result.model")
+
+
+@pytest.mark.requirement("EMB-MODEL-6")
+def test_a_batch_is_embedded_by_the_model_asked_for(embedding: Embedding) -> None:
+    """If two models give a text different vectors, a batch of each has the vectors of its own model."""
+    several(embedding, 1, least=1)
+    models, text = embedding.able("embed_batch"), embedding.fit(UNRELATED[0])
+    first, others = models[0], models[1:]
+    alone = {model: embedding.known_vector("embed", text, model=model) for model in models}
+    others = [model for model in others if not embedding.same(alone[first], alone[model], 0.05)]
+    if not others:
+        raise NotApplicable("no two listed models give different vectors")
+    for model in others:
+        found = embedding.known_vector("embed_batch", text, model=model)
+        near = distance(found, alone[first]) < distance(found, alone[model])
+        expect.that(not near, "the vector of the model asked for", "that of another model", "result.embeddings")
 
 
 @pytest.mark.requirement("EMB-BATCH-14")

@@ -130,6 +130,23 @@ def test_what_is_left_is_within_the_limit(embedding: Embedding, operation: str, 
         expect.that(not shorter or plain(told) in plain(text), "a part of the text", "another text", "text")
 
 
+@pytest.mark.requirement("EMB-TRUNC-15")
+def test_a_text_is_cut_at_its_end(embedding: Embedding) -> None:
+    """What comes back of a truncated text is its beginning, and its vector does not depend on the end."""
+    truncates(embedding)
+    text = too_long(embedding, "twice")
+    reply = embedding.known_embed(text, truncate=True)
+    found = cut_vector(embedding, text, reply)
+    told = [part for part in told_by(reply) if not same_text(part, text)]
+    if told:
+        kept = all(plain(text).startswith(plain(part)) for part in told)
+        expect.that(kept, "the beginning of the text", "another part", "result.text")
+        return
+    other = f"{text[: -len(OTHER)]}{OTHER[:-1]}x"
+    same = embedding.same(found, cut_vector(embedding, other, embedding.embed(other, truncate=True)))
+    expect.that(same, "the vector of the beginning", "one that depends on the end", "result.embedding.vector")
+
+
 @pytest.mark.core
 @pytest.mark.requirement("EMB-TRUNC-6")
 @pytest.mark.parametrize("operation", OPERATIONS)

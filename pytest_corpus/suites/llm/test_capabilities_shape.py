@@ -11,6 +11,18 @@ from pytest_corpus.suites.llm.support.component import LLM, llm
 from pytest_corpus.suites.shared.claims.capabilities import Capabilities as TestCapabilities
 from pytest_corpus.suites.shared.claims.capabilities import StreamingClaim as TestStreamingClaim
 
+STATED = (
+    "sampling",
+    "supports_streaming",
+    "supports_roles",
+    "supports_system_message",
+    "supports_json_output",
+    "supports_parallel_tool_calls",
+    "supports_deadline",
+    "supports_count_tokens",
+)
+"""What SPECIFICATION 8.4 lists besides models and limits."""
+
 
 @pytest.mark.requirement("LLM-CAP-1")
 def test_models_and_context_length_are_stated(llm: LLM) -> None:
@@ -52,3 +64,11 @@ def test_stated_sampling_ranges_are_the_protocols(llm: LLM) -> None:
         expect.that(
             low <= ends[0] <= ends[1] <= high, f"within [{low}, {high}]", "beyond", f"sampling.{SAMPLING_RANGES[name]}"
         )
+
+
+@pytest.mark.requirement("LLM-CAP-3")
+@pytest.mark.parametrize("name", STATED)
+def test_features_and_sampling_are_stated(llm: LLM, name: str) -> None:
+    """Capabilities state each feature flag that the specification lists, and the sampling ranges."""
+    stated = llm.capabilities.document.get(name) if name == "sampling" else llm.capabilities.raw(name)
+    expect.that(stated is not None, "a value", "nothing", f"result.{name}")

@@ -13,6 +13,7 @@ from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.replays import keyed
 from pytest_corpus.kit.requests import in_ms
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
+from pytest_corpus.suites.llm.support.answers import completion_tokens
 from pytest_corpus.suites.llm.support.capabilities import OPTIONAL, PERMANENT
 from pytest_corpus.suites.llm.support.component import LLM, SCRIPTS, llm
 from pytest_corpus.suites.llm.support.requests import WEATHER, user
@@ -24,6 +25,7 @@ from pytest_corpus.suites.llm.support.scenarios.completions import (
     cold,
     completing,
     ignores_stops,
+    long_completion,
     not_shared,
     overran,
     refused_as_too_long,
@@ -42,6 +44,16 @@ BEGUN = {
 
 ALIKE = (*BEGUN, "joined", "role", "far_end")
 """All ways in which two conversations resemble each other."""
+
+
+CUT = 3
+"""A text is cut if one without `max_tokens` is so many times as long."""
+
+ROOM = 64
+"""A `max_tokens` that a short answer does not fill."""
+
+RULES = "Answer in plain words. Be brief and friendly. Never mention the weather, the news or the time of day."
+"""A system message of many words."""
 
 
 @pytest.mark.core
@@ -72,10 +84,10 @@ def test_a_completion_without_room_for_text_is_a_completion(llm: LLM) -> None:
 
 
 @pytest.mark.core
-@rules(finish_reason="LLM-COMPLETE-2", totals="LLM-COMPLETE-3")
+@rules(finish_reason="LLM-COMPLETE-2", totals="LLM-COMPLETE-3", tool_calls="LLM-COMPLETE-9", tokens="LLM-COMPLETE-10")
 @pytest.mark.parametrize("changed", [{}, {"max_tokens": 1}, {"max_tokens": 64}], ids=["plain", "cut", "ample"])
 def test_a_completion_of_any_length_keeps_the_rule(llm: LLM, changed: dict[str, Any], requirement: str) -> None:
-    """However a completion ends, its reason is one of the five words, and its `total_tokens` add up."""
+    """However a completion ends, its reason is one of the five words and not a missing call, and its usage is true."""
     llm.require("complete")
     reply = llm.known_complete(**{name: llm.limit(value) for name, value in changed.items()})
     llm.fits(reply)
@@ -103,12 +115,68 @@ def limited(llm: LLM, limit: int, **others: Any) -> None:
     """A long completion has no more tokens than `limit`, or the least that the provider takes."""
     limit = llm.limit(limit)
     given = {name: value for name, value in others.items() if value is not None}
-    reply = llm.call("complete", {**llm.requests.long("complete"), **given, "max_tokens": limit})
+    reply = long_completion(llm, **{**given, "max_tokens": limit})
     llm.fits(reply)
     result = expect.success(reply, "a completion")
     with expect.resting_on("LLM-COMPLETE-1"):
         expect.that(isinstance(result, Mapping), "an object", type(result).__name__, "result")
     within(llm, limit, result.get("usage"), result.get("text"))
+
+
+@pytest.mark.requirement("LLM-COMPLETE-8")
+def test_a_completion_that_was_cut_says_so(llm: LLM) -> None:
+    """A long text that is cut twice, by different `max_tokens`, has the reason "length" one of these times."""
+    limits = sorted({llm.limit(1), llm.limit(5)})
+    whole_text = text_and_reason(llm)[0]
+    cut = [text_and_reason(llm, max_tokens=limit) for limit in limits]
+    if not all(text and CUT * len(text) <= len(whole_text) for text, _ in cut):
+        raise NotApplicable("a completion without `max_tokens` is not much longer than one with it")
+    reasons = [reason for _, reason in cut]
+    expect.that("length" in reasons, "length", found=reasons[0], path="result.finish_reason")
+
+
+@pytest.mark.requirement("LLM-COMPLETE-8")
+def test_a_completion_with_room_left_was_not_cut(llm: LLM) -> None:
+    """The reason is not "length" if a text has less than half the tokens of `max_tokens` and of the window."""
+    llm.require("complete")
+    limit = llm.limit(ROOM)
+    reply = llm.known_complete(max_tokens=limit)
+    llm.fits(reply)
+    well_formed(llm, reply)
+    usage = reply.result["usage"]
+    spent, total = completion_tokens(usage), usage["total_tokens"]
+    if spent is None or 2 * spent > limit or 2 * total > (llm.capabilities.context_window(llm.model) or 2 * total):
+        raise NotApplicable("the completion takes all the room that it has, or does not say how much")
+    reason = reply.result["finish_reason"]
+    expect.that(reason != "length", "a reason other than length", found=reason, path="result.finish_reason")
+
+
+def text_and_reason(llm: LLM, **changed: Any) -> tuple[str, str]:
+    """The text of a long completion, and why it ended."""
+    llm.require("complete")
+    reply = long_completion(llm, **changed)
+    llm.fits(reply)
+    well_formed(llm, reply)
+    return reply.result["text"], reply.result["finish_reason"]
+
+
+@pytest.mark.requirement("LLM-COMPLETE-11")
+@pytest.mark.parametrize("way", ["argument", "message"])
+def test_a_system_message_is_counted(llm: LLM, way: str) -> None:
+    """A system message of many words makes `usage.prompt_tokens` larger."""
+    llm.require("complete")
+    if llm.capabilities.flag("supports_system_message") is not True or llm.small:
+        raise NotApplicable("system messages are not claimed, or the window is small")
+    given: dict[str, Any] = {"system_message": RULES}
+    if way == "message":
+        given = {"messages": [{"role": "system", "content": RULES}, user("hi")]}
+        if llm.capabilities.flag("supports_roles") is not True:
+            raise NotApplicable("roles are not claimed")
+    without, reply = llm.known_complete(), llm.known_complete(**given)
+    for each in (without, reply):
+        well_formed(llm, each)
+    sizes = [each.result["usage"]["prompt_tokens"] for each in (without, reply)]
+    expect.that(sizes[1] > sizes[0], f"more than {sizes[0]} tokens", f"{sizes[1]}", "result.usage.prompt_tokens")
 
 
 @pytest.mark.requirement("LLM-COMPLETE-5")

@@ -7,9 +7,10 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
+from pytest_corpus.suites.llm.support.answers import completion_tokens
 from pytest_corpus.suites.llm.support.component import LLM, llm
 from pytest_corpus.suites.llm.support.requests import user
-from pytest_corpus.suites.llm.support.scenarios.completions import completing
+from pytest_corpus.suites.llm.support.scenarios.completions import completing, long_completion, well_formed
 from pytest_corpus.suites.shared.claims import tokens
 from pytest_corpus.suites.shared.claims.tokens import NO_STRINGS, SENTENCE, UNICODE
 
@@ -117,6 +118,21 @@ def test_a_count_is_what_a_prompt_is_charged(llm: LLM) -> None:
     slack = max(FEW_TOKENS, counted // PART)
     about = f"{counted} tokens more than for a short prompt, or {slack} fewer or more"
     expect.that(abs(charged - counted) <= slack, about, f"{charged}", "result.usage.prompt_tokens")
+
+
+@pytest.mark.requirement("LLM-TOKENS-9")
+def test_a_count_is_what_a_completion_is_charged(llm: LLM) -> None:
+    """`usage.completion_tokens` of a long text is not far below its count; hidden thoughts may add to it."""
+    llm.require("count_tokens", "complete")
+    reply = long_completion(llm)
+    llm.fits(reply)
+    well_formed(llm, reply)
+    spent = completion_tokens(reply.result["usage"])
+    if spent is None:
+        raise NotApplicable("completion_tokens are not given")
+    counted = llm.count(reply.result["text"])
+    least = counted - max(FEW_TOKENS, counted // PART)
+    expect.that(spent >= least, f"{least} tokens or more", f"{spent}", "result.usage.completion_tokens")
 
 
 def long_text(llm: LLM) -> str:

@@ -184,6 +184,14 @@ def test_a_tool_call_is_one_of_the_tools(llm: LLM) -> None:
         expect.that(is_object_text(text), "the text of a JSON object", "something else", "arguments")
 
 
+@pytest.mark.requirement("LLM-TOOLS-22")
+def test_a_tool_call_has_an_id_of_its_own(llm: LLM) -> None:
+    """The ids of tool calls are not empty, and no two calls of an answer have the same one."""
+    ids = [call.get("id") for call in calling(llm) if isinstance(call, Mapping)]
+    expect.that(all(isinstance(each, str) and each for each in ids), "an id", "none", "result.tool_calls[].id")
+    expect.that(len(set(ids)) == len(ids), "an id for each call", "one for two calls", "result.tool_calls[].id")
+
+
 @pytest.mark.requirement("LLM-TOOLS-10")
 @pytest.mark.parametrize("chosen", [0, 1], ids=["first", "last"])
 def test_a_named_tool_is_called(llm: LLM, chosen: int) -> None:

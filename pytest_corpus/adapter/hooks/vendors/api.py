@@ -18,7 +18,7 @@ DEADLINE_HEADER = "x-deadline-ms"
 
 
 class Arrived(Protocol):
-    """What is told that a request is there, and says what is planned for it."""
+    """A function that notes a request, and returns what is planned for it."""
 
     def __call__(self, op: str, **facts: Any) -> Plan | None: ...
 
@@ -126,7 +126,7 @@ class _Visit:
 
 
 def _told(headers: Mapping[str, str]) -> dict[str, Any]:
-    """What the headers tell of the context, as far as they tell it."""
+    """Return the facts of the context that the headers contain."""
     told: dict[str, Any] = {}
     if "traceparent" in headers:
         told["traceparent"] = headers["traceparent"]

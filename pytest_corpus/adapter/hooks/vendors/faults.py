@@ -1,4 +1,4 @@
-"""How a planned fault looks on the wire, before an answer and in the middle of a stream."""
+"""Planned faults on the wire, before an answer and in the middle of a stream."""
 
 import math
 import time
@@ -47,7 +47,7 @@ async def fail(plan: Plan, endpoint: Endpoint, connection: Connection) -> None:
 
 
 def has_a_form_in_streams(plan: Plan, endpoint: Endpoint) -> bool:
-    """Whether a planned fault can happen to a stream that has begun."""
+    """True if a planned fault can happen to a stream that has begun."""
     if plan.form in IN_STREAM_FORMS or (plan.form is None and plan.kind in IN_STREAM):
         return True
     return endpoint.errors.event(Trouble(plan.kind, plan.message)) is not None

@@ -46,7 +46,7 @@ def _plain(kind: Any, schema: Mapping[str, Any]) -> Any:
 
 
 def _found(target: str, root: Mapping[str, Any]) -> Any:
-    """What a reference such as ``#/$defs/name`` names."""
+    """Return the target of a reference such as ``#/$defs/name``."""
     found: Any = root
     for part in target.removeprefix("#").strip("/").split("/"):
         if part:

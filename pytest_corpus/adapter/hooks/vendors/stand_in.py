@@ -17,7 +17,7 @@ Reason = Literal["stop", "length", "tool", "filtered"]
 _TOKEN = re.compile(r" ?\S{1,8}|\s")
 _WORDS = ("amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "harbor", "island", "lagoon")
 _LENGTH = 32
-"""How many words an answer has that nothing cuts short."""
+"""The number of words in an answer that nothing cuts short."""
 
 
 def split(text: str) -> list[str]:
@@ -27,7 +27,7 @@ def split(text: str) -> list[str]:
 
 
 def count(texts: Sequence[str]) -> int:
-    """How many tokens texts have."""
+    """The number of tokens in texts."""
     return sum(len(split(text)) for text in texts)
 
 
@@ -41,7 +41,7 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a vendor's request comes to.
+    """The question in a vendor's request.
 
     Attributes:
         texts: everything that counts as prompt.

@@ -4,4 +4,7 @@ REQUIREMENTS = """
 EMB-OBS-1 SHOULD: A stream counts `count_stream_final_outcome` exactly once, whatever its outcome.
   from BEHAVIORAL_CONFORMANCE 6.2, R19; needs metrics, supports_streaming
   hint: count the outcome where the stream ends, in one `finally` that refusals and failures pass too
+EMB-OBS-2 MUST: The outcome counter of a stream that came to its end names no error.
+  from BEHAVIORAL_CONFORMANCE 6.2, R65; needs metrics, supports_streaming
+  hint: count the outcome OK where the final chunk is sent, before the stream is closed
 """

@@ -73,6 +73,9 @@ EMB-MODEL-4 MUST: `stream_embed` refuses an unknown model with BAD_REQUEST, NOT_
 EMB-MODEL-5 SHOULD: The refusal of an unknown model names it in `details.model`.
   from ERRORS 6.1, ERRORS 8
   hint: add the model that was asked for to `details`, as it was asked for
+EMB-MODEL-6 MUST: A batch is embedded by the model that was asked for.
+  from SPECIFICATION 10.3, SPECIFICATION 10.6; needs supports_batch_embedding
+  hint: pass `model` on to the provider in `embed_batch` too
 EMB-STREAM-1 MUST: Every chunk of a stream is of the schema: `embeddings`, `is_final` and nothing undocumented.
   from SPECIFICATION 4.2.3.1, SPECIFICATION 4.2.3.3, R3; needs supports_streaming
   hint: send `embeddings` as a list in each chunk, [] included, with `is_final` and no undocumented key

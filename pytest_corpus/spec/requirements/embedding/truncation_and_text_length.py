@@ -45,4 +45,7 @@ EMB-TRUNC-13 SHOULD: TEXT_TOO_LONG gives `details.max_text_length` and `details.
 EMB-TRUNC-14 SHOULD: The very end of a text within the limit counts too.
   from BEHAVIORAL_CONFORMANCE 6.4, R28
   hint: embed the text to its last character, or lower max_text_length to what the model reads
+EMB-TRUNC-15 SHOULD: A text that is too long is cut at its end.
+  from BEHAVIORAL_CONFORMANCE 6.4; needs supports_truncation
+  hint: keep the beginning of the text, and drop what is beyond `max_text_length`
 """

@@ -22,6 +22,18 @@ LLM-COMPLETE-6 MUST: An optional argument with a valid value is accepted, or ref
 LLM-COMPLETE-7 SHOULD: `model` may be left out.
   from SPECIFICATION 8.3
   hint: use a default model where none is named, in `complete`, `stream` and `count_tokens`
+LLM-COMPLETE-8 MUST: `finish_reason` is "length" if `max_tokens` cut the text, and not if there was room left.
+  from SPECIFICATION 8.2, R129
+  hint: pass the provider's reason on; return "length" only where the text was cut
+LLM-COMPLETE-9 MUST: `finish_reason` names a tool call only if the answer has one.
+  from SPECIFICATION 8.2, R129
+  hint: return `tool_calls` with the reason "tool_calls"; return "stop" if there are none
+LLM-COMPLETE-10 MUST: `completion_tokens` of a text that is not empty is at least 1 and at most the number of its bytes.
+  from SCHEMA 4.1.2, R129
+  hint: pass the provider's usage on, or count the tokens of the text that you return
+LLM-COMPLETE-11 SHOULD: A system message counts in `usage.prompt_tokens`.
+  from SPECIFICATION 8.3, SPECIFICATION 8.4, R23
+  hint: send the system message to the provider, and take `prompt_tokens` from its answer
 LLM-MODEL-1 MUST: Every model that capabilities list completes.
   from BEHAVIORAL_CONFORMANCE 5.3, R23
   hint: list only models that complete, or mend the one that does not

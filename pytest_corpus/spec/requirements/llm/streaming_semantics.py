@@ -26,4 +26,7 @@ LLM-STREAM-7 SHOULD: `model` of a chunk is the model that was asked for.
 LLM-STREAM-8 SHOULD: At temperature 0, where `complete` repeats itself, a stream gives the same text in its order.
   from SPECIFICATION 8.5, BEHAVIORAL_CONFORMANCE 6.2, R36; needs supports_streaming
   hint: send the tokens of a stream as they come, none twice and none out of order
+LLM-STREAM-9 MUST: Each chunk has the text that is new, not the text so far.
+  from SPECIFICATION 4.2.3.3, SCHEMA 5.3, R129; needs supports_streaming
+  hint: send the difference to the text of the chunks before, and an empty text if there is none
 """

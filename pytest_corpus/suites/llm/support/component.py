@@ -5,17 +5,18 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
-from pytest_corpus.kit.audit.exchanges import payload_problem
+from pytest_corpus.kit.audit.envelopes import Finding
+from pytest_corpus.kit.audit.exchanges import data_of, payload_problem
 from pytest_corpus.kit.fixtures import SUBJECT
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation, in_words
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.spec.words import FINISH_REASONS
+from pytest_corpus.suites.llm.support.answers import chunk_problems, completion_problems, repetition
 from pytest_corpus.suites.llm.support.capabilities import LLMCapabilities
 from pytest_corpus.suites.llm.support.requests import LLMRequests
 from pytest_corpus.suites.llm.support.windows import MOST_WINDOW
-from pytest_corpus.suites.shared.claims.tokens import adds_up
 
 SCRIPTS = "Gr\u00fc\u00dfe, e\u0301 \u6771\u4eac \u05e9\u05dc\u05d5\u05dd \U0001f600\U0001d11e"
 """A prompt with letters of several scripts, a combining mark and characters beyond the basic plane."""
@@ -68,22 +69,22 @@ class LLM(LLMCapabilities):
             offered = all(self.takes(name, operation) for name in changed)
             expect.refusal(self.known(operation, **changed), "BadRequest", *([] if offered else ["NotSupported"]))
 
-    def too_long(self) -> str:
-        """A text with more tokens than the context window.
+    def too_long(self, model: str | None = None) -> str:
+        """A text with more tokens than the context window of a model: of the one in use, if none is named.
 
         Raises:
             NotAssessed: the window is too large, or the length cannot be verified.
         """
-        return cached(self, "too long", self._too_long)
+        window = self.window(model)
+        return cached(self, ("too long", window), lambda: self._too_long(model or self.model, window))
 
-    def _too_long(self) -> str:
-        window = self.window()
+    def _too_long(self, model: str | None, window: int) -> str:
         if window > 400_000:
             raise NotAssessed(f"a window of {window} tokens is too large to overrun here")
         words = max(8, window + window // 4 + 8)
         text = " ".join(f"w{number % 97}" for number in range(words))
         while self.works("count_tokens"):
-            reply = self.counted(text)
+            reply = self.counted(text, **({"model": model} if model else {}))
             if reply.is_a("BadRequest") or self.tokens_of(expect.success(reply, "a token count")) > window:
                 return text
             if len(text) > 64 * window + 4096:
@@ -100,35 +101,23 @@ class LLM(LLMCapabilities):
         elif name in ("capabilities", "health"):
             if not isinstance(result, Mapping):
                 yield self.operation(name).shaped, Violation("an object", type(result).__name__, "result")
-        elif name == "complete":
-            if problem := payload_problem("llm.types.completion", result, self.settings.edition):
-                yield "LLM-COMPLETE-1", problem
-            if isinstance(result, Mapping):
-                yield from _completion(result)
+        elif problem := payload_problem("llm.types.completion", result, self.settings.edition):
+            yield "LLM-COMPLETE-1", problem
 
     def audit_chunk(self, _name: str, chunk: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
-        if not adds_up(chunk.get("usage_so_far")):
-            yield (
-                "LLM-STREAM-2",
-                Violation("prompt_tokens + completion_tokens", _total_of(chunk["usage_so_far"]), "usage_so_far"),
-            )
+        yield from chunk_problems(chunk)
 
-
-def _completion(result: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
-    reason = result.get("finish_reason")
-    if isinstance(reason, str) and reason not in FINISH_REASONS:
-        yield "LLM-COMPLETE-2", Violation(" or ".join(FINISH_REASONS), found=reason, path="result.finish_reason")
-    if not adds_up(result.get("usage")):
-        yield (
-            "LLM-COMPLETE-3",
-            Violation("prompt_tokens + completion_tokens", _total_of(result["usage"]), "result.usage.total_tokens"),
-        )
-
-
-def _total_of(usage: Mapping[str, Any]) -> str:
-    """The total of a usage that does not add up, beside its parts."""
-    prompt, completion, total = (in_words(usage.get(f"{part}_tokens")) for part in ("prompt", "completion", "total"))
-    return f"a total of {total} for {prompt} and {completion}"
+    def findings(self, exchange: Exchange) -> Iterator[Finding]:
+        """Everything that an exchange breaks; what an answer says of itself is held against its request."""
+        yield from super().findings(exchange)
+        answers = [data for data in data_of(exchange, self.component) if isinstance(data, Mapping)]
+        if exchange.op == "llm.complete" and answers:
+            args = exchange.request.get("args")
+            yield from completion_problems(args if isinstance(args, Mapping) else {}, answers[0])
+        elif exchange.op == "llm.stream":
+            texts = [text for chunk in answers if isinstance(text := chunk.get("text"), str)]
+            if problem := repetition(texts):
+                yield "LLM-STREAM-9", problem
 
 
 @pytest.fixture

@@ -80,13 +80,13 @@ class Windows(ListedModels):
             return super().unique(prefix)
         return f"{self.settings.run[:2]}{self.shared.number()}"
 
-    def window(self) -> int:
-        """The context window of the model in use.
+    def window(self, model: str | None = None) -> int:
+        """The context window of a model: of the one in use, if none is named.
 
         Raises:
             NotApplicable: none is stated.
         """
-        window = self.capabilities.context_window(self.model)
+        window = self.capabilities.context_window(model or self.model)
         if window is None:
             raise NotApplicable("capabilities state no context length")
         return window

@@ -53,6 +53,8 @@ def problems(embedding: Embedding, result: Any, texts: Sequence[str]) -> Iterato
     for number, failure in enumerate(failures):
         if class_of(failure) is None:
             yield "EMB-BATCH-11", Violation("a class of the taxonomy, or its code", "none", f"failures.{number}.error")
+        if failure.get("message") == "":
+            yield "EMB-BATCH-21", Violation("a message", "an empty one", f"failures.{number}.message")
     if any(not is_number(index) for index in failed):
         yield "EMB-BATCH-11", Violation("the position of the failed text", "none", "failures.index")
         return
@@ -67,6 +69,11 @@ def problems(embedding: Embedding, result: Any, texts: Sequence[str]) -> Iterato
     if any(_of_another(failure, texts) for failure in failures):
         yield "EMB-BATCH-4", Violation("the position of the failed text", "that of another text", "failures.index")
         return
+    for number, failure in enumerate(failures):
+        text, sent = failure.get("text"), texts[int(failure["index"])]
+        if isinstance(text, str) and not same_text(text, sent) and not (plain(text) and plain(text) in plain(sent)):
+            got = "another text" if text else "an empty one"
+            yield "EMB-BATCH-20", Violation("the text that was sent", got, f"failures.{number}.text")
     rest = [position for position in range(len(texts)) if position not in positions]
     if len(embeddings) != len(rest):
         wanted = f"{len(rest)} embeddings beside {len(failed)} failures of {len(texts)} texts"

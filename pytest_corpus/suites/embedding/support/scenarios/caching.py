@@ -247,6 +247,28 @@ def failing_batch(
     return fresh, texts, reply, len(plans)
 
 
+def fallen_back(embedding: Embedding, kind: str, *, times: int, **options: Any) -> tuple[Embedding, list[str], Reply]:
+    """Send a batch to a new instance whose provider fails calls for whole batches so many times.
+
+    Returns:
+        the instance, the texts and the answer.
+
+    Raises:
+        NotApplicable: the batch is refused, or its texts are never embedded as a whole.
+    """
+    many = several(embedding, 5)
+    embedding.faults.provider_op("embed_batch")
+    fresh = embedding.fresh()
+    texts = new_texts(embedding, arranged(embedding, "mixed", many))
+    fresh.client.provider.clear()
+    plan = fresh.client.provider.plan(kind, "embedding.embed_batch", times=times)
+    reply = fresh.batch(texts, **options)
+    fresh.client.provider.clear()
+    if reply.is_error or not plan.fired:
+        raise NotApplicable("a batch that the provider refuses is refused whole")
+    return fresh, texts, reply
+
+
 def new_texts(embedding: Embedding, texts: list[str]) -> list[str]:
     """Texts that no cache of a new instance holds; one that runs elsewhere keeps the cache of the instance before."""
     if embedding.client.remote is None or embedding.small:

@@ -11,6 +11,7 @@ from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.suites.llm.support.answers import completion_tokens
 from pytest_corpus.suites.llm.support.capabilities import PERMANENT
 from pytest_corpus.suites.llm.support.component import LLM
 from pytest_corpus.suites.llm.support.requests import user
@@ -85,12 +86,13 @@ def beyond(llm: LLM, where: str) -> list[dict[str, Any]]:
     if where == "first_message":
         return [{"messages": llm.turns(text, "ok", "hi")}]
     if where == "other_models":
-        window = llm.window()
-        same = [model for model in llm.models() if llm.capabilities.context_window(model) == window]
-        others = [model for model in same[:MOST_MODELS] if model != llm.model]
+        windows = {model: llm.capabilities.context_window(model) for model in llm.models() if model != llm.model}
+        same = [model for model, window in windows.items() if window == llm.window()]
+        smaller = sorted((window, model) for model, window in windows.items() if window and window < llm.window())
+        others = [*(model for _, model in smaller[:1]), *same][: MOST_MODELS - 1]
         if not others:
-            raise NotApplicable("no other model has a window of this length")
-        return [{"messages": [user(text)], "model": model} for model in others]
+            raise NotApplicable("no other model has a window of this length, or a smaller one")
+        return [{"messages": [user(llm.too_long(model))], "model": model} for model in others]
     return [{"messages": [user(text)]}]
 
 
@@ -119,9 +121,15 @@ def long_text(llm: LLM, **changed: Any) -> str:
     return str(result.get("text") or "") if isinstance(result, Mapping) else ""
 
 
+def long_completion(llm: LLM, **changed: Any) -> Reply:
+    """The answer to a request for a long text with some arguments changed, asked once a run."""
+    key = ("a long completion", json.dumps(changed, sort_keys=True))
+    return cached(llm, key, lambda: llm.call("complete", {**llm.requests.long("complete"), **changed}))
+
+
 def within(llm: LLM, limit: int, usage: Any, text: Any) -> None:
     """No more tokens than `limit`, by the adapter's usage, or by its own count where it states none."""
-    spent = whole(usage.get("completion_tokens")) if isinstance(usage, Mapping) else None
+    spent = completion_tokens(usage)
     most = f"at most {limit} token{'s' * (limit != 1)}"
     if spent is not None:
         expect.that(spent <= limit, most, f"{spent}", "usage.completion_tokens")
@@ -138,7 +146,7 @@ def overran(llm: LLM, result: Any) -> None:
         return
     usage = result.get("usage") if isinstance(result, Mapping) else None
     spent = whole(usage.get("prompt_tokens")) if isinstance(usage, Mapping) else None
-    if spent is None or spent <= llm.window():
+    if spent is None or spent <= llm.window(result.get("model")):
         raise NotAssessed("without count_tokens it cannot be told whether the prompt was too long")
 
 

@@ -1,0 +1,77 @@
+"""What a completion and a stream say of themselves: usage, the reason to finish, tool calls (R29, R129)."""
+
+import itertools
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pytest_corpus.adapter.facts import whole
+from pytest_corpus.kit.audit.envelopes import Finding
+from pytest_corpus.kit.outcomes import Violation, in_words
+from pytest_corpus.spec.words import FINISH_REASONS
+from pytest_corpus.suites.shared.claims.tokens import adds_up
+
+SPECIAL_TOKENS = 8
+"""Tokens that a provider may count and not show, such as the one that ends a text."""
+
+REPEATED = 8
+"""From this number of characters on, a text that comes twice is not a coincidence."""
+
+
+def completion_problems(args: Mapping[str, Any], result: Mapping[str, Any]) -> Iterator[Finding]:
+    """Yield what a completion says of itself and cannot be true, given the arguments of its request."""
+    reason, usage, calls = result.get("finish_reason"), result.get("usage"), result.get("tool_calls")
+    if isinstance(reason, str) and reason not in FINISH_REASONS:
+        yield "LLM-COMPLETE-2", Violation(" or ".join(FINISH_REASONS), found=reason, path="result.finish_reason")
+    if not adds_up(usage):
+        yield "LLM-COMPLETE-3", Violation(*_total_of(result["usage"]), "result.usage.total_tokens")
+    if reason in ("tool_call", "tool_calls") and not calls:
+        yield "LLM-COMPLETE-9", Violation("a tool call, as `finish_reason` says", "none", "result.tool_calls")
+    if not calls and not args.get("stop_sequences") and (problem := _count_problem(result.get("text"), usage)):
+        yield "LLM-COMPLETE-10", problem
+    if isinstance(calls, list) and calls:
+        ids = [call.get("id") for call in calls if isinstance(call, Mapping)]
+        if not all(isinstance(each, str) and each for each in ids) or len(set(ids)) < len(ids):
+            yield "LLM-TOOLS-22", Violation("an id for each call, not empty and its own", "another", "tool_calls[].id")
+
+
+def chunk_problems(chunk: Mapping[str, Any]) -> Iterator[Finding]:
+    """Yield what a chunk says of the usage so far and cannot be true."""
+    if not adds_up(chunk.get("usage_so_far")):
+        yield "LLM-STREAM-2", Violation(*_total_of(chunk["usage_so_far"]), "usage_so_far")
+
+
+def repetition(texts: list[str]) -> Violation | None:
+    """The fault of a stream whose chunks give again what came before; None if they are increments."""
+    texts = [text for text in texts if text]
+    grown = all(len(later) > len(text) and later.startswith(text) for text, later in itertools.pairwise(texts))
+    if grown and len(texts) > 1 and (len(texts) > 2 or len(texts[0]) >= REPEATED):
+        return Violation("the new text alone", "the text so far", "chunk.text")
+    before = ""
+    for number, text in enumerate(texts):
+        if number > 1 and len(before) >= REPEATED and text.startswith(before):
+            return Violation("the new text alone", "the whole text again", "chunk.text")
+        before += text
+    return None
+
+
+def completion_tokens(usage: Any) -> int | None:
+    """The number of tokens that a usage states for the completion, or None."""
+    return whole(usage.get("completion_tokens")) if isinstance(usage, Mapping) else None
+
+
+def _count_problem(text: Any, usage: Any) -> Violation | None:
+    """The fault of a number of tokens that a text cannot have; None if it can."""
+    spent = completion_tokens(usage)
+    if not isinstance(text, str) or not text or spent is None:
+        return None
+    most = len(text.encode(errors="surrogatepass")) + SPECIAL_TOKENS
+    if 1 <= spent <= most:
+        return None
+    path = "result.usage.completion_tokens"
+    return Violation(f"1 to {most} tokens for a text of {len(text)} characters", f"{spent}", path)
+
+
+def _total_of(usage: Mapping[str, Any]) -> tuple[str, str]:
+    """What the total of a usage should be, and the total that does not add up, with its parts."""
+    prompt, completion, total = (in_words(usage.get(f"{part}_tokens")) for part in ("prompt", "completion", "total"))
+    return "prompt_tokens + completion_tokens", f"a total of {total} for {prompt} and {completion}"
