@@ -1,10 +1,12 @@
-"""Everything that is emitted through `logging` while a call runs."""
+"""Everything that is emitted through `logging`, or printed, while a call runs."""
 
 from __future__ import annotations
 
 import logging
+import sys
 from functools import partial
 from types import TracebackType
+from typing import Any
 
 from pytest_corpus.adapter.snapshot import safe_call
 
@@ -24,19 +26,36 @@ def text_of(record: logging.LogRecord) -> tuple[str, bool]:
     return "\n".join(part for part in parts if part), message is not None
 
 
+class Tee:
+    """A stream of text that keeps what is written to it, and passes it on."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream = stream
+        self.written: list[str] = []
+
+    def write(self, text: str) -> Any:
+        """Keep a text and pass it on."""
+        self.written.append(str(text))
+        return self.stream.write(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
 class LogTap:
-    """A context manager that collects the text of every record that any logger emits.
+    """A context manager that collects the text of every record that any logger emits, and of what is printed.
 
     It listens where loggers hand their records on, after their own filters: loggers that do not propagate, or
-    that are made while the call runs, are heard too. Levels stay as the application set them unless `debug` is
-    given, which opens the root logger to debug records.
+    that are made while the call runs, are heard too. Loggers without a level of their own emit from INFO, or with
+    `debug` from DEBUG (R124); what the application would not see without that is not handed on to its handlers.
     """
 
     def __init__(self, debug: bool = False) -> None:
         self.texts: list[str] = []
-        self._debug = debug
+        self._level = logging.DEBUG if debug else logging.INFO
         self._root_level = logging.root.level
         self._hand_on = logging.Logger.callHandlers
+        self._printed: tuple[Tee, ...] = ()
 
     def take(self, record: logging.LogRecord) -> bool:
         """Keep message, extra fields and exception text of a record; whether its message can be written at all."""
@@ -49,18 +68,34 @@ class LogTap:
 
         def heard(logger: logging.Logger, record: logging.LogRecord) -> None:
             # A record that cannot be written is only complained of by `logging`; pytest's handler would raise.
-            if self.take(record):
+            if self.take(record) and (record.levelno >= self._root_level or _has_level(logger)):
                 hand_on(logger, record)
 
         logging.Logger.callHandlers = heard  # type: ignore[method-assign,assignment]
         self._root_level = logging.root.level
-        if self._debug:
-            logging.root.setLevel(logging.DEBUG)
+        if self._root_level > self._level:
+            logging.root.setLevel(self._level)
+        self._printed = Tee(sys.stdout), Tee(sys.stderr)
+        sys.stdout, sys.stderr = self._printed
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         logging.Logger.callHandlers = self._hand_on  # type: ignore[method-assign]
-        if self._debug:
+        if self._root_level > self._level:
             logging.root.setLevel(self._root_level)
+        for name, tee in zip(("stdout", "stderr"), self._printed, strict=True):
+            if getattr(sys, name) is tee:
+                setattr(sys, name, tee.stream)
+        self.texts += ["".join(tee.written) for tee in self._printed if tee.written]
+
+
+def _has_level(logger: logging.Logger) -> bool:
+    """Return whether a logger, or one above it but the root, has a level of its own."""
+    each: logging.Logger | None = logger
+    while each is not None and each is not logging.root:
+        if each.level:
+            return True
+        each = each.parent
+    return False

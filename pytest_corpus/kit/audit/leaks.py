@@ -13,12 +13,16 @@ from pytest_corpus.kit.reply import looks_like_error
 GRAM = 8
 """A substring of this length of a secret is a leak (R21)."""
 
+SENTENCE = 24
+"""A substring of this length of a model's text is a leak: a shorter one may stand in a log by accident (R124)."""
+
 LEAKS = {
     "content": {"error": "COM-LEAK-1", "metrics": "COM-LEAK-2", "log": "COM-LEAK-3"},
     "tenant": {"error": "COM-LEAK-4", "metrics": "COM-LEAK-4", "log": "COM-LEAK-4"},
     "idempotency key": {"error": "COM-LEAK-5", "metrics": "COM-LEAK-5", "log": "COM-LEAK-10"},
     "provider text": {"answer": "COM-LEAK-6", "metrics": "COM-LEAK-6", "log": "COM-LEAK-6"},
     "model": {"metrics": "COM-OBS-13"},
+    "unknown operation": {"metrics": "COM-OBS-26"},
     "request id": {"metrics": "COM-OBS-14", "message": "COM-LEAK-9"},
     "item id": {"message": "COM-LEAK-9"},
     "attribute": {"error": "COM-LEAK-8", "metrics": "COM-LEAK-8", "log": "COM-LEAK-8"},
@@ -36,7 +40,13 @@ CHANNELS = {
 
 def leak_findings(exchange: Exchange, logs: Sequence[str]) -> Iterator[Finding]:
     """The secrets of a request that a channel gives away."""
-    texts = _texts(exchange, logs) if exchange.secrets else {}
+    answered = list(_completions(exchange)) if logs or exchange.observations or exchange.counts else []
+    texts = _texts(exchange, logs) if exchange.secrets or answered else {}
+    for channel, requirement in (("metrics", "COM-LEAK-2"), ("log", "COM-LEAK-3")):
+        for text in answered:
+            if any(gives_away(each, text, SENTENCE) for each in texts[channel]):
+                violation = Violation("nothing of the completion", f"a part of it in {CHANNELS[channel]}")
+                yield "COM-LEAK-7" if exchange.debug_logs and channel == "log" else requirement, violation
     for what, secret in exchange.secrets.items():
         kind = next((kind for kind in LEAKS if what.startswith(kind)), "content")
         for channel, requirement in LEAKS[kind].items():
@@ -46,11 +56,21 @@ def leak_findings(exchange: Exchange, logs: Sequence[str]) -> Iterator[Finding]:
                 yield "COM-LEAK-7" if only_on_request else requirement, violation
 
 
-def gives_away(text: str, secret: str) -> bool:
+def gives_away(text: str, secret: str, gram: int = GRAM) -> bool:
     """Check if a text holds a secret, or enough of it to count as a leak (R21)."""
-    if len(secret) <= GRAM:
+    if len(secret) <= gram:
         return secret in text
-    return any(secret[start : start + GRAM] in text for start in range(len(secret) - GRAM + 1))
+    return any(secret[start : start + gram] in text for start in range(len(secret) - gram + 1))
+
+
+def _completions(exchange: Exchange) -> Iterator[str]:
+    """The texts of a model in an answer; a short one may be a word of the log's own."""
+    for frame in exchange.frames if exchange.op in ("llm.complete", "llm.stream") else ():
+        body = frame.body if isinstance(frame.body, dict) else {}
+        holder = body.get("chunk" if exchange.streaming else "result")
+        text = holder.get("text") if isinstance(holder, dict) else None
+        if isinstance(text, str) and len(text) >= SENTENCE:
+            yield text
 
 
 def _texts(exchange: Exchange, logs: Sequence[str]) -> Mapping[str, Sequence[str]]:

@@ -18,14 +18,14 @@ STRINGS = {
 }
 """The strings of an error envelope that a requirement speaks of."""
 
-UNIQUE_VALUES = ("COM-OBS-13", "COM-OBS-14")
+UNIQUE_VALUES = ("COM-OBS-13", "COM-OBS-14", "COM-OBS-26")
 """Requirements on values that may not become a label."""
 
 STREAM_OUTCOMES = ("COM-OBS-11", "COM-OBS-18")
 
 ONE_OBSERVATION = ("COM-OBS-1", "COM-OBS-2", "COM-OBS-3")
 
-OUTCOME_LABELS = ("COM-OBS-5", "COM-OBS-6")
+OUTCOME_LABELS = ("COM-OBS-5", "COM-OBS-6", "COM-OBS-28")
 
 LABELS = (*OUTCOME_LABELS, "COM-OBS-8", "COM-OBS-10")
 """Requirements on labels that `capabilities` need not have (R19)."""

@@ -141,6 +141,8 @@ def _outcome_labels(seen: Observation, exchange: Exchange) -> Iterator[Finding]:
         yield "COM-OBS-5", Violation(in_words(succeeded), found=seen.ok, path="ok")
     if not isinstance(seen.code, str) or seen.code not in _codes(exchange):
         yield "COM-OBS-6", Violation(_expected_codes(exchange), found=seen.code, path="code")
+    elif not succeeded and seen.code not in TAXONOMY:
+        yield "COM-OBS-28", Violation("the name of the class", found=seen.code, path="code")
 
 
 def _context_labels(labels: Mapping[str, Any], ctx: Mapping[str, Any]) -> Iterator[Finding]:

@@ -83,7 +83,7 @@ SENTENCES = """
 6.7 MUST: an unknown model is `MODEL_NOT_AVAILABLE` or `NOT_SUPPORTED` | LLM-MODEL-2:3 EMB-MODEL-2:4 | which code it is:
     R13 admits five
 6.8 MUST: an operation is observed exactly once | COM-OBS-1:3
-6.8 MUST: labels are stable and of low cardinality | COM-OBS-13:14,19 VEC-CAP-5:6 GRA-OBS-1:2
+6.8 MUST: labels are stable and of low cardinality | COM-OBS-13:14,19,26:27 VEC-CAP-5:6 GRA-OBS-1:2
 6.8 MUST: no raw text, vector or tenant is emitted | COM-LEAK-1:4
 6.8 MUST: with a deadline there is `deadline_bucket` | COM-OBS-10
 6.8 MUST: `deadline_bucket` has few values | COM-OBS-19

@@ -52,7 +52,8 @@ SENTENCES = """
 4.1 MUST: `retry_after_ms` is there to be honored | COM-FAULT-8,14
 4.2 MUST: whether each subtype is retryable | COM-ERR-8 | subtypes that an adapter never answers with
 4.2 SHOULD: what clients do about each subtype | not: clients
-5 MUST: the label `code` is the class or the subtype | COM-OBS-6
+5 MUST: the label `code` is the class or the subtype | COM-OBS-6,28 | that it is not the code of the wire is a SHOULD
+    (R125)
 5 MUST: no prompts, vectors or tenants are emitted | COM-LEAK-2:4
 5 MUST: no ids of documents are emitted, nor free text | VEC-CAP-5 GRA-OBS-1 COM-OBS-13 | ids in log records
 5 MUST: tenants take part as hashes | COM-OBS-8:9 COM-LEAK-4

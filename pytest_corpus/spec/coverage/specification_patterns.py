@@ -51,7 +51,8 @@ SENTENCES = """
 13.1 MUST: `ops_total` and `latency_ms` (R70) | not: unseen
 13.1 MUST: `tokens_total` and `matches_returned_total` (R70) | not: unseen
 13.1 MUST: no free text, queries or tenants in labels | COM-LEAK-2,4
-13.1 MUST: cardinality is controlled | COM-OBS-13:14 VEC-CAP-5:6 GRA-OBS-1:2 | how many values a label takes over time
+13.1 MUST: cardinality is controlled | COM-OBS-13:14,26:27 VEC-CAP-5:6 GRA-OBS-1:2 | how many values a label
+    takes over time
 13.2 SHOULD: logs are structured JSON | not: operator
 13.3 SHOULD: `traceparent` is propagated | COM-CTX-5
 13.3 SHOULD: spans have attributes | not: unseen

@@ -10,7 +10,7 @@ SENTENCES = """
 3 MUST: an adapter implements the contract of its protocol | COM-CAP-6 LLM-COMPLETE-1 VEC-QUERY-1 EMB-EMBED-1
     GRA-QUERY-1
 3 MUST: tenants are apart | COM-TENANT-1 COM-CACHE-1
-4 MUST: keys of JSON are told apart by case | schemas | keys of envelopes and of metadata in another case
+4 MUST: keys of JSON are told apart by case | COM-WIRE-6 schemas | keys of envelopes and of metadata in another case
 4 MUST: unknown keys of permissive objects are ignored | COM-CTX-1,4 COM-WIRE-13
 4 MUST: strict objects follow SCHEMA | COM-ENV-1 COM-ERR-1 COM-STREAM-1 LLM-MSG-9
 4 MUST: durations are milliseconds | COM-ENV-6 COM-ERR-22 COM-STREAM-10 COM-OBS-7,17 WIR-CTX-2

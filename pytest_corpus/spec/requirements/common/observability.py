@@ -58,6 +58,15 @@ COM-OBS-18 MUST: The outcome counter of a stream names the outcome of its last f
 COM-OBS-19 MUST: `deadline_bucket` has few values, however many deadlines there are.
   from BEHAVIORAL_CONFORMANCE 6.8, R66; needs metrics
   hint: sort the time that is left into a few classes, such as below a second, a minute, an hour
+COM-OBS-26 MUST: An operation that does not exist is not repeated in a label.
+  from SPECIFICATION 13.1, BEHAVIORAL_CONFORMANCE 6.8, R125; needs metrics
+  hint: label a call of an unknown operation with one fixed word, such as invalid
+COM-OBS-27 MUST: Two identical calls have the same labels.
+  from BEHAVIORAL_CONFORMANCE 6.8, SPECIFICATION 13.1, R125; needs metrics
+  hint: keep ids, times and other values that are new in each call out of `extra`; they belong in traces
+COM-OBS-28 SHOULD: The `code` of a failure in an observation is the name of its class, not the code of the wire.
+  from ERRORS 5, R125; needs metrics
+  hint: pass BadRequest to `observe` where the envelope says BAD_REQUEST
 COM-OBS-25 SHOULD: A call that is cancelled on the way is observed too.
   from SPECIFICATION 11.2, SPECIFICATION 6.4, R99; needs metrics, provider
   hint: observe in a `finally`, or catch asyncio.CancelledError, observe and raise it again

@@ -17,8 +17,8 @@ COM-WIRE-5 MUST: A request that is not a JSON object is answered by `handle_stre
     retry.
   from SCHEMA 3.1, R8; needs supports_streaming; for streaming
   hint: check the type of the request in handle_stream too, and yield a single error envelope
-COM-WIRE-6 MUST: A request without `op`, `ctx` or `args` is refused with BAD_REQUEST.
-  from SCHEMA 3.1, R8
+COM-WIRE-6 MUST: A request without `op`, `ctx` or `args`, written so, is refused with BAD_REQUEST.
+  from SCHEMA 3.1, SPECIFICATION 4, R8
   hint: refuse a missing `op`, `ctx` or `args` before you look up the operation; do not fill in an empty one
 COM-WIRE-7 MUST: A request whose `op`, `ctx` or `args` has the wrong type is refused with BAD_REQUEST.
   from SCHEMA 3.1, R8

@@ -131,6 +131,7 @@ class Observability:
         code="COM-OBS-6",
         milliseconds="COM-OBS-7",
         interface="COM-OBS-12",
+        class_name="COM-OBS-28",
     )
     def test_an_observation_keeps_the_rule(self, subject: Subject, requirement: str) -> None:
         """Every unary operation, and a refused one, are observed as each rule says."""

@@ -1,18 +1,22 @@
 """What labels and times of observations may be (SPECIFICATION 4, 6.4; BEHAVIORAL_CONFORMANCE 6.8; R63 to R66)."""
 
 import base64
+import itertools
 import urllib.parse
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.hooks.metrics import Count, Observation
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, plain
 from pytest_corpus.kit.audit import telemetry
 from pytest_corpus.kit.component import Subject, holds
+from pytest_corpus.kit.expect import note_check
 from pytest_corpus.kit.fixtures import rules
-from pytest_corpus.kit.outcomes import NotAssessed
+from pytest_corpus.kit.outcomes import Keys, NotAssessed, Violation
 from pytest_corpus.kit.requests import canary, in_ms
 from pytest_corpus.suites.shared.claims.context import failed_stream, tenant_hash, works
 
@@ -24,6 +28,12 @@ SHORTER = 0.9
 
 DEADLINES, MOST_BUCKETS = 50, 20
 """So many deadlines between a second and a minute have at most so many buckets (R66)."""
+
+IDENTICAL, MOST_IDENTICAL = 3, 5
+"""So many identical calls are compared; more, if a label had another value in each of them."""
+
+A_COUNT = 10**6
+"""A smaller number may be a count, which two calls of one model need not share."""
 
 LONGER = 80
 """How much longer one tenant id is than another."""
@@ -50,6 +60,27 @@ class Labels:
     def test_the_time_of_a_call_is_its_own(self, subject: Subject, requirement: str) -> None:
         """A call whose provider takes a while, and then answers or fails, says that it took about as long."""
         timed(subject, subject.principal, requirement)
+
+    @pytest.mark.requirement("COM-OBS-26")
+    def test_an_unknown_operation_is_no_label(self, subject: Subject) -> None:
+        """The name of an operation that does not exist does not become a label."""
+        name = canary()
+        request = {**subject.envelope(subject.principal), "op": f"{subject.component}.{name}"}
+        holds("COM-OBS-26", subject.send(request, secrets={"unknown operation": name}), subject)
+
+    @pytest.mark.requirement("COM-OBS-27")
+    def test_identical_calls_have_the_same_labels(self, subject: Subject) -> None:
+        """No label of a plain call, or of its counters, has another value in each of several identical calls."""
+        subject.require(subject.principal)
+        seen: list[dict[str, set[str]]] = []
+        for _ in range(MOST_IDENTICAL):
+            seen.append(values_of(subject.call(subject.principal).exchange))
+            unique = [key for key in seen[0] if unlike(each.get(key, set()) for each in seen)]
+            if len(seen) >= IDENTICAL and not unique:
+                break
+        note_check()
+        if unique:
+            raise Violation("the same labels for identical calls", found=Keys(unique), path="extra")
 
     @pytest.mark.requirement("COM-OBS-19")
     def test_deadlines_fall_into_few_buckets(self, subject: Subject) -> None:
@@ -89,6 +120,24 @@ class StreamOutcomes:
         stream = subject.stream(name) if outcome == "finished" else failed_stream(subject)
         expect.readable(stream)
         holds("COM-OBS-18", stream, subject)
+
+
+def values_of(exchange: Exchange) -> dict[str, set[str]]:
+    """The values of each label of a call and of its counters; a count, or yes and no, is not looked at."""
+    found: dict[str, set[str]] = {}
+    reports: tuple[Observation | Count, ...] = (*exchange.observations, *exchange.counts)
+    for report in reports:
+        for key, value in report.extra.items():
+            small = isinstance(value, (int, float)) and abs(value) < A_COUNT
+            if not small and not (isinstance(value, str) and value.isdecimal() and int(value) < A_COUNT):
+                found.setdefault(key, set()).add(str(value))
+    return found
+
+
+def unlike(values: Iterable[set[str]]) -> bool:
+    """Return whether the same label has values of its own in each of several calls."""
+    known = list(values)
+    return all(known) and all(not one & other for one, other in itertools.combinations(known, 2))
 
 
 def timed(subject: Subject, name: str, requirement: str) -> None:

@@ -129,10 +129,13 @@ class WireHandler:
     @pytest.mark.requirement("COM-WIRE-6")
     @pytest.mark.parametrize("missing", KEYS)
     def test_a_request_without_a_required_key_is_refused(self, subject: Subject, missing: str) -> None:
-        """`op`, `ctx` and `args` are required, whatever the operation."""
+        """`op`, `ctx` and `args` are required, whatever the operation; keys are told apart by case."""
         for request in requests(subject):
             del request[missing]
             expect.refusal(subject.send(request), "BadRequest")
+        plain = subject.envelope(subject.principal)
+        shouted = {key.upper() if key == missing else key: value for key, value in plain.items()}
+        expect.refusal(subject.send(shouted), "BadRequest")
 
     @pytest.mark.requirement("COM-WIRE-7")
     @pytest.mark.parametrize(("key", "value"), WRONG_KEYS, ids=str)
