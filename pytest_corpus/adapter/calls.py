@@ -4,7 +4,7 @@ import asyncio
 import re
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from pytest_corpus.adapter.event_loop.loop import TimeLimit, is_collected
 from pytest_corpus.adapter.exceptions import Unresponsive
@@ -37,13 +37,18 @@ async def call(transport: Transport, exchange: Exchange) -> None:
             await asyncio.sleep(0)
 
 
-async def call_all(transport: Transport, exchanges: Sequence[Exchange]) -> None:
-    """Carry out several calls at the same time."""
-    await asyncio.gather(*(call(transport, each) for each in exchanges))
+async def call_all(transport: Transport, lanes: Iterable[Sequence[Exchange]]) -> None:
+    """Carry out lanes of calls at the same time, those of one lane one after the other."""
+
+    async def one_after_the_other(lane: Sequence[Exchange]) -> None:
+        for exchange in lane:
+            await call(transport, exchange)
+
+    await asyncio.gather(*map(one_after_the_other, lanes))
 
 
 async def _unary(transport: Transport, exchange: Exchange) -> None:
-    started = time.monotonic()
+    started = exchange.started = time.monotonic()
     try:
         _keep(await transport.send(exchange.request), started, exchange)
     except CallFailed as failed:

@@ -274,10 +274,13 @@ class AdapterClient:
         self.exchanges.append(exchange)
         return exchange
 
-    def send_all(self, requests: Sequence[Any], component: str) -> list[Exchange]:
+    def send_all(self, requests: Sequence[Any], component: str, clients: Sequence[int] = ()) -> list[Exchange]:
         """Send unary requests concurrently; they are not in `exchanges`, and none has telemetry of its own.
 
         The observations of all of them together are in `concurrent_observations`.
+
+        Args:
+            clients: the client of each request: those of one client are sent one after the other.
 
         Raises:
             Unresponsive: they do not all end within the call limit.
@@ -289,8 +292,11 @@ class AdapterClient:
         for exchange in exchanges:
             self._check_write(exchange)
         recording = self._begin(len(exchanges))
+        lanes: dict[int, list[Exchange]] = {}
+        for client, exchange in zip(clients or range(len(exchanges)), exchanges, strict=True):
+            lanes.setdefault(client, []).append(exchange)
         try:
-            self._loop.run(call_all(self._opened.transport(component), exchanges), self.call_timeout)
+            self._loop.run(call_all(self._opened.transport(component), lanes.values()), self.call_timeout)
         except TimeLimit as late:
             if not late.ended:
                 raise Unresponsive(exchanges[0].op) from None
@@ -355,7 +361,7 @@ class AdapterClient:
         try:
             exchange.fault = self._fault_of(seen, limit)
         finally:
-            exchange.frames = list(seen.frames)
+            exchange.frames, exchange.started = list(seen.frames), seen.started
             self._timeouts.has_answered |= bool(seen.frames)
             if not seen.streaming and seen.fault is not None and seen.fault.kind == "cut_off":
                 self._timeouts.add(seen.op)

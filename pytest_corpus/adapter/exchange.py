@@ -53,8 +53,8 @@ class Exchange:
     `secrets` names the texts that may not reappear; `debug_logs` says that debug logging was switched on;
     `headers` are those of an answer over HTTP;
     `limited` that the call was given less time than the call limit; what comes after `until`, on the monotonic clock,
-    is not part of it; `faults` are the kinds of the planned faults of the provider that struck, and `hints_ms` the
-    values of `retry_after_ms` that it gave with them;
+    is not part of it; `started` is when a unary call was sent, on the same clock; `faults` are the kinds of the planned
+    faults of the provider that struck, and `hints_ms` the values of `retry_after_ms` that it gave with them;
     `recalled` says that the test that looks at it did not make it; `own` that a retryable error is the adapter's own
     answer, for it stayed the same while a plain call worked (R114).
     """
@@ -74,6 +74,7 @@ class Exchange:
     debug_logs: bool = False
     limited: bool = False
     until: float = math.inf
+    started: float = math.inf
     faults: tuple[str, ...] = ()
     hints_ms: frozenset[float] = frozenset()
     component: str = ""

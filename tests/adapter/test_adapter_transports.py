@@ -300,5 +300,5 @@ def test_calls_run_side_by_side() -> None:
         return envelope["args"]
 
     exchanges = [Exchange({"args": number}, streaming=False) for number in range(5)]
-    asyncio.run(call_all(InProcess(Handler(handle)), exchanges))
+    asyncio.run(call_all(InProcess(Handler(handle)), [[each] for each in exchanges]))
     assert [exchange.frames[0].body for exchange in exchanges] == [0, 1, 2, 3, 4]

@@ -3,7 +3,7 @@
 SENTENCES = """
 7.2 MUST: the capabilities of graphs: dialects, flags, limits | COM-CAP-2,4 GRA-DIALECT-1 GRA-QUERY-10 GRA-TRAV-15 |
     `retryable_codes`, `rate_limit_unit` and `max_qps`, which nothing on the wire follows from
-7.3.1 MUST: nodes are written and read back | GRA-NODE-1:5,7,12 GRA-MODEL-1
+7.3.1 MUST: nodes are written and read back | GRA-NODE-1:5,7,12 GRA-MODEL-1:3
 7.3.1 MUST: edges are written and read back | GRA-EDGE-1:4,7:9
 7.3.1 MUST: keys of properties are strings | GRA-NODE-6 GRA-EDGE-6
 7.3.1 MUST: values of properties are JSON | GRA-NODE-8:10 GRA-EDGE-10
@@ -65,7 +65,7 @@ SENTENCES = """
 9.2 SHOULD: without the include flags | VEC-QUERY-16:18 VEC-MULTI-6:7
 9.2 MUST: the arguments of an upsert | VEC-UPSERT-10 VEC-NS-9
 9.2 MUST: the arguments of a delete | VEC-DELETE-3,5:6,8:9,11:12 schemas
-9.3 MUST: what was written is found, and replaced by its id | VEC-UPSERT-2:5 VEC-STATE-1
+9.3 MUST: what was written is found, and replaced by its id | VEC-UPSERT-2:5 VEC-STATE-1:3
 9.3 MUST: what was deleted is gone, and nothing else | VEC-DELETE-2:4,7,10
 9.3 MUST: namespaces are created and deleted | VEC-NS-1,4:5,7,10,13
 9.3 MUST: dimensions match, else DimensionMismatch | VEC-DIM-1:5,9

@@ -234,7 +234,9 @@ def test_a_malformed_tool_is_refused(llm: LLM, operation: str, tools: Any) -> No
 )
 def test_a_malformed_tool_choice_is_refused(llm: LLM, operation: str, choice: Any) -> None:
     """`tool_choice` is auto, none, required or an object."""
-    used(llm, llm.tools and llm.capabilities.flag("supports_tool_choice"))
+    if llm.capabilities.flag("supports_tool_choice") is not True:
+        raise NotApplicable("tool_choice is not claimed (R72)")
+    offered(llm)
     has_tools(llm, operation)
     llm.refuses(operation, **with_tools(llm, tool_choice=choice))
 

@@ -8,6 +8,7 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import rules, subject
+from pytest_corpus.kit.generation.histories import check, converges, linearizable, require_strong_consistency
 from pytest_corpus.kit.generation.stateful import run_machine
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, error_names
@@ -23,6 +24,7 @@ from pytest_corpus.suites.vector.support.scenarios.checks import (
     refused_or_reported,
     same,
 )
+from pytest_corpus.suites.vector.support.scenarios.concurrent_writes import history
 from pytest_corpus.suites.vector.support.scenarios.faulty_items import BAD_ITEMS, faulty, mixed_batches, sent
 from pytest_corpus.suites.vector.support.scenarios.state_machine import machine_of
 
@@ -370,3 +372,13 @@ def test_any_sequence_leaves_what_it_should(vector: Vector) -> None:
     slow = min(vector.call("query").exchange.elapsed_s for _ in range(3)) > SLOW_CALL_S
     examples = FEW_SEQUENCES if slow else SEQUENCES
     run_machine(machine_of(vector), seed=vector.settings.seed, steps=STEPS, examples=examples)
+
+
+@rules(whole="VEC-STATE-2", in_order="VEC-STATE-3")
+def test_concurrent_operations_on_the_same_ids(vector: Vector, requirement: str) -> None:
+    """Clients that write, read and delete two ids at once see whole vectors, and in the end the last write."""
+    if requirement == "VEC-STATE-2":
+        check(history(vector), converges, "whole vectors, and in the end the last write or nothing after a delete")
+        return
+    require_strong_consistency(vector)
+    check(history(vector), linearizable, "an order of the operations in which each read sees the last write")

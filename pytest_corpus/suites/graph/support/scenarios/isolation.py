@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import Any
 
+from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
 from pytest_corpus.suites.graph.support.written_items import MANY
-from pytest_corpus.suites.shared.contexts import require_tenants
 
 WHERE = ("default", "namespace", "tenant")
 """The places of nodes."""
@@ -35,8 +35,13 @@ def apart(graph: Graph) -> list[tuple[Sandbox, list[str]]]:
 
 
 def two_tenants(graph: Graph, *, own: bool = False) -> tuple[Sandbox, Sandbox]:
-    """The same place of two tenants, where tenants are kept apart."""
-    require_tenants(graph)
+    """The same place of two tenants.
+
+    Raises:
+        NotApplicable: capabilities deny that tenants are kept apart; where they say nothing, it is asked (R127).
+    """
+    if graph.capabilities.flag("supports_multi_tenant") is False:
+        raise NotApplicable("supports_multi_tenant is denied")
     sandbox = graph.sandbox(own=own)
     one, other = (sandbox.like(namespace=sandbox.namespace, tenant=f"tenant-{canary()}") for _ in range(2))
     return one, other

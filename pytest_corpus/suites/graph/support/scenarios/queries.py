@@ -33,6 +33,9 @@ TRICKY = {
 INJECTIONS = ("quoted", "closing", "steps", "backslash_quote")
 """Those that end a text, a condition or a step of a query."""
 
+TRICKY_IN_STREAMS = (*INJECTIONS, "parameter", "unicode")
+"""Those that a stream is asked for, as it binds with the code of `query`."""
+
 TYPED: dict[str, tuple[Any, Any]] = {
     "integer": (3, 4),
     "float": (2.5, 2.25),

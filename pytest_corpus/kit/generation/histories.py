@@ -1,0 +1,195 @@
+"""Histories: operations of several clients on the same keys at once, checked for linearizability.
+
+The check is that of Wing and Gong with memoization: it looks for an order in which each operation that ended before
+another began stands before it, and each read sees the last write. It is meant for at most 60 operations of 6 clients.
+Each key is checked by itself, as a register.
+"""
+
+import math
+import random
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation
+from pytest_corpus.kit.reply import Reply
+from pytest_corpus.spec.capabilities import READ_AFTER_WRITE, STRONG
+
+Value = Hashable
+"""The content of a key; None: nothing."""
+
+LONGEST_DELAY_MS = 8
+"""The provider takes up to this time for an operation, so that concurrent ones overlap."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One operation on one key, as its client saw it.
+
+    Attributes:
+        value: the value that was written or read; None of a delete, and of a read that found nothing.
+        end: infinite if the answer leaves open whether the operation takes effect.
+        settled: a read that was sent when nothing else was under way, after the time that writes take to show.
+    """
+
+    client: int
+    is_read: bool
+    value: Value
+    start: float
+    end: float
+    settled: bool = False
+
+    @property
+    def name(self) -> str:
+        """The operation in a picture."""
+        shown = "nothing" if self.value is None else str(self.value)
+        return f"read {shown}" if self.is_read else "delete" if self.value is None else f"write {shown}"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A request of one client.
+
+    Attributes:
+        writes: the new value of each key that the request changes; None: it is deleted. Empty: the request reads.
+    """
+
+    request: Mapping[str, Any]
+    writes: Mapping[str, Value] = field(default_factory=dict)
+
+
+def linearizable(events: Sequence[Event]) -> bool:
+    """Return whether some order of the operations on a key explains what each read saw."""
+    required = sum(1 << at for at, event in enumerate(events) if event.end < math.inf)
+    pending: list[tuple[int, Value]] = [(0, None)]
+    seen = set(pending)
+    while pending:
+        done, state = pending.pop()
+        if done & required == required:
+            return True
+        left = [(at, event) for at, event in enumerate(events) if not done >> at & 1]
+        first_end = min(event.end for _, event in left)
+        for at, event in left:
+            if event.start <= first_end and (not event.is_read or event.value == state):
+                reached = (done | 1 << at, state if event.is_read else event.value)
+                if reached not in seen:
+                    seen.add(reached)
+                    pending.append(reached)
+    return False
+
+
+def converges(events: Sequence[Event]) -> bool:
+    """Return whether settled reads see a last write, and every read what one operation wrote, or nothing.
+
+    This holds for stores that promise no order of concurrent operations.
+    """
+    writes = [event for event in events if not event.is_read]
+    for read in (event for event in events if event.is_read):
+        before = [write for write in writes if write.start < read.start]
+        sure = [write for write in before if write.end < math.inf]
+        last = {write.value for write in before if not any(write.end < other.start for other in sure)}
+        last |= set() if sure else {None}
+        possible = last if read.settled else {None, *(write.value for write in writes)}
+        if read.value not in possible:
+            return False
+    return True
+
+
+def smallest(events: Sequence[Event], holds: Callable[[Sequence[Event]], bool]) -> list[Event]:
+    """Return a part of a history that breaks a rule, and does not without any of its operations.
+
+    A write stays as long as a read that saw it.
+    """
+    kept = sorted(events, key=lambda event: event.start)
+    for event in reversed(kept.copy()):
+        fewer = [each for each in kept if each is not event]
+        written = {None, *(each.value for each in fewer if not each.is_read)}
+        is_seen = event.value in {each.value for each in fewer if each.is_read} - written
+        if not is_seen and not holds(fewer):
+            kept = fewer
+    return kept
+
+
+def lanes(events: Sequence[Event]) -> str:
+    """Return a history as text: a line for each client, an operation from `[` to `]`; time goes to the right."""
+    column: dict[float, int] = {}
+    for time in sorted({time for event in events for time in (event.start, event.end)}):
+        ends = [column[event.start] + len(event.name) + 1 for event in events if event.end == time]
+        column[time] = max([0, *(place + 1 for place in column.values()), *ends])
+    lines = []
+    for client in sorted({event.client for event in events}):
+        line = f"client {client}: "
+        margin = len(line)
+        for event in sorted((each for each in events if each.client == client), key=lambda each: each.start):
+            begin, end = (margin + column[time] for time in (event.start, event.end))
+            line = line.ljust(begin) + f"[{event.name}".ljust(end - begin) + ("]" if event.end < math.inf else "...")
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def play(
+    subject: Subject,
+    rounds: Iterable[tuple[Sequence[Sequence[Step]], Step]],
+    read: Callable[[Any], Mapping[str, Value]],
+    uncertain: Sequence[str],
+) -> dict[str, list[Event]]:
+    """Return the history of each key: in each round clients send their steps at once, then one read is settled.
+
+    Args:
+        rounds: the steps of each client, and the read after them.
+        read: the keys that the result of a read speaks of, with their values.
+        uncertain: the classes of errors after which a write may have been carried out; after others it was not.
+    """
+    chance, provider = random.Random(subject.settings.seed), subject.client.provider
+    events: dict[str, list[Event]] = {}
+
+    def note(client: int, step: Step, reply: Reply, *, settled: bool = False) -> None:
+        expect.readable(reply)
+        if reply.is_success or (step.writes and reply.is_a(*uncertain)):
+            exchange = reply.exchange
+            end = exchange.started + exchange.frames[-1].at_s if reply.is_success else math.inf
+            for key, value in (step.writes or read(reply.result)).items():
+                event = Event(client, not step.writes, value, exchange.started, end, settled)
+                events.setdefault(key, []).append(event)
+
+    for clients, last in rounds:
+        steps = [(client, step) for client, own in enumerate(clients, 1) for step in own]
+        for _ in steps:
+            provider.plan("slow", delay_ms=chance.uniform(0, LONGEST_DELAY_MS))
+        requests = [step.request for _, step in steps]
+        exchanges = subject.client.send_all(requests, subject.component, [client for client, _ in steps])
+        provider.clear()
+        for (client, step), exchange in zip(steps, exchanges, strict=True):
+            subject.settling.note(step.request)
+            note(client, step, Reply(exchange))
+        note(0, last, subject.send(last.request), settled=True)
+    return events
+
+
+def check(events: Mapping[str, Sequence[Event]], holds: Callable[[Sequence[Event]], bool], claim: str) -> None:
+    """The history of every key keeps a rule.
+
+    Raises:
+        Violation: one does not; its `replay` shows the smallest part of it that does not, as lanes.
+    """
+    for history in events.values():
+        expect.note_check()
+        if not holds(history):
+            found = smallest(history, holds)
+            raise Violation(claim, f"{len(found)} operations that contradict it", "result", replay=lanes(found))
+
+
+def require_strong_consistency(subject: Subject) -> None:
+    """Go on only if capabilities claim strong consistency, and writes show at once.
+
+    Raises:
+        NotApplicable: it is not claimed.
+        NotAssessed: writes show late, which is the finding of another requirement.
+    """
+    claims = [value for _, value in subject.capabilities.extensions(*READ_AFTER_WRITE)]
+    if not any(isinstance(value, str) and value.lower() == STRONG for value in claims):
+        raise NotApplicable("strong consistency of reads after writes is not claimed")
+    if subject.settling.find_out():
+        raise NotAssessed("writes do not show at once (COM-READ-1)")
