@@ -1,6 +1,7 @@
 """Context, replays, tenants, observability, privacy (SPECIFICATION 6.1, 6.4, 15; BC 6.6, 6.8; R19 to R21, R24, R25)."""
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -22,7 +23,7 @@ from pytest_corpus.suites.shared.claims.privacy import IdPrivacy as TestIdPrivac
 from pytest_corpus.suites.shared.claims.privacy import Privacy as TestPrivacy
 from pytest_corpus.suites.shared.claims.propagation import Propagation as TestPropagation
 from pytest_corpus.suites.shared.contexts import new_key, new_tenant, require_tenants
-from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of
+from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of, metadata_of, results_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
 from pytest_corpus.suites.vector.support.sandbox import Sandbox, within
@@ -31,7 +32,10 @@ from pytest_corpus.suites.vector.support.scenarios.checks import described_by, e
 from pytest_corpus.suites.vector.support.shared import Item, context_of
 
 WRITES = ("upsert", "delete", "delete_by_filter", "create_namespace", "delete_namespace")
-"""What a key may be replayed for."""
+"""The writes that a key may be replayed for."""
+
+MERGED_S = 0.3
+"""Data of tenants that an index merges later would be seen after this time."""
 
 
 @pytest.mark.requirement("COM-CTX-6")
@@ -255,6 +259,29 @@ def needs(vector: Vector, write: str) -> None:
         vector.require(write)
 
 
+@pytest.mark.requirement("COM-IDEM-2")
+def test_an_idempotency_key_of_any_write_belongs_to_its_tenant(vector: Vector) -> None:
+    """Every writing operation of two tenants under one key is carried out for both (R126)."""
+    require_tenants(vector)
+    item, key, name = vector.item(70), new_key(), vector.name("shared")
+    vector.require("query", "delete")
+    tenants = [within(each, **key) for each in two_tenants(vector)]
+    for sandbox in tenants:
+        expect.success(sandbox.upsert(item), "an upsert")
+    for sandbox in tenants:
+        exactly(within(sandbox, **new_key()), item, claim="the vector of each tenant")
+        expect.success(sandbox.delete(ids=[item["id"]]), "a delete")
+    for sandbox in tenants:
+        exactly(within(sandbox, **new_key()), claim="no vector of either tenant")
+    for operation in ("create_namespace", "delete_namespace") if vector.namespaces else ():
+        for sandbox in tenants:
+            args = vector.named(name) if operation == "create_namespace" else {"namespace": name}
+            expect.success(vector.call(operation, args, sandbox.ctx), f"a {operation}")
+            known = vector.call("query", {**vector.looking(), "namespace": name}, {"tenant": sandbox.ctx["tenant"]})
+            made = not known.is_a("BadRequest") or known.is_success
+            expect.that(made is (operation == "create_namespace"), f"{operation} to be carried out", str(known))
+
+
 @pytest.mark.requirement("COM-IDEM-3")
 @pytest.mark.parametrize("tenant", [False, True], ids=["without_tenant", "with_tenant"])
 @pytest.mark.parametrize("write", WRITES)
@@ -376,6 +403,35 @@ def test_one_tenant_does_not_change_what_another_wrote(vector: Vector, change: s
         "delete_namespace": lambda: vector.call("delete_namespace", {"namespace": other.name}, other.ctx),
     }[change]()
     expect.success(reply, f"a {change}")
+    found = exactly(one, item, claim="the vectors of the other tenant")
+    expect.that(described_by(found[item["id"]], {"kind": "a"}), "the metadata as before", "others")
+
+
+@pytest.mark.requirement("COM-TENANT-1")
+def test_a_namespace_that_only_another_tenant_has_is_unknown(vector: Vector) -> None:
+    """No operation on its name reads or changes it, nor is it there a moment later (R127)."""
+    require_tenants(vector)
+    vector.need_namespaces()
+    vector.require("query", "upsert", "delete")
+    item = vector.item(40, {"kind": "a"})
+    one = vector.sandbox(item, tenant=f"tenant-{canary()}")
+    other = within(one, **new_tenant())
+    query = {"vector": item["vector"], "top_k": 1}
+    requests: list[tuple[str, dict[str, Any]]] = [
+        ("query", query),
+        ("batch_query", {"queries": [other.args(**query)]}),
+        ("upsert", {"vectors": [{**item, "metadata": {"kind": "other"}}]}),
+        ("delete", {"ids": [item["id"]]}),
+        ("delete_namespace", {}),
+    ]
+    time.sleep(MERGED_S)
+    for name, args in requests:
+        reply = vector.call(name, other.args(**args), other.ctx)
+        expect.readable(reply)
+        reads = reply.is_success and name in ("query", "batch_query")
+        for result in ([reply.result] if name == "query" else results_of(reply.result)) if reads else ():
+            kinds = [metadata_of(match).get("kind") for match in matches_of(result)]
+            expect.that("a" not in kinds, "nothing of another tenant's", "its vector", "result.matches")
     found = exactly(one, item, claim="the vectors of the other tenant")
     expect.that(described_by(found[item["id"]], {"kind": "a"}), "the metadata as before", "others")
 

@@ -250,6 +250,15 @@ def test_an_operand_that_does_not_fit_is_a_bad_request(vector: Vector) -> None:
                 expect.that(not matches_of(reply.result), "no matches, or a refusal", "matches", "result.matches")
 
 
+@pytest.mark.requirement("VEC-FILTER-7")
+def test_null_in_a_filter_is_not_ignored(vector: Vector) -> None:
+    """A filter by null is refused, or finds no vector that has another value under the key."""
+    vector.need_filters()
+    items = [vector.item(20, {"held": "a"}), vector.item(110, {"held": "b"})]
+    found = met(vector.sandbox(*items), {"held": None}, items, *PERMANENT)
+    expect.that(not found, "no vector with a value under the key, or a refusal", f"{len(found or ())} matches")
+
+
 @pytest.mark.requirement("VEC-FILTER-12")
 def test_an_unknown_operator_is_refused(vector: Vector) -> None:
     """A filter with an operator that no document knows is a bad request, or not supported."""
