@@ -69,7 +69,8 @@ SENTENCES = """
 14.4 MUST: exfiltration: logs without prompts, vectors, tenants | COM-LEAK-3:4
 14.4 MUST: spoofed keys: replays, exactly once | COM-IDEM-1:4 COM-LEAK-5
 14.4 MUST: poisoning: dimensions, NaN and infinities | VEC-DIM-1,4 COM-NUM-1 EMB-DIM-1 EMB-EMBED-2 | access lists
-14.4 MUST: exhaustion: deadlines are enforced | COM-DEADLINE-1,4 | rate limits of a tenant
+14.4 MUST: exhaustion: deadlines are enforced | COM-DEADLINE-1,4 | rate limits of a tenant: no capability
+    states one, and reaching the limit of an adapter would take its service away
 14.4 MUST: leakage: tenants apart, also in cache keys | COM-TENANT-1 COM-CACHE-1 COM-IDEM-2
 14.4 MUST: misuse: ranges are enforced, filters are mapped to ContentFiltered | LLM-SAMPLING-1:4 COM-FAULT-5,11 | that
     it is the subtype is a SHOULD (R12)

@@ -10,7 +10,8 @@ SENTENCES = """
 3 MUST: an adapter implements the contract of its protocol | COM-CAP-6 LLM-COMPLETE-1 VEC-QUERY-1 EMB-EMBED-1
     GRA-QUERY-1
 3 MUST: tenants are apart | COM-TENANT-1 COM-CACHE-1
-4 MUST: keys of JSON are told apart by case | COM-WIRE-6 schemas | keys of envelopes and of metadata in another case
+4 MUST: keys of JSON are told apart by case | COM-WIRE-6 VEC-UPSERT-6/KeysAreFolded schemas |
+    keys of envelopes in another case
 4 MUST: unknown keys of permissive objects are ignored | COM-CTX-1,4 COM-WIRE-13
 4 MUST: strict objects follow SCHEMA | COM-ENV-1 COM-ERR-1 COM-STREAM-1 LLM-MSG-9
 4 MUST: durations are milliseconds | COM-ENV-6 COM-ERR-22 COM-STREAM-10 COM-OBS-7,17 WIR-CTX-2
@@ -22,7 +23,7 @@ SENTENCES = """
 4 MUST: of scores, higher is better | VEC-SCORE-4
 4 MUST: numbers keep their types and ranges | LLM-SAMPLING-1:5 VEC-QUERY-9 COM-CTX-2
 4.1 MUST: integers are signed, of 64 bits | COM-NUM-3:4 WIR-JSON-1 | that it is a MUST for adapters
-4.1 MUST: floats are doubles | GRA-NODE-9/NumbersAreSingle | metadata of vectors
+4.1 MUST: floats are doubles | GRA-NODE-9/NumbersAreSingle VEC-UPSERT-6/NumbersOf32Bits | components of vectors (R128)
 4.1 MUST: durations are not negative | COM-ENV-3 COM-ERR-9 COM-STREAM-4 COM-OBS-7 GRA-QUERY-20
 4.1 MUST: NaN and infinities are refused | COM-NUM-1 COM-NUM-1/ToolSchemasNotChecked GRA-NODE-8 GRA-EDGE-10 |
     those in `ctx.attrs`
