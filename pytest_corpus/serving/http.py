@@ -9,7 +9,7 @@ from pytest_corpus.adapter.snapshot import to_bytes
 from pytest_corpus.serving.conversation import Conversation
 from pytest_corpus.serving.service import NOT_JSON, Service, error_envelope, failure_of
 from pytest_corpus.spec.errors import TAXONOMY
-from pytest_corpus.spec.transports import HOOKS_HEADER, JSON, NDJSON, SSE
+from pytest_corpus.spec.transports import HOOKS_HEADER, JSON, NDJSON, PROTOCOL_HEADER, SSE
 
 MAX_REQUEST_BYTES = 64 * 2**20
 ENDING_S = 2.0
@@ -50,6 +50,8 @@ class HttpServer:
         kind = _accepted(request.headers.get("Accept", "*/*"))
         if kind is None:
             return _refusal(406, "NotSupported", f"accept {JSON}, {NDJSON} or {SSE}")
+        if not _is_served(request.headers.get(PROTOCOL_HEADER, "")):
+            return _refusal(_status("NotSupported"), "NotSupported", "this major version is not supported")
         envelope, is_json = self._service.read(await request.read())
         if not is_json:
             return _json(to_bytes(NOT_JSON))
@@ -101,6 +103,12 @@ def _accepted(accept: str) -> str | None:
         if kind in named:
             return kind
     return JSON if any(part in ("", "*/*", "application/*") for part in named) else None
+
+
+def _is_served(protocol: str) -> bool:
+    """Return whether a version such as ``llm/v1.0`` is one of this major version, or none is named."""
+    version = protocol.partition("/")[2].strip()
+    return not version or version.partition(".")[0] == "v1"
 
 
 def _json(answer: bytes) -> web.Response:

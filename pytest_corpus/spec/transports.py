@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+PROTOCOL_HEADER = "X-Adapter-Protocol"
+"""The header by which a client may name the version that it speaks (SPECIFICATION 18.2)."""
+
 HOOKS_HEADER = "X-Corpus-Hooks"
 """The header in which the address of the hooks goes along with a request."""
 

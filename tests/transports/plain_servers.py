@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from pytest_corpus.reference.llm.adapter import ReferenceLLM
 from pytest_corpus.serving.service import NOT_JSON, Service, error_envelope, failure_of
 from pytest_corpus.spec.errors import TAXONOMY
-from pytest_corpus.spec.transports import HOOKS_HEADER, JSON, NDJSON, SSE
+from pytest_corpus.spec.transports import HOOKS_HEADER, JSON, NDJSON, PROTOCOL_HEADER, SSE
 
 
 class Server(Protocol):
@@ -133,6 +133,8 @@ class PlainHttp:
             await self.other_method(writer)
         elif request.headers.get("content-type", "").partition(";")[0] != JSON:
             await self.other_type(writer, envelope, hooks)
+        elif self.is_foreign(request.headers.get(PROTOCOL_HEADER.lower(), "")):
+            await self.send(writer, 501, refusal("NotSupported"), JSON)
         elif not is_json:
             await self.no_json(writer)
         elif accept not in (JSON, *self.offered):
@@ -144,6 +146,9 @@ class PlainHttp:
                 await self.stream(accept, frames, writer)
 
     # -- what may be broken ----------------------------------------------------------------------------
+
+    def is_foreign(self, version: str) -> bool:
+        return "/v2" in version
 
     async def other_method(self, writer: asyncio.StreamWriter) -> None:
         await self.send(writer, 405, b"", JSON)

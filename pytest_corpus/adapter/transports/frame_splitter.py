@@ -50,8 +50,8 @@ class Lines:
 class Events:
     """The `data` of each event is a frame; comments and other fields are passed over (WHATWG HTML 9.2.6).
 
-    An event without data is none. One that the end of the stream cuts off before its blank line counts too: the missing
-    line feed is legal here.
+    An event without data is none, nor is one that the end of the stream cuts off before its blank line (R87): its
+    reader never gets it.
     """
 
     def __init__(self) -> None:
@@ -81,9 +81,7 @@ class Events:
         self.waiting = len(self._rest) + sum(map(len, self._data))
 
     def end(self) -> Iterator[bytes]:
-        if self._rest:
-            yield from self._line(bytes(self._rest))
-        yield from self._line(b"")
+        yield from ()
 
     def _line(self, line: bytes) -> Iterator[bytes]:
         if not line:

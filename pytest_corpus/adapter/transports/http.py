@@ -136,7 +136,7 @@ class Http(RawTransport):
         raise aiohttp.ServerDisconnectedError
 
     async def raw(self, request: RawRequest, answer: RawAnswer) -> None:
-        headers = {"Content-Type": request.content_type, "Accept-Encoding": request.encoding}
+        headers = {"Content-Type": request.content_type, "Accept-Encoding": request.encoding, **request.headers}
         try:
             response = await self.post(request.data, request.accept, headers, method=request.method)
             try:

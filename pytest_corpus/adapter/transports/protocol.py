@@ -10,6 +10,9 @@ from pytest_corpus.redaction.values import type_name
 from pytest_corpus.spec.operations import BY_OP
 
 MAX_ANSWER_BYTES = 16 * 2**20
+
+TOO_LONG = f"an answer of more than {MAX_ANSWER_BYTES // 2**20} MiB"
+"""The text of the fault of a unary answer, or of one frame, that is not read to its end."""
 """A longer answer, frame or line is not read to its end."""
 
 _NOT_FINITE = re.compile(rb'"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b')
@@ -28,7 +31,7 @@ class CallFailed(Exception):
 
 def too_long() -> CallFailed:
     """Return the failure of a call whose answer is not read to its end."""
-    return CallFailed(CallFault("cut_off", f"an answer of more than {MAX_ANSWER_BYTES // 2**20} MiB"))
+    return CallFailed(CallFault("cut_off", TOO_LONG))
 
 
 def connection_failed(error: Exception) -> CallFailed:

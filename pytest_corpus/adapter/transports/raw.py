@@ -2,6 +2,7 @@
 
 import ssl
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -23,7 +24,7 @@ class RawRequest:
         envelope: the request, whatever it is.
         streaming: it goes to the streaming entry point.
         body: bytes that are sent in the place of the envelope; on stdio and WebSocket, of the whole message.
-        method, accept, content_type, encoding: of HTTP alone; `encoding` is what `Accept-Encoding` offers.
+        method, accept, content_type, encoding, headers: of HTTP alone; `encoding` is what `Accept-Encoding` offers.
         leave_after: after so many pieces nobody listens any more, as where a client goes away; None: to the end.
         disconnect: where somebody leaves a WebSocket, its connection is closed, which is one of its own.
         listen_s: how many seconds is listened to a channel of messages after the last answer, or after leaving it.
@@ -36,6 +37,7 @@ class RawRequest:
     accept: str = JSON
     content_type: str = JSON
     encoding: str = "identity"
+    headers: Mapping[str, str] = field(default_factory=dict)
     leave_after: int | None = None
     disconnect: bool = False
     listen_s: float = LISTEN_S

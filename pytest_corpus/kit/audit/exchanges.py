@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_corpus.adapter.exchange import Exchange, Frame, non_finite
+from pytest_corpus.adapter.transports.protocol import TOO_LONG
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit.envelopes import Finding, error_findings, overlong, success_findings
 from pytest_corpus.kit.audit.leaks import leak_findings
@@ -68,6 +69,8 @@ def audit(exchange: Exchange, context: AuditContext) -> Iterator[Finding]:
     if fault is not None and fault.kind in ENDS and not (fault.kind == "timeout" and exchange.limited):
         got = f"the exception {fault}" if fault.kind == "raised" else fault.text
         yield expect.BLOCKERS[fault.kind], Violation(ENDS[fault.kind], got)
+    if fault is not None and exchange.streaming and fault.text == TOO_LONG:
+        yield expect.SIZE, Violation(f"at most {MAX_FRAME_BYTES} bytes", TOO_LONG, f"frame {len(exchange.frames) + 1}")
     for frame in exchange.frames:
         for path in () if frame.finite else non_finite(frame.body):
             problem = Problem(path, NO_JSON, "NaN or an infinity", "")

@@ -47,9 +47,10 @@ SENTENCES = """
 6.2 MUST: an error in mid-stream is terminal | COM-STREAM-9
 6.2 MUST: keep-alives respect pacing and backpressure | streams COM-STREAM-6 | pacing and backpressure; the shape of a
     keep-alive is asked where one comes
-6.2 MUST: the terminal has exactly one `count_stream_final_outcome` | COM-OBS-11,18 EMB-OBS-1:2 EMB-OBS-2/FinishedStreamsAreUnavailable
-6.3 MUST: the mapping from a provider's error to a code is deterministic | COM-FAULT-1:7,9,12 COM-ERR-12 |
-    the same failure twice in a row
+6.2 MUST: the terminal has exactly one `count_stream_final_outcome` | COM-OBS-11,18 EMB-OBS-1:2
+    EMB-OBS-2/FinishedStreamsAreUnavailable
+6.3 MUST: the mapping from a provider's error to a code is deterministic | COM-FAULT-1:7,9,12 COM-ERR-12
+    COM-FAULT-1/SecondLimitIsUnavailable
 6.3 MUST: codes are those of ERRORS | COM-ERR-4
 6.3 MUST: retryable errors carry hints, such as `retry_after_ms` where there is one | COM-FAULT-8,10,14
 6.3 MUST: errors of validation are not retryable | COM-ERR-8 COM-WIRE-6:7 COM-CTX-2

@@ -3,7 +3,7 @@
 SENTENCES = """
 7.2 MUST: the capabilities of graphs: dialects, flags, limits | COM-CAP-2,4 GRA-DIALECT-1 GRA-QUERY-10 GRA-TRAV-15 |
     `retryable_codes`, `rate_limit_unit` and `max_qps`, which nothing on the wire follows from
-7.3.1 MUST: nodes are written and read back | GRA-NODE-1:5,7,12 GRA-MODEL-1
+7.3.1 MUST: nodes are written and read back | GRA-NODE-1:5,7,12 GRA-MODEL-1:3
 7.3.1 MUST: edges are written and read back | GRA-EDGE-1:4,7:9
 7.3.1 MUST: keys of properties are strings | GRA-NODE-6 GRA-EDGE-6
 7.3.1 MUST: values of properties are JSON | GRA-NODE-8:10 GRA-EDGE-10

@@ -106,7 +106,8 @@ SENTENCES = """
 17.3 MUST: a badge needs every test of the protocol to pass | run
 17.3 MUST: a badge needs every required operation | COM-CAP-6 run
 18.1 MUST: versions are semantic | not: documents
-18.2 MUST: an unsupported major version is NotSupported: it comes in a header | not: yet
+18.2 MUST: an unsupported major version is NotSupported: it comes in a header | TRA-HTTP-10:11 | that the header is read
+    at all is a SHOULD (R130)
 18.2 MUST: versions are advertised in `capabilities.protocol` | COM-CAP-3
 18.3 MUST: additions to v1 are compatible | lint | additions of adapters: only the schemas are held to it
 18.3 MUST: semantic changes wait for v2 | not: documents

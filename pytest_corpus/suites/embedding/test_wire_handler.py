@@ -26,7 +26,7 @@ pytestmark = pytest.mark.wire
 def test_new_texts_at_the_same_time_are_not_mixed_up(embedding: Embedding, operation: str) -> None:
     """Texts that no cache knows, sent together, get each its own vector."""
     embedding.require(operation)
-    texts = arranged(embedding, "plain", max(2, min(6, embedding.capabilities.limit("concurrency") or 6)))
+    texts = arranged(embedding, "plain", max(2, min(4, embedding.capabilities.limit("concurrency") or 4)))
     requests = [embedding.envelope(operation, embedding.requests.with_text(operation, text)) for text in texts]
     replies = [Reply(exchange) for exchange in embedding.fresh().send_all(requests)]
     other = embedding.fresh()

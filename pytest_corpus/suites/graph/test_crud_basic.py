@@ -10,12 +10,14 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import rules, subject
+from pytest_corpus.kit.generation.histories import check, converges, linearizable, require_strong_consistency
 from pytest_corpus.kit.generation.stateful import replayed, run_machine
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.graph.support.answers import failures
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.scenarios import items, state_machine
+from pytest_corpus.suites.graph.support.scenarios.concurrent_writes import history
 from pytest_corpus.suites.graph.support.scenarios.edges import unusable
 from pytest_corpus.suites.graph.support.scenarios.isolation import WHERE, at
 from pytest_corpus.suites.shared.claims.replays import EarlyReplays as TestEarlyReplays
@@ -318,6 +320,17 @@ class TestModel:
             steps=state_machine.SLOW_STEPS if slow else state_machine.STEPS,
             examples=state_machine.SLOW_EXAMPLES if slow else state_machine.EXAMPLES,
         )
+
+
+@rules(whole="GRA-MODEL-2", in_order="GRA-MODEL-3")
+def test_concurrent_operations_on_the_same_nodes(graph: Graph, requirement: str) -> None:
+    """Clients that write, read and delete two nodes at once see whole nodes, and in the end the last write."""
+    events = cached(graph, "history", lambda: history(graph))
+    if requirement == "GRA-MODEL-2":
+        check(events, converges, "whole nodes, and in the end the last write or nothing after a delete")
+        return
+    require_strong_consistency(graph)
+    check(events, linearizable, "an order of the operations in which each read sees the last write")
 
 
 def states_precision(graph: Graph) -> bool:

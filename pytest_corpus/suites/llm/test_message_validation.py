@@ -29,7 +29,7 @@ MALFORMED: dict[str, dict[str, Any]] = {
     "LLM-MSG-1": {
         **{
             f"role={role!r}": [{"role": role, "content": "hi"}]
-            for role in ("USER", "human", "bot", "function", "developer", "", " user", 7, None, ["user"])
+            for role in ("USER", "human", "developer", "", " user", 7, None, ["user"])
         },
         "last_role": [user("hi"), {"role": "human", "content": "hi"}],
         "first_role": [{"role": "human", "content": "hi"}, user("hi")],
@@ -42,9 +42,7 @@ MALFORMED: dict[str, dict[str, Any]] = {
     },
     "LLM-MSG-3": {
         "number_as_content": [user(7)],
-        "boolean_as_content": [user(False)],
         "null_as_content": [user(None)],
-        "object_as_content": [user({"text": "hi"})],
         "list_as_content": [user(["hi"])],
         "parts_as_content": [user([{"type": "text", "text": "hi"}])],
         "first_content": [user(7), user("hi")],
@@ -54,7 +52,6 @@ MALFORMED: dict[str, dict[str, Any]] = {
         "number": 7,
         "object": user("hi"),
         "list_of_strings": ["hi"],
-        "list_of_numbers": [7],
         "list_of_lists": [["hi"]],
         "list_of_nulls": [None],
         "one_is_not_an_object": [user("hi"), "hi"],
@@ -65,13 +62,9 @@ MALFORMED: dict[str, dict[str, Any]] = {
 
 STREAMED = (
     "role='human'",
-    "role=7",
     "last_role",
-    "no_role",
     "no_content",
     "parts_as_content",
-    "first_content",
-    "string",
     "list_of_strings",
     "one_is_not_an_object",
     "name=7",
@@ -234,7 +227,9 @@ def test_a_malformed_tool_is_refused(llm: LLM, operation: str, tools: Any) -> No
 )
 def test_a_malformed_tool_choice_is_refused(llm: LLM, operation: str, choice: Any) -> None:
     """`tool_choice` is auto, none, required or an object."""
-    used(llm, llm.tools and llm.capabilities.flag("supports_tool_choice"))
+    if llm.capabilities.flag("supports_tool_choice") is not True:
+        raise NotApplicable("tool_choice is not claimed (R72)")
+    offered(llm)
     has_tools(llm, operation)
     llm.refuses(operation, **with_tools(llm, tool_choice=choice))
 

@@ -5,15 +5,14 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.adapter.transports.protocol import MAX_ANSWER_BYTES
 from pytest_corpus.adapter.transports.raw import RawRequest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.fixtures import rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, in_words
 from pytest_corpus.kit.reply import error_names, looks_like_error, looks_like_success
 from pytest_corpus.spec.errors import TAXONOMY
-from pytest_corpus.spec.transports import JSON, STREAM_TYPES
+from pytest_corpus.spec.transports import JSON, PROTOCOL_HEADER, STREAM_TYPES
 from pytest_corpus.suites.transport.exchanges import (
     Seen,
     answered,
@@ -31,6 +30,9 @@ from pytest_corpus.suites.transport.exchanges import (
 )
 
 OTHER_TYPE = "text/plain"
+MAX_UNZIPPED_BYTES = 2 * 2**20
+"""A longer body is not read: its JSON may take thirty times as much memory."""
+
 GZIP_MAGIC = b"\x1f\x8b"
 
 
@@ -164,6 +166,28 @@ def test_a_format_that_is_not_offered_is_refused(subject: Subject) -> None:
         raise NotApplicable("every format is offered")
 
 
+@rules(refused="TRA-HTTP-10", read_as_it_is="TRA-HTTP-11")
+def test_another_major_version_is_refused(subject: Subject, requirement: str) -> None:
+    """A request whose header names version 2 is refused as NOT_SUPPORTED, and one of version 1.3 is served."""
+    one, two = (of_version(subject, version) for version in ("v1.3", "v2.0"))
+    bodies = [body_of(undelayed(answered(seen))) for seen in (one, two)]
+    served = [looks_like_success(body) for body in bodies]
+    if requirement == "TRA-HTTP-11" and served == [True, True]:
+        raise NotApplicable("the header X-Adapter-Protocol is not read")
+    if requirement == "TRA-HTTP-11":
+        with shown(one):
+            expect.that(served[0], "version 1.3 to be served", kind_of(bodies[0]), PROTOCOL_HEADER)
+    with shown(two):
+        expect.that("NotSupported" in error_names(bodies[1]), "NOT_SUPPORTED for version 2.0", kind_of(bodies[1]))
+
+
+def of_version(subject: Subject, version: str) -> Seen:
+    """The answer to a call that names a version of the protocol."""
+    headers = {PROTOCOL_HEADER: f"{subject.component}/{version}"}
+    request = RawRequest(subject.envelope("capabilities"), headers=headers)
+    return once(subject, f"version {version}", lambda: sent(subject, request))
+
+
 def body_of(seen: Seen) -> Any:
     """The value of a unary body; None where it is no JSON."""
     return lenient(seen.answer.body)
@@ -176,13 +200,19 @@ def other_type(subject: Subject) -> Seen:
 
 
 def unzipped(body: bytes) -> bytes:
-    """What gzip made of a body, in one member or more, as much as is ever read of an answer; empty where it is none."""
+    """Return what gzip made of a body, in one member or more; empty if it is none.
+
+    Raises:
+        NotAssessed: it is more than an envelope of capabilities ever is.
+    """
     found = b""
-    while body and len(found) < MAX_ANSWER_BYTES:
+    while body:
         reader = zlib.decompressobj(zlib.MAX_WBITS | 16)
         try:
-            found += reader.decompress(body, MAX_ANSWER_BYTES - len(found))
+            found += reader.decompress(body, MAX_UNZIPPED_BYTES + 1 - len(found))
         except zlib.error:
             break
+        if len(found) > MAX_UNZIPPED_BYTES:
+            raise NotAssessed(f"a compressed body of more than {MAX_UNZIPPED_BYTES // 2**20} MiB")
         body = reader.unused_data
     return found

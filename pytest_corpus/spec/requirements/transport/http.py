@@ -26,6 +26,13 @@ TRA-HTTP-8 MUST: A stream that is refused is an error frame in the format asked 
     application/json.
   from SPECIFICATION 4.2.3.2, R87; needs http, supports_streaming; for streaming
   hint: where no frame was sent yet, send the error as the only frame, or as JSON with its own status
+TRA-HTTP-10 SHOULD: A request whose header `X-Adapter-Protocol` names another major version is refused with
+    NOT_SUPPORTED.
+  from SPECIFICATION 18.2, R130; needs http
+  hint: read X-Adapter-Protocol, and answer NOT_SUPPORTED unless it names v1 or is missing
+TRA-HTTP-11 MUST: A header `X-Adapter-Protocol` that is read is read rightly: v1 is served, v2 is NOT_SUPPORTED.
+  from SPECIFICATION 18.2, SPECIFICATION 4.2.2, R130; needs http
+  hint: compare the major version alone: every llm/v1.x is served, and llm/v2.0 gets a NOT_SUPPORTED envelope
 TRA-HTTP-9 SHOULD: A streaming format that is not offered is refused with NOT_SUPPORTED and the status 406 or one of its
     class.
   from R87; needs http, supports_streaming; for streaming

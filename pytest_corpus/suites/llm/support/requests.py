@@ -85,14 +85,9 @@ class LLMRequests(Requests):
         return found + [Request(op, self.minimal(op), {"deadline_ms": number}) for op in self._llm.deadlined()]
 
     def _read(self, operation: str) -> list[str]:
-        """The parameters with numbers that an operation takes, and does not ignore as a stream may (R117)."""
-        taken = [name for name in (*RANGES, "max_tokens") if self._llm.takes(name, operation)]
-        ignored = [
-            name
-            for name in taken
-            if operation == "stream" and name in UNSIGNED and self._llm.accepts(operation, **{name: 50})
-        ]
-        return [name for name in taken if name not in ignored]
+        """The parameters with numbers that an operation takes, and may not ignore as a stream may some (R117)."""
+        names = [name for name in (*RANGES, "max_tokens") if operation == "complete" or name not in UNSIGNED]
+        return [name for name in names if self._llm.takes(name, operation)]
 
     def with_integer(self, number: int) -> list[Request]:
         return [Request(op, self.args(max_tokens=number)) for op in ("complete", "stream")]

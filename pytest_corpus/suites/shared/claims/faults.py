@@ -10,6 +10,7 @@ from pytest_corpus.adapter.hooks.provider import Plan
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import HOUR_MS, canary, in_ms, new_trace
@@ -54,6 +55,20 @@ class Faults:
         for reply in struck_in_turn(subject, others, kind, lambda reply: reply.is_a(canonical)):
             expect.refusal(reply, canonical)
         expect.refusal(provider_failure(subject, subject.principal, kind), canonical)
+
+    @pytest.mark.requirement("COM-FAULT-1")
+    def test_a_second_rate_limit_has_the_class_of_the_first(self, subject: Subject) -> None:
+        """Of two calls in a row that the provider limits, the second is ResourceExhausted too, if it is asked."""
+        name = subject.principal
+
+        def send(fresh: Subject) -> Reply | StreamReply:
+            expect.refusal(fresh.invoke(name, fresh.requests.distinct(name)), "ResourceExhausted")
+            return fresh.invoke(name, fresh.requests.distinct(name))
+
+        _, second = subject.with_fault("rate_limited", name, send, times=2 * MAX_PROVIDER_RETRIES)
+        if not second.exchange.reached_provider or not second.is_error:
+            raise NotApplicable("after a failure the provider is not asked, or no longer fails")
+        expect.refusal(second, "ResourceExhausted")
 
     @pytest.mark.requirement("COM-FAULT-8")
     @pytest.mark.parametrize("kind", PASSED_ON)

@@ -138,7 +138,7 @@ class ListedModels(Counting):
         return self.unknown_model(), f"{self.models()[0]}-{canary()}"
 
 
-PARTS, CUTS = 48, 20
+PARTS, CUTS = 48, 12
 """Of how many parts a generated text is made, and at how many places it is cut."""
 
 

@@ -33,7 +33,7 @@ TRICKY = {
 INJECTIONS = ("quoted", "closing", "steps", "backslash_quote")
 """Those that end a text, a condition or a step of a query."""
 
-TRICKY_IN_STREAMS = (*INJECTIONS, "apostrophe", "double_quote", "parameter", "newline", "unicode")
+TRICKY_IN_STREAMS = (*INJECTIONS, "parameter", "unicode")
 """Those that a stream is asked for, as it binds with the code of `query`."""
 
 TYPED: dict[str, tuple[Any, Any]] = {
