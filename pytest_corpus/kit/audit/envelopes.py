@@ -58,8 +58,9 @@ def error_findings(body: Mapping[str, Any], component: str, edition: str | None)
             yield "COM-ERR-2", Violation("a string", found=body.get(key), path=key)
     if body.get("ok") is not False:
         yield "COM-ERR-2", Violation("false", found=body.get("ok"), path="ok")
-    if isinstance(message, str) and not message.strip():
-        yield "COM-ERR-5", Violation("a message for a person", "an empty string", "message")
+    if isinstance(message, str) and not _is_readable(message):
+        got = "a sign or two" if message.strip() else "an empty string"
+        yield "COM-ERR-5", Violation("a message for a person", got, "message")
     if not _is_elapsed(body, edition):
         yield "COM-ERR-9", Violation("a non-negative number", found=body.get("ms"), path="ms")
     if retry_after is not None and not _is_at_least_0(retry_after):
@@ -133,6 +134,12 @@ def overlong(requirement: str, ms: Any, seconds: float) -> Iterator[Finding]:
     most = seconds * 1000 + CLOCKS_MS
     if _is_at_least_0(ms) and ms > most:
         yield requirement, Violation(f"at most {most:.0f} ms, which the call took", f"{ms:.0f}", "ms")
+
+
+def _is_readable(message: str) -> bool:
+    """Check that a message has a word: three letters, or one of a script whose letters may be words."""
+    letters = [sign for sign in message if sign.isalpha()]
+    return len(letters) > 2 or any(not sign.isascii() for sign in letters)
 
 
 def _is_elapsed(body: Mapping[str, Any], edition: str | None) -> bool:

@@ -71,7 +71,7 @@ COM-ERR-3 MUST: The `code` of an error is written in UPPER_SNAKE_CASE.
 COM-ERR-4 MUST: `error` is a canonical class or an allowed subtype, and `code` names the same class.
   from SPECIFICATION 4.2.1, ERRORS 1, ERRORS 2.1, R7
   hint: take `error` and `code` from one table of classes; a code of your own belongs in details.adapter_code
-COM-ERR-5 MUST: The `message` of an error is not empty.
+COM-ERR-5 MUST: The `message` of an error is not empty, and has a word that a person can read.
   from ERRORS 2.1, SPECIFICATION 11.1, R6
   hint: give each class a message of its own as the default; blanks do not count
 COM-ERR-6 MUST: `retry_after_ms` is absent, null or a non-negative number.
