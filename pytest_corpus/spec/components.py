@@ -43,7 +43,8 @@ ROWS = (
         """
         wire_handler capabilities_shape namespace_operations upsert_basic query_basic
         query_basic_scores dimension_validation filtering_semantics delete_operations
-        batch_size_limits health_report context_siem deadline_enforcement error_mapping_retryable
+        batch_size_limits health_report context_siem context_siem_tenants
+        deadline_enforcement error_mapping_retryable
         """,
     ),
     _component(

@@ -11,7 +11,6 @@ from markdown_it import MarkdownIt
 
 from pytest_corpus.spec.capabilities import FACTS
 from pytest_corpus.spec.components import COMPONENTS
-from pytest_corpus.spec.coverage import MODULES, sentences
 from pytest_corpus.spec.documents import SECTIONS
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.operations import operations_of
@@ -94,6 +93,6 @@ def test_the_sections_name_the_requirements_that_cite_them() -> None:
 def test_the_coverage_has_every_sentence() -> None:
     """Each sentence is a row below its document."""
     (page,) = coverage.pages().values()
-    for document in MODULES:
+    for document in coverage.FILES:
         part = page.partition(f"\n## {document}\n")[2].partition("\n## ")[0]
-        assert all(f"| {each.level} | {each.text} | " in part for each in sentences(document))
+        assert all(f"| {each.level} | {each.text} | " in part for each in coverage.sentences(document))

@@ -28,10 +28,11 @@ from pytest_corpus.suites.vector.support.geometry import direction
 from pytest_corpus.suites.vector.support.sandbox import Sandbox, within
 from pytest_corpus.suites.vector.support.scenarios import flow
 from pytest_corpus.suites.vector.support.scenarios.checks import described_by, exactly, present
-from pytest_corpus.suites.vector.support.shared import Item, context_of
+from pytest_corpus.suites.vector.support.scenarios.tenants import answers_with, two_tenants
+from pytest_corpus.suites.vector.support.shared import context_of
 
 WRITES = ("upsert", "delete", "delete_by_filter", "create_namespace", "delete_namespace")
-"""What a key may be replayed for."""
+"""The writes that a key may be replayed for."""
 
 
 @pytest.mark.requirement("COM-CTX-6")
@@ -168,20 +169,6 @@ def test_another_query_under_the_same_key_has_its_own_answer(vector: Vector, ope
         answers_with(keyed, item, 1, operation)
 
 
-def answers_with(sandbox: Sandbox, item: Item, top_k: int, operation: str = "query") -> None:
-    """A query for a vector finds it and nothing else."""
-    if operation == "query":
-        reply = sandbox.ask(item["vector"], top_k)
-        expect.readable(reply)
-        if reply.is_a("IndexNotReady", "ResourceExhausted"):
-            raise NotAssessed(f"a query is answered with {reply}")
-        with expect.resting_on("VEC-QUERY-1"):
-            found = sandbox.own(matches_of(expect.success(reply, "a query to be answered")))
-    else:
-        found = sandbox.matches(item["vector"], top_k, by=operation)
-    expect.that([*map(id_of, found)] == [item["id"]], "the one vector that the query is to find", "another answer")
-
-
 @pytest.mark.requirement("COM-IDEM-2")
 def test_an_idempotency_key_belongs_to_its_tenant(vector: Vector) -> None:
     """The same upsert under the same key of another tenant is carried out for that tenant."""
@@ -255,6 +242,29 @@ def needs(vector: Vector, write: str) -> None:
         vector.require(write)
 
 
+@pytest.mark.requirement("COM-IDEM-2")
+def test_an_idempotency_key_of_any_write_belongs_to_its_tenant(vector: Vector) -> None:
+    """Every writing operation of two tenants under one key is carried out for both (R126)."""
+    require_tenants(vector)
+    item, key, name = vector.item(70), new_key(), vector.name("shared")
+    vector.require("query", "delete")
+    tenants = [within(each, **key) for each in two_tenants(vector)]
+    for sandbox in tenants:
+        expect.success(sandbox.upsert(item), "an upsert")
+    for sandbox in tenants:
+        exactly(within(sandbox, **new_key()), item, claim="the vector of each tenant")
+        expect.success(sandbox.delete(ids=[item["id"]]), "a delete")
+    for sandbox in tenants:
+        exactly(within(sandbox, **new_key()), claim="no vector of either tenant")
+    for operation in ("create_namespace", "delete_namespace") if vector.namespaces else ():
+        for sandbox in tenants:
+            args = vector.named(name) if operation == "create_namespace" else {"namespace": name}
+            expect.success(vector.call(operation, args, sandbox.ctx), f"a {operation}")
+            known = vector.call("query", {**vector.looking(), "namespace": name}, {"tenant": sandbox.ctx["tenant"]})
+            made = not known.is_a("BadRequest") or known.is_success
+            expect.that(made is (operation == "create_namespace"), f"{operation} to be carried out", str(known))
+
+
 @pytest.mark.requirement("COM-IDEM-3")
 @pytest.mark.parametrize("tenant", [False, True], ids=["without_tenant", "with_tenant"])
 @pytest.mark.parametrize("write", WRITES)
@@ -321,109 +331,3 @@ def test_a_write_that_failed_can_be_sent_again(vector: Vector) -> None:
     args = {"vectors": [fresh.item(40)], **fresh.requests.in_scratch}
     result = replays.can_be_sent_again(fresh, "upsert", args).result
     expect.that(not failures_of(result), "the write to be carried out", "a failed item", "result.failures")
-
-
-# -- tenants --------------------------------------------------------------------------------------------
-
-
-def two_tenants(vector: Vector, *items: Any) -> list[Sandbox]:
-    """A namespace of one name for each of two tenants, the first one's with these vectors.
-
-    Raises:
-        NotApplicable: capabilities do not claim that tenants are kept apart.
-    """
-    require_tenants(vector)
-    name, tenants = vector.name("shared"), [f"tenant-{canary()}" for _ in range(2)]
-    one = vector.sandbox(*items, tenant=tenants[0], name=name)
-    return [one, vector.sandbox(tenant=tenants[1], name=name)]
-
-
-@pytest.mark.requirement("COM-TENANT-1")
-def test_one_tenant_does_not_find_what_another_wrote(vector: Vector) -> None:
-    """The vectors of one tenant are in no answer to another, who has a namespace of the same name."""
-    require_tenants(vector)
-    item, own = vector.item(40, {"kind": "a"}), vector.item(120, {"kind": "a"})
-    one, other = two_tenants(vector, item)
-    other.put(own)
-    asked: list[dict[str, Any]] = [{}]
-    asked += [{"by": "batch_query"}] if vector.works("batch_query") else []
-    asked += [{"filter": {"kind": "a"}}] if vector.filters_work() else []
-    for more in asked:
-        found = other.ids(item["vector"], 3, **more)
-        expect.that(item["id"] not in found, "vectors of the tenant only", "one of another tenant", "result.matches")
-        there = own["id"] in (other.contents() if vector.approximate else found)
-        expect.that(there, "the vector of the tenant", "none", "result.matches")
-    exactly(one, item)
-
-
-@pytest.mark.requirement("COM-TENANT-1")
-@pytest.mark.parametrize("change", ["upsert", "delete", "delete_by_filter", "delete_namespace"])
-def test_one_tenant_does_not_change_what_another_wrote(vector: Vector, change: str) -> None:
-    """Overwriting or deleting the same id, filter or namespace leaves the other tenant's vectors as they are."""
-    require_tenants(vector)
-    if change == "delete_by_filter":
-        vector.need_filter_deletes()
-    if change == "delete_namespace":
-        vector.need_namespaces()
-    item = vector.item(40, {"kind": "a"})
-    one, other = two_tenants(vector, item)
-    same = {"kind": "a" if change == "delete_by_filter" else "other"}
-    other.put({**item, "vector": direction(130, vector.dimensions), "metadata": same})
-    reply = {
-        "upsert": lambda: other.upsert({**item, "metadata": {"kind": "again"}}),
-        "delete": lambda: other.delete(ids=[item["id"]]),
-        "delete_by_filter": lambda: other.delete(filter=same),
-        "delete_namespace": lambda: vector.call("delete_namespace", {"namespace": other.name}, other.ctx),
-    }[change]()
-    expect.success(reply, f"a {change}")
-    found = exactly(one, item, claim="the vectors of the other tenant")
-    expect.that(described_by(found[item["id"]], {"kind": "a"}), "the metadata as before", "others")
-
-
-@pytest.mark.requirement("COM-TENANT-1")
-def test_what_a_tenant_wrote_is_not_found_without_a_tenant(vector: Vector) -> None:
-    """A call that names no tenant finds nothing of a tenant's."""
-    require_tenants(vector)
-    item, name = vector.item(40), vector.name("shared")
-    one = vector.sandbox(item, tenant=f"tenant-{canary()}", name=name)
-    untenanted = vector.sandbox(name=name)
-    expect.that(item["id"] not in untenanted.ids(item["vector"], 3), "nothing of a tenant's", "its vector")
-    present(one, item)
-
-
-@pytest.mark.requirement("COM-TENANT-2")
-def test_health_names_nothing_of_another_tenant(vector: Vector) -> None:
-    """Neither a namespace nor an id of one tenant stands in the report for another, or for a call without one."""
-    require_tenants(vector)
-    vector.require("health")
-    item = {**vector.item(40), "id": vector.name(canary(20))}
-    sandbox = vector.sandbox(item, tenant=f"tenant-{canary()}", name=vector.name(canary(20)))
-    for ctx in (new_tenant(), {}):
-        report = json.dumps(expect.success(vector.call("health", ctx=ctx), "a report"))
-        named = item["id"] in report or (vector.namespaces and sandbox.name in report)
-        expect.that(not named, "nothing of another tenant's", "the name of what it keeps", "result")
-
-
-@pytest.mark.requirement("COM-CACHE-1")
-@pytest.mark.parametrize("operation", ["query", "batch_query"])
-def test_a_cached_answer_stays_with_its_tenant(vector: Vector, operation: str) -> None:
-    """The same query of two tenants, asked in turn, finds each one's own vectors every time."""
-    vector.require("query", operation)
-    finds_its_own(vector, operation, {})
-
-
-@pytest.mark.requirement("COM-CACHE-2")
-@pytest.mark.parametrize("scope", CACHE_SCOPES)
-def test_a_cache_scope_does_not_share_answers(vector: Vector, scope: str) -> None:
-    """Whatever two tenants say of the cache's scope, neither finds the other's vectors."""
-    vector.require("query")
-    finds_its_own(vector, "query", cache_scope(vector, scope))
-
-
-def finds_its_own(vector: Vector, operation: str, ctx: dict[str, Any]) -> None:
-    """The same query of two tenants finds each one's own vector, whoever asked before."""
-    items = [vector.item(45), vector.item(45)]
-    sandboxes = two_tenants(vector, items[0])
-    sandboxes[1].put(items[1])
-    for number in (0, 1, 0):
-        answers_with(within(sandboxes[number], **ctx), items[number], 2, operation)

@@ -34,6 +34,7 @@ NOTHING: dict[str, dict[str, Any]] = {
     "nothing": {},
     "ids_null": {"ids": None},
     "both_null": {"ids": None, "filter": None},
+    "empty_filter": {"filter": {}},
 }
 """Arguments of a delete that name no vectors."""
 
@@ -46,8 +47,8 @@ OPERATORS: tuple[tuple[dict[str, Any], set[int]], ...] = (
 )
 """Terms on `part`, and the parts that meet them."""
 
-STRANGE = {"kind": {"$no_such_operator": "a"}}
-"""A filter with an operator that no document knows."""
+STRANGE: tuple[dict[str, Any], ...] = ({"kind": {"$no_such_operator": "a"}}, {"kind": None})
+"""Filters that no vector meets which has a word under the key: an unknown operator, and null."""
 
 
 def filled(vector: Vector) -> tuple[Sandbox, list[dict[str, Any]]]:
@@ -180,6 +181,16 @@ def test_a_delete_by_filter_leaves_what_does_not_meet_it(vector: Vector) -> None
 
 
 @pytest.mark.requirement("VEC-DELETE-6")
+def test_ids_and_a_filter_restrict_each_other(vector: Vector) -> None:
+    """A delete with both is refused, or removes only what both name (R131)."""
+    vector.need_filter_deletes()
+    sandbox, items = filled(vector)
+    reply = sandbox.delete(ids=[items[0]["id"]], filter={"kind": "b"})
+    expect.either(reply, "BadRequest", "NotSupported")
+    present(sandbox, *items)
+
+
+@pytest.mark.requirement("VEC-DELETE-6")
 def test_all_terms_of_a_delete_by_filter_must_hold(vector: Vector) -> None:
     """Of vectors that meet one of two terms only, none is removed."""
     vector.need_filter_deletes()
@@ -242,7 +253,7 @@ def test_a_delete_of_nothing_in_particular_removes_nothing(vector: Vector, requi
 def test_a_delete_of_nothing_in_particular_is_refused(vector: Vector) -> None:
     """Without `ids` and without `filter`, or with null in their place, a delete is a bad request."""
     vector.require("delete")
-    for args in NOTHING.values():
+    for args in (given for given in NOTHING.values() if given.get("filter") is None):
         expect.refusal(vector.call("delete", {**vector.requests.in_scratch, **args}), "BadRequest")
 
 
@@ -276,9 +287,10 @@ def test_a_deleted_id_can_be_upserted_again(vector: Vector) -> None:
 
 @pytest.mark.requirement("VEC-DELETE-11")
 def test_a_delete_by_a_filter_that_cannot_be_served_removes_nothing(vector: Vector) -> None:
-    """A filter with an unknown operator, or any filter where deletes take none, is not taken for all vectors."""
+    """A filter with an unknown operator or null, or any where deletes take none, is not taken for all vectors."""
     sandbox, items = filled(vector)
-    sandbox.delete(filter=STRANGE)
+    for strange in STRANGE:
+        sandbox.delete(filter=strange)
     present(sandbox, *items)
     if not vector.deletes_by_filter:
         reply = sandbox.delete(filter={"kind": "a"})

@@ -20,12 +20,13 @@ def nested(stated: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def floating(value: Any) -> Any:
-    """The same JSON value with every integer as a float."""
+    """The same JSON value with every integer as a float that holds it."""
     if isinstance(value, dict):
         return {key: floating(inner) for key, inner in value.items()}
     if isinstance(value, list):
         return list(map(floating, value))
-    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    fits = isinstance(value, int) and not isinstance(value, bool) and abs(value) <= 2**53
+    return float(value) if fits else value
 
 
 class BareIterator:

@@ -59,6 +59,9 @@ COM-ENV-5 MUST: `ok` is true in a unary success.
 COM-ENV-6 MUST: The `ms` of a unary success is the time that the call took.
   from SPECIFICATION 4, SPECIFICATION 4.2.1, R116
   hint: take the time when the call comes in and when its answer goes out, on a monotonic clock, in milliseconds
+COM-ENV-7 SHOULD: Answers to calls that take long do not all say that they took 0 ms.
+  from SPECIFICATION 4, SCHEMA 3.1, R116; needs provider
+  hint: take the time of a call on a monotonic clock; do not write a constant
 COM-ERR-1 MUST: An error envelope has no keys beyond ok, code, error, message, retry_after_ms, details, ms.
   from SPECIFICATION 4.2.1, SCHEMA 3.1, R5
   hint: move http_status, throttle_scope and other additions into `details`

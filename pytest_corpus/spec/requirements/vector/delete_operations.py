@@ -16,13 +16,14 @@ VEC-DELETE-4 MUST: A delete by ids leaves all other vectors as they are.
 VEC-DELETE-5 MUST: A delete by filter, where it is offered, removes every vector that meets the filter.
   from SPECIFICATION 9.2, R31, R131; needs supports_filters
   hint: remove all vectors that pass the filter, with no limit such as top_k
-VEC-DELETE-6 MUST: A delete by filter leaves all vectors that do not meet the filter.
-  from SPECIFICATION 9.2, R31; needs supports_filters
+VEC-DELETE-6 MUST: A delete by filter leaves all vectors that do not meet the filter, or that `ids` beside it do not
+    name.
+  from SPECIFICATION 9.2, R31, R131; needs supports_filters
   hint: test vectors by the filter code of `query`; no `ids` does not mean all of them
 VEC-DELETE-7 MUST: The count of a delete by ids is the number of vectors that it removed.
   from SCHEMA 4.2.2, SPECIFICATION 12.5
   hint: count the vectors that were removed, not those that are left
-VEC-DELETE-8 MUST: A delete with neither `ids` nor `filter` removes nothing.
+VEC-DELETE-8 MUST: A delete with neither `ids` nor `filter`, or with an empty filter alone, removes nothing.
   from SPECIFICATION 9.2, R98
   hint: look for `ids` or a filter before you touch the namespace; neither of them does not mean all vectors
 VEC-DELETE-9 MUST: A delete with an argument of the wrong type is refused with BAD_REQUEST and removes nothing.

@@ -17,6 +17,7 @@ from pytest_corpus.kit.component import Subject, holds
 from pytest_corpus.kit.expect import note_check
 from pytest_corpus.kit.fixtures import rules
 from pytest_corpus.kit.outcomes import Keys, NotAssessed, Violation
+from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import canary, in_ms
 from pytest_corpus.suites.shared.claims.context import failed_stream, tenant_hash, works
 
@@ -60,6 +61,11 @@ class Labels:
     def test_the_time_of_a_call_is_its_own(self, subject: Subject, requirement: str) -> None:
         """A call whose provider takes a while, and then answers or fails, says that it took about as long."""
         timed(subject, subject.principal, requirement)
+
+    @pytest.mark.requirement("COM-ENV-7")
+    def test_a_long_call_takes_time(self, subject: Subject) -> None:
+        """Answers to calls whose provider takes a while do not all say that they took no time."""
+        expect.that(not stands_still(subject), "the time of the call", "0 in every answer", "ms")
 
     @pytest.mark.requirement("COM-OBS-26")
     def test_an_unknown_operation_is_no_label(self, subject: Subject) -> None:
@@ -146,32 +152,57 @@ def timed(subject: Subject, name: str, requirement: str) -> None:
     Without the hook `provider` only the latter is asked.
 
     Raises:
-        NotAssessed: the call did not wait for its provider.
+        NotAssessed: the call did not wait for its provider, or every answer says 0.
     """
     kind = "unavailable" if requirement == "COM-ERR-22" else "slow"
     if "provider" not in subject.client.hooks:
         reply = plain(subject, name) if kind == "slow" else subject.invoke(name, subject.requests.wrong_types(name))
         holds(requirement, reply, subject)
         return
+    reply = delayed(subject, name, kind)
+    exchange = reply.exchange
+    found = [telemetry.the_one(exchange).ms] if requirement == "COM-OBS-17" else times(subject, exchange)
+    if not any(found) and stands_still(subject):
+        raise NotAssessed("the adapter says that every call takes 0 ms")
+    holds(requirement, reply, subject)
+    for ms in found:
+        long_enough(ms)
+
+
+def delayed(subject: Subject, name: str, kind: str) -> Reply | StreamReply:
+    """A call whose provider takes a while, and then answers or fails.
+
+    Raises:
+        NotAssessed: the call did not wait for its provider.
+    """
     reply = cached(subject, ("timed", name, kind), lambda: subject.with_fault(kind, name, delay_ms=DELAY_MS)[1])
     with expect.resting_on(subject.operation(name).works if kind == "slow" else "COM-FAULT-2"):
         works(reply, "a call whose provider is slow") if kind == "slow" else expect.refusal(reply, "Unavailable")
-    exchange = reply.exchange
-    if exchange.elapsed_s * 1000 < DELAY_MS:
+    if reply.exchange.elapsed_s * 1000 < DELAY_MS:
         raise NotAssessed("the call did not wait for its provider")
-    holds(requirement, reply, subject)
-    for number, frame in enumerate(exchange.frames, start=1):
-        early = exchange.streaming and (frame.at_s * 1000 < DELAY_MS or not subject.has_content(frame.body))
-        if requirement != "COM-OBS-17" and not early:
-            long_enough(frame.body.get("ms"), f"frame {number}, ms" if exchange.streaming else "ms")
-    if requirement == "COM-OBS-17":
-        long_enough(telemetry.the_one(exchange).ms, "ms")
+    return reply
 
 
-def long_enough(ms: Any, path: str) -> None:
+def times(subject: Subject, exchange: Exchange) -> list[Any]:
+    """The `ms` of an answer; of a stream those of the frames with content that came after the delay."""
+    late = [frame for frame in exchange.frames if frame.at_s * 1000 >= DELAY_MS and subject.has_content(frame.body)]
+    return [frame.body.get("ms") for frame in (late if exchange.streaming else exchange.frames)]
+
+
+def stands_still(subject: Subject) -> bool:
+    """Return whether a success and an error both say 0, although the provider took a while.
+
+    Raises:
+        NotAssessed: the calls did not wait for their provider.
+    """
+    replies = [delayed(subject, subject.principal, kind) for kind in ("slow", "unavailable")]
+    return all(ms == 0 for reply in replies for ms in times(subject, reply.exchange))
+
+
+def long_enough(ms: Any) -> None:
     """A time is at least nine tenths of what the provider took (R116); null says nothing (R6)."""
     least = SHORTER * DELAY_MS
-    expect.that(ms is None or ms >= least, f"at least {least:g} ms", found=ms, path=path)
+    expect.that(ms is None or ms >= least, f"at least {least:g} ms", found=ms, path="ms")
 
 
 def labels_between(label: Callable[[int], str], first: int, last: int) -> set[str]:

@@ -1,0 +1,141 @@
+"""Tenants: what one writes, another neither reads nor changes (SPECIFICATION 6.1, 14.1; R25, R27, R55, R127)."""
+
+import json
+import time
+from typing import Any
+
+import pytest
+
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.requests import canary
+from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, cache_scope
+from pytest_corpus.suites.shared.contexts import new_tenant, require_tenants
+from pytest_corpus.suites.vector.support.answers import matches_of, metadata_of, results_of
+from pytest_corpus.suites.vector.support.component import Vector, vector
+from pytest_corpus.suites.vector.support.geometry import direction
+from pytest_corpus.suites.vector.support.sandbox import within
+from pytest_corpus.suites.vector.support.scenarios.checks import described_by, exactly, present
+from pytest_corpus.suites.vector.support.scenarios.tenants import answers_with, two_tenants
+
+MERGED_S = 0.3
+"""Data of tenants that an index merges later would be seen after this time."""
+
+
+@pytest.mark.requirement("COM-TENANT-1")
+def test_one_tenant_does_not_find_what_another_wrote(vector: Vector) -> None:
+    """The vectors of one tenant are in no answer to another, who has a namespace of the same name."""
+    require_tenants(vector)
+    item, own = vector.item(40, {"kind": "a"}), vector.item(120, {"kind": "a"})
+    one, other = two_tenants(vector, item)
+    other.put(own)
+    asked: list[dict[str, Any]] = [{}]
+    asked += [{"by": "batch_query"}] if vector.works("batch_query") else []
+    asked += [{"filter": {"kind": "a"}}] if vector.filters_work() else []
+    for more in asked:
+        found = other.ids(item["vector"], 3, **more)
+        expect.that(item["id"] not in found, "vectors of the tenant only", "one of another tenant", "result.matches")
+        there = own["id"] in (other.contents() if vector.approximate else found)
+        expect.that(there, "the vector of the tenant", "none", "result.matches")
+    exactly(one, item)
+
+
+@pytest.mark.requirement("COM-TENANT-1")
+@pytest.mark.parametrize("change", ["upsert", "delete", "delete_by_filter", "delete_namespace"])
+def test_one_tenant_does_not_change_what_another_wrote(vector: Vector, change: str) -> None:
+    """Overwriting or deleting the same id, filter or namespace leaves the other tenant's vectors as they are."""
+    require_tenants(vector)
+    if change == "delete_by_filter":
+        vector.need_filter_deletes()
+    if change == "delete_namespace":
+        vector.need_namespaces()
+    item = vector.item(40, {"kind": "a"})
+    one, other = two_tenants(vector, item)
+    same = {"kind": "a" if change == "delete_by_filter" else "other"}
+    other.put({**item, "vector": direction(130, vector.dimensions), "metadata": same})
+    reply = {
+        "upsert": lambda: other.upsert({**item, "metadata": {"kind": "again"}}),
+        "delete": lambda: other.delete(ids=[item["id"]]),
+        "delete_by_filter": lambda: other.delete(filter=same),
+        "delete_namespace": lambda: vector.call("delete_namespace", {"namespace": other.name}, other.ctx),
+    }[change]()
+    expect.success(reply, f"a {change}")
+    found = exactly(one, item, claim="the vectors of the other tenant")
+    expect.that(described_by(found[item["id"]], {"kind": "a"}), "the metadata as before", "others")
+
+
+@pytest.mark.requirement("COM-TENANT-1")
+def test_a_namespace_that_only_another_tenant_has_is_unknown(vector: Vector) -> None:
+    """No operation on its name reads or changes it, nor is it there a moment later (R127)."""
+    require_tenants(vector)
+    vector.need_namespaces()
+    vector.require("query", "upsert", "delete")
+    item = vector.item(40, {"kind": "a"})
+    one = vector.sandbox(item, tenant=f"tenant-{canary()}")
+    other = within(one, **new_tenant())
+    query = {"vector": item["vector"], "top_k": 1}
+    requests: list[tuple[str, dict[str, Any]]] = [
+        ("query", query),
+        ("batch_query", {"queries": [other.args(**query)]}),
+        ("upsert", {"vectors": [{**item, "metadata": {"kind": "other"}}]}),
+        ("delete", {"ids": [item["id"]]}),
+        ("delete_namespace", {}),
+    ]
+    time.sleep(MERGED_S)
+    for name, args in requests:
+        reply = vector.call(name, other.args(**args), other.ctx)
+        expect.readable(reply)
+        reads = reply.is_success and name in ("query", "batch_query")
+        for result in ([reply.result] if name == "query" else results_of(reply.result)) if reads else ():
+            kinds = [metadata_of(match).get("kind") for match in matches_of(result)]
+            expect.that("a" not in kinds, "nothing of another tenant's", "its vector", "result.matches")
+    found = exactly(one, item, claim="the vectors of the other tenant")
+    expect.that(described_by(found[item["id"]], {"kind": "a"}), "the metadata as before", "others")
+
+
+@pytest.mark.requirement("COM-TENANT-1")
+def test_what_a_tenant_wrote_is_not_found_without_a_tenant(vector: Vector) -> None:
+    """A call that names no tenant finds nothing of a tenant's."""
+    require_tenants(vector)
+    item, name = vector.item(40), vector.name("shared")
+    one = vector.sandbox(item, tenant=f"tenant-{canary()}", name=name)
+    untenanted = vector.sandbox(name=name)
+    expect.that(item["id"] not in untenanted.ids(item["vector"], 3), "nothing of a tenant's", "its vector")
+    present(one, item)
+
+
+@pytest.mark.requirement("COM-TENANT-2")
+def test_health_names_nothing_of_another_tenant(vector: Vector) -> None:
+    """Neither a namespace nor an id of one tenant stands in the report for another, or for a call without one."""
+    require_tenants(vector)
+    vector.require("health")
+    item = {**vector.item(40), "id": vector.name(canary(20))}
+    sandbox = vector.sandbox(item, tenant=f"tenant-{canary()}", name=vector.name(canary(20)))
+    for ctx in (new_tenant(), {}):
+        report = json.dumps(expect.success(vector.call("health", ctx=ctx), "a report"))
+        named = item["id"] in report or (vector.namespaces and sandbox.name in report)
+        expect.that(not named, "nothing of another tenant's", "the name of what it keeps", "result")
+
+
+@pytest.mark.requirement("COM-CACHE-1")
+@pytest.mark.parametrize("operation", ["query", "batch_query"])
+def test_a_cached_answer_stays_with_its_tenant(vector: Vector, operation: str) -> None:
+    """The same query of two tenants, asked in turn, finds each one's own vectors every time."""
+    vector.require("query", operation)
+    finds_its_own(vector, operation, {})
+
+
+@pytest.mark.requirement("COM-CACHE-2")
+@pytest.mark.parametrize("scope", CACHE_SCOPES)
+def test_a_cache_scope_does_not_share_answers(vector: Vector, scope: str) -> None:
+    """Whatever two tenants say of the cache's scope, neither finds the other's vectors."""
+    vector.require("query")
+    finds_its_own(vector, "query", cache_scope(vector, scope))
+
+
+def finds_its_own(vector: Vector, operation: str, ctx: dict[str, Any]) -> None:
+    """The same query of two tenants finds each one's own vector, whoever asked before."""
+    items = [vector.item(45), vector.item(45)]
+    sandboxes = two_tenants(vector, items[0])
+    sandboxes[1].put(items[1])
+    for number in (0, 1, 0):
+        answers_with(within(sandboxes[number], **ctx), items[number], 2, operation)
