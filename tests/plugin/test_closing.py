@@ -118,13 +118,11 @@ FEW = "--corpus-requirement=LLM-COMPLETE-2,COM-CAP-2"
 
 @pytest.fixture
 def shapes(project: Project) -> Project:
-    """A folder with every shape of factory."""
     project.adapter(SHAPES, name="shapes")
     return project
 
 
 def life(project: Project) -> list[str]:
-    """What the adapters noted."""
     path = project.path / "life.txt"
     return path.read_text().split() if path.exists() else []
 

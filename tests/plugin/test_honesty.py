@@ -9,7 +9,6 @@ HOOKLESS = "def hookless(): return llm()\n"
 
 
 def run(project: Project, declared: str, *options: str) -> pytest.RunResult:
-    """A run of the whole suite."""
     return project.run(f"--corpus-adapter={declared}", "--corpus-report=r.json", *options)
 
 

@@ -95,7 +95,6 @@ KEY = "sk_live_51H8xAbCdEf"
 
 
 def run(project: Project, name: str, *, apart: bool = False) -> pytest.RunResult:
-    """A run of a few requirements."""
     project.adapter(HOSTILE, name="hostile")
     given = (f"--corpus-adapter=hostile:{name}", "-ocorpus_call_timeout=2", "--corpus-report=r.json", FEW)
     return project.run_apart(*given) if apart else project.run(*given)

@@ -23,7 +23,6 @@ JSON = st.recursive(
 
 
 def built(found: Ledger) -> dict[str, Any]:
-    """The report on a ledger."""
     return json_report.build(found, decide(found), RUN)
 
 

@@ -65,7 +65,6 @@ def place(certificate: Path) -> Iterator[str]:
 
 
 def opened(address: str, tls: str) -> AdapterClient:
-    """A client of an address, with `corpus_tls_verify`."""
     factory = RemoteFactory(parse(address), Connection(tls=tls, startup_s=5.0))
     return AdapterClient(Declaration("a", factory, address, in_process=False, startup_s=5.0)).open()
 

@@ -157,11 +157,6 @@ OTHERS: tuple[tuple[str, object, tuple[str, str, str]], ...] = (
         ("", "oneOf", "fits none of the 3 allowed shapes"),
     ),
     (
-        "vector.upsert.success",
-        {**SUCCESS, "result": {"failed_count": 0, "failures": []}},
-        ("result.processed_count", "required", "is missing"),
-    ),
-    (
         "vector.query.success",
         {**SUCCESS, "result": {"matches": [{"vector": {"id": "v"}, "score": 1}], "namespace": "", "total_matches": 1}},
         ("result.matches.0.distance", "required", "is missing"),
@@ -177,11 +172,6 @@ OTHERS: tuple[tuple[str, object, tuple[str, str, str]], ...] = (
         "embedding.embed_batch.success",
         {**SUCCESS, "result": {"embeddings": [], "total_texts": 0}},
         ("result.model", "required", "is missing"),
-    ),
-    (
-        "graph.batch.success",
-        {**SUCCESS, "result": {"results": [{"ok": False, "error": CANARY}], "success": False}},
-        ("result.results.0.index", "required", "is missing"),
     ),
     ("graph.types.entity", {"id": CANARY}, ("", "oneOf", "fits none of the 2 allowed shapes")),
 )
