@@ -118,28 +118,6 @@ def test_nothing_ran_beside_a_users_test(project: Project) -> None:
     assert result.ret != 0
 
 
-def test_skipped_by_a_users_fixture(project: Project) -> None:
-    """A conformance test that a fixture of the user's skips did not run."""
-    project.pytester.makeconftest(
-        HOOK + "\nimport pytest\n@pytest.fixture(autouse=True)\ndef no(): pytest.skip('not today')\n"
-    )
-    result = project.run("--corpus-report=r.json", "--corpus-requirement=COM-CAP-2")
-    assert result.ret != 0
-    assert_partial(project.report(), result)
-    assert "satisfied" not in statuses(project.report()).values()
-
-
-def test_users_hook_that_removes_items(project: Project) -> None:
-    """Tests that a conftest removes without a word are missed all the same."""
-    project.pytester.makeconftest(
-        HOOK + "\nimport pytest\n@pytest.hookimpl(trylast=True)\n"
-        "def pytest_collection_modifyitems(items): items[:] = items[:5]\n"
-    )
-    result = project.run("--corpus-report=r.json")
-    assert_partial(project.report(), result)
-    assert any("did not run" in gap for gap in project.report()["gaps"])
-
-
 def test_interrupted(project: Project) -> None:
     """Ctrl-C in the middle leaves a partial report and an exit code of its own."""
     project.adapter(

@@ -17,14 +17,6 @@ from pytest_corpus.schema_registry import SchemaValidationError, json_problems, 
 # Verdicts.
 
 
-def test_editions_met_leaves_out_what_refuses() -> None:
-    """The editions are given oldest first, and only those that accept."""
-    assert registry().editions_met("llm.envelope.success", SUCCESS) == ("1.0.0", "1.1.0")
-    assert registry().editions_met("llm.envelope.success", {**SUCCESS, "result": 7}) == ("1.1.0",)
-    assert registry().editions_met("llm.envelope.success", {**SUCCESS, "code": "STREAMING"}) == ()
-    assert registry().editions_met("llm.complete.success", SUCCESS) == ("1.1.0",)
-
-
 @pytest.mark.parametrize(
     ("value", "accepted"),
     [(7, True), (7.0, True), (2**70, True), (7.5, False), (True, False), ("7", False), (math.nan, False)],
