@@ -11,7 +11,6 @@ import pytest
 
 from pytest_corpus.adapter import calls
 from pytest_corpus.adapter.client import AdapterClient, Declaration
-from pytest_corpus.adapter.event_loop.closing import ClosingBudget
 from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive
 
 Open = Callable[..., AdapterClient]
@@ -32,15 +31,6 @@ def handler(answer: Callable[[Any], Any]) -> Callable[[], Any]:
     return Handler
 
 
-def raising(error: BaseException) -> Callable[[Any], Any]:
-    """An answer that raises."""
-
-    def answer(envelope: Any) -> Any:
-        raise error
-
-    return answer
-
-
 def test_an_answer(opened: Open) -> None:
     """An answer is recorded as JSON, with its size in bytes and its time."""
     client = opened(handler(lambda envelope: {"text": "ä", "numbers": (1, 2)}))
@@ -51,50 +41,6 @@ def test_an_answer(opened: Open) -> None:
     assert 0 <= frame.at_s <= exchange.elapsed_s
     assert exchange.fault is None
     assert client.exchanges == [exchange]
-
-
-def test_the_request_is_a_copy(opened: Open) -> None:
-    """What an adapter does to a request is not seen in the record."""
-
-    def clearing(envelope: dict[str, Any]) -> dict[str, Any]:
-        envelope["args"].clear()
-        return {}
-
-    request = {"op": "llm.complete", "ctx": {}, "args": {"a": 1}}
-    exchange = opened(handler(clearing)).send(request, "llm")
-    assert exchange.request == {"op": "llm.complete", "ctx": {}, "args": {"a": 1}}
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        ValueError(),
-        KeyboardInterrupt(),
-        SystemExit(),
-        asyncio.CancelledError(),
-        GeneratorExit(),
-        RecursionError(),
-        MemoryError(),
-    ],
-    ids=lambda error: type(error).__name__,
-)
-@pytest.mark.parametrize("streaming", [False, True])
-def test_raised(opened: Open, error: BaseException, streaming: bool) -> None:
-    """Whatever an adapter raises is a fault with the type's name, and the next call works."""
-    errors = [error]
-    client = opened(handler(lambda envelope: raising(errors.pop())(envelope) if errors else {"ok": True}))
-    fault = client.send(REQUEST, "llm", streaming=streaming).fault
-    assert fault is not None
-    assert (fault.kind, fault.text) == ("raised", type(error).__name__)
-    assert client.send(REQUEST, "llm").frames[0].body == {"ok": True}
-
-
-@pytest.mark.parametrize("value", [object(), {1}, {"a": {2}}, b"x", lambda: 1], ids=lambda value: type(value).__name__)
-def test_not_json(opened: Open, value: Any) -> None:
-    """What no JSON text can hold is a fault."""
-    fault = opened(handler(lambda envelope: {"value": value})).send(REQUEST, "llm").fault
-    assert fault is not None
-    assert fault.kind == "not_json"
 
 
 def test_hanging(opened: Open) -> None:
@@ -183,47 +129,6 @@ def test_no_stream(opened: Open, answer: Any) -> None:
     assert (fault.kind, type(answer).__name__ in fault.text) == ("no_stream", True)
 
 
-def test_an_endless_stream(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stream is read up to a number of frames, and closed."""
-    closed = threading.Event()
-
-    async def endless(envelope: Any) -> AsyncIterator[Any]:
-        try:
-            while True:
-                yield {}
-        finally:
-            closed.set()
-
-    monkeypatch.setattr(calls, "MAX_FRAMES", 50)
-    exchange = opened(handler(endless)).send(REQUEST, "llm", streaming=True)
-    assert exchange.fault is not None
-    assert exchange.fault.kind == "cut_off"
-    assert len(exchange.frames) == 50
-    assert closed.is_set()
-
-
-def test_a_large_stream(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stream is read up to a number of bytes."""
-    monkeypatch.setattr(calls, "MAX_STREAM_BYTES", 1000)
-    client = opened(handler(lambda envelope: _frames(*["x" * 600] * 10)))
-    exchange = client.send(REQUEST, "llm", streaming=True)
-    assert exchange.fault is not None
-    assert (exchange.fault.kind, len(exchange.frames)) == ("cut_off", 2)
-
-
-def test_a_stream_that_breaks(opened: Open) -> None:
-    """The frames before a break are kept beside the fault."""
-
-    async def breaking() -> AsyncIterator[Any]:
-        yield {"a": 1}
-        raise ValueError("midway")
-
-    exchange = opened(handler(lambda envelope: breaking())).send(REQUEST, "llm", streaming=True)
-    assert [frame.body for frame in exchange.frames] == [{"a": 1}]
-    assert exchange.fault is not None
-    assert exchange.fault.text == "ValueError"
-
-
 @pytest.mark.parametrize("streaming", [False, True])
 def test_no_handler(opened: Open, streaming: bool) -> None:
     """A component that is not served, or a missing entry point, is a fault, not a crash."""
@@ -297,31 +202,6 @@ def test_send_all(opened: Open) -> None:
     bodies = [exchange.frames[0].body for exchange in client.send_all(requests, "llm")]
     assert [body["number"] for body in bodies] == [0, 1, 2, 3, 4]
     assert {body["together"] for body in bodies} == {5}
-
-
-def test_a_factory_that_hangs(opened: Open) -> None:
-    """Opening has the same limit as a call."""
-
-    async def factory() -> None:
-        await asyncio.sleep(1000)
-
-    with pytest.raises(DeclarationError, match=r"takes longer than 0\.1 s"):
-        opened(factory, 0.1)
-
-
-def test_closing_that_hangs() -> None:
-    """Closing has a limit, too, and tells that it was not enough."""
-
-    class Handler:
-        async def handle(self, envelope: Any) -> Any:
-            return {}
-
-        async def aclose(self) -> None:
-            await asyncio.sleep(1000)
-
-    declaration = Declaration("test", Handler, "tests:factory")
-    client = AdapterClient(declaration, closing=ClosingBudget(each_s=0.1)).open(("llm",))
-    assert client.close() == ["closing takes longer than 0.1 s"]
 
 
 def test_closing_twice(opened: Open) -> None:

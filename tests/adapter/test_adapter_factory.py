@@ -171,17 +171,6 @@ def test_what_is_no_adapter(made: Any, fault: str) -> None:
         opened(lambda: made)
 
 
-@pytest.mark.parametrize("error", [ValueError("no"), KeyboardInterrupt("no"), SystemExit("no"), GeneratorExit("no")])
-def test_a_factory_that_raises(error: BaseException) -> None:
-    """Whatever a factory raises is a declaration error with its first line."""
-
-    async def raising() -> None:
-        raise error
-
-    with pytest.raises(DeclarationError, match=f"the factory raises {type(error).__name__}: no"):
-        opened(raising)
-
-
 def test_closing_order_and_faults() -> None:
     """The last opened is closed first, and what one raises keeps no other from being closed."""
     closed: list[int] = []

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter import calls
-from pytest_corpus.adapter.calls import call, call_all
+from pytest_corpus.adapter.calls import call
 from pytest_corpus.adapter.event_loop.loop import TimeLimit
 from pytest_corpus.adapter.exchange import CallFault, Exchange
 from pytest_corpus.adapter.transports.in_process import InProcess
@@ -166,16 +166,6 @@ def test_what_escapes_a_handler_is_a_fault(entry_point: Callable[[Any], Any], na
     assert exchange.fault == CallFault("raised", name)
 
 
-@pytest.mark.parametrize("answer", [object(), {"a": {1}}, {(1, 2): 3}], ids=lambda answer: type(answer).__name__)
-def test_what_no_bytes_can_hold_is_a_fault(answer: Any) -> None:
-    """It is not JSON, and the frames before it are kept."""
-    transport = InProcess(Handler(lambda envelope: answer, lambda envelope: _frames({}, answer, {})))
-    for streaming in (False, True):
-        exchange = carried(transport, streaming=streaming)
-        assert exchange.fault is not None
-        assert (exchange.fault.kind, len(exchange.frames)) == ("not_json", int(streaming))
-
-
 @pytest.mark.parametrize("streaming", [False, True])
 def test_an_answer_after_the_limit_is_too_late(streaming: bool) -> None:
     """It is not part of the exchange, and the call has not ended in time: what came before is no whole answer."""
@@ -290,15 +280,3 @@ def test_a_stream_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calls, "MAX_STREAM_BYTES", 1)
     assert len(carried(transport).frames) == 1
     assert transport.log == ["closed"] * 2
-
-
-def test_calls_run_side_by_side() -> None:
-    """Several calls through one transport keep their answers apart."""
-
-    async def handle(envelope: Any) -> Any:
-        await asyncio.sleep(0.02 / (1 + envelope["args"]))
-        return envelope["args"]
-
-    exchanges = [Exchange({"args": number}, streaming=False) for number in range(5)]
-    asyncio.run(call_all(InProcess(Handler(handle)), [[each] for each in exchanges]))
-    assert [exchange.frames[0].body for exchange in exchanges] == [0, 1, 2, 3, 4]

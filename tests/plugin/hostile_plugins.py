@@ -111,7 +111,6 @@ SKIPS = (
         sound="",
         place="conftest",
     ),
-    Hostile("skip_marker", "marks it as skipped", each_item("item.add_marker(pytest.mark.skip)"), place="conftest"),
     Hostile(
         "skipif_marker",
         "marks it as skipped under a condition",
@@ -171,17 +170,6 @@ NOT_RUN = (
         "runtestloop",
         "takes the loop over the tests for done",
         "\n@pytest.hookimpl(tryfirst=True)\ndef pytest_runtestloop(session):\n    return True\n",
-    ),
-    Hostile(
-        "faked_reports",
-        "logs reports of a test that it does not run",
-        "\ndef pytest_runtest_protocol(item, nextitem):\n"
-        "    if not hit(item.nodeid): return None\n"
-        "    for when in ('setup', 'call', 'teardown'):\n"
-        "        call = pytest.CallInfo.from_call(lambda: None, when)\n"
-        "        report = item.ihook.pytest_runtest_makereport(item=item, call=call)\n"
-        "        item.ihook.pytest_runtest_logreport(report=report)\n"
-        "    return True\n",
     ),
 )
 
@@ -293,14 +281,8 @@ FORGED = (
 REPORTS = (
     Hostile("made_passed", "calls it passed", making("passed(report)"), "conformant"),
     Hostile("made_failed", "calls it failed", making("report.outcome = 'failed'; report.longrepr = 'hostile'")),
-    Hostile("made_skipped", "calls it skipped", making("report.outcome = 'skipped'; report.longrepr = ('', 1, '')")),
     Hostile("logged_passed", "calls it passed as it is logged", logging("passed(report)"), "conformant"),
     Hostile("logged_failed", "calls it failed as it is logged", logging("report.outcome = 'failed'")),
-    Hostile(
-        "logged_skipped",
-        "calls it skipped as it is logged",
-        logging("report.outcome = 'skipped'; report.longrepr = ('', 1, '')"),
-    ),
     Hostile("logged_rerun", "calls it a rerun as it is logged", logging("report.outcome = 'rerun'")),
     Hostile("logged_as_setup", "logs the call as the setup", logging("report.when = 'setup'; passed(report)")),
     Hostile(

@@ -50,40 +50,6 @@ def constants(metrics, provider):
     return {component: Constant(metrics, provider) for component in ("llm", "vector", "embedding", "graph")}
 '''
 
-KEEPING = '''
-from pytest_corpus.reference import all as everything
-
-class Keeping:
-    """Remembers each operation's arguments until it is closed."""
-
-    def __init__(self, component, inner):
-        self.component, self.inner, self.written, self.deleted = component, inner, set(), set()
-
-    async def handle(self, envelope):
-        answer = await self.inner.handle(envelope)
-        if isinstance(envelope, dict) and answer["ok"] and isinstance(envelope.get("args"), dict):
-            name, args = envelope["op"].partition(".")[2], envelope["args"]
-            if name == "create_namespace":
-                self.written.add(args["namespace"])
-            elif name == "delete_namespace":
-                self.written.discard(args["namespace"])
-            elif name == "upsert_nodes":
-                self.written.update(node["id"] for node in args["nodes"])
-            elif name == "delete_nodes":
-                self.written -= set(args.get("ids") or ())
-        return answer
-
-    def handle_stream(self, envelope):
-        return self.inner.handle_stream(envelope)
-
-    async def close(self):
-        with open(f"{self.component}.left", "a") as file:
-            file.write("".join(f"{name}\\n" for name in sorted(self.written)))
-
-def keeping(metrics=None, provider=None):
-    return {name: Keeping(name, inner) for name, inner in everything(metrics, provider).items()}
-'''
-
 
 @pytest.mark.slow
 def test_all_components_are_conformant(project: Project) -> None:
@@ -169,21 +135,6 @@ def test_constants_are_found_out(project: Project) -> None:
         applicable_to_it = sum(totals.values()) - totals["not_applicable"]
         assert entry["verdict"] == "nonconformant"
         assert totals["violated"] * 3 > applicable_to_it, (component, totals)
-
-
-@pytest.mark.parametrize(
-    "distributed", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["one_process", "two_workers"]
-)
-def test_nothing_is_left_behind(project: Project, distributed: bool) -> None:
-    """The namespaces and nodes that the tests made are deleted before the adapter is closed."""
-    project.pytester.makepyfile(keeping=KEEPING)
-    options = ("--corpus-adapter=keeping:keeping", "--corpus-components=vector,graph")
-    few = "--corpus-requirement=VEC-UPSERT-*,VEC-NS-*,GRA-NODE-*,GRA-TRAV-*"
-    spread = ("-n", "2") if distributed else ()
-    result = project.run_apart(*options, few, *spread, plugins=("xdist",) if distributed else ())
-    assert result.ret == 0, said(result)
-    for component in ("vector", "graph"):
-        assert set((project.path / f"{component}.left").read_text().split()) <= {"default"}
 
 
 def test_other_dialects(project: Project) -> None:

@@ -165,28 +165,3 @@ def test_no_secret_of_an_exception_in_the_report(project: Project) -> None:
     run(project, "mine:factory", "--corpus-requirement=COM-FAULT-*,COM-CAP-2")
     assert statuses(project.report())["llm", "COM-FAULT-1"] in ("not_assessed", "satisfied")
     assert "sk-4f8z2" not in (project.path / "r.json").read_text("utf-8")
-
-
-def test_reruns_hide_nothing(project: Project) -> None:
-    """A violation that turned up once stays, where a plugin of the user's runs the test again."""
-    project.adapter(
-        "count = []\n"
-        "class Once(Wrapped):\n"
-        "    async def handle(self, envelope):\n"
-        "        answer = await self.inner.handle(envelope)\n"
-        "        if op_of(envelope) == 'llm.complete' and answer['ok']:\n"
-        "            count.append(1)\n"
-        "            if len(count) == 1: answer['ms'] = -1\n"
-        "        return answer\n"
-    )
-    project.pytester.makeconftest(
-        "from _pytest.runner import runtestprotocol\n"
-        "def pytest_runtest_protocol(item, nextitem):\n"
-        "    for _ in range(2):\n"
-        "        for report in runtestprotocol(item, nextitem=nextitem, log=False):\n"
-        "            item.ihook.pytest_runtest_logreport(report=report)\n"
-        "    return True\n"
-    )
-    result = run(project, "mine:Once", "--corpus-requirement=LLM-COMPLETE-1")
-    assert result.ret == 1
-    assert violated(project.report()) == {"COM-ENV-3"}

@@ -74,27 +74,18 @@ DOZEN = (
 )
 
 
+@pytest.mark.parametrize(
+    "scope", [("--corpus-requirement=LLM-COMPLETE-2",), pytest.param((), marks=pytest.mark.slow)], ids=["few", "whole"]
+)
 @pytest.mark.parametrize("name", DOZEN)
-def test_a_violating_adapter(project: Project, name: str) -> None:
+def test_a_violating_adapter(project: Project, name: str, scope: tuple[str, ...]) -> None:
     """With an adapter it is the same: its violation is not satisfied, and the exit code is not 0."""
     project.adapter(BROKEN)
     project.pytester.makepyfile(hostile=BY_NAME[name].source(""))
     project.pytester.syspathinsert()
-    few = "--corpus-requirement=LLM-COMPLETE-2"
-    result = project.run("--corpus-adapter=mine:Broken", few, REPORT, *QUICK, "-p", "hostile")
-    assert_fail_closed(project, result, sound=False, violated="LLM-COMPLETE-2", whole=False)
+    result = project.run("--corpus-adapter=mine:Broken", *scope, REPORT, *QUICK, "-p", "hostile")
+    assert_fail_closed(project, result, sound=False, violated="LLM-COMPLETE-2", whole=not scope)
     assert result.ret != 0, said(result)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", DOZEN)
-def test_a_whole_run_of_a_violating_adapter(project: Project, name: str) -> None:
-    """So it is where the whole suite runs."""
-    project.adapter(BROKEN)
-    project.pytester.makepyfile(hostile=BY_NAME[name].source(""))
-    project.pytester.syspathinsert()
-    result = project.run("--corpus-adapter=mine:Broken", REPORT, *QUICK, "-p", "hostile")
-    assert_fail_closed(project, result, sound=False, violated="LLM-COMPLETE-2")
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from pytest_corpus.reference import embedding
 from pytest_corpus.reference.embedding.adapter import ReferenceEmbedding
 
 def refused(code, error):
-    return {"ok": False, "code": code, "error": error, "message": "no", "ms": 1}
+    return {"ok": False, "code": code, "error": error, "message": "not offered", "ms": 1}
 
 """
 
@@ -42,24 +42,6 @@ def entry(report: dict[str, Any], requirement: str) -> dict[str, Any]:
     return dict(found)
 
 
-def test_the_wrong_index_of_a_failed_text_is_found(project: Project) -> None:
-    """A failed text with the index of another one is a violation, though only a failing provider shows it."""
-    project.adapter(
-        EMBEDDING + "class Misplaced(ReferenceEmbedding):\n"
-        "    async def embed_batch(self, call):\n"
-        "        result = await super().embed_batch(call)\n"
-        "        for each in result['failed_texts']:\n"
-        "            if each['error'] not in ('TextTooLong', 'InputFormatError'):\n"
-        "                each['index'] = (each['index'] + 1) % result['total_texts']\n"
-        "        return result\n"
-    )
-    result, report = run(project, "mine:Misplaced", "EMB-BATCH-4,EMB-BATCH-12")
-    assert violated(report) == {"EMB-BATCH-4"}
-    assert entry(report, "EMB-BATCH-12")["blocked_by"] == ["EMB-BATCH-4"]
-    assert "seen while testing EMB-BATCH-12" in entry(report, "EMB-BATCH-4")["findings"][0]["got"]
-    assert result.ret == 1
-
-
 def test_an_operation_that_failed_once_is_found(project: Project) -> None:
     """What an operation answered to the suite's first plain request counts, though it works from then on."""
     project.adapter(
@@ -70,7 +52,7 @@ def test_an_operation_that_failed_once_is_found(project: Project) -> None:
         "        if op_of(envelope) == 'llm.count_tokens':\n"
         "            count.append(1)\n"
         "            if len(count) == 1:\n"
-        "                return {'ok': False, 'code': 'BAD_REQUEST', 'error': 'BadRequest', 'message': 'no',\n"
+        "                return {'ok': False, 'code': 'BAD_REQUEST', 'error': 'BadRequest', 'message': 'not now',\n"
         "                        'details': None, 'ms': 1, 'retry_after_ms': None}\n"
         "        return await self.inner.handle(envelope)\n"
     )

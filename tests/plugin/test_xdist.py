@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from inner_runs import REFERENCE, Project, assert_passed, said, statuses, without_times
 
 XDIST = ("xdist",)
@@ -63,24 +62,6 @@ def test_same_report_for_conftest_and_suite(project: Project) -> None:
         assert "satisfied" in statuses(two).values()
 
 
-@pytest.mark.slow
-def test_same_findings_as_one_process(project: Project) -> None:
-    """A broken adapter breaks the same requirements, whichever worker saw it."""
-    project.adapter(
-        "class Broken(Wrapped):\n"
-        "    async def handle(self, envelope):\n"
-        "        answer = await self.inner.handle(envelope)\n"
-        "        return {**answer, 'ms': -1}\n"
-    )
-    options = ("--corpus-adapter=mine:Broken", "--corpus-requirement=COM-ENV-*,COM-ERR-*,COM-CAP-*")
-    assert project.run(*options, "--corpus-report=one.json").ret == 1
-    result = project.run(*options, "-n", "2", "--corpus-report=two.json", plugins=XDIST)
-    assert result.ret == 1
-    one, two = (statuses(project.report(f"{name}.json")) for name in ("one", "two"))
-    assert one == two
-    assert one["llm", "COM-ENV-3"] == "violated"
-
-
 def test_lost_worker(project: Project) -> None:
     """When a worker dies the run goes on, is partial and not green; no verdict is issued."""
     project.adapter(DYING)
@@ -98,16 +79,6 @@ def test_lost_worker(project: Project) -> None:
     assert "a worker was lost" in report["gaps"]
     assert result.ret != 0
     assert result.parseoutcomes()["passed"] > 3
-
-
-@pytest.mark.slow
-def test_lost_worker_of_a_whole_run(project: Project) -> None:
-    """A whole run with a lost worker is not a verdict, either."""
-    project.adapter(DYING)
-    result = project.run("--corpus-adapter=mine:Dying", "-n", "2", "--corpus-report=r.json", plugins=XDIST)
-    assert project.report()["verdict"] == "partial"
-    assert "verdict: conformant" not in said(result)
-    assert result.ret != 0
 
 
 def test_users_tests_beside_the_suite(project: Project) -> None:

@@ -60,26 +60,12 @@ def test_check_one_by_name(tree: Path, name: str, capsys: pytest.CaptureFixture[
     assert f"{REQUEST}: op: is missing" in out
 
 
-CONTENTS = {
-    "empty": (b"", "is empty [json]"),
-    "binary": (b"\x89PNG\x00\xff", "is not UTF-8 at byte 1 [json]"),
-    "truncated": (b'{"op": "llm.comp', "is not JSON"),
-    "no UTF-8": (b'{"op": "\xe9"}', "is not UTF-8 at byte 9 [json]"),
-    "huge": (b" " * (10 * 1024 * 1024 + 1), "are the most [size]"),
-    "an array": (b"[]", "[schema]"),
-}
-
-
-@pytest.mark.parametrize(("content", "said"), CONTENTS.values(), ids=CONTENTS.keys())
-def test_check_a_bad_file_by_path(tree: Path, content: bytes, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_a_bad_file_by_path(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A file that is none is told in lines that begin with the path as it was typed."""
-    Path("llm_complete_request.json").write_bytes(content)
+    Path("llm_complete_request.json").write_bytes(b"")
     code, out, err = run(capsys, "check", "./llm_complete_request.json")
-    first, *_, last = out.splitlines()
     assert (code, err) == (1, "")
-    assert first.startswith("./llm_complete_request.json: ")
-    assert said in first
-    assert last == "1 file checked: 1 finding"
+    assert out == "./llm_complete_request.json: is empty [json]\n1 file checked: 1 finding\n"
 
 
 @pytest.mark.parametrize(
@@ -134,18 +120,6 @@ def test_generate_one_operation(tree: Path, capsys: pytest.CaptureFixture[str]) 
     assert out.endswith("1 written, 1 kept\n")
     assert (tree / "llm/llm_complete_success.json").read_bytes() == kept
     assert [finding.file for finding in check(tree)] == ["graph/graph_row.json"]
-
-
-def test_generate_all_that_is_missing(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Without a choice all missing files are written."""
-    (tree / REQUEST).unlink()
-    (tree / "graph/graph_row.json").unlink()
-    code, out, _ = run(capsys, "generate", "--format", "json")
-    said = json.loads(out)
-    assert code == 0
-    assert said["written"] == [str(tree / REQUEST), str(tree / "graph/graph_row.json")]
-    assert len(said["kept"]) == len(GOLDENS) - 2
-    assert check(tree) == []
 
 
 def test_generate_into_another_folder(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,7 +17,6 @@ from pytest_corpus.schema_registry import registry
 from pytest_corpus.spec.goldens import GOLDENS, Golden
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, EDITIONS, SCHEMAS
-from pytest_corpus.stream_validator import validate_frames
 from pytest_corpus.validation.schema.explain import Explainer
 
 ROOT = resources.folder("golden")
@@ -97,15 +96,6 @@ def test_files_are_written_alike(golden: Golden) -> None:
     assert text.endswith("}\n")
     assert all(indent % 2 == 0 for indent in indents)
     assert not golden.is_stream or indents == {0}
-
-
-@pytest.mark.parametrize("golden", STREAMS, ids=lambda golden: golden.file)
-@pytest.mark.parametrize("edition", [None, *EDITIONS])
-def test_a_stream_is_a_legal_stream(golden: Golden, edition: str | None) -> None:
-    """The golden streams pass the stream validator whole (R1, R2, R4)."""
-    report = validate_frames(load(golden.file), golden.component, edition)
-    assert report.is_valid, report.error_summary
-    assert report.terminal == ("error" if golden.last_line else "success")
 
 
 def test_the_stream_tells_the_same_story_as_the_completion() -> None:

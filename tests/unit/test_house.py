@@ -9,6 +9,7 @@ import ast
 import tomllib
 from collections.abc import Iterator
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,9 +26,6 @@ MANY: dict[str, str] = {
     "kit.component:Subject": "what every test says to a component: calls, and what delegates to its parts"
 }
 """Classes of more public methods, and why."""
-
-CIRCLES: list[set[str]] = []
-"""Modules that import each other, `TYPE_CHECKING` included."""
 
 
 @cache
@@ -60,34 +58,6 @@ def imports_of(name: str) -> set[str]:
     return {each for each in names if each in modules() and each != name}
 
 
-def circles() -> list[set[str]]:
-    """The largest groups of modules each of which leads to each other by imports (Tarjan's components)."""
-    number: dict[str, int] = {}
-    lowest: dict[str, int] = {}
-    stack: list[str] = []
-    found: list[set[str]] = []
-
-    def visit(name: str) -> None:
-        number[name] = lowest[name] = len(number)
-        stack.append(name)
-        for other in sorted(imports_of(name)):
-            if other not in number:
-                visit(other)
-                lowest[name] = min(lowest[name], lowest[other])
-            elif other in stack:
-                lowest[name] = min(lowest[name], number[other])
-        if lowest[name] == number[name]:
-            group = set(stack[stack.index(name) :])
-            del stack[stack.index(name) :]
-            if len(group) > 1:
-                found.append(group)
-
-    for name in sorted(modules()):
-        if name not in number:
-            visit(name)
-    return found
-
-
 def classes() -> Iterator[tuple[str, ast.ClassDef]]:
     """Every class but those of test modules, as ``module:class``."""
     for name in modules():
@@ -110,7 +80,7 @@ def public_methods(node: ast.ClassDef) -> list[str]:
 
 def test_imports_form_no_circle() -> None:
     """No module needs itself, not even for a type: what two need from each other is a third."""
-    assert sorted(map(sorted, circles())) == sorted(map(sorted, CIRCLES))
+    TopologicalSorter({name: imports_of(name) for name in modules()}).prepare()
 
 
 def test_every_module_stands_in_a_contract() -> None:

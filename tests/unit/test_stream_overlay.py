@@ -66,11 +66,6 @@ def test_an_overlay_frame_holds_what_its_edition_has(edition: str | None) -> Non
         assert found(*frames, framing="event", edition="1.0.0") != []
 
 
-def test_an_overlay_stream_is_no_canonical_stream() -> None:
-    """An adapter that emits the overlay violates, frame by frame, and for no other reason (R1)."""
-    assert found(EVENT_DATA, EVENT_END) == [(1, ErrorType.FRAMING, ""), (2, ErrorType.FRAMING, "")]
-
-
 def test_the_graph_overlay_is_checked_on_request() -> None:
     """Overlay frames of a graph carry records, then the result of the whole query (R1)."""
     data = {"event": "data", "data": CHUNKS["graph"]}

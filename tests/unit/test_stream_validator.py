@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from instances import mutated, with_every_text
 from stream_frames import CANARY, DATA, ERROR, FINAL, KEEP_ALIVE, chunk, found, frame, kinds, report, without
 
-from pytest_corpus.schema_registry import SchemaRegistry, UnknownEditionError
 from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.stream_validator import (
     MAX_FRAME_BYTES,
@@ -267,31 +266,6 @@ def test_messages_never_quote_a_frame(data: st.DataObject) -> None:
     result = report(instance, framing=data.draw(st.sampled_from(["canonical", "event"])))
     assert CANARY not in result.error_summary
     assert bool(result.error_summary) is not result.is_valid
-
-
-def test_a_component_that_does_not_stream_is_refused() -> None:
-    """No engine is made for a component without streams, an unknown framing or an unknown edition."""
-    with pytest.raises(ValueError, match="vector has no streaming operation"):
-        StreamValidationEngine("vector")
-    with pytest.raises(ValueError, match="framing must be"):
-        StreamValidationEngine("llm", framing="sse")  # type: ignore[arg-type]
-    with pytest.raises(UnknownEditionError):
-        StreamValidationEngine("llm", edition="2.0.0")
-
-
-def test_another_registry_can_decide() -> None:
-    """The engine takes its schemas from the registry it is given."""
-    own = SchemaRegistry()
-    engine = StreamValidationEngine("llm", schemas=own)
-    engine.feed(FINAL)
-    assert engine.finish().is_valid
-
-
-def test_the_error_types_are_their_own_names() -> None:
-    """Each error type is a string constant that reads as it is called."""
-    names = {name: value for name, value in vars(ErrorType).items() if name.isupper()}
-    assert len(names) == 16
-    assert all(name == value for name, value in names.items())
 
 
 def test_an_error_reads_as_a_sentence() -> None:

@@ -107,24 +107,9 @@ def test_nothing_but_the_documented_errors_is_raised(envelope: Any, op: str) -> 
     if refused is not None:
         assert refused.code in wire.PROTOCOL_ERROR_CODES
         assert str(refused).startswith(f"{case.id}: ")
+        assert "secret" not in str(refused)
     else:
         assert json.loads(json.dumps(envelope))["op"] == case.op
-
-
-@pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_objects_are_refused(name: str) -> None:
-    """An object that raises where it is touched is refused like any other, at any place."""
-    envelope: Any = HOSTILE[name]()
-    for given_ in (
-        envelope,
-        complete(extra=envelope),
-        {**complete(), "ctx": envelope},
-        {**complete(), "ctx": {"deadline_ms": envelope, "tenant": envelope}},
-        {**complete(), "op": envelope},
-    ):
-        with pytest.raises(wire.WireValidationError) as refused:
-            wire.validate_case(COMPLETE, given_)
-        assert "secret" not in str(refused.value)
 
 
 SECRET = "sk-live-4f9a0c7b2d51 The patient's name is Doe"
