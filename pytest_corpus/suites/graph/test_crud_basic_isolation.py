@@ -48,6 +48,14 @@ def test_a_tenant_reads_its_own_nodes(graph: Graph, own: bool) -> None:
         place.all_show(values, "the nodes of the tenant")
 
 
+@pytest.mark.requirement("COM-TENANT-3")
+def test_tenants_are_apart_without_a_claim(graph: Graph) -> None:
+    """Without a claim of capabilities, too, a tenant does not read the nodes of another one."""
+    one, other = isolation.two_tenants(graph, claimed=False)
+    one.put(one.node("a"))
+    other.all_show([], "nothing of another tenant")
+
+
 @READING
 def test_a_traversal_stays_in_its_place(graph: Graph, by: str) -> None:
     """Edges of another namespace or tenant are not followed, even between nodes of the same ids."""

@@ -15,11 +15,11 @@ def new_key(**more: str) -> dict[str, str]:
     return {"idempotency_key": f"key-{canary()}", **more}
 
 
-def require_tenants(subject: Subject) -> None:
-    """Go on only if capabilities claim that tenants are kept apart (R25).
+def require_tenants(subject: Subject, *, claimed: bool = True) -> None:
+    """Go on only if capabilities claim that tenants are kept apart (R25); if not `claimed`, only if they do not (R127).
 
     Raises:
-        NotApplicable: they do not.
+        NotApplicable: it is not so.
     """
-    if subject.capabilities.flag("supports_multi_tenant") is not True:
-        raise NotApplicable("supports_multi_tenant is not claimed")
+    if (subject.capabilities.flag("supports_multi_tenant") is True) is not claimed:
+        raise NotApplicable("supports_multi_tenant is not claimed" if claimed else "supports_multi_tenant is claimed")

@@ -39,6 +39,15 @@ def test_one_tenant_does_not_find_what_another_wrote(vector: Vector) -> None:
     exactly(one, item)
 
 
+@pytest.mark.requirement("COM-TENANT-3")
+def test_tenants_are_apart_without_a_claim(vector: Vector) -> None:
+    """Without a claim of capabilities, too, the vectors of one tenant are in no answer to another."""
+    item = vector.item(40)
+    _, other = two_tenants(vector, item, claimed=False)
+    found = other.ids(item["vector"], 3)
+    expect.that(item["id"] not in found, "vectors of the tenant only", "one of another tenant", "result.matches")
+
+
 @pytest.mark.requirement("COM-TENANT-1")
 @pytest.mark.parametrize("change", ["upsert", "delete", "delete_by_filter", "delete_namespace"])
 def test_one_tenant_does_not_change_what_another_wrote(vector: Vector, change: str) -> None:

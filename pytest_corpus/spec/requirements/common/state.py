@@ -31,6 +31,9 @@ COM-IDEM-7 SHOULD: Of two calls at once under the same idempotency key one alone
 COM-TENANT-2 SHOULD: Health and statistics for one tenant name no namespace or id that only another tenant uses.
   from SPECIFICATION 14.1, R68; needs supports_multi_tenant; for vector, graph
   hint: report the namespaces of the tenant who asks, or counts alone
+COM-TENANT-3 SHOULD: Tenants do not see each other's data, whether capabilities claim `supports_multi_tenant` or not.
+  from SPECIFICATION 6.1, SPECIFICATION 14.1, R127; for vector, graph
+  hint: make the tenant a part of every storage key, and claim `supports_multi_tenant`
 COM-READ-1 SHOULD: Where capabilities claim strong consistency of reads after writes, a write shows at once.
   from SPECIFICATION B, R46; for vector, graph
   hint: wait for the index before you answer a write, or claim `read_after_write_consistency` of another kind

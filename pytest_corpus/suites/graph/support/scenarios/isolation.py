@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import Any
 
-from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
 from pytest_corpus.suites.graph.support.written_items import MANY
+from pytest_corpus.suites.shared.contexts import require_tenants
 
 WHERE = ("default", "namespace", "tenant")
 """The places of nodes."""
@@ -34,14 +34,13 @@ def apart(graph: Graph) -> list[tuple[Sandbox, list[str]]]:
     return [(sandbox, sandbox.put(sandbox.node("a", rank=number))) for number, sandbox in enumerate(homes)]
 
 
-def two_tenants(graph: Graph, *, own: bool = False) -> tuple[Sandbox, Sandbox]:
+def two_tenants(graph: Graph, *, own: bool = False, claimed: bool = True) -> tuple[Sandbox, Sandbox]:
     """The same place of two tenants.
 
     Raises:
-        NotApplicable: capabilities deny that tenants are kept apart; where they say nothing, it is asked (R127).
+        NotApplicable: capabilities do not claim that tenants are kept apart, or do so if not `claimed`.
     """
-    if graph.capabilities.flag("supports_multi_tenant") is False:
-        raise NotApplicable("supports_multi_tenant is denied")
+    require_tenants(graph, claimed=claimed)
     sandbox = graph.sandbox(own=own)
     one, other = (sandbox.like(namespace=sandbox.namespace, tenant=f"tenant-{canary()}") for _ in range(2))
     return one, other

@@ -26,13 +26,13 @@ def answers_with(sandbox: Sandbox, item: Item, top_k: int, operation: str = "que
     expect.that([*map(id_of, found)] == [item["id"]], "the one vector that the query is to find", "another answer")
 
 
-def two_tenants(vector: Vector, *items: Any) -> list[Sandbox]:
+def two_tenants(vector: Vector, *items: Any, claimed: bool = True) -> list[Sandbox]:
     """A namespace of one name for each of two tenants, the first one's with these vectors.
 
     Raises:
-        NotApplicable: capabilities do not claim that tenants are kept apart.
+        NotApplicable: capabilities do not claim that tenants are kept apart, or do so if not `claimed`.
     """
-    require_tenants(vector)
+    require_tenants(vector, claimed=claimed)
     name, tenants = vector.name("shared"), [f"tenant-{canary()}" for _ in range(2)]
     one = vector.sandbox(*items, tenant=tenants[0], name=name)
     return [one, vector.sandbox(tenant=tenants[1], name=name)]
