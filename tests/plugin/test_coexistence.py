@@ -41,23 +41,6 @@ def test_randomly(project: Project) -> None:
     assert project.report()["verdict"] == "conformant"
 
 
-def test_randomly_finds_the_same(project: Project) -> None:
-    """In a random order a broken adapter breaks the same requirements."""
-    project.adapter(
-        "class Broken(Wrapped):\n"
-        "    async def handle(self, envelope):\n"
-        "        answer = await self.inner.handle(envelope)\n"
-        "        if op_of(envelope) == 'llm.complete' and answer['ok']: answer['result']['usage'] = 7\n"
-        "        return answer\n"
-    )
-    given = ("--corpus-adapter=mine:Broken", "--corpus-requirement=LLM-COMPLETE-*,COM-CAP-*", "--corpus-report=r.json")
-    project.run(*given)
-    expected = statuses(project.report())
-    project.run_apart(*given, "--randomly-seed=7", plugins=("randomly",))
-    assert statuses(project.report()) == expected
-    assert expected["llm", "LLM-COMPLETE-1"] == "violated"
-
-
 def test_coverage(project: Project) -> None:
     """pytest-cov measures the adapter under test, whose calls run in a thread."""
     project.adapter("def never():\n    return 1\n")

@@ -242,22 +242,6 @@ def test_a_hanging_operation_is_not_called_for_ever(project: Project) -> None:
 @pytest.mark.parametrize(
     "source",
     [
-        "class Odd(Wrapped):\n    async def handle_stream(self, e): return self.inner.handle_stream(e)\n",
-        """
-class Bare:
-    def __init__(self, frames): self.frames = frames
-    def __aiter__(self): return self
-    async def __anext__(self): return await self.frames.__anext__()
-class Odd(Wrapped):
-    def handle_stream(self, envelope): return Bare(self.inner.handle_stream(envelope))
-""",
-        """
-class Later:
-    def __init__(self, answer): self.answer = answer
-    def __await__(self): return self.answer.__await__()
-class Odd(Wrapped):
-    def handle(self, envelope): return Later(self.inner.handle(envelope))
-""",
         """
 from types import MappingProxyType
 class Odd(Wrapped):
@@ -273,7 +257,7 @@ class Odd(Wrapped):
     __hash__ = None
 """,
     ],
-    ids=["coroutine", "without_aclose", "awaitable", "other_mapping", "falsy"],
+    ids=["other_mapping", "falsy"],
 )
 def test_odd_but_legal(project: Project, source: str) -> None:
     """An unusual way to be a wire handler is not a finding."""
@@ -281,35 +265,6 @@ def test_odd_but_legal(project: Project, source: str) -> None:
     result = project.run("--corpus-adapter=mine:Odd", FEW, "--corpus-report=r.json")
     assert result.ret == 0, said(result)
     assert violated(project.report()) == set()
-
-
-def test_a_talkative_adapter(project: Project) -> None:
-    """One that logs what it is told breaks the leak requirements; reports and messages do not repeat it."""
-    project.adapter(
-        "import logging\n"
-        "class Talking(Wrapped):\n"
-        "    async def handle(self, envelope):\n"
-        "        if op_of(envelope) == 'llm.complete':\n"
-        "            for message in envelope['args'].get('messages') or []:\n"
-        "                text = message.get('content') if isinstance(message, dict) else None\n"
-        "                if isinstance(text, str) and len(text) == 14 and text.isalnum():\n"
-        "                    open('seen.txt', 'a').write(text + '\\n')\n"
-        "                    print('print', text)\n"
-        "                    logging.getLogger('mine').warning('asked %s', text)\n"
-        "        return await self.inner.handle(envelope)\n"
-    )
-    result = project.run(
-        "--corpus-adapter=mine:Talking",
-        "--corpus-requirement=COM-LEAK-*",
-        "--corpus-report=r.json",
-        "--show-capture=no",
-    )
-    assert result.ret == 1
-    assert violated(project.report()) == {"COM-LEAK-3"}
-    secrets = set((project.path / "seen.txt").read_text().split())
-    assert secrets
-    everything = said(result) + (project.path / "r.json").read_text("utf-8")
-    assert not [secret for secret in secrets if secret in everything]
 
 
 @pytest.mark.parametrize("hooks", ["metrics", "provider"])

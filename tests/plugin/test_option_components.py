@@ -1,6 +1,6 @@
 """`--corpus-components` and `corpus_components`."""
 
-from inner_runs import REFERENCE, Project, said, violated
+from inner_runs import Project, said, violated
 
 FEW = "--corpus-requirement=COM-CAP-1,COM-WIRE-1"
 
@@ -11,18 +11,6 @@ class Silent(Wrapped):
             return {"ok": False, "code": "NOT_SUPPORTED", "error": "NotSupported", "message": "no", "ms": 0}
         return await self.inner.handle(envelope)
 """
-
-
-def test_named_component(project: Project) -> None:
-    """A component named by hand is tested, and is the only one in the report."""
-    project.run(REFERENCE, FEW, "--corpus-components=llm", "--corpus-report=r.json")
-    assert list(project.report()["components"]) == ["llm"]
-
-
-def test_named_twice(project: Project) -> None:
-    """A component that is named twice is tested once."""
-    result = project.run(REFERENCE, FEW, "--corpus-components=llm,llm", "--collect-only", "-q")
-    assert len(set(result.outlines)) == len(result.outlines) - result.outlines.count("") + 1
 
 
 def test_named_component_that_does_not_answer(project: Project) -> None:
