@@ -1,7 +1,7 @@
 """Plugins of users that are in the way: what each does to the one test that sees the violation of a client.
 
-Some mean well (a time limit, a rerun, a marker), some lie. Each goes with the source of a plugin or a conftest.py, and
-with what a sound client comes to beside it.
+Some mean well (a time limit, a rerun, a marker), some lie. Each is named after what it does, and goes with the source of
+a plugin or a conftest.py, and with what a sound client comes to beside it.
 """
 
 from dataclasses import dataclass
@@ -69,7 +69,6 @@ class Hostile:
     """A plugin that is in the way.
 
     Attributes:
-        claim: what it does, as a verb.
         source: its code, behind `HEAD`.
         sound: what a sound client comes to: "partial", "conformant", or "" where several ends are right.
         place: the module that it is: a plugin that is loaded with -p, or a conftest.
@@ -78,7 +77,6 @@ class Hostile:
     """
 
     name: str
-    claim: str
     source: str
     sound: str = "partial"
     place: str = "hostile"
@@ -93,96 +91,62 @@ class Hostile:
 SKIPS = (
     Hostile(
         "skip_in_setup",
-        "skips in a hook before the test",
         "\n@pytest.hookimpl(tryfirst=True)\ndef pytest_runtest_setup(item):\n"
         "    if hit(item.nodeid): pytest.skip('hostile')\n",
     ),
     Hostile(
         "skip_in_a_fixture",
-        "skips in an autouse fixture of the user's conftest.py",
         "\n@pytest.fixture(autouse=True)\ndef no(request):\n    if hit(request.node.nodeid): pytest.skip('hostile')\n",
         place="conftest",
     ),
     Hostile(
         "skip_after_the_test",
-        "skips in the end of an autouse fixture",
         "\n@pytest.fixture(autouse=True)\ndef no(request):\n    yield\n"
         "    if hit(request.node.nodeid): pytest.skip('hostile')\n",
         sound="",
         place="conftest",
     ),
-    Hostile(
-        "skipif_marker",
-        "marks it as skipped under a condition",
-        each_item("item.add_marker(pytest.mark.skipif(True, reason='hostile'))"),
-    ),
+    Hostile("skipif_marker", each_item("item.add_marker(pytest.mark.skipif(True, reason='hostile'))")),
     Hostile(
         "module_marker",
-        "marks the whole chapter as skipped",
         "\nimport pytest_corpus.suites.wire.test_request_builders as chapter\nchapter.pytestmark = pytest.mark.skip\n",
         apart=True,
     ),
 )
 
 XFAILS = (
-    Hostile("xfail", "marks it as expected to fail", each_item("item.add_marker(pytest.mark.xfail)"), sound=""),
-    Hostile(
-        "xfail_strict",
-        "marks it as expected to fail, strictly",
-        each_item("item.add_marker(pytest.mark.xfail(strict=True))"),
-    ),
-    Hostile(
-        "xfail_not_run",
-        "marks it as expected to fail, and not to be run",
-        each_item("item.add_marker(pytest.mark.xfail(run=False))"),
-    ),
+    Hostile("xfail", each_item("item.add_marker(pytest.mark.xfail)"), sound=""),
+    Hostile("xfail_strict", each_item("item.add_marker(pytest.mark.xfail(strict=True))")),
+    Hostile("xfail_not_run", each_item("item.add_marker(pytest.mark.xfail(run=False))")),
     Hostile(
         "xfail_in_a_fixture",
-        "calls pytest.xfail in an autouse fixture",
         "\n@pytest.fixture(autouse=True)\ndef no(request):\n    if hit(request.node.nodeid): pytest.xfail('hostile')\n",
         place="conftest",
     ),
-    Hostile("wasxfail", "sets wasxfail and passes", making("report.wasxfail = 'hostile'; passed(report)"), sound=""),
-    Hostile(
-        "wasxfail_logged",
-        "sets wasxfail and skips as the report is logged",
-        logging("report.wasxfail, report.outcome = 'hostile', 'skipped'"),
-    ),
+    Hostile("wasxfail", making("report.wasxfail = 'hostile'; passed(report)"), sound=""),
+    Hostile("wasxfail_logged", logging("report.wasxfail, report.outcome = 'hostile', 'skipped'")),
 )
 
 NOT_RUN = (
     Hostile(
         "pyfunc_call",
-        "takes the call of the function for done",
         "\n@pytest.hookimpl(tryfirst=True)\ndef pytest_pyfunc_call(pyfuncitem):\n"
         "    return True if hit(pyfuncitem.nodeid) else None\n",
     ),
-    Hostile(
-        "other_function", "puts another function there", each_item("item.obj = lambda **given: None"), "conformant"
-    ),
-    Hostile("other_runtest", "puts another runtest there", each_item("item.runtest = lambda: None")),
-    Hostile(
-        "other_function_late",
-        "puts another function there just before the call",
-        around_call("item.obj = lambda **given: None\n    return (yield)"),
-    ),
-    Hostile(
-        "runtestloop",
-        "takes the loop over the tests for done",
-        "\n@pytest.hookimpl(tryfirst=True)\ndef pytest_runtestloop(session):\n    return True\n",
-    ),
+    Hostile("other_function", each_item("item.obj = lambda **given: None"), "conformant"),
+    Hostile("other_runtest", each_item("item.runtest = lambda: None")),
+    Hostile("other_function_late", around_call("item.obj = lambda **given: None\n    return (yield)")),
+    Hostile("runtestloop", "\n@pytest.hookimpl(tryfirst=True)\ndef pytest_runtestloop(session):\n    return True\n"),
 )
 
 SWALLOWED = (
     Hostile(
         "swallowed_around_the_call",
-        "swallows what the call raises",
         around_call("try: return (yield)\n    except BaseException: return None"),
         sound="conformant",
     ),
     Hostile(
         "swallowed_around_the_function",
-        "swallows what the function raises",
         AROUND.format(
             "pytest_pyfunc_call(pyfuncitem)",
             "pyfuncitem.nodeid",
@@ -192,7 +156,6 @@ SWALLOWED = (
     ),
     Hostile(
         "swallowed_by_runtest",
-        "wraps runtest and swallows what it raises",
         "\nfrom contextlib import suppress\ndef quiet(run):\n    def runtest():\n"
         "        with suppress(BaseException): run()\n    return runtest\n"
         + each_item("item.runtest = quiet(item.runtest)"),
@@ -200,7 +163,6 @@ SWALLOWED = (
     ),
     Hostile(
         "swallowed_by_the_function",
-        "wraps the function and swallows what it raises",
         "\nfrom contextlib import suppress\ndef quiet(run):\n    def test(**given):\n"
         "        with suppress(BaseException): run(**given)\n    return test\n"
         + each_item("item.obj = quiet(item.obj)"),
@@ -208,7 +170,6 @@ SWALLOWED = (
     ),
     Hostile(
         "call_forgets",
-        "forgets what the call raised before the report is made",
         AROUND.format(
             "pytest_runtest_makereport(item, call)", "item.nodeid", "call.excinfo = None\n    return (yield)"
         ),
@@ -230,29 +191,18 @@ def pretended(changes: str) -> str:
 
 
 FORGED = (
-    Hostile("record_forged", "rewrites the record", making(f"rewritten(report, {SATISFIED}); passed(report)"), ""),
-    Hostile(
-        "record_forged_late",
-        "rewrites it as it is logged",
-        logging(f"rewritten(report, {SATISFIED}); passed(report)"),
-        "",
-    ),
-    Hostile(
-        "findings_removed", "removes the findings", making("rewritten(report, forged(findings=[])); passed(report)"), ""
-    ),
-    Hostile("record_doubled", "doubles the record", making("rewritten(report, lambda text: 2 * [('corpus', text)])")),
+    Hostile("record_forged", making(f"rewritten(report, {SATISFIED}); passed(report)"), ""),
+    Hostile("record_forged_late", logging(f"rewritten(report, {SATISFIED}); passed(report)"), ""),
+    Hostile("findings_removed", making("rewritten(report, forged(findings=[])); passed(report)"), ""),
+    Hostile("record_doubled", making("rewritten(report, lambda text: 2 * [('corpus', text)])")),
     Hostile(
         "record_contradicted",
-        "puts a better record beside it",
         making(f"rewritten(report, lambda text: [('corpus', text), *{SATISFIED}(text)]); passed(report)"),
     ),
-    Hostile("record_dropped", "drops the record", making("rewritten(report, lambda text: []); passed(report)")),
-    Hostile(
-        "record_dropped_late", "drops it as it is logged", logging("report.user_properties.clear(); passed(report)")
-    ),
+    Hostile("record_dropped", making("rewritten(report, lambda text: []); passed(report)")),
+    Hostile("record_dropped_late", logging("report.user_properties.clear(); passed(report)")),
     Hostile(
         "record_of_another_test",
-        "puts the record of another test in its place",
         "\nseen = []\n@pytest.hookimpl(wrapper=True)\ndef pytest_runtest_logreport(report):\n"
         "    mine = [value for name, value in report.user_properties if name == 'corpus']\n"
         "    if mine and not hit(report.nodeid): seen.extend(mine)\n"
@@ -260,40 +210,28 @@ FORGED = (
         "        rewritten(report, lambda text: [('corpus', seen[0])]); passed(report)\n"
         "    return (yield)\n",
     ),
-    Hostile("record_is_no_json", "puts a text there", put("'x'")),
-    Hostile("record_is_a_list", "puts a list there", put("'[]'")),
-    Hostile("record_is_a_number", "puts a number there", put("7")),
-    Hostile("unknown_outcome", "makes an outcome up", pretended("outcome='brilliant'")),
-    Hostile("unknown_key", "adds a key", pretended("colour='green'"), ""),
-    Hostile(
-        "other_requirement",
-        "names another requirement",
-        pretended("requirement='WIR-ENV-1', outcome='satisfied', findings=[]"),
-    ),
-    Hostile("unknown_requirement", "names none", pretended("requirement='X-1', outcome='satisfied', findings=[]")),
-    Hostile("other_adapter", "names another adapter", pretended("adapter='other', outcome='satisfied', findings=[]")),
-    Hostile(
-        "other_component", "names another component", pretended("component='llm', outcome='satisfied', findings=[]")
-    ),
+    Hostile("record_is_no_json", put("'x'")),
+    Hostile("record_is_a_list", put("'[]'")),
+    Hostile("record_is_a_number", put("7")),
+    Hostile("unknown_outcome", pretended("outcome='brilliant'")),
+    Hostile("unknown_key", pretended("colour='green'"), ""),
+    Hostile("other_requirement", pretended("requirement='WIR-ENV-1', outcome='satisfied', findings=[]")),
+    Hostile("unknown_requirement", pretended("requirement='X-1', outcome='satisfied', findings=[]")),
+    Hostile("other_adapter", pretended("adapter='other', outcome='satisfied', findings=[]")),
+    Hostile("other_component", pretended("component='llm', outcome='satisfied', findings=[]")),
 )
 """The record of the test, which travels with its report, is not what the run wrote."""
 
 REPORTS = (
-    Hostile("made_passed", "calls it passed", making("passed(report)"), "conformant"),
-    Hostile("made_failed", "calls it failed", making("report.outcome = 'failed'; report.longrepr = 'hostile'")),
-    Hostile("logged_passed", "calls it passed as it is logged", logging("passed(report)"), "conformant"),
-    Hostile("logged_failed", "calls it failed as it is logged", logging("report.outcome = 'failed'")),
-    Hostile("logged_rerun", "calls it a rerun as it is logged", logging("report.outcome = 'rerun'")),
-    Hostile("logged_as_setup", "logs the call as the setup", logging("report.when = 'setup'; passed(report)")),
-    Hostile(
-        "logged_as_another",
-        "logs it under another id",
-        logging("report.nodeid = 'other.py::test_other'; passed(report)"),
-        "",
-    ),
+    Hostile("made_passed", making("passed(report)"), "conformant"),
+    Hostile("made_failed", making("report.outcome = 'failed'; report.longrepr = 'hostile'")),
+    Hostile("logged_passed", logging("passed(report)"), "conformant"),
+    Hostile("logged_failed", logging("report.outcome = 'failed'")),
+    Hostile("logged_rerun", logging("report.outcome = 'rerun'")),
+    Hostile("logged_as_setup", logging("report.when = 'setup'; passed(report)")),
+    Hostile("logged_as_another", logging("report.nodeid = 'other.py::test_other'; passed(report)"), ""),
     Hostile(
         "new_report",
-        "makes a report of its own",
         AROUND.format(
             "pytest_runtest_makereport(item, call)",
             "item.nodeid",
@@ -302,7 +240,6 @@ REPORTS = (
     ),
     Hostile(
         "logged_twice",
-        "logs the report of the call twice",
         "\nfrom _pytest.runner import runtestprotocol\n"
         "def pytest_runtest_protocol(item, nextitem):\n"
         "    if not hit(item.nodeid): return None\n"
@@ -313,7 +250,6 @@ REPORTS = (
     ),
     Hostile(
         "not_logged",
-        "logs no report of the call",
         "\nfrom _pytest.runner import runtestprotocol\n"
         "def pytest_runtest_protocol(item, nextitem):\n"
         "    if not hit(item.nodeid): return None\n"

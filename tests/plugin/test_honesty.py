@@ -12,21 +12,6 @@ def run(project: Project, declared: str, *options: str) -> pytest.RunResult:
     return project.run(f"--corpus-adapter={declared}", "--corpus-report=r.json", *options)
 
 
-def test_reference(project: Project) -> None:
-    """The reference adapter satisfies or truthfully does without every requirement."""
-    result = run(project, "pytest_corpus.reference:llm")
-    report = project.report()
-    assert result.ret == 0
-    assert (report["verdict"], report["complete"], report["gaps"]) == ("conformant", True, [])
-    assert set(statuses(report).values()) <= {"satisfied", "not_applicable"}
-    assert len(ids_with_tests(project)) == len(report["requirements"])
-
-
-def ids_with_tests(project: Project) -> set[str]:
-    """The requirements that some test of the last run decided."""
-    return {entry["id"] for entry in project.report()["requirements"] if entry["tests"]}
-
-
 def test_without_hooks(project: Project) -> None:
     """A factory that takes no keyword is incomplete, never conformant; exit code 0; the keywords are named."""
     project.adapter(HOOKLESS)

@@ -7,8 +7,6 @@ from inner_runs import REFERENCE, Project, statuses, violated
 
 from pytest_corpus.kit import expect
 
-SATISFIED = ("satisfied", "not_applicable")
-
 EMBEDDING = """
 from pytest_corpus.reference import embedding
 from pytest_corpus.reference.embedding.adapter import ReferenceEmbedding
