@@ -13,7 +13,6 @@ JUDGED: dict[str, dict[str, str]] = json.loads(TOOL.with_suffix(".json").read_te
 
 
 def run(*arguments: str) -> list[str]:
-    """The lines that the tool prints."""
     result = subprocess.run(
         [sys.executable, str(TOOL), *arguments], cwd=ROOT, capture_output=True, text=True, timeout=200, check=False
     )

@@ -17,7 +17,6 @@ DATA = ("schemas", "golden", "skeletons")
 
 
 def run(*command: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """Run a command that must succeed."""
     done = subprocess.run(
         [str(part) for part in command], cwd=cwd, capture_output=True, text=True, timeout=300, check=False
     )
@@ -44,7 +43,6 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def wheel(built: Path) -> Iterator[zipfile.ZipFile]:
-    """The wheel, open."""
     (path,) = built.glob("*.whl")
     with zipfile.ZipFile(path) as archive:
         yield archive

@@ -28,7 +28,6 @@ class Handler:
 
 
 def opened(factory: Callable[..., Any], **budget: Any) -> AdapterClient:
-    """A client of one component."""
     declaration = Declaration("mine", factory, "tests:factory")
     return AdapterClient(declaration, 5.0, closing=ClosingBudget(**budget)).open(("llm",))
 
@@ -47,7 +46,6 @@ class Tasks(Handler):
     count = 1
 
     async def work(self) -> None:
-        """Wait for ever."""
         await asyncio.sleep(1000)
 
     async def leave(self) -> None:
@@ -91,8 +89,6 @@ class Stubborn(Tasks):
 
 
 class Many(Tasks):
-    """A great many tasks."""
-
     count = 2000
 
 
@@ -100,7 +96,6 @@ class Generator(Handler):
     """An open generator whose end hangs."""
 
     async def numbers(self) -> AsyncIterator[int]:
-        """Numbers, with an end that hangs."""
         try:
             yield 1
             yield 2
@@ -202,7 +197,6 @@ class Hanging(Handler):
     closings = 0
 
     async def aclose(self) -> None:
-        """Hang."""
         Hanging.closings += 1
         await asyncio.sleep(1000)
 
@@ -308,5 +302,4 @@ def test_a_fork_ends_when_it_returns(pids: list[int], awaits: bool) -> None:
 
 
 def ended(pid: int) -> bool:
-    """Whether a child has ended; it can still be waited for."""
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None

@@ -113,7 +113,6 @@ def test_asks_for_what_there_is_not(factory: Callable[..., Any]) -> None:
 
 
 def opened(factory: Callable[..., Any], **keywords: Any) -> factories.Opened:
-    """What a factory comes to."""
     found = factories.Opened()
     asyncio.run(factories.open_factory(factory, keywords, None, "x:y", found))
     return found

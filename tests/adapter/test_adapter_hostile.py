@@ -33,7 +33,6 @@ class Boom(BaseException):
 
 
 def boom(*_: Any, **__: Any) -> Any:
-    """Raise it, with a secret."""
     raise Boom(SECRET)
 
 
@@ -81,7 +80,6 @@ class Loud(str):
 
 
 def nested(depth: int) -> Any:
-    """A list so many levels deep."""
     value: list[Any] = []
     for _ in range(depth - 1):
         value = [value]
@@ -260,7 +258,6 @@ if hasattr(builtins, "BaseExceptionGroup"):
 
 
 def named(make: Callable[[], BaseException]) -> str:
-    """The type of what is raised."""
     return type(make()).__name__
 
 

@@ -24,7 +24,6 @@ JSON = st.recursive(
 
 
 def nested(levels: int) -> bytes:
-    """Lists in lists."""
     return b"[" * levels + b"]" * levels
 
 

@@ -56,14 +56,12 @@ class Remote:
 
 
 def carried(transport: Transport, *, streaming: bool = True) -> Exchange:
-    """What one call through a transport comes to."""
     exchange = Exchange(REQUEST, streaming)
     asyncio.run(call(transport, exchange))
     return exchange
 
 
 async def read(frames: Frames) -> list[bytes]:
-    """All frames of a stream, closed in the end."""
     try:
         return [frame async for frame in frames]
     finally:
@@ -80,8 +78,6 @@ async def _awaited(value: Any) -> Any:
 
 
 def raising(error: BaseException) -> Callable[[Any], Any]:
-    """An entry point that raises when it is called."""
-
     def entry_point(envelope: Any) -> Any:
         raise error
 

@@ -76,7 +76,6 @@ def events_of(probe: ProviderProbe, path: str, **changed: Any) -> list[Any]:
 
 
 def words_of(path: str, answer: Any) -> str:
-    """The text of an answer."""
     if path == CHAT:
         return str(answer["choices"][0]["message"]["content"])
     return str((answer["output"][0] if path == RESPONSES else answer)["content"][0]["text"])

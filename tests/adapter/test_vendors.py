@@ -36,7 +36,6 @@ def answer_of(provider: ProviderProbe, path: str, **changed: Any) -> Any:
 
 
 def events_of(provider: ProviderProbe, **changed: Any) -> list[dict[str, Any]]:
-    """The events of a stream of Cohere's."""
     lines = answer_of(provider, CHAT, stream=True, **changed).splitlines()
     return [json.loads(line.removeprefix("data: ")) for line in lines if line.startswith("data: {")]
 

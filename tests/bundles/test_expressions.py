@@ -74,12 +74,10 @@ ORDINARY = (
 
 
 def python(source: str) -> Any:
-    """What Python itself says."""
     return eval(source, dict(NAMES))
 
 
 def attacked(source: str) -> str:
-    """Why an expression is refused."""
     try:
         Expression(source).value(NAMES)
     except REFUSALS as refusal:

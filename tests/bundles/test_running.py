@@ -34,7 +34,6 @@ def asked(found: Bundle, answer: Callable[[CompletionRequest], Any] | None = Non
 
 
 def results(asking: Asking) -> list[CaseResult]:
-    """The results of all cases."""
     found = asking.bundle
     pool = Pool(asking, found.cases, MemoryStore(found.side_by_side, SpentBudget()), found.side_by_side)
     return [pool.result(case.id) for case in found.cases]

@@ -38,7 +38,6 @@ class Block:
 
 @cache
 def tokens(page: Path) -> list[Token]:
-    """What Markdown makes of a page."""
     return MarkdownIt("commonmark").enable("table").parse(page.read_text("utf-8"))
 
 

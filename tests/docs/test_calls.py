@@ -34,7 +34,6 @@ def table() -> dict[str, dict[str, int]]:
 
 
 def measured(component: str, run: str, folder: Path) -> int:
-    """The calls that a run makes."""
     options = ("-p", "no:randomly", "-p", "no:cacheprovider", "-p", "no:xdist", "-q")
     adapter = f"--corpus-adapter=pytest_corpus.reference:{component}"
     argv = [sys.executable, "-m", "pytest", *options, adapter, *RUNS[run], "--corpus-report=r.json"]

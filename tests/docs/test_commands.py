@@ -70,7 +70,6 @@ def reports(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def output(folder: Path, *argv: str, given: str = "") -> str:
-    """The output of a Python command in a folder, which must end with 0."""
     done = subprocess.run(
         [sys.executable, *argv], input=given, cwd=folder, env=environment(), capture_output=True, text=True,
         timeout=300, check=False,

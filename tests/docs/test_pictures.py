@@ -26,7 +26,6 @@ def module(path: Path) -> ModuleType:
 
 
 def words(svg: Path) -> list[str]:
-    """The lines of text in a drawing."""
     found = ElementTree.parse(svg).iter("{http://www.w3.org/2000/svg}text")
     return ["".join(each.itertext()).replace("\xa0", " ") for each in found]
 

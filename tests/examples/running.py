@@ -133,7 +133,6 @@ class Hooks(ThreadingHTTPServer):
 
     @property
     def observations(self) -> list[dict[str, Any]]:
-        """The observations."""
         return [report for path, report in self.reports if path == "/token/7/metrics/observe"]
 
 

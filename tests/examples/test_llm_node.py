@@ -27,7 +27,6 @@ def port() -> Iterator[int]:
 
 
 def frames(kind: str, body: str) -> list[dict[str, Any]]:
-    """The frames of a stream."""
     if kind == "application/x-ndjson":
         return [json.loads(line) for line in body.removesuffix("\n").split("\n")]
     return [json.loads(event.removeprefix("data: ")) for event in body.removesuffix("\n\n").split("\n\n")]

@@ -37,7 +37,6 @@ def envelope(op: str, **args: Any) -> dict[str, Any]:
 
 
 def call(port: int, op: str, **args: Any) -> dict[str, Any]:
-    """The answer to a unary call."""
     answer: dict[str, Any] = json.loads(ask(port, envelope(op, **args), Accept="application/json").read())
     return answer
 

@@ -261,7 +261,6 @@ def client_of(vendor: str, probe: ProviderProbe, **settings: Any) -> Any:
 
 
 async def failing(ask: Callable[[], Awaitable[Any]]) -> str:
-    """The class of what is raised."""
     try:
         await ask()
     except Exception as error:
@@ -304,5 +303,4 @@ def assert_nothing_leaks(exchange: Exchange, canary: str) -> None:
 
 
 def name_of(case: tuple[str, str]) -> str:
-    """A kind and its form."""
     return " ".join(filter(None, case))

@@ -103,7 +103,6 @@ def examined(factory: str, folder: Path) -> Report:
 
 
 def page() -> str:
-    """The page of findings."""
     return FINDINGS.read_text("utf-8")
 
 
@@ -118,5 +117,4 @@ def documented() -> dict[str, tuple[str, list[str], str]]:
 
 
 def entries(report: Report) -> set[tuple[str, str, str]]:
-    """Component, requirement and status of each entry."""
     return {(entry["component"], entry["id"], entry["status"]) for entry in report["requirements"]}

@@ -29,7 +29,6 @@ CONTROLS = sorted({mutant.control for mutant in MUTANTS.values()} - set(REFERENC
 
 @pytest.fixture(scope="session")
 def laboratory() -> Iterator[Laboratory]:
-    """Where the suite runs."""
     with Laboratory() as laboratory:
         yield laboratory
 

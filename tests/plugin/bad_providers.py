@@ -26,7 +26,6 @@ STARTED: list[float] = []
 
 
 def fails() -> bool:
-    """Whether a call fails now."""
     if HOW in ("random", "front"):
         return CHANCE.random() < 0.01
     at, *lasting = (float(part) for part in GIVEN.split(","))
@@ -69,7 +68,6 @@ class Gateway:
 
 
 def rejection() -> dict[str, Any]:
-    """A retryable error."""
     _, _, name, code = CHANCE.choice(RETRYABLE)
     details = {"suggested_backoff_ms": 30}
     return {"ok": False, "code": code, "error": name, "message": "Come back later", "ms": 0.1, "details": details}

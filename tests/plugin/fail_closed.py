@@ -64,7 +64,6 @@ def crashed(result: pytest.RunResult) -> str:
 
 
 def found(project: Project) -> dict[str, Any] | None:
-    """The report of the run, where it wrote one."""
     return project.report() if (project.path / "r.json").exists() else None
 
 

@@ -4,7 +4,6 @@ from hostile_plugins import RUNNING, Hostile, around_call
 
 
 def finishing(how: str, code: str) -> str:
-    """A plugin at the end of the session."""
     return f"\n@pytest.hookimpl({how})\ndef pytest_sessionfinish(session):\n    {code}\n"
 
 

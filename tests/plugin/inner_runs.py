@@ -107,7 +107,6 @@ class Project:
         return subprocess.run(command, cwd=self.path, capture_output=True, text=True, timeout=100, check=False)
 
     def report(self, name: str = "r.json") -> dict[str, Any]:
-        """A report that a run wrote."""
         found: dict[str, Any] = json.loads((self.path / name).read_text("utf-8"))
         return found
 

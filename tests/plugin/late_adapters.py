@@ -38,14 +38,10 @@ class LateVector(ReferenceVector):
 
 
 class LaterVector(LateVector):
-    """Shows it after 150 ms."""
-
     late_s = 0.15
 
 
 class LatestVector(LateVector):
-    """Shows it after a second."""
-
     late_s = 1.0
 
 
@@ -73,8 +69,6 @@ class LateGraph(ReferenceGraph):
 
 
 class LatestGraph(LateGraph):
-    """Answers from a copy that is a second behind."""
-
     late_s = 1.0
 
 

@@ -41,7 +41,6 @@ class QuotaVector(ReferenceVector):
         self.tenants = self.stored
 
     def held(self) -> int:
-        """How many namespaces there are, the default ones left out."""
         return sum(name != "default" for spaces in self.tenants.values() for name in spaces)
 
     def create(self, call: Call, name: str, wanted: Space) -> None:
@@ -112,7 +111,6 @@ class Graph(ReferenceGraph):
         super().commit(call, draft)
 
     def there(self) -> int:
-        """How many nodes there are."""
         return sum(len(graph.nodes) for space in self.tenants.values() for graph in space.values())
 
 

@@ -118,13 +118,11 @@ FEW = "--corpus-requirement=LLM-COMPLETE-2,COM-CAP-2"
 
 @pytest.fixture
 def shapes(project: Project) -> Project:
-    """A folder with every shape of factory."""
     project.adapter(SHAPES, name="shapes")
     return project
 
 
 def life(project: Project) -> list[str]:
-    """What the adapters noted."""
     path = project.path / "life.txt"
     return path.read_text().split() if path.exists() else []
 
@@ -200,10 +198,11 @@ def test_closed_in_every_worker(shapes: Project) -> None:
     ("body", "complaint"),
     [
         ("raise ValueError('stuck')", "closing raised ValueError: stuck"),
+        ("raise ValueError('no way out with sk_live_51H8xAbCdEf')", "closing raised ValueError: no way out with ***"),
         ("raise KeyboardInterrupt", "closing raised KeyboardInterrupt"),
         ("raise SystemExit(3)", "closing raised SystemExit: 3"),
     ],
-    ids=["exception", "interrupt", "exit"],
+    ids=["exception", "secret", "interrupt", "exit"],
 )
 def test_closing_that_raises(shapes: Project, body: str, complaint: str) -> None:
     """What closing raises is a warning; the report is written and the verdict stays."""

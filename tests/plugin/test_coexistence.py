@@ -145,15 +145,6 @@ def test_can_be_switched_off(project: Project) -> None:
     assert "unrecognized arguments: --corpus-seed" in said(result)
 
 
-def test_junit_report(project: Project) -> None:
-    """pytest's own JUnit report is written beside ours."""
-    result = project.run(REFERENCE, FEW, "--junitxml=junit.xml", "--corpus-report=r.json")
-    assert result.ret == 0
-    text = (project.path / "junit.xml").read_text("utf-8")
-    assert 'failures="0"' in text
-    assert text.count("<testcase") == len(ids(project.run(REFERENCE, FEW, "--collect-only", "-q")))
-
-
 def test_in_any_order(project: Project) -> None:
     """What a plain request leaves among the seeds of a graph takes nothing from the tests of edges after it."""
     project.pytester.makeconftest(

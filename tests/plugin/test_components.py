@@ -75,7 +75,6 @@ def test_one_component_of_several(project: Project) -> None:
 
 
 def constant_answers() -> dict[str, Any]:
-    """A valid answer to each of the 33 operations."""
     embedded = {"vector": [0.6, 0.8], "text": "hi", "model": "m", "dimensions": 2}
     node = {"id": "n1", "labels": ["A"], "properties": {}}
     counted = {"failed_count": 0, "failures": []}

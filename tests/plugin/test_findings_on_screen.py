@@ -23,7 +23,6 @@ def broken(project: Project) -> Project:
 
 
 def verdict_stands_last(result: pytest.RunResult) -> bool:
-    """Whether the verdict is among the last five lines."""
     return any(line.startswith(VERDICTS) for line in result.outlines[-5:])
 
 

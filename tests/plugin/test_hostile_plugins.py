@@ -31,7 +31,6 @@ def _short_suite(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(project: Project, entry: Hostile, *options: str, sound: bool) -> pytest.RunResult:
-    """Run the suite of a client beside a plugin of the table."""
     project.pytester.makepyfile(**{"mine": CLIENT, entry.place: HEAD + entry.source})
     project.pytester.syspathinsert()
     loaded = () if entry.place == "conftest" else ("-p", entry.place)
@@ -110,7 +109,6 @@ def test_selected_by_the_user(project: Project) -> None:
 
 
 def assert_no_verdict(project: Project, result: pytest.RunResult) -> None:
-    """The run is partial."""
     report = found(project)
     assert report is not None
     assert report["verdict"] == "partial", said(result)
@@ -274,7 +272,6 @@ def pytest_sessionfinish(session):
 
 
 def distributed(project: Project, source: str, *, sound: bool) -> pytest.RunResult:
-    """A run on two workers beside a plugin."""
     return run(project, Hostile("distributed", "", source), "-n", "2", sound=sound)
 
 

@@ -57,7 +57,6 @@ def start(project: Project, *given: str, plugins: tuple[str, ...] = ()) -> subpr
 
 
 def executed(report: dict[str, Any]) -> set[str]:
-    """The tests that a report tells of."""
     return {test["test"] for entry in report["requirements"] for test in entry["tests"]}
 
 
@@ -85,7 +84,6 @@ def test_a_killed_run(project: Project, number: int) -> None:
 
 
 def children(parent: int) -> list[int]:
-    """The process ids of a process's children."""
     text = Path(f"/proc/{parent}/task/{parent}/children").read_text()
     return [int(part) for part in text.split()]
 

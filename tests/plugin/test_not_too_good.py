@@ -31,13 +31,11 @@ def factory(metrics, provider): return llm(Sink(metrics), provider)
 
 
 def run(project: Project, declared: str, scope: str) -> tuple[pytest.RunResult, dict[str, Any]]:
-    """A run of some requirements, and its report."""
     given = (f"--corpus-adapter={declared}", f"--corpus-requirement={scope}", "--corpus-report=r.json")
     return project.run(*given), project.report()
 
 
 def entry(report: dict[str, Any], requirement: str) -> dict[str, Any]:
-    """What a report says of a requirement."""
     (found,) = [each for each in report["requirements"] if each["id"] == requirement]
     return dict(found)
 

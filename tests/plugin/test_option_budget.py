@@ -7,7 +7,6 @@ FEW = "--corpus-requirement=COM-CAP-*,COM-ENV-*,COM-HEALTH-*,LLM-TOKENS-*"
 
 
 def used(report: dict[str, object]) -> int:
-    """How many calls a run says that it made."""
     components: dict[str, dict[str, int]] = report["components"]  # type: ignore[assignment]
     return components["llm"].get("calls", 0)
 

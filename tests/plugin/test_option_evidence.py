@@ -73,7 +73,6 @@ def faulty(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
 
 
 def run(project: Project, name: str, few: str, *options: str) -> str:
-    """What a run with one of them prints."""
     return said(project.run(f"--corpus-adapter=mine:{name}", f"--corpus-requirement={few}", *options))
 
 

@@ -5,7 +5,6 @@ from inner_runs import REFERENCE, Project, assert_passed, said
 
 
 def ran(project: Project) -> set[str]:
-    """The requirements that the last report has tests of."""
     return {entry["id"] for entry in project.report()["requirements"] if entry["tests"]}
 
 

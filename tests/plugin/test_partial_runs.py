@@ -72,20 +72,13 @@ def test_last_failed(project: Project) -> None:
     assert_partial(project.report(), result)
 
 
-def test_named_by_id(project: Project) -> None:
-    """A test named on the command line runs alone, and the run is partial."""
+@pytest.mark.parametrize("name", ["", "::test_models_and_context_length_are_stated"], ids=["chapter", "test"])
+def test_named_on_the_command_line(project: Project, name: str) -> None:
+    """A chapter or a test that is named runs alone, and the run is partial."""
     project.pytester.makeconftest(HOOK)
-    name = "conftest.py::llm/test_capabilities_shape.py::test_models_and_context_length_are_stated"
-    result = project.run(name, "--corpus-report=r.json")
-    assert result.parseoutcomes() == {"passed": 1}
-    assert_partial(project.report(), result)
-
-
-def test_named_chapter(project: Project) -> None:
-    """A chapter named on the command line runs whole, and the run is partial."""
-    project.pytester.makeconftest(HOOK)
-    result = project.run("conftest.py::llm/test_capabilities_shape.py", "--corpus-report=r.json")
-    assert result.parseoutcomes()["passed"] > 5
+    result = project.run(f"conftest.py::llm/test_capabilities_shape.py{name}", "--corpus-report=r.json")
+    passed = result.parseoutcomes()["passed"]
+    assert passed == 1 if name else passed > 5
     assert_partial(project.report(), result)
 
 
@@ -100,18 +93,12 @@ def test_named_conftest_is_complete(project: Project) -> None:
     assert named in project.report()["gaps"]
 
 
-def test_users_own_selection_of_own_tests(project: Project) -> None:
-    """Deselecting a test of the user's own leaves the verdict alone."""
+@pytest.mark.parametrize(("options", "code"), [((), 1), (("--deselect=test_own.py::test_own",), 0)])
+def test_users_own_test(project: Project, options: tuple[str, ...], code: int) -> None:
+    """A test of the user's own that fails or is deselected leaves the verdict alone."""
     project.pytester.makepyfile(test_own="def test_own(): assert False")
-    result = project.run(SOUND, "--deselect=test_own.py::test_own", "--corpus-report=r.json")
-    assert (project.report()["verdict"], result.ret) == ("conformant", 0)
-
-
-def test_users_own_failure(project: Project) -> None:
-    """A failing test of the user's own fails the run and leaves the verdict alone."""
-    project.pytester.makepyfile(test_own="def test_own(): assert False")
-    result = project.run(SOUND, "--corpus-report=r.json")
-    assert (project.report()["verdict"], result.ret) == ("conformant", 1)
+    result = project.run(SOUND, *options, "--corpus-report=r.json")
+    assert (project.report()["verdict"], result.ret) == ("conformant", code)
 
 
 @pytest.mark.parametrize("options", [("-k", "no_test_has_this_name"), ("-m", "vector")])
@@ -129,28 +116,6 @@ def test_nothing_ran_beside_a_users_test(project: Project) -> None:
     result = project.run(REFERENCE, "-k", "test_own")
     assert result.parseoutcomes()["passed"] == 1
     assert result.ret != 0
-
-
-def test_skipped_by_a_users_fixture(project: Project) -> None:
-    """A conformance test that a fixture of the user's skips did not run."""
-    project.pytester.makeconftest(
-        HOOK + "\nimport pytest\n@pytest.fixture(autouse=True)\ndef no(): pytest.skip('not today')\n"
-    )
-    result = project.run("--corpus-report=r.json", "--corpus-requirement=COM-CAP-2")
-    assert result.ret != 0
-    assert_partial(project.report(), result)
-    assert "satisfied" not in statuses(project.report()).values()
-
-
-def test_users_hook_that_removes_items(project: Project) -> None:
-    """Tests that a conftest removes without a word are missed all the same."""
-    project.pytester.makeconftest(
-        HOOK + "\nimport pytest\n@pytest.hookimpl(trylast=True)\n"
-        "def pytest_collection_modifyitems(items): items[:] = items[:5]\n"
-    )
-    result = project.run("--corpus-report=r.json")
-    assert_partial(project.report(), result)
-    assert any("did not run" in gap for gap in project.report()["gaps"])
 
 
 def test_interrupted(project: Project) -> None:

@@ -1,6 +1,6 @@
 """What real back ends taught: the suite asks no more of a slow one than it needs, and knows one when it sees it."""
 
-from inner_runs import Project, said
+from inner_runs import Project
 
 LATE = """
 import asyncio
@@ -67,17 +67,6 @@ def test_a_deadline_that_passes_before_the_provider_is_reached_is_tried_again_wi
     project.pytester.makepyfile(late=LATE)
     result = project.run("--corpus-adapter=late:factory", "-k", "test_the_call_after_a_deadline_works_again")
     result.assert_outcomes(passed=1, deselected=result.parseoutcomes()["deselected"])
-
-
-def test_a_fault_that_never_fired_is_not_the_fault_of_the_factory(project: Project) -> None:
-    """A factory that takes `provider` is not told to take it."""
-    project.pytester.makepyfile(
-        deaf="from pytest_corpus.reference import llm\n"
-        "def factory(metrics=None, provider=None): return llm(metrics=metrics)\n"
-    )
-    shown = said(project.run("--corpus-adapter=deaf:factory", "--corpus-requirement=COM-FAULT-12"))
-    assert "await provider.reached('llm.complete') where it is called" in shown
-    assert "does not accept 'provider'" not in shown
 
 
 def test_a_large_batch_is_not_read_back_vector_by_vector(project: Project) -> None:

@@ -29,7 +29,6 @@ def start(project: Project, name: str, *given: str, plugins: tuple[str, ...] = (
 
 
 def component_of(name: str) -> str:
-    """The component of one of the adapters."""
     return "graph" if name == "KeptGraph" else "vector"
 
 

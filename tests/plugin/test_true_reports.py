@@ -39,7 +39,6 @@ expires = 2999-12-31
 
 
 def found(project: Project) -> list[str]:
-    """What is wrong with the report of a run."""
     return faults(project.path / "r.json", datetime.now(UTC).date(), inventory.tests)
 
 

@@ -16,13 +16,9 @@ text = "an adapter?"
 def raises(): raise ValueError("no key\\nfor you")
 def exits(): raise SystemExit(3)
 def interrupts(): raise KeyboardInterrupt
-async def cancels(): raise asyncio.CancelledError
 async def hangs(): await asyncio.sleep(1000)
 def none(): return None
 def needs(endpoint): return None
-def a_class(): return Empty
-def no_parts(): return {}
-def wrong_part(): return {"speech": Wrapped()}
 def empty_generator():
     return
     yield
@@ -40,31 +36,23 @@ DECLARATIONS = [
     ("mine:raises", "the factory raises ValueError: no key"),
     ("mine:exits", "the factory raises SystemExit: 3"),
     ("mine:interrupts", "the factory raises KeyboardInterrupt"),
-    ("mine:cancels", "the factory raises CancelledError"),
     ("mine:hangs", "the factory takes longer than 2 s"),
     ("mine:none", "the factory returns None, which is not an adapter"),
     ("mine:needs", "the factory requires an argument 'endpoint'"),
-    ("mine:a_class", "the class Empty, which is not an adapter"),
-    ("mine:no_parts", "empty mapping"),
-    ("mine:wrong_part", "a mapping with the key 'speech'"),
     ("mine:empty_generator", "yields nothing"),
     ("mine:refuses", "it refuses llm.capabilities"),
     ("mine:wraped", "did you mean 'Wrapped'?"),
     ("mine:Wrapped.nothing", "has no attribute 'Wrapped.nothing'"),
     ("nosuchmodule:factory", "there is no module 'nosuchmodule'"),
-    ("mine.part:factory", "there is no module 'mine.part'"),
     ("raising:factory", "importing 'raising' raises RuntimeError: cannot"),
     ("quitting:factory", "importing 'quitting' raises SystemExit"),
     ("misspelt:factory", "importing 'misspelt' raises"),
     ("mine", "is not of the form 'module:attribute'"),
-    ("mine:", "is not of the form 'module:attribute'"),
-    (":factory", "is not of the form 'module:attribute'"),
 ]
 
 
 @pytest.fixture
 def broken(project: Project) -> Project:
-    """A folder with every broken factory."""
     project.adapter(BROKEN)
     project.pytester.makepyfile(
         raising="raise RuntimeError('cannot\\nconnect')",
@@ -97,18 +85,15 @@ def test_declared_by_option(broken: Project, declared: str, fault: str) -> None:
 
 
 @pytest.mark.parametrize("declared", ["mine:Empty", "mine:none", "mine:raises", "nosuchmodule:factory"])
-def test_declared_by_conftest(broken: Project, declared: str) -> None:
-    """A broken factory in a conftest is the same usage error, and names the file or the spec."""
-    broken.pytester.makeconftest(f"def pytest_corpus_adapter(config): return {declared!r}")
-    assert_usage_error(broken.run(), declared if declared.startswith("nosuch") else "conftest.py")
-
-
-@pytest.mark.parametrize("declared", ["mine:Empty", "mine:none", "mine:raises", "nosuchmodule:factory"])
-def test_declared_by_suite(broken: Project, declared: str) -> None:
-    """A broken factory of a suite is the same usage error, and names the suite or the spec."""
-    broken.pytester.makepyfile(test_suites=f"import pytest_corpus\ntest_ours = pytest_corpus.suite({declared!r})\n")
-    named = declared if declared.startswith("nosuch") else "test_suites.py::test_ours"
-    assert_usage_error(broken.run(), named)
+@pytest.mark.parametrize("way", ["conftest.py", "test_suites.py"])
+def test_declared_in_a_file(broken: Project, declared: str, way: str) -> None:
+    """A broken factory of a conftest or of a suite is the same usage error, and names the place or the spec."""
+    sources = {
+        "conftest.py": f"def pytest_corpus_adapter(config): return {declared!r}",
+        "test_suites.py": f"import pytest_corpus\ntest_ours = pytest_corpus.suite({declared!r})\n",
+    }
+    (broken.path / way).write_text(sources[way])
+    assert_usage_error(broken.run(), declared if declared.startswith("nosuch") else way)
 
 
 @pytest.mark.parametrize("way", ["option", "suite"])

@@ -15,7 +15,6 @@ RUN = Run("2026-01-01T00:00:00+00:00", 1.23456, 7, "must", None)
 
 
 def record(requirement: Requirement | str, outcome: str = "satisfied", **changed: Any) -> TestRecord:
-    """A test's record."""
     name = requirement if isinstance(requirement, str) else requirement.id
     fields: dict[str, Any] = {"adapter": "a", "component": "llm", "test": f"llm/test_{name}.py::test"}
     return TestRecord(requirement=name, outcome=outcome, **{**fields, **changed})  # type: ignore[arg-type]

@@ -47,13 +47,11 @@ def shard_of(whole: Ledger, shard: Shard) -> dict[str, Any]:
 
 
 def shards(changed: dict[str, Any] | None = None, of: int = 3) -> list[dict[str, Any]]:
-    """The reports of all shards of a run."""
     whole = sound(changed)
     return [shard_of(whole, Shard(number, of)) for number in range(1, of + 1)]
 
 
 def combined(documents: list[dict[str, Any]]) -> dict[str, Any]:
-    """The report of the whole suite."""
     named = [(f"{number}.json", document) for number, document in enumerate(documents, start=1)]
     return combining.build(named, inventory.tests)
 

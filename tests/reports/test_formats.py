@@ -17,7 +17,6 @@ FEW = settings(max_examples=25)
 
 
 def built(found: Ledger, level: str = "must") -> dict[str, Any]:
-    """The report on a ledger."""
     return json_report.build(found, decide(found, level), RUN)
 
 

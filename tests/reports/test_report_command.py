@@ -23,7 +23,6 @@ from pytest_corpus.verdict.verdict import decide
 
 
 def built(found: Ledger | None = None, name: str = "a") -> dict[str, Any]:
-    """The report on a ledger."""
     found = found or ledger()
     found.adapter = name
     return json_report.build(found, decide(found), RUN)
@@ -45,7 +44,6 @@ def changed(path: Path, **members: Any) -> None:
 
 
 def run(*given: str) -> int:
-    """The exit code of `pytest-corpus report`."""
     return cli.main(["report", *given])
 
 

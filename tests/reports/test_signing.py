@@ -43,7 +43,6 @@ def signed(here: Path, capsys: pytest.CaptureFixture[str]) -> Path:
 
 
 def run(*given: str) -> int:
-    """The exit code of `pytest-corpus report`."""
     return cli.main(["report", *given])
 
 

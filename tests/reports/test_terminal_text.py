@@ -11,7 +11,6 @@ from pytest_corpus.verdict.verdict import decide
 
 
 def text(found: Ledger) -> str:
-    """The summary as one text."""
     return "\n".join(line.text for line in summary(found, decide(found)))
 
 

@@ -11,12 +11,10 @@ from pytest_corpus.verdict.verdict import STATUSES, VERDICTS, Verdict, decide
 
 
 def statuses(verdict: Verdict) -> dict[str, str]:
-    """The status of every requirement."""
     return {entry.requirement.id: entry.status for part in verdict.components for entry in part.statuses}
 
 
 def at_level(verdict: Verdict, level: str) -> Counter[str]:
-    """How many requirements of a level have each status."""
     return sum((part.totals(level) for part in verdict.components), Counter())
 
 

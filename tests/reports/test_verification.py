@@ -64,7 +64,6 @@ def true(name: str) -> str:
 
 
 def found_in(report: Report, folder: Path, day: date = DAY) -> list[str]:
-    """What is wrong with a report."""
     json_report.write(report, folder / "r.json")
     return faults(folder / "r.json", day, inventory.tests)
 
@@ -79,7 +78,6 @@ def test_what_a_run_writes_stands(tmp_path: Path, name: str) -> None:
 
 
 def entry(report: Report, name: str) -> Any:
-    """The entry of a requirement."""
     return next(each for each in report["requirements"] if each["id"] == name)
 
 
@@ -99,8 +97,6 @@ def of_test(name: str, place: int, **members: Any) -> Edit:
 
 
 def sets(*path: str, to: Any) -> Edit:
-    """One that changes a value anywhere."""
-
     return lambda report: reduce(getitem, path[:-1], report).update({path[-1]: to})
 
 
@@ -110,8 +106,6 @@ def whitewashed(name: str, outcome: str, **more: str) -> Edit:
 
 
 def all_of(*edits: Edit) -> Edit:
-    """Several edits at once."""
-
     return lambda report: [each(report) for each in edits]
 
 

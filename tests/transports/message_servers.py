@@ -29,7 +29,6 @@ class Channel:
         self.service = service_of(self.advertised)
 
     async def take(self, message: bytes, send: Send, calls: Calls) -> None:
-        """Begin or end a call."""
         value, is_json = self.service.read(message)
         if not is_json:
             await self.no_json(send)
@@ -117,7 +116,6 @@ class PlainProgram(Channel):
         """The suite ends the program."""
 
     async def converse(self) -> None:
-        """Answer line after line."""
         await self.service.open()
         reader = asyncio.StreamReader(limit=2**24)
         await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)

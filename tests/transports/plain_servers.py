@@ -125,7 +125,6 @@ class PlainHttp:
         return Request(head[0].partition(" ")[0], headers, body)
 
     async def answer(self, request: Request, writer: asyncio.StreamWriter) -> None:
-        """Answer one request."""
         accept = request.headers.get("accept", JSON)
         envelope, is_json = self.service.read(request.body)
         hooks = request.headers.get(HOOKS_HEADER.lower(), "")
@@ -246,7 +245,6 @@ def begun(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
 
 
 def refusal(name: str) -> bytes:
-    """An error envelope of a class."""
     return json.dumps(error_envelope(name, "not here")).encode()
 
 

@@ -27,13 +27,11 @@ SlotIsLost: type[PlainHttp] = HTTP.make("SlotIsLost")
 
 @pytest.fixture(scope="module")
 def runner() -> Iterator[Runner]:
-    """Where the suite runs."""
     with Runner() as runner:
         yield runner
 
 
 def report(runner: Runner, entry: Entry, scope: str) -> Report:
-    """What the suite says of a server."""
     with place_of(entry.made) as place:
         found = runner.run(place, scope)
     assert found.errors == [], found.errors
@@ -41,7 +39,6 @@ def report(runner: Runner, entry: Entry, scope: str) -> Report:
 
 
 def told(report: Report) -> str:
-    """What was found of transports, and of what else."""
     return "\n".join(f"{name}: {'; '.join(report.findings.get(name, []))}" for name in report.violated)
 
 

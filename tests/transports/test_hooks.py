@@ -11,12 +11,11 @@ from plain_servers import PlainHttp, place_of
 from served_adapters import command, served
 from test_raw import opened
 
-from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.adapter.hooks.server import HookServer
 from pytest_corpus.adapter.opening.address import parse
-from pytest_corpus.adapter.opening.remote import Connection, RemoteAdapter, RemoteFactory
+from pytest_corpus.adapter.opening.remote import Connection, RemoteAdapter
 from pytest_corpus.serving import hook_client
 from pytest_corpus.serving.hook_client import HookClient
 
@@ -242,9 +241,7 @@ def test_an_adapter_elsewhere_can_be_built_on_a_vendors_client(way: str, monkeyp
 
 def fails_and_recovers(address: str) -> None:
     """An adapter at an address is struck by a planned fault, and works again."""
-    factory = RemoteFactory(parse(address), Connection(startup_s=30))
-    client = AdapterClient(Declaration("a", factory, address, in_process=False, startup_s=30)).open(("llm",))
-    try:
+    with opened(address, 30.0, 30.0) as client:
         client.provider.plan("rate_limited", "llm.complete", retry_after_ms=1234)
         args = {"messages": [{"role": "user", "content": "hi"}]}
         request = {"op": "llm.complete", "ctx": {}, "args": args}
@@ -253,8 +250,6 @@ def fails_and_recovers(address: str) -> None:
         assert exchanges[0].frames[0].body["retry_after_ms"] in exchanges[0].hints_ms
         assert [each.reached_provider for each in exchanges] == [1, 1]
         assert client.hooks == {"provider"}
-    finally:
-        client.close()
 
 
 def test_a_report_that_comes_until_a_call_begins_is_none_of_that_call() -> None:

@@ -5,19 +5,15 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import hostile_servers
 import pytest
 from hostile_servers import BODY, HEAD, Script, reset_at, serving
 from served_adapters import command
+from test_raw import opened
 
-from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.exchange import Exchange
-from pytest_corpus.adapter.opening.address import parse
-from pytest_corpus.adapter.opening.remote import Connection, RemoteFactory
 
 REQUEST = {"op": "llm.complete", "ctx": {}, "args": {}}
 LIMIT_S = 0.5
@@ -27,20 +23,8 @@ PATIENT_S = 10.0
 """For what does: a busy machine is not mistaken for it."""
 
 
-@contextmanager
-def opened(address: str, limit_s: float = PATIENT_S) -> Iterator[AdapterClient]:
-    """A client of an adapter at an address."""
-    factory = RemoteFactory(parse(address), Connection(startup_s=20.0))
-    client = AdapterClient(Declaration("a", factory, address, in_process=False, startup_s=20.0), limit_s).open()
-    try:
-        yield client
-    finally:
-        assert client.close() == []
-
-
 def called(address: str, *, streaming: bool, limit_s: float = PATIENT_S) -> Exchange:
-    """One call, which must end in time."""
-    with opened(address, limit_s) as client:
+    with opened(address, limit_s, 20.0) as client:
         started = time.monotonic()
         exchange = client.send(REQUEST, "llm", streaming=streaming)
         assert time.monotonic() - started < limit_s + 5.0
@@ -78,7 +62,7 @@ def test_a_connection_that_was_closed_while_idle_is_opened_again() -> None:
     def answers_once(connection, _ends) -> None:  # type: ignore[no-untyped-def]
         connection.sendall(HEAD % len(BODY) + BODY)
 
-    with serving(answers_once) as place, opened(f"http://{place}/") as client:
+    with serving(answers_once) as place, opened(f"http://{place}/", PATIENT_S) as client:
         for _ in range(3):
             assert client.send(REQUEST, "llm").fault is None
             time.sleep(0.05)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from message_servers import PlainWebSocket
 from plain_servers import Server, place_of
 from test_raw import opened
 
@@ -77,23 +78,15 @@ def test_a_reset_of_a_new_connection_is_a_fault() -> None:
 # -- WebSocket -----------------------------------------------------------------------------------------
 
 
-class ClosesIdle:
+class ClosesIdle(PlainWebSocket):
     """A connection says goodbye when the second call on it arrives, which crossed the goodbye on its way."""
 
     calls_each = 1
     code = 1001
 
-    async def start(self) -> str:
+    def __init__(self) -> None:
+        super().__init__()
         self.connections = self.asked = 0
-        app = web.Application()
-        app.router.add_get("/", self._converse)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
-        return f"ws://127.0.0.1:{self._runner.addresses[0][1]}/"
-
-    async def stop(self) -> None:
-        await self._runner.cleanup()
 
     async def _converse(self, request: web.Request) -> web.StreamResponse:
         channel = web.WebSocketResponse()

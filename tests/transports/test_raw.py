@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 from plain_servers import PlainHttp, place_of
@@ -20,10 +21,10 @@ STREAM = {"op": "llm.stream", "ctx": {}, "args": {"messages": [{"role": "user", 
 
 
 @contextmanager
-def opened(address: str, limit_s: float = 3.0) -> Iterator[AdapterClient]:
+def opened(address: str, limit_s: float = 3.0, startup_s: float = 2.0, **how: Any) -> Iterator[AdapterClient]:
     """A client of an adapter at an address."""
-    factory = RemoteFactory(parse(address), Connection(startup_s=2.0))
-    client = AdapterClient(Declaration("a", factory, address, in_process=False, startup_s=2.0), limit_s).open()
+    factory = RemoteFactory(parse(address), Connection(startup_s=startup_s, **how))
+    client = AdapterClient(Declaration("a", factory, address, in_process=False, startup_s=startup_s), limit_s).open()
     try:
         yield client
     finally:

@@ -1,22 +1,19 @@
 """Reaching an address: neither the environment nor a slip of the user's makes an adapter look broken."""
 
 import asyncio
-import contextlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
 from grpc_servers import PlainGrpc
 from plain_servers import PlainHttp, Request, place_of, service_of
+from test_raw import opened
 
-from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.adapter.hooks.server import HookServer
 from pytest_corpus.adapter.opening.address import parse
-from pytest_corpus.adapter.opening.remote import DEFAULT_PORTS, Connection, RemoteAdapter, RemoteFactory
+from pytest_corpus.adapter.opening.remote import DEFAULT_PORTS, Connection, RemoteAdapter
 from pytest_corpus.adapter.transports.stdio import Stdio
 from pytest_corpus.serving.grpc import GrpcServer
 from pytest_corpus.spec.transports import JSON
@@ -25,18 +22,8 @@ CAPABILITIES = {"op": "llm.capabilities", "ctx": {}, "args": {}}
 PATIENT_S = 10.0
 
 
-@contextmanager
-def opened(address: str, **how: object) -> Iterator[AdapterClient]:
-    """A client of an adapter at an address."""
-    factory = RemoteFactory(parse(address), Connection(startup_s=PATIENT_S, **how))  # type: ignore[arg-type]
-    client = AdapterClient(Declaration("a", factory, address, in_process=False, startup_s=PATIENT_S), PATIENT_S)
-    with contextlib.closing(client.open()):
-        yield client
-
-
 def asked(address: str, **how: object) -> Exchange:
-    """One plain call."""
-    with opened(address, **how) as client:
+    with opened(address, PATIENT_S, PATIENT_S, **how) as client:
         return client.send(CAPABILITIES, "llm")
 
 

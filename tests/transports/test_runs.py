@@ -8,17 +8,17 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
+from hostile_servers import serving
 from served_adapters import SERVE, command, served
 
 PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:asyncio"]
+NOT_FOUND = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 SOME = "COM-WIRE-1,COM-ENV-*,COM-LEAK-3,COM-LEAK-6,COM-OBS-1,LLM-STREAM-*"
 
 
 def run(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """A run in an empty folder."""
     inherited = {name: value for name, value in os.environ.items() if name not in ("PYTEST_ADDOPTS", "CI")}
     return subprocess.run(
         [*PYTEST, *arguments],
@@ -32,7 +32,6 @@ def run(folder: Path, *arguments: str, **environment: str) -> subprocess.Complet
 
 
 def statuses(path: Path) -> dict[tuple[str, str], str]:
-    """The status of each requirement of a report, by component and id."""
     entries = json.loads(path.read_text())["requirements"]
     return {(entry["component"], entry["id"]): entry["status"] for entry in entries}
 
@@ -111,53 +110,19 @@ def _free_port() -> int:
         pytest.param("cmd:no-such-program-anywhere", "cannot be started", marks=pytest.mark.slow),
         (f"cmd:{sys.executable} -c 'import sys; sys.exit(\"no key\")'", "the program ends at once, with exit code 1"),
         pytest.param("ws://{place}/none", "does not upgrade to a WebSocket", marks=pytest.mark.slow),
-        pytest.param("https://{plain}/", "does not speak TLS", marks=pytest.mark.slow),
+        pytest.param("https://{place}/", "does not speak TLS", marks=pytest.mark.slow),
     ],
     ids=["closed", "no program", "ends at once", "no upgrade", "certificate"],
 )
 def test_where_nothing_can_be_reached_one_sentence_says_so(tmp_path: Path, address: str, said: str) -> None:
     """Exit code 4, before any test runs (R91)."""
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        place = f"127.0.0.1:{silent.getsockname()[1]}"
-        stop = _answering(silent, b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
-        address = address.replace("{place}", place).replace("{plain}", place).replace("{free}", str(_free_port()))
+    with serving(lambda connection, _: connection.sendall(NOT_FOUND)) as place:
+        address = address.replace("{place}", place).replace("{free}", str(_free_port()))
         wait_s = 0.2 if said.endswith("0.2 s") else 20
         ended = run(tmp_path, f"--corpus-adapter=a={address}", f"-ocorpus_startup_timeout={wait_s}")
-        stop()
     assert ended.returncode == 4, ended.stdout
     assert said in ended.stderr.replace("\n", " ")
     assert "Traceback" not in ended.stderr
-
-
-def _answering(server: socket.socket, answer: bytes) -> Any:
-    """Answer each connection so, whatever it asks; calling it ends that."""
-    import threading
-
-    ends = threading.Event()
-    server.settimeout(0.1)
-
-    def serve() -> None:
-        while not ends.is_set():
-            try:
-                connection, _ = server.accept()
-            except OSError:
-                continue
-            with connection:
-                connection.settimeout(1)
-                try:
-                    if connection.recv(65536):
-                        connection.sendall(answer)
-                except OSError:
-                    continue
-
-    thread = threading.Thread(target=serve)
-    thread.start()
-
-    def stop() -> None:
-        ends.set()
-        thread.join()
-
-    return stop
 
 
 def test_a_missing_extra_is_one_sentence(tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ Statuses = dict[tuple[str, str], str]
 
 
 def statuses(folder: Path, address: str, *more: str) -> tuple[str, Statuses]:
-    """The verdict of a whole run, and the status of each requirement."""
     ended = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "-p", "no:randomly",
          f"--corpus-adapter=a={address}", "--corpus-report=r.json", *more],

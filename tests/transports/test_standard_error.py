@@ -32,7 +32,6 @@ DIES = LOSES_RESULTS.replace('del answer["result"]', "os._exit(3)").replace(
 
 
 def said(folder: Path, source: str, *more: str) -> str:
-    """What a run prints for the health of such an adapter."""
     (folder / "faulty.py").write_text(source)
     inherited = {name: value for name, value in os.environ.items() if name not in ("PYTEST_ADDOPTS", "CI")}
     ended = subprocess.run(

@@ -10,11 +10,9 @@ from pathlib import Path
 
 import pytest
 from served_adapters import served
+from test_raw import CAPABILITIES, STREAM, opened
 
-from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.exceptions import DeclarationError
-from pytest_corpus.adapter.opening.address import parse
-from pytest_corpus.adapter.opening.remote import Connection, RemoteFactory
 
 pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="makes a certificate with openssl")
 
@@ -64,25 +62,15 @@ def place(certificate: Path) -> Iterator[str]:
         thread.join()
 
 
-def opened(address: str, tls: str) -> AdapterClient:
-    """A client of an address, with `corpus_tls_verify`."""
-    factory = RemoteFactory(parse(address), Connection(tls=tls, startup_s=5.0))
-    return AdapterClient(Declaration("a", factory, address, in_process=False, startup_s=5.0)).open()
-
-
 @pytest.mark.parametrize("verified", [True, False], ids=["file", "no"])
 @pytest.mark.parametrize("scheme", ["https", "wss"])
 def test_a_certificate_is_accepted_where_the_user_says_so(
     scheme: str, verified: bool, place: str, certificate: Path
 ) -> None:
     """By naming it, or by not verifying at all: unary calls and streams are answered."""
-    client = opened(f"{scheme}://{place}/", str(certificate) if verified else "no")
-    try:
-        unary = client.send({"op": "llm.capabilities", "ctx": {}, "args": {}}, "llm")
-        messages = [{"role": "user", "content": "hello"}]
-        stream = client.send({"op": "llm.stream", "ctx": {}, "args": {"messages": messages}}, "llm", streaming=True)
-    finally:
-        assert client.close() == []
+    with opened(f"{scheme}://{place}/", 30.0, 5.0, tls=str(certificate) if verified else "no") as client:
+        unary = client.send(CAPABILITIES, "llm")
+        stream = client.send(STREAM, "llm", streaming=True)
     assert (unary.fault, unary.frames[0].body["ok"]) == (None, True)
     assert (stream.fault, stream.frames[-1].body["chunk"]["is_final"]) == (None, True)
 
@@ -90,13 +78,15 @@ def test_a_certificate_is_accepted_where_the_user_says_so(
 @pytest.mark.parametrize("scheme", ["https", "wss"])
 def test_an_unknown_certificate_is_refused(scheme: str, place: str) -> None:
     """Before anything is sent, and the sentence says how it can be named."""
-    with pytest.raises(DeclarationError, match="corpus_tls_verify=FILE") as refused:
-        opened(f"{scheme}://{place}/", "yes")
+    unknown = opened(f"{scheme}://{place}/", startup_s=5.0, tls="yes")
+    with pytest.raises(DeclarationError, match="corpus_tls_verify=FILE") as refused, unknown:
+        pass
     assert "its certificate cannot be verified" in str(refused.value)
 
 
 def test_a_file_without_certificates_is_refused(place: str, tmp_path: Path) -> None:
     """In one sentence."""
     (tmp_path / "empty.pem").write_text("none")
-    with pytest.raises(DeclarationError, match="holds no certificates"):
-        opened(f"https://{place}/", str(tmp_path / "empty.pem"))
+    empty = opened(f"https://{place}/", startup_s=5.0, tls=str(tmp_path / "empty.pem"))
+    with pytest.raises(DeclarationError, match="holds no certificates"), empty:
+        pass

@@ -16,7 +16,6 @@ from pytest_corpus.suites.llm.support.component import LLM
 
 @pytest.fixture
 def llm() -> Iterator[LLM]:
-    """The reference adapter."""
     client = AdapterClient(Declaration("a", reference, "a")).open(("llm",))
     yield LLM(client, Capabilities("llm", {}), Settings())
     client.close()
@@ -57,7 +56,6 @@ class FailsFirst:
         return self.first(envelope) if self.calls == 1 else await self.inner.handle(envelope)
 
     def first(self, envelope: Any) -> Any:
-        """The outcome of the first call."""
         raise OSError("not yet")
 
 

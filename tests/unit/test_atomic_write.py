@@ -19,7 +19,6 @@ def strict() -> Iterator[None]:
 
 
 def mode(path: Path) -> int:
-    """The permissions of a file."""
     return stat.S_IMODE(path.stat().st_mode)
 
 

@@ -17,7 +17,6 @@ from pytest_corpus.text.atomic_write import write_folder
 
 
 def tree(folder: Path) -> dict[str, str]:
-    """Every file below a folder by its path."""
     return {str(path.relative_to(folder)): path.read_text("utf-8") for path in folder.rglob("*") if path.is_file()}
 
 

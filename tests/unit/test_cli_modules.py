@@ -15,7 +15,6 @@ STREAM = GOLDEN / "llm/llm_stream.ndjson"
 
 
 def module(name: str, *argv: object, **more: str) -> Ended:
-    """A module that is run as a program."""
     return ran(*argv, command=(sys.executable, "-W", "error", "-m", f"pytest_corpus.{name}"), **more)
 
 

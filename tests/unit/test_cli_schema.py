@@ -27,7 +27,6 @@ BAD = {"op": "llm.complete", "ctx": {}, "args": {"messages": [{"role": "asistant
 
 
 def written(path: Path, value: Any) -> Path:
-    """A file with a JSON document, or with bytes."""
     path.write_bytes(value if isinstance(value, bytes) else json.dumps(value).encode())
     return path
 

@@ -25,7 +25,6 @@ LAST = FRAME.replace(b"false", b"true")
 
 
 def written(path: Path, data: bytes) -> Path:
-    """A file with these bytes."""
     path.write_bytes(data)
     return path
 

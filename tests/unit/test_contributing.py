@@ -64,7 +64,6 @@ class Step:
 
 
 def appended(source: str, code: str) -> str:
-    """A module with code at its end."""
     return f"{source}\n\n{code}" if source else code
 
 
@@ -86,13 +85,11 @@ def extended(source: str, table: str, code: str) -> str:
 
 
 def targets(node: ast.stmt) -> list[str]:
-    """The names that a statement assigns to."""
     found = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
     return [each.id for each in found if isinstance(each, ast.Name)]
 
 
 def steps() -> list[Step]:
-    """Every step of the page that has code."""
     text = PAGE.read_text("utf-8")
     found = [Step(each["file"], each["table"] or "", bool(each["new"]), each["code"]) for each in STEP.finditer(text)]
     blocks = text.count("```python") + text.count("```text")
@@ -126,7 +123,6 @@ def ran(tree: Path, *argv: str, folder: Path | None = None) -> str:
 
 
 def command(tree: Path, *argv: str) -> str:
-    """The output of a command of `pytest-corpus`."""
     return ran(tree, "-c", "import sys; from pytest_corpus.cli import main; sys.exit(main())", *argv)
 
 
@@ -218,7 +214,6 @@ def test_what_is_to_be_changed_stands_where_the_table_says(row: tuple[str, ...])
 
 
 def added() -> set[str]:
-    """The files that the page adds."""
     return {step.file for step in steps() if step.is_new}
 
 

@@ -44,15 +44,12 @@ class Derived(Base):
 
 
 def made(folder: Path, text: str, name: str = "Other", base: type[Any] = Base) -> Any:
-    """An instance of a row."""
     path = folder / "chapter.edits"
     path.write_text(text, "utf-8")
     return Edits(path, "rows", base).make(name)()
 
 
 def streamed(adapter: Any, number: int) -> list[int]:
-    """All items of a stream."""
-
     async def read() -> list[int]:
         return [item async for item in adapter.streamed(number)]
 

@@ -63,5 +63,4 @@ def test_the_commands_of_a_readme_work(example: Path, tmp_path: Path) -> None:
 
 
 def commands(example: Path) -> list[str]:
-    """The lines of the README's first block of commands."""
     return re.findall(r"^    (\S.*)$", (example / "README.md").read_text("utf-8"), re.MULTILINE)

@@ -11,7 +11,6 @@ from pytest_corpus.kit.reply import Reply
 
 
 def reply(body: Any = None, *, fault: CallFault | None = None, limited: bool = False) -> Reply:
-    """An answer."""
     frames = [] if fault else [Frame(body, 2, 0.0)]
     return Reply(Exchange({"op": "llm.health"}, False, frames, fault, limited=limited))
 

@@ -57,7 +57,6 @@ SECRETS = [
 
 
 def ids(secret: str) -> str:
-    """A short name of a secret."""
     return ascii(secret)[1:9]
 
 
@@ -158,19 +157,16 @@ USAGE = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
 
 
 def success(**changed: Any) -> dict[str, Any]:
-    """A success with something changed."""
     result = {"text": "x", "model": "m", "usage": USAGE, "finish_reason": "stop"}
     return {"ok": True, "code": "OK", "ms": 1.0, "result": result, **changed}
 
 
 def error(**changed: Any) -> dict[str, Any]:
-    """An error with something changed."""
     said = {"ok": False, "code": "BAD_REQUEST", "error": "BadRequest", "message": "m", "retry_after_ms": None}
     return {**said, "details": None, "ms": 1.0, **changed}
 
 
 def frame(**changed: Any) -> dict[str, Any]:
-    """A final frame with something changed."""
     return {"ok": True, "code": "STREAMING", "ms": 1.0, "chunk": {"text": "x", "is_final": True}, **changed}
 
 

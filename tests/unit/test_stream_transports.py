@@ -156,17 +156,6 @@ def test_where_bytes_are_cut_makes_no_difference(data: st.DataObject) -> None:
     assert check(pieces, component="llm", max_frame_bytes=300) == check(stream, component="llm", max_frame_bytes=300)
 
 
-@pytest.mark.parametrize(
-    "frames", [[D, F], [D, D], [F, D, F], [D, E], [E, D], [NAN, F], [TWICE], [b"[]"]], ids=range(8)
-)
-def test_bytes_and_frames_give_the_same_report(frames: list[bytes]) -> None:
-    """Readable frames are judged alike as bytes, as events and as objects."""
-    report = validate_ndjson_stream(b"\n".join(frames), component="llm")
-    assert validate_sse_stream(sse(*frames), component="llm") == report
-    if NAN not in frames and TWICE not in frames:
-        assert validate_frames(map(json.loads, frames), "llm") == report
-
-
 def test_deep_nesting_is_an_error_of_its_own() -> None:
     """A frame that nests deeper than the limit is refused, where its schema would allow it."""
     for check, data in ((validate_ndjson_stream, DEEP), (validate_sse_stream, sse(DEEP))):
