@@ -64,7 +64,7 @@ def report(name: str, **odd: str) -> dict[str, Any]:
             reason = "capabilities deny it" if outcome == "not_applicable" else "why"
             test = TestRecord(name, component, entry.id, f"{component}/t.py::{entry.id}", outcome, reason)  # type: ignore[arg-type]
             test = replace(test, findings=findings)
-            found.expect([test.key])
+            found.expected.add(test.key)
             found.ran(test)
             found.reported(test, agrees=True)
     run = json_report.Run("2026-01-01T00:00:00+00:00", 5.0, 0, "must", None, (), "a" * 40, {"name": "Jenkins"})

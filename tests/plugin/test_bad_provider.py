@@ -3,8 +3,8 @@
 import re
 import shutil
 import time
+from pathlib import Path
 
-import bad_providers
 import pytest
 from inner_runs import Project, said, violated
 
@@ -65,7 +65,7 @@ def test_the_provider_may_go_away(project: Project, monkeypatch: pytest.MonkeyPa
 @pytest.mark.slow
 def test_it_ends_within_a_minute(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the usual patience, too, a run ends within 60 seconds after the provider went away."""
-    shutil.copy(bad_providers.__file__, project.path)  # for workers, which are processes of their own
+    shutil.copy(Path(__file__).with_name("bad_providers.py"), project.path)
     begun = time.monotonic()
     run(project, monkeypatch, "restart=2", "graph", "-n", "2", "-p", "xdist")
     assert time.monotonic() - begun < 65

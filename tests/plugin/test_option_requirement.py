@@ -13,7 +13,7 @@ def ran(project: Project) -> set[str]:
     [
         ("LLM-TOKENS-1", {"LLM-TOKENS-1"}),
         ("llm-tokens-1", {"LLM-TOKENS-1"}),
-        ("LLM-CAP-*", {"LLM-CAP-1", "LLM-CAP-2"}),
+        ("LLM-CAP-*", {"LLM-CAP-1", "LLM-CAP-2", "LLM-CAP-3"}),
         ("LLM-TOKENS-1, COM-CAP-2", {"LLM-TOKENS-1", "COM-CAP-2"}),
         ("COM-CAP-[23]", {"COM-CAP-2", "COM-CAP-3"}),
     ],

@@ -98,6 +98,7 @@ class LLMAdapter(WireHandler[LLMProvider]):
         "concurrency": 64,
         "rate_limit_qps": 100,
         "supports_deadline": True,
+        "sampling": {"temperature_range": [0.0, 2.0], "top_p_range": [0.0, 1.0]},
         "supports_json_output": False,
         "supports_tools": False,
         "supports_parallel_tool_calls": False,

@@ -127,7 +127,7 @@ class WireHandler(Generic[P]):
         except Exception as error:  # noqa: BLE001 - every failure is answered with an envelope
             return self.failed(call, error)
         finally:
-            self.observe(call, "UNAVAILABLE")  # of a call that was cancelled; any other was observed before
+            self.observe(call, "Unavailable")  # of a call that was cancelled; any other was observed before
 
     async def handle_stream(self, envelope: Any) -> AsyncIterator[Answer]:
         """Answer a streaming request with frames; the last one is a final chunk or an error."""
@@ -145,7 +145,7 @@ class WireHandler(Generic[P]):
         except Exception as error:  # noqa: BLE001 - likewise
             yield self.failed(call, error, stream=True)
         finally:
-            self.observe(call, "UNAVAILABLE", stream=True)
+            self.observe(call, "Unavailable", stream=True)
 
     def read(self, call: Call, envelope: Any, offered: tuple[str, ...]) -> None:
         """Read the members of every request: `op`, `ctx`, `args`."""
@@ -182,7 +182,7 @@ class WireHandler(Generic[P]):
         known = error if isinstance(error, WireError) else self.failures.error(error)
         if known is not error and self.failures.class_of(error) is None:
             self.log_unknown(error)
-        self.observe(call, known.code, stream=stream)
+        self.observe(call, known.name, stream=stream)
         return {
             "ok": False,
             "code": known.code,
