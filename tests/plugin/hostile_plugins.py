@@ -1,7 +1,7 @@
 """Plugins of users that are in the way: what each does to the one test that sees the violation of a client.
 
-Some mean well (a time limit, a rerun, a marker), some lie. Each is named after what it does, and goes with the source of
-a plugin or a conftest.py, and with what a sound client comes to beside it.
+Some mean well (a time limit, a rerun, a marker), some lie. Each is named after what it does, and goes with the source
+of a plugin or a conftest.py, and with what a sound client comes to beside it.
 """
 
 from dataclasses import dataclass
