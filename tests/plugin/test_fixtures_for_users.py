@@ -69,7 +69,7 @@ def test_own(stream_validator):
 
 def written(project: Project, *names: str) -> int:
     """Write the modules of some tests; the number of tests."""
-    project.pytester.makepyfile(**{f"test_{name}": TESTS[name] for name in names})
+    project.pytester.makepyfile(**{f"test_users_{name}": TESTS[name] for name in names})
     return sum(TESTS[name].count("def test_") for name in names)
 
 
