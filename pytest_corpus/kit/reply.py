@@ -64,7 +64,7 @@ class AnyReply:
         return details if isinstance(details, Mapping) else {}
 
     def is_a(self, *families: str) -> bool:
-        """Whether it is an error of one of the classes, or of a subtype."""
+        """Return whether it is an error of one of the classes, or of a subtype."""
         return any(is_a(name, family) for name in self.names for family in families)
 
 

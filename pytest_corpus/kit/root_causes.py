@@ -57,7 +57,7 @@ class RootCauses(Generic[Own]):
         self._found: dict[str, tuple[Any, ...]] = {}
 
     def _once(self, find: Callable[[], Iterator[T]]) -> tuple[T, ...]:
-        """What is found; nothing while it is being looked for, so that no search explains its own findings."""
+        """The cause, or nothing while it is being looked for: a search does not explain its own findings."""
         if find.__name__ not in self._found:
             self._found[find.__name__] = ()
             self._found[find.__name__] = tuple(find())

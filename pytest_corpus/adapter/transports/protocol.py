@@ -1,4 +1,4 @@
-"""The interface of a transport: a request goes out as JSON, and the answer comes back as bytes that nobody has read."""
+"""The interface of a transport: a request goes out as JSON, and the answer comes back as unparsed bytes."""
 
 import re
 from collections.abc import AsyncIterator, Awaitable, Mapping

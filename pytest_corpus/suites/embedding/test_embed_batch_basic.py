@@ -237,7 +237,7 @@ def test_a_batch_beyond_the_limit_is_explained(embedding: Embedding) -> None:
 
 
 def over_large(embedding: Embedding, size: int, **options: Any) -> Reply:
-    """The answer to a batch of so many equal texts."""
+    """The answer to a batch of equal texts."""
     return embedding.known_batch([embedding.fit("hi")] * size, **options)
 
 

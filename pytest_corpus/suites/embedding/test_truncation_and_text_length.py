@@ -132,7 +132,7 @@ def test_what_is_left_is_within_the_limit(embedding: Embedding, operation: str, 
 
 @pytest.mark.requirement("EMB-TRUNC-15")
 def test_a_text_is_cut_at_its_end(embedding: Embedding) -> None:
-    """What comes back of a truncated text is its beginning, and its vector does not depend on the end."""
+    """The part of a truncated text that is kept is its beginning: the vector does not depend on the end."""
     truncates(embedding)
     text = too_long(embedding, "twice")
     reply = embedding.known_embed(text, truncate=True)

@@ -21,7 +21,7 @@ STATED = (
     "supports_deadline",
     "supports_count_tokens",
 )
-"""What SPECIFICATION 8.4 lists besides models and limits."""
+"""The keys that SPECIFICATION 8.4 lists besides models and limits."""
 
 
 @pytest.mark.requirement("LLM-CAP-1")

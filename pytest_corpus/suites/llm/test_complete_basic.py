@@ -47,7 +47,7 @@ ALIKE = (*BEGUN, "joined", "role", "far_end")
 
 
 CUT = 3
-"""A text is cut if one without `max_tokens` is so many times as long."""
+"""A text counts as cut if the text without `max_tokens` is longer by this factor."""
 
 ROOM = 64
 """A `max_tokens` that a short answer does not fill."""

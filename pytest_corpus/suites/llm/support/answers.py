@@ -1,4 +1,4 @@
-"""What a completion and a stream say of themselves: usage, the reason to finish, tool calls (R29, R129)."""
+"""The statements of a completion or a stream about itself: usage, the reason to finish, tool calls (R29, R129)."""
 
 import itertools
 from collections.abc import Iterator, Mapping
@@ -72,6 +72,6 @@ def _count_problem(text: Any, usage: Any) -> Violation | None:
 
 
 def _total_of(usage: Mapping[str, Any]) -> tuple[str, str]:
-    """What the total of a usage should be, and the total that does not add up, with its parts."""
+    """The right total of a usage, and the total that does not add up, with its parts."""
     prompt, completion, total = (in_words(usage.get(f"{part}_tokens")) for part in ("prompt", "completion", "total"))
     return "prompt_tokens + completion_tokens", f"a total of {total} for {prompt} and {completion}"

@@ -1,4 +1,4 @@
-"""What labels and times of observations may be (SPECIFICATION 4, 6.4; BEHAVIORAL_CONFORMANCE 6.8; R63 to R66)."""
+"""Rules of the labels and times of observations (SPECIFICATION 4, 6.4; BEHAVIORAL_CONFORMANCE 6.8; R63 to R66)."""
 
 import base64
 import itertools
@@ -28,7 +28,7 @@ SHORTER = 0.9
 """The part of the provider's delay that a call must at least be said to take (R116)."""
 
 DEADLINES, MOST_BUCKETS = 50, 20
-"""So many deadlines between a second and a minute have at most so many buckets (R66)."""
+"""The number of deadlines between a second and a minute, and the most buckets that they may have (R66)."""
 
 IDENTICAL, MOST_IDENTICAL = 3, 5
 """So many identical calls are compared; more, if a label had another value in each of them."""
@@ -37,7 +37,7 @@ A_COUNT = 10**6
 """A smaller number may be a count, which two calls of one model need not share."""
 
 LONGER = 80
-"""How much longer one tenant id is than another."""
+"""The difference in length of two tenant ids."""
 
 GROWTH = 16
 """A hash whose length follows that of the tenant gives it away; digits may differ by a few."""

@@ -69,7 +69,7 @@ class Kept:
 
 
 def outlasts(subject: Subject, seconds: float) -> None:
-    """A write that comes again after fifty other keys and so many seconds is answered as before, and not applied."""
+    """A write that comes again after fifty other keys and five seconds is answered as before, and not applied."""
     kept = cached(subject, ("kept", subject.client.generation), lambda: _kept(subject))
     time.sleep(max(0.0, kept.at + seconds - time.monotonic()))
     kept.rivals.other()

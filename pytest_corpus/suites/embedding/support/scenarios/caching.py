@@ -248,7 +248,7 @@ def failing_batch(
 
 
 def fallen_back(embedding: Embedding, kind: str, *, times: int, **options: Any) -> tuple[Embedding, list[str], Reply]:
-    """Send a batch to a new instance whose provider fails calls for whole batches so many times.
+    """Send a batch to a new instance whose provider fails the given number of calls for whole batches.
 
     Returns:
         the instance, the texts and the answer.
