@@ -27,8 +27,7 @@ from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.verdict.ledger import Finding, Outcome, TestRecord
 
-RUNS = 3
-"""The most runs of a test that fails while its provider fails."""
+RUNS = 3  # the most runs of a test that fails while its provider fails
 
 
 @dataclass(frozen=True, slots=True)

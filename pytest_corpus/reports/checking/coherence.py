@@ -18,22 +18,14 @@ from pytest_corpus.verdict.verdict import HELD_BACK
 Shipped = Callable[[str, str], Mapping[str, str]]
 """The tests that a component has with a profile, each with the id of its requirement."""
 
-PROFILES = ("dev", "ci", "stress")
-"""The profiles with which a run can be complete."""
-
-CLIENT = "wire"
-"""The component name of a client library, which has no capabilities."""
-
+PROFILES = ("dev", "ci", "stress")  # the profiles with which a run can be complete
+CLIENT = "wire"  # the component name of a client library, which has no capabilities
 NOT_IN_CAPABILITIES = (*HOOKS, LOGS, *TRANSPORT_GROUPS, "supports_caching")
 """Needs that the capabilities in a report do not decide: hooks, logs, transports, a cache that is an object."""
 
-CLAIMED = "idempotent_writes"
-"""The need that has to be claimed; any other has only not to be denied."""
-
+CLAIMED = "idempotent_writes"  # the need that has to be claimed; any other has only not to be denied
 _OPEN = ("not_assessed", "error")
-BLOCKED = re.compile(r"blocked by ([A-Z]+(?:-[A-Z]+)*-[0-9]+): ")
-"""The beginning of the reason of a blocked test."""
-
+BLOCKED = re.compile(r"blocked by ([A-Z]+(?:-[A-Z]+)*-[0-9]+): ")  # the beginning of the reason of a blocked test
 _DENIED = re.compile(r"capabilities deny ([a-z_]+)")
 
 

@@ -13,8 +13,7 @@ from pytest_corpus.reports.text import count, printable
 from pytest_corpus.spec.requirements import CATALOGUE_VERSION, applicable
 from pytest_corpus.verdict.verdict import STATUSES, verdict_of, worst
 
-PACKAGE = "pytest-corpus"
-"""The name of this package in `environment`."""
+PACKAGE = "pytest-corpus"  # the name of this package in `environment`
 
 
 def faults(path: Path, today: date, shipped: Shipped) -> list[str]:
