@@ -5,6 +5,7 @@ record it and give it back when it is judged.
 """
 
 import hashlib
+import itertools
 import random
 import time
 from collections import Counter
@@ -45,13 +46,21 @@ class _Chance:
 _source = Source()
 _seed = 0
 _chance = _Chance(0, "")
+_process = ""
+_ordinals = itertools.count(1)
 _entered: Counter[str] = Counter()
 
 
-def begin(seed: int, scope: str) -> None:
-    """Begin the scope of a test: what is random in it depends on these two alone."""
-    global _seed, _chance
-    _seed, _chance = seed, _Chance(seed, scope)
+def begin(seed: int, scope: str, process: str = "") -> None:
+    """Begin the scope of a test: what is random in it depends on seed and scope alone.
+
+    Args:
+        seed: the seed of the run.
+        scope: the name of the test.
+        process: the name of this process, if it is one of several that find out the same things.
+    """
+    global _seed, _chance, _process
+    _seed, _chance, _process = seed, _Chance(seed, scope), process
 
 
 @contextmanager
@@ -60,7 +69,7 @@ def apart(scope: str) -> Iterator[None]:
     global _chance  # noqa: PLW0603
     outer = _chance
     _entered[scope] += 1
-    _chance = _Chance(_seed, f"{scope} {_entered[scope]}")
+    _chance = _Chance(_seed, f"{scope} {_entered[scope]} {_process}")
     try:
         yield
     finally:
@@ -109,6 +118,11 @@ def number() -> int:
     """A number that no other test of the run is given."""
     _chance.given += 1
     return _chance.first + _chance.given
+
+
+def ordinal() -> int:
+    """A small number that was not given before in this process."""
+    return read("ordinal", lambda: next(_ordinals))
 
 
 def letters(alphabet: Sequence[str], length: int) -> str:

@@ -169,7 +169,8 @@ class TestExecution:
 
     def _begin(self, run: int) -> None:
         """Begin a run of the test: what it sends depends on the seed, the test and the answers alone."""
-        inputs.begin(self.adapter.options.seed, f"{test_of(self.item)} {repetition_in(self.item.nodeid)} {run}")
+        scope = f"{test_of(self.item)} {repetition_in(self.item.nodeid)} {run}"
+        inputs.begin(self.adapter.options.seed, scope, self.adapter.settings.worker)
         self.target.begin(unlearn=run > 1)
 
     def _judged(self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Observed) -> Ending:

@@ -79,7 +79,7 @@ class Windows(ListedModels):
     def unique(self, prefix: str = "note") -> str:
         if not self.small:
             return super().unique(prefix)
-        return f"{self.settings.run[:2]}{inputs.number()}"
+        return f"{self.settings.run[:2]}{inputs.ordinal()}"
 
     def window(self, model: str | None = None) -> int:
         """The context window of a model: of the one in use, if none is named.
