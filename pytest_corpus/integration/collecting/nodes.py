@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.integration.session.adapter_kinds import Adapter
-from pytest_corpus.integration.session.node_ids import repetition_in, unrepeated
+from pytest_corpus.integration.declaring.adapter_kinds import Adapter
+from pytest_corpus.integration.options.node_ids import repetition_in, unrepeated
 from pytest_corpus.kit.target import FOUNDATIONS
 from pytest_corpus.suites import modules_of
 from pytest_corpus.suites.inventory import tests
