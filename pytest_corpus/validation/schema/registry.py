@@ -5,13 +5,13 @@ from __future__ import annotations
 import copy
 import os
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial, wraps
 from inspect import currentframe
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from pytest_corpus import resources
 from pytest_corpus.spec.schemas import BASE_URI, DIALECT, SchemaFile
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
     from pytest_corpus.validation.schema.explain import Explainer
 
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 ROOT_VARIABLE = "CORPUS_SCHEMAS_ROOT"
 """Environment variable that names another ``schemas/`` folder (SCHEMA 6.1)."""
@@ -58,7 +61,6 @@ class SchemaRegistry:
         self._lock = RLock()
         self._documents: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
         self._compiled: dict[str, jsonschema_rs.Validator] = {}
-        self._explainer: Explainer | None = None
         self._validators: dict[str, Validator] = {}
         self._by_name: dict[tuple[str, str | None], Validator] = {}
         self._deprecates = False
@@ -225,32 +227,19 @@ class SchemaRegistry:
         file = schema.file(edition)
         with self._lock:
             if file not in self._validators:
-
-                def refused(instance: object, problems: list[Problem]) -> SchemaValidationError:
-                    golden = golden_for(schema.name, edition, instance)
-                    return SchemaValidationError(schema.name, edition, problems, golden=golden)
-
-                def explained(instance: object) -> list[Problem]:
-                    with suppress(ValueError):  # a type, a key or a text that JSON does not have
-                        if compiled.is_valid(instance):
-                            return []
-                    return self._explained(schema, edition, instance)
-
-                compiled = self._compile(file)
-                self._validators[file] = Validator(compiled, explained, refused)
+                explain = partial(self._explained, schema, edition)
+                self._validators[file] = Validator(self._compile(file), schema, edition, explain)
             return self._validators[file]
 
     def _explained(self, schema: SchemaFile, edition: str, instance: object) -> list[Problem]:
-        found = self._explaining().problems(instance, BASE_URI + schema.file(edition), schema.name)
+        found = self._explainer.problems(instance, BASE_URI + schema.file(edition), schema.name)
         return found or [Problem("", "schema", f"does not meet {schema.name}", schema.name)]
 
-    def _explaining(self) -> Explainer:
+    @cached_property
+    def _explainer(self) -> Explainer:
         from pytest_corpus.validation.schema.explain import Explainer
 
-        with self._lock:
-            if self._explainer is None:
-                self._explainer = Explainer(self._retrieve, self._conforms)
-            return self._explainer
+        return Explainer(self._retrieve, self._conforms)
 
     def _conforms(self, instance: object, name: str) -> bool:
         """Return if an instance is of a format, as the compiled validator sees it."""
@@ -324,38 +313,20 @@ def registry() -> SchemaRegistry:
         return _SHARED[root]
 
 
-def get_validator(name: str, edition: str | None = None) -> Validator:
-    """As `SchemaRegistry.get_validator`, of the shared registry."""
-    return registry().get_validator(name, edition)
+def _of_shared(method: Callable[Concatenate[SchemaRegistry, P], T]) -> Callable[P, T]:
+    """A method of a registry as a function of the shared one."""
+
+    @wraps(method)
+    def function(*args: P.args, **named: P.kwargs) -> T:
+        return method(registry(), *args, **named)
+
+    return function
 
 
-def get_schema(name: str, edition: str | None = None) -> dict[str, Any]:
-    """As `SchemaRegistry.get_schema`, of the shared registry."""
-    return registry().get_schema(name, edition)
-
-
-def list_schemas(edition: str | None = None) -> dict[str, str]:
-    """As `SchemaRegistry.list_schemas`, of the shared registry."""
-    return registry().list_schemas(edition)
-
-
-def validate_json(name: str, instance: object, edition: str | None = None, *, context: str = "") -> None:
-    """As `SchemaRegistry.validate_json`, of the shared registry."""
-    registry().validate_json(name, instance, edition, context=context)
-
-
-def assert_valid(name: str, instance: object, edition: str | None = None, *, context: str = "") -> None:
-    """As `SchemaRegistry.assert_valid`, of the shared registry."""
-    registry().assert_valid(name, instance, edition, context=context)
-
-
-def validate_with_version_tolerance(
-    schema_id: str, obj: object, accepted_versions: Iterable[str], case_id: str = "unknown"
-) -> str:
-    """As `SchemaRegistry.validate_with_version_tolerance`, of the shared registry."""
-    return registry().validate_with_version_tolerance(schema_id, obj, accepted_versions, case_id)
-
-
-def preload_all_schemas() -> int:
-    """As `SchemaRegistry.preload_all_schemas`, of the shared registry."""
-    return registry().preload_all_schemas()
+get_validator = _of_shared(SchemaRegistry.get_validator)
+get_schema = _of_shared(SchemaRegistry.get_schema)
+list_schemas = _of_shared(SchemaRegistry.list_schemas)
+validate_json = _of_shared(SchemaRegistry.validate_json)
+assert_valid = _of_shared(SchemaRegistry.assert_valid)
+validate_with_version_tolerance = _of_shared(SchemaRegistry.validate_with_version_tolerance)
+preload_all_schemas = _of_shared(SchemaRegistry.preload_all_schemas)
