@@ -95,11 +95,7 @@ class Subject:
         self.client.forget()
 
     def gate(self, requirement: Requirement) -> None:
-        """Go on only where what a requirement needs is there.
-
-        Raises:
-            Undecided: it is not.
-        """
+        """Go on only where what a requirement needs is there. Raises Undecided if it is not."""
         require_transport(requirement, self.client)
         self._learn_hooks(requirement)
         gate(requirement, self.client, self.capabilities)
@@ -244,11 +240,7 @@ class Subject:
         return [reply] if is_retryable(reply) and not planned else []
 
     def rivals(self) -> Rivals:
-        """Two plain writes that tell a replay from a second application.
-
-        Raises:
-            NotApplicable: the component stores nothing.
-        """
+        """Two plain writes that tell a replay from a second application. Raises NotApplicable if nothing is stored."""
         raise NotApplicable(f"{self.component} stores nothing")
 
     def relieve(self, _reply: Reply | StreamReply) -> bool:
@@ -260,12 +252,7 @@ class Subject:
         return False
 
     def require(self, *names: str) -> None:
-        """Go on only where these operations are offered and answer a plain request.
-
-        Raises:
-            NotApplicable: capabilities deny the operation, or it answers NOT_SUPPORTED unclaimed.
-            Blocked: it does not work, which is the finding of another requirement.
-        """
+        """Go on only where these operations are offered and answer a plain request, as `Prerequisites.require`."""
         self.prerequisites.require(*names)
 
     def works(self, name: str) -> bool:
@@ -294,11 +281,7 @@ class Subject:
         return chunk.get("is_final") is True or any(chunk.get(key) for key in self.content)
 
     def models(self) -> tuple[str, ...]:
-        """The listed models.
-
-        Raises:
-            NotApplicable: capabilities list none, so the set is open (R13).
-        """
+        """The listed models. Raises NotApplicable if capabilities list none, so the set is open (R13)."""
         if not self.capabilities.models:
             raise NotApplicable("capabilities list no models")
         return self.capabilities.models
@@ -375,11 +358,7 @@ class Subject:
 
 
 def holds(requirement: str, reply: Reply | StreamReply, subject: Subject) -> None:
-    """Raise the violation of one requirement if an answer breaks it.
-
-    Raises:
-        Blocked: something that the requirement speaks of should be there and is missing.
-    """
+    """Raise the violation of one requirement if an answer breaks it. Raises Blocked if its subject is missing."""
     found = dict(reversed([*subject.findings(reply.exchange)]))
     if requirement in found:
         raise found[requirement].seen_in(reply.exchange)

@@ -49,11 +49,7 @@ class Target(Protocol):
         """How many seconds a plain write was looked for that did not show at all; 0 where all of them showed."""
 
     def gate(self, requirement: Requirement) -> None:
-        """Go on only where what a requirement needs is there.
-
-        Raises:
-            Undecided: it is not.
-        """
+        """Go on only where what a requirement needs is there. Raises Undecided if it is not."""
 
     def audit(self) -> Iterator[tuple[str, Violation, Exchange]]:
         """What everything that was exchanged in the current test breaks, whatever it was asked for."""
@@ -69,11 +65,7 @@ class Target(Protocol):
 
 
 def require_transport(requirement: Requirement, client: AdapterClient) -> None:
-    """Go on only if the adapter is reached over a transport that the requirement speaks of.
-
-    Raises:
-        NotApplicable: it is called in this process, or reached over another one.
-    """
+    """Raise NotApplicable if the adapter is not reached over a transport that the requirement speaks of."""
     wanted = [need for need in requirement.needs if need in TRANSPORT_GROUPS]
     if wanted and client.remote is None:
         raise NotApplicable("the adapter is called in this process, not over a transport")

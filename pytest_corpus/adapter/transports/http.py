@@ -114,11 +114,7 @@ class Http(RawTransport):
     async def post(
         self, body: bytes, accept: str, headers: Mapping[str, str] | None = None, *, method: str = "POST"
     ) -> aiohttp.ClientResponse:
-        """Return the head of the answer to a request; send the request again if its connection was gone.
-
-        Raises:
-            aiohttp.ClientError, OSError
-        """
+        """Return the head of the answer, also if the first connection was gone. Raises aiohttp.ClientError, OSError."""
         _, hooks = self._hooks.address()
         own = {"Accept": accept, HOOKS_HEADER: hooks, **(headers or {})}
         for attempt in range(MAX_STALE + 1):

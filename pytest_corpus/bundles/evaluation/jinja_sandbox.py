@@ -76,11 +76,7 @@ class Compiled:
 
 
 def environment(source: str) -> Compiled:
-    """A template of a source.
-
-    Raises:
-        jinja2.TemplateSyntaxError: it is none, or holds what is not offered.
-    """
+    """A template of a source. Raises jinja2.TemplateSyntaxError if it is none, or holds what is not offered."""
     sandbox = PromptSandbox(undefined=StrictUndefined, autoescape=False, optimized=False, finalize=_written)
     tree = sandbox.parse(source, filename="<template>")
     for node in tree.find_all(nodes.Node):

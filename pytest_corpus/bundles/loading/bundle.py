@@ -105,10 +105,6 @@ class Bundle:
         return self.max_parallel if self.parallel else 1
 
     def prompts(self, case: Case) -> tuple[str, str | None]:
-        """The prompt of a case and its system prompt.
-
-        Raises:
-            TemplateError: they cannot be rendered.
-        """
+        """The prompt of a case and its system prompt. Raises TemplateError if they cannot be rendered."""
         system = self.system.render(case.input) if self.system else None
         return self.prompt.render(case.input), system

@@ -65,11 +65,7 @@ def _text(value: Any) -> str:
 
 
 def read_script(bundle: Bundle) -> None:
-    """Check the script of a bundle, if it has one.
-
-    Raises:
-        BundleError: it cannot.
-    """
+    """Check the script of a bundle, if it has one. Raises BundleError if it cannot."""
     if bundle.provider is not None and bundle.provider.script is not None:
         _read(bundle.provider.script)
 

@@ -108,11 +108,7 @@ class Provider(Protocol):
     label: str
 
     def complete(self, request: CompletionRequest) -> Answer:
-        """The answer to one request.
-
-        Raises:
-            ProviderError: there is none.
-        """
+        """The answer to one request. Raises ProviderError if there is none."""
 
     def close(self) -> None:
         """End what it holds."""

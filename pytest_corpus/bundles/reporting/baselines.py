@@ -32,11 +32,7 @@ def name_of(bundle: Path, provider: str, baseline: Path) -> str:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """The entries of a baseline, by ``bundle | provider``.
-
-    Raises:
-        BaselineError: it is none.
-    """
+    """The entries of a baseline, by ``bundle | provider``. Raises BaselineError if it is none."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
         found: dict[str, Any] = document["bundles"]
@@ -54,11 +50,7 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def write(path: Path, entries: Mapping[str, Any], before: Mapping[str, Any]) -> None:
-    """Write a baseline: these entries replace earlier ones, entries of other bundles stay.
-
-    Raises:
-        OSError: it cannot be written.
-    """
+    """Write a baseline; entries of other bundles stay. Raises OSError if it cannot be written."""
     document = {"format": FORMAT, "bundles": {**before, **entries}}
     write_atomically(json.dumps(document, sort_keys=True, indent=2) + "\n", path)
 

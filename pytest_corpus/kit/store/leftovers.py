@@ -142,11 +142,7 @@ class Journal(Leftovers):
 
 
 def read(path: Path) -> Leftovers | None:
-    """What the file of a run says; None if it is not one. A line that was cut off by the end of the run is left out.
-
-    Raises:
-        OSError: it cannot be read.
-    """
+    """The leftovers in the file of a run, without a line that was cut off; None if it is not one. Raises OSError."""
     found: Leftovers | None = None
     for line in path.read_text("utf-8", errors="replace").splitlines():
         try:

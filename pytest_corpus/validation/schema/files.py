@@ -32,11 +32,7 @@ _NAMED: Final = ("properties", "patternProperties", "$defs", "dependentSchemas")
 
 
 def read(root: Path, file: str, formats: Collection[str] = ()) -> tuple[dict[str, Any], dict[str, Any], bool]:
-    """The document of a schema file below a folder, as it is and `for_compiler`, and whether it may deprecate anything.
-
-    Raises:
-        SchemaFileError: it cannot be read, is not JSON, or has another ``$id``.
-    """
+    """A schema file as it is and `for_compiler`, and if it may deprecate anything. Raises SchemaFileError."""
     path, uri = os.path.join(root, file), BASE_URI + file
     try:
         with open(path, "rb", buffering=0) as opened:

@@ -34,11 +34,7 @@ class SchemaTable:
         self.schemas = schemas
 
     def find_schema(self, name: str) -> tuple[SchemaFile, str | None]:
-        """The schema that a name means, and the edition that a version in the name pins.
-
-        Raises:
-            UnknownSchemaError, UnknownEditionError
-        """
+        """The schema that a name means, and the edition it pins. Raises UnknownSchemaError, UnknownEditionError."""
         stem, mark, version = name.partition(VERSION_MARK)
         if stem not in self._aliases:
             raise UnknownSchemaError(name, suggestions=self._nearest(stem))
@@ -51,11 +47,7 @@ class SchemaTable:
         return schema, wanted
 
     def resolve(self, name: str, edition: str | None) -> tuple[SchemaFile, str]:
-        """The schema that a name means, and an edition whose file of it is meant.
-
-        Raises:
-            UnknownSchemaError, UnknownEditionError
-        """
+        """The schema that a name means, and an edition of its file. Raises UnknownSchemaError, UnknownEditionError."""
         wanted = edition_of(edition)
         schema, pinned = self.find_schema(name)
         if edition is None and pinned:
@@ -65,11 +57,7 @@ class SchemaTable:
         return schema, wanted
 
     def editions_of(self, name: str) -> tuple[SchemaFile, tuple[str, ...]]:
-        """The schema that a name means, and the editions whose file of it is meant, oldest first.
-
-        Raises:
-            UnknownSchemaError
-        """
+        """The schema that a name means, and the editions of its file, oldest first. Raises UnknownSchemaError."""
         schema, pinned = self.find_schema(name)
         return schema, tuple(edition for edition in schema.editions if _has(schema, pinned, edition))
 

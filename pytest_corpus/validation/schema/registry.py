@@ -84,20 +84,12 @@ class SchemaRegistry:
         }
 
     def get_schema(self, name: str, edition: str | None = None) -> dict[str, Any]:
-        """The schema document, a copy of the caller's own.
-
-        Raises:
-            UnknownSchemaError, UnknownEditionError, SchemaFileError
-        """
+        """A copy of the schema document. Raises UnknownSchemaError, UnknownEditionError, SchemaFileError."""
         schema, wanted = self.table.resolve(name, edition)
         return copy.deepcopy(self._read(schema.file(wanted))[0])
 
     def get_validator(self, name: str, edition: str | None = None) -> Validator:
-        """The compiled validator; the same object for every call that means the same file.
-
-        Raises:
-            UnknownSchemaError, UnknownEditionError, SchemaFileError
-        """
+        """The compiled validator of a file. Raises UnknownSchemaError, UnknownEditionError, SchemaFileError."""
         validator = self._by_name.get((name, edition))
         if validator is None:
             schema, wanted = self.table.resolve(name, edition)
@@ -128,19 +120,11 @@ class SchemaRegistry:
         return tuple(edition for edition in editions if self.is_valid(name, instance, edition))
 
     def validate_json(self, name: str, instance: object, edition: str | None = None, *, context: str = "") -> None:
-        """Pass an instance that meets the schema.
-
-        Raises:
-            SchemaValidationError: it does not; `problems` holds why, `context` begins the text.
-        """
+        """Pass an instance that meets the schema. Raises SchemaValidationError, whose text begins with `context`."""
         self._require(name, instance, edition, context, SchemaValidationError)
 
     def assert_valid(self, name: str, instance: object, edition: str | None = None, *, context: str = "") -> None:
-        """The same for tests.
-
-        Raises:
-            SchemaAssertionError: an AssertionError, otherwise as `validate_json`.
-        """
+        """As `validate_json`, for tests. Raises SchemaAssertionError, which is an AssertionError too."""
         self._require(name, instance, edition, context, SchemaAssertionError)
 
     def validate_with_version_tolerance(
@@ -168,30 +152,18 @@ class SchemaRegistry:
         raise SchemaAssertionError(schema.name, last, problems, case_id, golden)
 
     def deprecations(self, name: str, instance: object, edition: str | None = None) -> list[str]:
-        """The paths of all in a valid instance that its schema calls ``deprecated`` (SCHEMA 10.2).
-
-        Raises:
-            UnknownSchemaError, UnknownEditionError, SchemaFileError
-        """
+        """The paths in a valid instance that its schema calls ``deprecated`` (SCHEMA 10.2). Raises as `get_schema`."""
         validator = self.get_validator(name, edition)
         return validator.deprecated(instance) if self._deprecates else []
 
     def compile(self, document: dict[str, Any]) -> jsonschema_rs.Validator:
-        """A schema of one's own, which may refer to those here by ``$id``; compiled anew each time.
-
-        Raises:
-            ValueError: it does not compile, or a file that it refers to is broken.
-        """
+        """A schema of one's own, which may refer to those here by ``$id``. Raises ValueError if it does not compile."""
         import jsonschema_rs
 
         return jsonschema_rs.Draft202012Validator(schema_files.for_compiler(document, self._formats), **self._options())
 
     def preload_all_schemas(self) -> int:
-        """Read and compile every schema of every edition; the number of files.
-
-        Raises:
-            SchemaFileError: a file is missing or broken.
-        """
+        """Read and compile every schema; the number of files. Raises SchemaFileError if a file is missing or broken."""
         import jsonschema_rs
 
         files = [file for schema in self.table.schemas for file in schema.files]
