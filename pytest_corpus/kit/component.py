@@ -20,7 +20,7 @@ from pytest_corpus.kit.requests import Request, Requests
 from pytest_corpus.kit.retries import Retries, is_passing, is_retryable
 from pytest_corpus.kit.run_state import Settings, Shared
 from pytest_corpus.kit.store.settling import Settling, postponed
-from pytest_corpus.kit.target import gate, require_transport
+from pytest_corpus.kit.target import Target, gate, require_transport
 from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.spec.operations import BY_OP, Operation, operations_of
 from pytest_corpus.spec.requirements import HOOKS, Requirement
@@ -39,11 +39,7 @@ def op_of(request: Any) -> str:
     return op if isinstance(op, str) else ""
 
 
-def _nobody(_component: str) -> None:
-    return None
-
-
-class Subject:
+class Subject(Target):
     """Sends requests of one component and reads the answers. Components subclass it with their requests."""
 
     component = ""
@@ -75,7 +71,7 @@ class Subject:
         self.settling = self.settling_type(self)
         self.editions = set(EDITIONS)
         self._fresh: list[AdapterClient] = []
-        self.beside: Callable[[str], Subject | None] = _nobody
+        self.beside: Callable[[str], Subject | None] = lambda _component: None
         """Another component of the same adapter by name; None where that is not tested."""
         self._tried: set[str] = set()
 
@@ -83,19 +79,16 @@ class Subject:
 
     @property
     def calls(self) -> int:
-        """How often the adapter was called so far, whichever of its components."""
         return self.client.meter.total_calls
 
     def begin(self, *, unlearn: bool = False) -> None:
-        """Forget what the test before did; `unlearn`: also what was found out of the adapter."""
+        super().begin()
         if unlearn:
             self.shared.unlearn()
-        self.editions = set(EDITIONS)
         self.shared.actions.forget()
         self.client.forget()
 
     def gate(self, requirement: Requirement) -> None:
-        """Go on only where what a requirement needs is there. Raises Undecided if it is not."""
         require_transport(requirement, self.client)
         self._learn_hooks(requirement)
         gate(requirement, self.client, self.capabilities)
@@ -117,7 +110,6 @@ class Subject:
                 self.works(name)
 
     def audit(self) -> Iterator[tuple[str, Violation, Exchange]]:
-        """What everything that was exchanged in the current test breaks, whatever it was asked for."""
         for client in self.clients:
             for exchange in client.exchanges:
                 if exchange.component not in ("", self.component):  # another component's own tests judge it
@@ -323,7 +315,6 @@ class Subject:
         return type(self)(self.client.second_instance(call_timeout), self.capabilities, self.settings, self.shared)
 
     def close_fresh(self) -> None:
-        """Close the instances that `fresh` made."""
         while self._fresh:
             self._fresh.pop().close()
 
@@ -335,24 +326,18 @@ class Subject:
     def missed_s(self) -> float:
         return self.settling.missed_s
 
-    def tidy(self) -> None:
-        """Remove what the tests left in the adapter's store; called once, before the adapter is closed."""
-
     # -- what was seen ---------------------------------------------------------------------------------
 
     @property
     def clients(self) -> list[AdapterClient]:
-        """Every instance that the current test speaks to."""
         return [self.client, *(client for client in self._fresh if client is not self.client)]
 
     @property
     def outages(self) -> Outages:
-        """When the provider behind the adapter was away."""
         return self.client.meter.outages
 
     @property
     def disturbances(self) -> int:
-        """How often something failed for a reason that may pass: in all tests, and in answers of the current one."""
         passing = sum(is_passing(exchange) for client in self.clients for exchange in client.exchanges)
         return self.outages.interruptions + passing
 

@@ -91,7 +91,7 @@ def table_of(root: Path) -> SchemaTable:
     that edition; any other is a schema of its own name, in every edition. The shipped folder has only the
     protocol's.
     """
-    if _is_shipped(root):
+    if root.resolve() == _shipped_root():
         return SHIPPED
     rows = {(schema.component, schema.stem): schema for schema in SCHEMAS}
     for file in _new_files(root):
@@ -110,10 +110,6 @@ def table_of(root: Path) -> SchemaTable:
 @cache
 def _shipped_root() -> Path:
     return resources.folder("schemas").resolve()
-
-
-def _is_shipped(root: Path) -> bool:
-    return root.resolve() == _shipped_root()
 
 
 def _new_files(root: Path) -> Iterator[str]:
