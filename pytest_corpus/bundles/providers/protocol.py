@@ -111,4 +111,5 @@ class Provider(Protocol):
         """The answer to one request. Raises ProviderError if there is none."""
 
     def close(self) -> None:
-        """End what it holds."""
+        """End what it holds, by default nothing."""
+        return
