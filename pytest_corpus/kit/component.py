@@ -30,7 +30,7 @@ Own = TypeVar("Own", bound="Subject")
 Answer = TypeVar("Answer", Reply, StreamReply, "Reply | StreamReply")
 
 MOST_FRESH = 3
-"""How many instances beside the one of the run are open at once: a factory may open a pool of connections each time."""
+"""The most additional instances that are open at once: a factory may open a pool of connections each time."""
 
 
 def op_of(request: Any) -> str:
@@ -236,11 +236,11 @@ class Subject(Target):
         raise NotApplicable(f"{self.component} stores nothing")
 
     def relieve(self, _reply: Reply | StreamReply) -> bool:
-        """Whether the suite gave back something that it held at the adapter, because an answer says that it is full."""
+        """Return if the suite gave back something at the adapter because an answer says that it is full."""
         return False
 
     def is_full(self, _reply: Reply | StreamReply) -> bool:
-        """Whether an answer says that a quota for what the suite writes is used up (R115)."""
+        """Return if an answer says that a quota for what the suite writes is used up (R115)."""
         return False
 
     def require(self, *names: str) -> None:
@@ -248,7 +248,7 @@ class Subject(Target):
         self.prerequisites.require(*names)
 
     def works(self, name: str) -> bool:
-        """Whether an operation is offered and works."""
+        """Return if an operation is offered and works."""
         return self.prerequisites.works(name)
 
     def working(self, names: Iterable[str] | None = None) -> Iterator[str]:
@@ -258,11 +258,11 @@ class Subject(Target):
     # -- what holds for every answer -------------------------------------------------------------------
 
     def audit_payload(self, name: str, result: Any) -> Iterator[Finding]:
-        """What the result of an operation breaks, as (requirement id, violation)."""
+        """The violations in the result of an operation, as (requirement id, violation)."""
         raise NotImplementedError
 
     def audit_chunk(self, _name: str, chunk: Mapping[str, Any]) -> Iterator[Finding]:
-        """What a chunk breaks beyond its schema, as (requirement id, violation)."""
+        """The violations in a chunk besides those of its schema, as (requirement id, violation)."""
         raise NotImplementedError
 
     def has_content(self, frame: Any) -> bool:

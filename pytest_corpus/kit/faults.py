@@ -8,7 +8,7 @@ from pytest_corpus.kit.calls import Calls
 from pytest_corpus.kit.outcomes import NotAssessed, Undecided
 
 MAX_PROVIDER_RETRIES = 20
-"""How often a planned fault strikes: more often than a sound adapter retries."""
+"""The number of times that a planned fault strikes: more often than a sound adapter retries."""
 
 
 class ProviderFaults:

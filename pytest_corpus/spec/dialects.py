@@ -125,7 +125,7 @@ def _nodes(key: str, value: str) -> tuple[str, ...]:
 
 
 def _along(step: str) -> tuple[str, ...]:
-    """What a step along the edges of the wanted node leads to."""
+    """The ends of a step along the edges of the wanted node."""
     way = f".{step}('{EDGE_LABEL}')"
     return (*_steps(_KEY, way), f"g.V().{_KEY}{way}.values('corpus_value')", f"g.V().{_KEY}{way}")
 

@@ -24,7 +24,7 @@ KEYWORDS = ("metrics", "provider", "component")
 """The arguments that a factory may ask for by name."""
 
 MOST_PLACES = 3
-"""So many places of the way to an exception are told, the last ones."""
+"""The number of places of the way to an exception that are shown, the last ones."""
 
 T = TypeVar("T")
 

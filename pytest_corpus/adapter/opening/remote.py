@@ -1,4 +1,4 @@
-"""An adapter outside this process: reached at its address, with the hooks served beside it."""
+"""An adapter outside this process: reached at its address, with a server for the hooks."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ class Program(asyncio.SubprocessProtocol):
             await self._writable.wait()
 
     async def wait(self, seconds: float) -> int | None:
-        """The exit code if it ends within so many seconds, and its output is read by then."""
+        """The exit code if it ends within this time, and its output is read by then."""
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self._exited.wait(), seconds)
             for closed in self._closed.values():

@@ -130,4 +130,4 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "reversed": lambda budget, items, /: iter(gathered(budget, attempt(reversed, items))),
     "matches": _matches,
 }
-"""The functions by name; `isinstance`, of which the second argument is no value, is the interpreter's own."""
+"""The functions by name; `isinstance`, whose second argument is not a value, is the interpreter's own."""

@@ -24,7 +24,7 @@ DRAFTS = {
 }
 
 _BASE = "file:///corpus-bundle/"
-"""Where references are resolved: no real place."""
+"""The base of references, which is not a real place."""
 
 _IN_PLACE = ("not", "if", "then", "else")
 _IN_PLACE_LISTS = ("allOf", "anyOf", "oneOf")

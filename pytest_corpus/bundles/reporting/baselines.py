@@ -17,13 +17,13 @@ class BaselineError(Exception):
 
 
 def entry(statuses: Mapping[str, str], metrics: Mapping[str, float | None]) -> dict[str, Any]:
-    """What a baseline keeps of a bundle with one provider: no content, and no times, which change each time."""
+    """The entry of a bundle with one provider: no content, and no times, which change each time."""
     kept = {name: number for name, number in metrics.items() if not name.endswith("_ms")}
     return {"cases": dict(statuses), "metrics": kept}
 
 
 def name_of(bundle: Path, provider: str, baseline: Path) -> str:
-    """What a bundle with a provider is called in a baseline: its path from there, wherever the run began."""
+    """The name of a bundle with a provider in a baseline: its path from there, wherever the run began."""
     try:
         path = Path(os.path.relpath(bundle, baseline.absolute().parent)).as_posix()
     except ValueError:  # another drive of Windows
@@ -56,7 +56,7 @@ def write(path: Path, entries: Mapping[str, Any], before: Mapping[str, Any]) -> 
 
 
 def compare(now: Mapping[str, Any], before: Mapping[str, Any] | None) -> dict[str, list[str]]:
-    """What changed, by its kind; kinds without a change are left out."""
+    """The changes by kind; kinds without a change are left out."""
     if before is None:
         return {"added": sorted(now["cases"])}
     old, new = before["cases"], now["cases"]

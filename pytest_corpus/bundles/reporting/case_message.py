@@ -1,4 +1,4 @@
-"""Why a case did not pass, for people: what was sent and came back, and each reason; at `shape` without content."""
+"""The message of a case that did not pass: each reason, and at `full` the prompts and the answer too."""
 
 import os
 from collections.abc import Iterator
