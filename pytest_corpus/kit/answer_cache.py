@@ -8,6 +8,7 @@ must not matter, so no planned fault strikes what is learnt, and a failure that 
 from collections.abc import Callable, Hashable
 from typing import TypeVar
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit.calls import Calls
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names
@@ -35,7 +36,7 @@ def cached(calls: Calls, key: Hashable, ask: Callable[[], T]) -> T:
         recalled: T = answer
         return recalled
     before = {id(each) for client in calls.clients for each in client.exchanges}
-    with calls.client.provider.paused():
+    with calls.client.provider.paused(), inputs.apart(f"{calls.component} {key!r}"):
         answer = ask()
     made = [each for client in calls.clients for each in client.exchanges if id(each) not in before]
     if calls.settings.remembers and all(map(lasting, made)):

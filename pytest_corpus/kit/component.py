@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.facts import Capabilities
@@ -150,7 +151,7 @@ class Subject(Target):
 
     def unique(self, prefix: str = "note") -> str:
         """A short word that no other request of this run or worker holds."""
-        return f"{prefix} {self.settings.run}{self.shared.number()}"
+        return f"{prefix} {self.settings.run}{inputs.number()}"
 
     # -- calls -----------------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.hooks.provider import Plan
 from pytest_corpus.kit.answer_cache import lasting
 from pytest_corpus.kit.calls import Calls
@@ -48,7 +49,7 @@ class ProviderFaults:
         if name not in calls.shared.provider_ops:
             provider = calls.client.provider
             before = len(provider.arrivals)
-            with provider.paused():
+            with provider.paused(), inputs.apart(f"{own} reaches"):
                 reply = calls.invoke(name, calls.requests.distinct(name))
             arrived = tuple(dict.fromkeys(provider.arrivals[before:]))
             if arrived or lasting(reply.exchange):

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import plain
 from pytest_corpus.kit.calls import Calls
@@ -25,7 +26,7 @@ class Prerequisites:
         """
         for name in names:
             if name not in self._calls.shared.obstacles:
-                with uncounted():
+                with uncounted(), inputs.apart(f"{self._calls.component}.{name} works"):
                     self._calls.shared.obstacles[name] = self.obstacle(name)
             if (obstacle := self._calls.shared.obstacles[name]) is not None:
                 raise obstacle

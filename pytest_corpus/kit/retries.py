@@ -7,11 +7,11 @@ gives up if it does not come back.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.usage.outages import Outages
@@ -122,7 +122,7 @@ class Retries:
         """
         if self._outages.lasting:
             raise Outage(self._outages.said)
-        begun = time.monotonic()
+        begun = inputs.monotonic()
         answer = attempt(0.0)
         if failing(answer) and not self.probing:
             return self._again(op, attempt, failing, answer, begun)
@@ -156,11 +156,11 @@ class Retries:
         self._outages.begin(begun)
         familiar = self._outages.own.get(op, 0) >= FAMILIAR
         for pause_s in PAUSES_S:
-            if time.monotonic() - begun > ASKED_AT_MOST_S or self._outages.never:
+            if inputs.monotonic() - begun > ASKED_AT_MOST_S or self._outages.never:
                 break
             if not self._calls.relieve(made[-1][0]) and not self._pause(made[-1], 0.0 if familiar else pause_s):
                 break
-            answer = attempt(time.monotonic() - begun)
+            answer = attempt(inputs.monotonic() - begun)
             if not (left := failing(answer)):
                 return self._interrupted(op, answer, made)
             made.append(left)
@@ -172,7 +172,7 @@ class Retries:
         if not self._await(op):
             self._own(op, made)
             return answer
-        answer = attempt(time.monotonic() - begun)
+        answer = attempt(inputs.monotonic() - begun)
         if left := failing(answer):
             made.append(left)
             self._own(op, made)
@@ -189,7 +189,7 @@ class Retries:
         pause_s = usual_s if asked_s is None else asked_s
         if pause_s > min(CALL_S, RUN_S - self._outages.waited_s):
             return False
-        time.sleep(pause_s)
+        inputs.sleep(pause_s)
         if asked_s is not None:
             self._outages.waited_s += pause_s
         return True
@@ -239,7 +239,7 @@ class Retries:
             Outage: the provider did not come back.
         """
         for pause_s in self._pauses():
-            time.sleep(pause_s)
+            inputs.sleep(pause_s)
             self._outages.waited_s += pause_s
             if any(_answers(self._calls.main, probe) for probe in self._probes(op)):
                 return True
@@ -253,7 +253,7 @@ class Retries:
     def _pauses(self) -> Iterator[float]:
         """Growing pauses, as long as there is time to wait in this call and this run."""
         pause_s, begun = FIRST_WAIT_S, self._outages.began
-        while time.monotonic() + pause_s < begun + CALL_S and self._outages.waited_s + pause_s < RUN_S:
+        while inputs.monotonic() + pause_s < begun + CALL_S and self._outages.waited_s + pause_s < RUN_S:
             yield pause_s
             pause_s = min(2 * pause_s, LONGEST_WAIT_S)
 

@@ -6,13 +6,13 @@ sent; its rules raise a `Violation` where the adapter and the model part ways.
 
 import json
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.kit.generation.generate import Over, imported_as_they_are, nothing_left_behind, settings
 from pytest_corpus.kit.outcomes import NotAssessed, Undecided, Violation
 
@@ -40,11 +40,11 @@ class _Runs:
 
     @property
     def over(self) -> bool:
-        return self.undecided is not None or time.monotonic() > self.until
+        return self.undecided is not None or inputs.monotonic() > self.until
 
     def begin(self) -> None:
         """Start the clock with the first sequence: what hypothesis does before it takes long on a busy machine."""
-        self.until = min(self.until, time.monotonic() + GENERATE_S)
+        self.until = min(self.until, inputs.monotonic() + GENERATE_S)
 
     def note(self, outcome: BaseException | None, envelopes: list[Any]) -> None:
         """Keep the outcome of a sequence where it is worth keeping."""
@@ -53,7 +53,7 @@ class _Runs:
         if not isinstance(outcome, Violation):
             return
         if self.violation is None:
-            self.until = time.monotonic() + SHRINK_S
+            self.until = inputs.monotonic() + SHRINK_S
         if self.violation is None or len(envelopes) <= len(self.envelopes):
             self.violation, self.envelopes = outcome, list(envelopes)
 

@@ -9,12 +9,12 @@ the adapter says, whether it must show or must never show. An adapter that shows
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.kit.expect import uncounted
 from pytest_corpus.kit.outcomes import Undecided, Violation
 from pytest_corpus.spec.operations import BY_OP, Operation
@@ -122,14 +122,14 @@ class Settling:
         op = _operation(request)
         if op is not None and op.mutating and self._settle.seconds != 0:
             for place in self.places(request) or {EVERYWHERE}:
-                self._settle.written[place] = time.monotonic()
+                self._settle.written[place] = inputs.monotonic()
 
     def find_out(self) -> float:
         """The settle time, which is found out where it is neither known nor given."""
         if self._settle.seconds is None:
             self._settle.seconds = self._given
         if self._settle.seconds is None:
-            with self.at_once(), uncounted():
+            with self.at_once(), uncounted(), inputs.apart("settling"):
                 try:
                     longest = self._longest()
                 except (Undecided, Violation):
@@ -155,20 +155,20 @@ class Settling:
         """Wait until what was written in some places has settled; the seconds that were waited."""
         written = self._settle.written
         known = [at for place, at in written.items() if not places or place in places or EVERYWHERE in (place, *places)]
-        left_s = max(known, default=-math.inf) + (self._settle.seconds or 0.0) - time.monotonic()
+        left_s = max(known, default=-math.inf) + (self._settle.seconds or 0.0) - inputs.monotonic()
         if left_s <= 0:
             return 0.0
-        time.sleep(left_s)
+        inputs.sleep(left_s)
         self._settle.waited_s += left_s
         return left_s
 
     def _longest(self) -> float:
         """The longest time in seconds that a plain write took to show; 0 where all show at once, or never."""
-        begun, longest = time.monotonic(), 0.0
+        begun, longest = inputs.monotonic(), 0.0
         for _ in range(TRIALS):
             taken = [shows_after(look, begun + LIMIT_S) for look in self.trials()]
             if math.inf in taken:
-                self._settle.missed_s = time.monotonic() - begun
+                self._settle.missed_s = inputs.monotonic() - begun
             longest = max([longest, *(seconds for seconds in taken if seconds < math.inf)])
             if not longest:
                 break
@@ -181,15 +181,15 @@ def shows_after(look: Look, until: float) -> float:
     Args:
         until: when to give up, on the monotonic clock.
     """
-    begun, shows = time.monotonic(), look()
+    begun, shows = inputs.monotonic(), look()
     if shows is not False:
         return 0.0
     while shows is False:
-        if time.monotonic() > until:
+        if inputs.monotonic() > until:
             return math.inf
-        time.sleep(PAUSE_S)
+        inputs.sleep(PAUSE_S)
         shows = look()
-    return time.monotonic() - begun if shows else 0.0
+    return inputs.monotonic() - begun if shows else 0.0
 
 
 def _operation(request: Any) -> Operation | None:
@@ -201,6 +201,6 @@ def postponed(request: Any, waited_s: float) -> Any:
     """The request as it would have been made now: a deadline that had not passed is as far away as it was meant."""
     ctx = request.get("ctx") if waited_s and isinstance(request, Mapping) else None
     deadline = ctx.get("deadline_ms") if isinstance(ctx, Mapping) else None
-    if isinstance(ctx, Mapping) and isinstance(deadline, int) and deadline > (time.time() - waited_s) * 1000:
+    if isinstance(ctx, Mapping) and isinstance(deadline, int) and deadline > (inputs.wall_clock() - waited_s) * 1000:
         return {**request, "ctx": {**ctx, "deadline_ms": deadline + round(waited_s * 1000)}}
     return request

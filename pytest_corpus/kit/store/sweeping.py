@@ -1,9 +1,9 @@
 """Deleting what earlier runs left in an adapter's store: by the prefix of their names alone."""
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.retries import PAUSES_S, hint_s, is_retryable
 from pytest_corpus.kit.store.leftovers import Kind, Leftovers, Place, run_of, uuid_of
@@ -36,7 +36,7 @@ def patient(send: Send) -> Send:
         for pause_s in PAUSES_S:
             if not is_retryable(reply):
                 break
-            time.sleep(min(hint_s(reply) or pause_s, MOST_S))
+            inputs.sleep(min(hint_s(reply) or pause_s, MOST_S))
             reply = send(envelope, component)
         return reply
 
