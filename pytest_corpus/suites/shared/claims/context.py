@@ -1,13 +1,13 @@
 """The operation context, telemetry and privacy (SPECIFICATION 6.1, 6.4, 13, 15; BEHAVIORAL_CONFORMANCE 6.8)."""
 
 import hashlib
-import secrets
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, expired, plain
 from pytest_corpus.kit.audit import leaks, telemetry
@@ -333,7 +333,7 @@ def with_canaries_in_context(subject: Subject) -> tuple[str, list[Reply | Stream
     """
 
     def ask() -> tuple[str, list[Reply | StreamReply]]:
-        tenant, key, identity, note, trace = *(canary(24) for _ in range(4)), secrets.token_hex(16)
+        tenant, key, identity, note, trace = *(canary(24) for _ in range(4)), inputs.hexadecimal(16)
         ctx = {
             "tenant": tenant,
             "idempotency_key": key,
