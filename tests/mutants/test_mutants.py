@@ -21,7 +21,6 @@ FIRST = {mutant.requirement: name for name, mutant in reversed(MUTANTS.items())}
 """One mutant of each requirement."""
 
 
-
 def with_requirement(name: str) -> str:
     """The id of a mutant's tests, by which `-k` finds it: `LLM-STREAM-3-llm-NoTerminal`."""
     return f"{MUTANTS[name].requirement}-{name}"
