@@ -133,7 +133,7 @@ def without_json(subject: Subject) -> Seen:
 
 
 def answers_to_no_request(seen: Seen) -> Iterator[Any]:
-    """The frames that answer input that is not a request; on a channel of messages only those that belong to no call."""
+    """The frames that answer what is not a request; on a channel of messages only those that belong to no call."""
     if seen.answer.status or seen.answer.code:
         yield from seen.bodies
         return

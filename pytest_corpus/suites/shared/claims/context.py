@@ -255,7 +255,7 @@ def works(reply: Reply | StreamReply, claim: str) -> None:
 
 
 def closed(subject: Subject, reply: Reply | StreamReply) -> bool:
-    """Return whether unknown keys in `ctx` were refused, as they may be in a run that is pinned to edition 1.0.0 (R134)."""
+    """Return whether unknown keys in `ctx` were refused, as a run pinned to edition 1.0.0 allows (R134)."""
     return subject.settings.edition == "1.0.0" and reply.is_a("BadRequest")
 
 

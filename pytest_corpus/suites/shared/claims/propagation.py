@@ -48,7 +48,7 @@ class Propagation:
         arrivals = [arrival for arrival in provider.handed_on[before:] if arrival.op in ops]
         found = {arrival.facts["traceparent"] for arrival in arrivals if arrival.facts.get("traceparent") is not None}
         if not found:
-            raise untold("traceparent")
+            raise not_passed_on("traceparent")
         expect.that(found == wanted, "the traceparent of each call", "others, or one for both")
 
     @pytest.mark.requirement("COM-DEADLINE-9")
