@@ -237,7 +237,6 @@ class SchemaRegistry:
         return self._read(uri.removeprefix(BASE_URI))[1]
 
     def _options(self) -> dict[str, Any]:
-        """The options of the compiler besides a document."""
         # Even formats that no schema uses make each call slower.
         formats = {
             "formats": self._formats,
@@ -267,7 +266,6 @@ def _frames_here() -> int:
 
 
 def _no_version(schema: SchemaFile, accepted: tuple[str, ...]) -> Problem:
-    """That none of the accepted versions has a schema."""
     message = f"is of no accepted version: {schema.name} exists in {', '.join(schema.editions)}"
     return Problem("", "version", f"{message}, not in {' or '.join(accepted) or 'none'}", schema.name)
 

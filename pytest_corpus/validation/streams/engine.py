@@ -198,7 +198,6 @@ _ERROR_TYPES = {
 
 
 def _pieces(source: Source) -> Iterator[Bytes]:
-    """A source in the pieces that it comes in."""
     if isinstance(source, str | bytes | bytearray | memoryview):
         yield source
     elif hasattr(source, "read"):

@@ -22,10 +22,8 @@ def validate_frames(
     max_errors: int = MAX_ERRORS,
 ) -> StreamReport:
     """Check a whole stream of frames, in the shapes of `json.loads`; the arguments are those of `ValidationConfig`."""
-    config = ValidationConfig(
-        envelope_schema_id, component, mode, max_frame_bytes, sample_rate, edition, framing, max_errors
-    )
-    return StreamValidationEngine(config).read_frames(frames)
+    options = (mode, max_frame_bytes, sample_rate, edition, framing, max_errors)
+    return StreamValidationEngine(ValidationConfig(envelope_schema_id, component, *options)).read_frames(frames)
 
 
 class Options(TypedDict, total=False):
