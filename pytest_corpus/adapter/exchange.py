@@ -50,7 +50,7 @@ class Exchange:
     """A request, the frames that came back (a unary call has at most one), and what was reported meanwhile.
 
     `component` is the one whose handler it went to; `handed_on` is what the provider was told of the context;
-    `secrets` names the texts that may not reappear; `debug_logs` says that debug logging was switched on;
+    `secrets` names the texts that may not reappear; `debug_logs` are the log records below INFO;
     `headers` are those of an answer over HTTP;
     `limited` that the call was given less time than the call limit; what comes after `until`, on the monotonic clock,
     is not part of it; `started` is when a unary call was sent, on the same clock; `faults` are the kinds of the planned
@@ -67,11 +67,11 @@ class Exchange:
     observations: tuple[Observation, ...] = ()
     counts: tuple[Count, ...] = ()
     logs: tuple[str, ...] = ()
+    debug_logs: tuple[str, ...] = ()
     headers: tuple[str, ...] = ()
     reached_provider: int = 0
     handed_on: tuple[Arrival, ...] = ()
     secrets: Mapping[str, str] = field(default_factory=dict)
-    debug_logs: bool = False
     limited: bool = False
     until: float = math.inf
     started: float = math.inf
