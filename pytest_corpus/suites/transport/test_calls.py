@@ -2,13 +2,13 @@
 
 import codecs
 import re
-import time
 from collections.abc import Iterator, Sequence
 from itertools import cycle, islice
 from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exceptions import Unresponsive
 from pytest_corpus.adapter.transports.raw import RawRequest
 from pytest_corpus.kit import expect
@@ -217,8 +217,8 @@ def after_leaving(subject: Subject) -> tuple[Seen, bool]:
     if seen.answer.left_s is None:
         raise NotAssessed("the stream ended before the client could go away")
     until = seen.answer.started + seen.answer.left_s + FREED_S + SLACK_S
-    while time.monotonic() < until and (plan.waiting or not plan.fired):
-        time.sleep(0.01)
+    while inputs.monotonic() < until and (plan.waiting or not plan.fired):
+        inputs.sleep(0.01)
     waiting = plan.waiting
     subject.faults.fired(plan)
     return seen, not waiting

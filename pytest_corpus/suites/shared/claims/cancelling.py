@@ -1,10 +1,10 @@
 """What is told of a call that nobody waits for any more (SPECIFICATION 6.4, 11.2; R99)."""
 
-import time
 from collections.abc import Callable
 
 import pytest
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.hooks.lateness import LATEST_S
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
@@ -46,11 +46,11 @@ class Cancelling:
 
 def within(holds: Callable[[], bool]) -> bool:
     """Whether something comes to hold while an observation would still count."""
-    until = time.monotonic() + LATEST_S
+    until = inputs.monotonic() + LATEST_S
     while not holds():
-        if time.monotonic() > until:
+        if inputs.monotonic() > until:
             return False
-        time.sleep(0.01)
+        inputs.sleep(0.01)
     return True
 
 

@@ -1,13 +1,13 @@
 """The operation context, telemetry and privacy (SPECIFICATION 6.1, 6.4, 13, 15; BEHAVIORAL_CONFORMANCE 6.8)."""
 
 import hashlib
-import secrets
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, expired, plain
 from pytest_corpus.kit.audit import leaks, telemetry
@@ -327,7 +327,7 @@ def _in_full_context(subject: Subject, name: str) -> list[Reply | StreamReply]:
     tenant, note = cached(subject, "tenant and note", lambda: (canary(24), canary(24)))
     replies = []
     for args, left_ms in (("minimal", HOUR_MS), ("wrong_types", HOUR_MS), ("minimal", -60_000)):
-        key, identity, trace = canary(24), canary(24), secrets.token_hex(16)
+        key, identity, trace = canary(24), canary(24), inputs.hexadecimal(16)
         ctx = {
             "request_id": identity,
             "idempotency_key": key,

@@ -1,11 +1,11 @@
 """What of its context an operation hands on to its provider (SPECIFICATION 6.1, 11.3; R93)."""
 
-import secrets
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotAssessed, Undecided
@@ -59,7 +59,7 @@ class Propagation:
 
 def ahead() -> int:
     """A deadline that was not given before."""
-    return in_ms(AHEAD_MS + secrets.randbelow(AHEAD_MS))
+    return in_ms(AHEAD_MS + inputs.below(AHEAD_MS))
 
 
 def handed_on(subject: Subject, fact: str, make: Callable[[], Any], wanted: str) -> None:
