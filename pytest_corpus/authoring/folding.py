@@ -134,7 +134,6 @@ class Folder:
 
 
 def _absolute(document: Any, uri: str) -> Any:
-    """The document with its references made absolute."""
 
     def change(schema: dict[str, Any]) -> None:
         if "$ref" in schema:

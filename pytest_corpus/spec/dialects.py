@@ -118,7 +118,6 @@ def _steps(has: str, then: str = "") -> tuple[str, ...]:
 
 
 def _nodes(key: str, value: str) -> tuple[str, ...]:
-    """The nodes with a property."""
     plain, labelled = f"g.V().has('{key}', {value})", f"g.V().has('{NODE_LABEL}', '{key}', {value})"
     ends = (".values('corpus_value')", ".valueMap()", "")
     return (*_steps(f"has('{key}', {value})"), f"{labelled}{ends[0]}", *(f"{plain}{end}" for end in ends))

@@ -97,7 +97,6 @@ class SharedStore(Store):
             return None
 
     def _is_abandoned(self, case: str) -> bool:
-        """True if the process that claimed a case no longer holds it."""
         try:
             handle = _lock(self._file(case, "claim"))
         except FileNotFoundError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property, partial, wraps
 from inspect import currentframe
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from pytest_corpus import resources
 from pytest_corpus.spec.schemas import BASE_URI, DIALECT, SchemaFile
-from pytest_corpus.text.problems import Problem
+from pytest_corpus.text.problems import Problem, dotted
 from pytest_corpus.validation.schema import files as schema_files
 from pytest_corpus.validation.schema.exceptions import (
     DeprecatedFieldWarning,
@@ -26,7 +26,6 @@ from pytest_corpus.validation.schema.exceptions import (
 )
 from pytest_corpus.validation.schema.files import Format
 from pytest_corpus.validation.schema.names import SchemaTable, edition_of, table_of
-from pytest_corpus.validation.schema.validator import Validator
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -39,6 +38,53 @@ T = TypeVar("T")
 
 ROOT_VARIABLE = "CORPUS_SCHEMAS_ROOT"
 """Environment variable that names another ``schemas/`` folder (SCHEMA 6.1)."""
+
+
+class Validator:
+    """Holds instances, in the shapes of `json.loads`, to one schema.
+
+    Attributes:
+        is_valid: whether an instance meets the schema. What JSON does not have raises a ValueError.
+    """
+
+    __slots__ = ("_compiled", "_edition", "_explain", "_schema", "is_valid")
+
+    def __init__(
+        self,
+        compiled: jsonschema_rs.Validator,
+        schema: SchemaFile,
+        edition: str,
+        explain: Callable[[object], list[Problem]],
+    ) -> None:
+        self.is_valid = compiled.is_valid
+        self._compiled, self._schema, self._edition, self._explain = compiled, schema, edition, explain
+
+    def iter_errors(self, instance: object) -> Iterator[Problem]:
+        """The problems of an instance, each with `path`, `message` and `schema` (SCHEMA 9.2)."""
+        with suppress(ValueError):  # a type, a key or a text that JSON does not have
+            if self.is_valid(instance):
+                return
+        yield from self._explain(instance)
+
+    def validate(self, instance: object) -> None:
+        """Pass an instance that meets the schema (SCHEMA 12.D). Raises SchemaValidationError if it does not."""
+        if problems := list(self.iter_errors(instance)):
+            name, golden = self._schema.name, golden_for(self._schema.name, self._edition, instance)
+            raise SchemaValidationError(name, self._edition, problems, golden=golden)
+
+    def deprecated(self, instance: object) -> list[str]:
+        """The paths of all in a valid instance that the schema calls ``deprecated`` (SCHEMA 10.2)."""
+        said = self._compiled.evaluate(instance).annotations()
+        pointers = [
+            str(each["instanceLocation"])
+            for each in said
+            if isinstance(notes := each["annotations"], dict) and notes.get("deprecated") is True
+        ]
+        return list(dict.fromkeys(map(_path, pointers)))
+
+
+def _path(pointer: str) -> str:
+    return dotted(part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:])
 
 
 class SchemaRegistry:
@@ -237,7 +283,6 @@ class SchemaRegistry:
         return self._read(uri.removeprefix(BASE_URI))[1]
 
     def _options(self) -> dict[str, Any]:
-        """The options of the compiler besides a document."""
         # Even formats that no schema uses make each call slower.
         formats = {
             "formats": self._formats,
@@ -267,7 +312,6 @@ def _frames_here() -> int:
 
 
 def _no_version(schema: SchemaFile, accepted: tuple[str, ...]) -> Problem:
-    """That none of the accepted versions has a schema."""
     message = f"is of no accepted version: {schema.name} exists in {', '.join(schema.editions)}"
     return Problem("", "version", f"{message}, not in {' or '.join(accepted) or 'none'}", schema.name)
 

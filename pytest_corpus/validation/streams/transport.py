@@ -145,7 +145,6 @@ class SseReader(Reader):
         return self._line_is_too_long or self._size > self._limit
 
     def _lines(self, data: bytes) -> list[bytes]:
-        """The lines that are complete now."""
         if not self._begun:
             data = bytes(self._line) + data
             self._line.clear()

@@ -1,4 +1,4 @@
-"""What is not a request, and how it is answered (SPECIFICATION 4.2.1; SCHEMA 3.1)."""
+"""The answers to input that is not a request (SPECIFICATION 4.2.1; SCHEMA 3.1)."""
 
 from typing import Any
 
@@ -47,10 +47,10 @@ def wrongly_typed(subject: Subject, name: str) -> Reply | StreamReply:
 
 
 def no_object(subject: Subject, value: Any) -> Reply:
-    """The answer of `handle` to what is no request."""
+    """The answer of `handle` to input that is not a request."""
     return cached(subject, ("no object", repr(value)), lambda: subject.send(value))
 
 
 def no_stream_object(subject: Subject, value: Any) -> StreamReply:
-    """The answer of `handle_stream` to what is no request."""
+    """The answer of `handle_stream` to input that is not a request."""
     return cached(subject, ("no stream object", repr(value)), lambda: subject.send_stream(value))

@@ -63,13 +63,13 @@ REFUSED_BY = {"missing_args": "COM-WIRE-6", "expired": "COM-DEADLINE-1", "wrong_
 
 
 class Context:
-    """What is read from `ctx`, and what is not."""
+    """The members of `ctx` that are read, and those that are ignored."""
 
     @pytest.mark.core
     @pytest.mark.requirement("COM-CTX-1")
     @pytest.mark.parametrize("unknown", UNKNOWN.values(), ids=list(UNKNOWN))
     def test_unknown_context_keys_are_ignored(self, subject: Subject, unknown: dict[str, Any]) -> None:
-        """Every operation works with keys in `ctx` that nobody documented; a run pinned to 1.0.0 may refuse them."""
+        """Every operation works with undocumented keys in `ctx`; in a run pinned to 1.0.0 it may refuse them."""
         subject.require(subject.principal)
         for name in subject.working():
             every = {key: value for each in UNKNOWN.values() for key, value in each.items()}
@@ -246,7 +246,7 @@ def works(reply: Reply | StreamReply, claim: str) -> None:
 
 
 def closed(subject: Subject, reply: Reply | StreamReply) -> bool:
-    """Whether unknown keys in `ctx` were refused, as they may be in a run that is pinned to edition 1.0.0 (R134)."""
+    """Return whether unknown keys in `ctx` were refused, as a run pinned to edition 1.0.0 allows (R134)."""
     return subject.settings.edition == "1.0.0" and reply.is_a("BadRequest")
 
 
