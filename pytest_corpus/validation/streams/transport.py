@@ -1,7 +1,7 @@
-"""From the bytes of a transport to the payloads of its frames, whatever pieces the bytes arrive in.
+"""Readers that split the bytes of a transport, arriving in pieces of any size, into the payloads of its frames.
 
-A payload is the bytes of what should be one JSON frame, or None where there are more than a frame may measure.
-A reader holds at most one that is not complete, and nothing of one that is too large.
+A payload is the bytes of what should be one JSON frame, or None if it exceeds the size limit of a frame.
+A reader holds at most one incomplete payload, and nothing of one that is too large.
 """
 
 from abc import ABC, abstractmethod
