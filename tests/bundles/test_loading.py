@@ -190,7 +190,7 @@ def test_whole_numbers_may_have_a_point(tmp_path: Path) -> None:
 
 
 def test_a_variable_may_have_any_name(tmp_path: Path) -> None:
-    """What Jinja's own functions call their parameters is a name like any other."""
+    """The names of parameters of Jinja's own functions are names like any other."""
     case = {"input": {"self": 1, "context": 2, "args": 3, "name": "x", "my key": 4}}
     found = load(bundle(tmp_path, [case], "", prompt_md="{{ context }} {{ args }} {{ name }}"))
     assert found.prompts(found.cases[0])[0] == "2 3 x"
