@@ -168,14 +168,14 @@ def test_every_logger_is_heard() -> None:
 
 
 def test_levels_stay_as_they_are() -> None:
-    """A debug record that would not be shown is not seen, unless asked for."""
+    """A debug record that would not be shown is not seen, unless asked for, and kept apart from the others."""
     logger = logging.getLogger("tests.debugging")
     before = logging.root.level
     with LogTap() as tap:
         logger.debug("hidden")
     with LogTap(debug=True) as deep:
         logger.debug("shown")
-    assert (tap.texts, deep.texts, logging.root.level) == ([], ["shown"], before)
+    assert (tap.debug_texts, deep.texts, deep.debug_texts, logging.root.level) == ([], [], ["shown"], before)
 
 
 def test_debug_is_taken_back_after_an_exception() -> None:
