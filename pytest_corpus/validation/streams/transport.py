@@ -167,7 +167,7 @@ class SseReader(Reader):
         return lines
 
     def _hold(self, data: bytes) -> None:
-        """Keep the beginning of a line; of one that is too long no more than tells its field."""
+        """Keep the beginning of a line; of one that is too long only enough to know its field."""
         if not self._line_is_too_long:
             self._line += data
             if len(self._line) > self._limit + _FIELD_BYTES:
