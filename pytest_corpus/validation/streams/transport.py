@@ -1,6 +1,6 @@
-"""From the bytes of a transport to the payloads of its frames, whatever pieces the bytes arrive in.
+"""From the bytes of a transport, in pieces of any size, to the payloads of its frames.
 
-A payload is the bytes of what should be one JSON frame, or None where there are more than a frame may measure.
+A payload is the bytes that should be one JSON frame, or None if there are more than a frame may measure.
 A reader holds at most one that is not complete, and nothing of one that is too large.
 """
 
