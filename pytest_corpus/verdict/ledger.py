@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from typing import Any, Literal
 
+from pytest_corpus.text.records import rebuilt
+
 Outcome = Literal["satisfied", "violated", "not_applicable", "not_assessed", "error"]
 WORSE: tuple[Outcome, ...] = ("satisfied", "not_applicable", "not_assessed", "violated", "error")
 """Outcomes of one test, from best to worst."""
@@ -86,10 +88,7 @@ class TestRecord:
             ValueError: it is something that `dump` does not write.
         """
         try:
-            data: dict[str, Any] = json.loads(text)  # type: ignore[arg-type]
-            data["findings"] = tuple(Finding(**finding) for finding in data.get("findings", ()))
-            data["editions"] = tuple(data.get("editions", ()))
-            record = cls(**data)
+            record = rebuilt(cls, json.loads(text))  # type: ignore[arg-type]
             if record.outcome in WORSE and record.dump() == text:
                 return record
         except (TypeError, AttributeError) as error:
