@@ -38,8 +38,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(slots=True)
 class _File:
-    """The results of one file."""
-
     file: str
     documents: int = 0
     invalid: int = 0

@@ -65,7 +65,6 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _file_of(given: str) -> Path:
-    """The bundle.yaml in a folder, or of its own path."""
     path = Path(given)
     path = path / FILE if path.is_dir() else path
     if not path.is_file():

@@ -55,7 +55,6 @@ def _component(given: str | None) -> str:
 
 
 def _check(folder: Path) -> None:
-    """Refuse a folder that holds any file of the user."""
     if os.path.lexists(folder) and not folder.is_dir():
         raise CommandError(f"{folder} is a file; name a folder that is empty, or a new one")
     if folder.is_dir() and (found := sorted({path.name for path in folder.iterdir()}.difference(TOLERATED))):

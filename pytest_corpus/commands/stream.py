@@ -146,7 +146,6 @@ def _checked(name: str, sse: bool, config: ValidationConfig) -> _Outcome:
 
 
 def _blocks(source: BinaryIO) -> Iterator[bytes]:
-    """The content of a file in blocks of bounded size, as soon as each arrives."""
     read = source.read1 if isinstance(source, io.BufferedReader) else source.read
     while block := read(_BLOCK):
         yield block

@@ -82,7 +82,6 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _attestations(folder: Path) -> list[dict[str, Any]]:
-    """The report of each adapter."""
     found = []
     for path in sorted(folder.glob("attestation*.json")):
         with contextlib.suppress(ReportError):
@@ -172,7 +171,6 @@ def _note(text: str) -> None:
 
 
 def _signal(number: int) -> str:
-    """The name of a signal, if it has one here."""
     try:
         return signal.Signals(number).name
     except ValueError:

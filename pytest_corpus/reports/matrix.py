@@ -94,7 +94,6 @@ def _column(label: str, document: Document, link: str) -> dict[str, Any]:
 
 
 def _totals(document: Document) -> dict[str, dict[str, int]]:
-    """The number of requirements by level and status, over all components."""
     found: dict[str, Counter[str]] = {}
     for part in document["components"].values():
         for level, numbers in part["totals"].items():

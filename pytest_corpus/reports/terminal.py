@@ -119,7 +119,6 @@ def _violated(part: ComponentVerdict, verdict: Verdict) -> Iterator[Line]:
 
 
 def _failed(status: Status) -> str:
-    """The number of its tests that found it violated, if there are several."""
     failed, all_of_them = priority.failed(status)
     return f"  {failed} of {all_of_them} tests" if all_of_them > 1 and not status.runs[1] and failed else ""
 

@@ -103,7 +103,6 @@ def _remove(path: Path) -> None:
 
 
 def _target(path: Path) -> Path:
-    """The file itself, behind any links."""
     target = Path(os.path.realpath(path))
     if target.is_symlink():
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))

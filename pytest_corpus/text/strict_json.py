@@ -156,8 +156,6 @@ def nesting(data: bytes) -> int:
 
 
 class _Twice(dict[str, Any]):
-    """An object that names a key twice."""
-
     key = ""
 
 
@@ -207,7 +205,6 @@ def _explained(data: bytes, otherwise: str) -> tuple[Any, Flaw | None]:
 
 
 def _flaw_of(value: object) -> Flaw | None:
-    """The flaw of a value that a lenient reader accepted."""
     for problem in json_problems(value):
         return Flaw(Fault.SYNTAX, problem.message, problem.path)
     return _duplicate_key(value)

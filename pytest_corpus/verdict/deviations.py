@@ -163,7 +163,6 @@ def drafted(violated: Iterable[tuple[str, str]], day: date) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A TOML basic string."""
     safe = "".join(char if char.isprintable() and char not in '"\\' else f"\\U{ord(char):08X}" for char in text)
     return f'"{safe}"'
 

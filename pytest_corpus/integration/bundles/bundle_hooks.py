@@ -98,6 +98,5 @@ class BundleHooks:
 
 
 def _second_instance(adapter: Any) -> AdapterClient:
-    """A second instance of an adapter under test, once that is open."""
     client: AdapterClient = adapter.client.second_instance()
     return client

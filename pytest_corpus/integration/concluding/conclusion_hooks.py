@@ -41,7 +41,6 @@ class ConclusionHooks:
 
     @property
     def _concludes(self) -> bool:
-        """True if this process computes the verdicts."""
         return self.state.worker is None and not self.state.config.option.collectonly
 
     @pytest.hookimpl(tryfirst=True)
@@ -148,7 +147,6 @@ class ConclusionHooks:
                 yield said
 
     def _again(self, adapter: Adapter) -> str:
-        """The command that runs the suite of an adapter again."""
         by_option = adapter in self.state.by_option
         again = rerunning.command(self.state.config, adapter, by_option=by_option)
         again += f" --corpus-shard={shard}" if (shard := self.state.options.shard) else ""

@@ -56,7 +56,6 @@ def _union(found: Mapping[str, list[str]], tests: Iterable[str]) -> set[str]:
 
 
 def _named(names: set[str]) -> str:
-    """The number of requirements, and the ids of the first ones."""
     if not names:
         return "0"
     ids = sorted({name.partition(" ")[2] for name in names})
@@ -65,7 +64,6 @@ def _named(names: set[str]) -> str:
 
 
 def _kept(found: Any) -> dict[str, list[str]]:
-    """The valid entries of the cache."""
     if not isinstance(found, dict):
         return {}
     return {

@@ -157,7 +157,6 @@ class RunResult:
 
     @staticmethod
     def _open(verdict: Verdict) -> list[Status]:
-        """The MUST requirements that were not assessed."""
         every = (status for part in verdict.components for status in part.statuses)
         return [each for each in every if each.status == "not_assessed" and each.requirement.level == "MUST"]
 

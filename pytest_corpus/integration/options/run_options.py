@@ -265,7 +265,6 @@ def _number(config: pytest.Config, name: str, usual: N, form: str, *, least: flo
 
 
 def _budget(value: str | None) -> Budget:
-    """The calls and tokens that a run may use; unlimited without an option."""
     try:
         return budgets.parse(value) if value else Budget()
     except ValueError as error:

@@ -60,7 +60,6 @@ def _label(report: Mapping[str, Any]) -> str:
 
 
 def _totals(reports: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """The last rows: how many requirements each report finds satisfied."""
     yield "<tfoot>"
     for level in sorted({level for report in reports for level in report["totals"]}):
         cells = "".join(f"<td>{ratio(report['totals'].get(level, {}))}</td>" for report in reports)
@@ -105,7 +104,6 @@ def _chapter(chapter: Mapping[str, Any], reports: Sequence[Mapping[str, Any]]) -
 
 
 def _cell(status: str | None, said: Mapping[str, Any] | None, place: str, report: Mapping[str, Any]) -> str:
-    """One status; it opens where there is something to say of it."""
     if status is None:
         return '<td class="absent"><span class="unseen">not in this report</span></td>'
     sign = f'<span aria-hidden="true">{STATUS_SIGNS[status]}</span>'

@@ -80,7 +80,6 @@ def _finding(shown: Shown, entry: dict[str, Any]) -> str:
 
 
 def _behind(shown: Shown, entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """The evidence of the first finding of a requirement."""
     if seen := view.evidence_of(shown.evidence, entry):
         for label, rows in groupby(behind(seen), key=itemgetter(0)):
             lines = [line for _, said in rows for line in _lines(said)]

@@ -51,7 +51,6 @@ def _chapters(matrix: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _totals(matrix: Mapping[str, Any]) -> str:
-    """The number of satisfied requirements in each report, of those that apply."""
     levels = sorted({level for report in matrix["reports"] for level in report["totals"]})
     lines = ["## Totals", "", f"| Adapter | {' | '.join(f'Satisfied {level.upper()}' for level in levels)} |"]
     lines.append("|" + "---|" * (1 + len(levels)))

@@ -79,7 +79,6 @@ def public(data: bytes) -> Ed25519PublicKey:
 
 
 def _label(data: bytes) -> str:
-    """The label of the only PEM block of a file."""
     if not data.strip():
         raise KeyFileError("is empty")
     if len(data) > LARGEST:
