@@ -5,6 +5,7 @@ import json
 import math
 import platform
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -67,18 +68,21 @@ def build(ledger: Ledger, verdict: Verdict, run: Run) -> dict[str, Any]:
         "bundles": [dict(each) for each in run.bundles],
         "settle_s": {name: round(ledger.settle[name], 3) for name in sorted(ledger.settle)},
     }
+    first: dict[str, Any] = next(iter(ledger.capabilities.values()), {})
+    identity = {key: _plain(first.get(key)) for key in ("server", "version") if first.get(key) is not None}
+    judged = [record.editions for record in ledger.records.values() if record.outcome in ("satisfied", "violated")]
     document = {
         **{key: value for key, value in optional.items() if value},
         "format": FORMAT,
         "verdict": verdict.verdict,
         "complete": verdict.complete,
         "gaps": list(verdict.gaps),
-        "adapter": {"name": ledger.adapter, **_identity(ledger)},
+        "adapter": {"name": ledger.adapter, **identity},
         "spec": {
             "protocol": "Corpus Protocol 1.0",
             "catalogue": CATALOGUE_VERSION,
             "pinned_edition": run.edition,
-            "editions_met": _editions(ledger),
+            "editions_met": [edition for edition in EDITIONS if judged and all(edition in met for met in judged)],
         },
         "components": {part.component: _component(part, ledger) for part in verdict.components},
         "requirements": [_requirement(status) for part in verdict.components for status in part.statuses],
@@ -135,18 +139,11 @@ def _cleaned(value: Any) -> Any:
 
 def environment() -> dict[str, str]:
     """The versions that a verdict depends on."""
-    return {
-        "python": platform.python_version(),
-        "platform": platform.system().lower(),
-        **{name: _version(name) for name in ("pytest-corpus", "pytest", "hypothesis", "jsonschema-rs")},
-    }
-
-
-def _version(distribution: str) -> str:
-    try:
-        return version(distribution)
-    except PackageNotFoundError:
-        return "not installed"
+    versions = dict.fromkeys(("pytest-corpus", "pytest", "hypothesis", "jsonschema-rs"), "not installed")
+    for name in versions:
+        with suppress(PackageNotFoundError):
+            versions[name] = version(name)
+    return {"python": platform.python_version(), "platform": platform.system().lower(), **versions}
 
 
 def _component(part: ComponentVerdict, ledger: Ledger) -> dict[str, Any]:
@@ -199,11 +196,6 @@ def _test(records: list[TestRecord]) -> dict[str, Any]:
     return {"test": worst.test, "outcome": worst.outcome, **{key: each for key, each in optional.items() if each}}
 
 
-def _identity(ledger: Ledger) -> dict[str, Any]:
-    document: dict[str, Any] = next(iter(ledger.capabilities.values()), {})
-    return {key: _plain(document.get(key)) for key in ("server", "version") if document.get(key) is not None}
-
-
 def facts(component: str, document: Any) -> dict[str, Any]:
     """The documented facts that were stated, as plain values; nothing else that an adapter may say there."""
     if not isinstance(document, dict):
@@ -227,8 +219,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list):
         return [type(item).__name__ if isinstance(item, list) else _plain(item) for item in value[:100]]
     return printable(value[:SHORT])[:SHORT] if isinstance(value, str) else type(value).__name__
-
-
-def _editions(ledger: Ledger) -> list[str]:
-    judged = [record.editions for record in ledger.records.values() if record.outcome in ("satisfied", "violated")]
-    return [edition for edition in EDITIONS if judged and all(edition in met for met in judged)]
