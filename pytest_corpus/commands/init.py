@@ -71,14 +71,13 @@ def _files(component: str) -> dict[str, str]:
     files = {f"package/corpus_wire/{path.name}": path for path in (root / WIRE).glob("*.py") if path.name not in others}
     for base in (root / COMMON, root / component):
         files |= {path.relative_to(base).as_posix(): path for path in base.rglob("*") if path.is_file()}
+
+    def renamed(name: str) -> str:
+        parts = [part.removeprefix(DISARMED) for part in name.split("/")]
+        return "/".join([f"{component}_adapter" if parts[0] == "package" else parts[0], *parts[1:]])
+
     return {
-        _name(name, component): path.read_text("utf-8").replace(PLACEHOLDER, component)
+        renamed(name): path.read_text("utf-8").replace(PLACEHOLDER, component)
         for name, path in sorted(files.items())
         if not any(part.startswith((".", "__pycache__")) for part in name.split("/"))
     }
-
-
-def _name(name: str, component: str) -> str:
-    """The path of a file in the repository: `package` is named for the component, and `DISARMED` is removed."""
-    parts = [part.removeprefix(DISARMED) for part in name.split("/")]
-    return "/".join([f"{component}_adapter" if parts[0] == "package" else parts[0], *parts[1:]])

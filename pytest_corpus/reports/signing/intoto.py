@@ -29,8 +29,8 @@ def render(document: view.Document) -> str:
     return json.dumps(statement, sort_keys=True, indent=2, ensure_ascii=False) + "\n"
 
 
-def told(payload: bytes) -> dict[str, str]:
-    """The adapter, verdict, suite, commit and report; "" where nothing.
+def claims(payload: bytes) -> dict[str, str]:
+    """The adapter, verdict, suite, commit and report of a statement; an empty text for what it does not name.
 
     Raises:
         ValueError: it is not a statement of this kind.
