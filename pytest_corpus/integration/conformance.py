@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter.client import AdapterClient
-from pytest_corpus.integration.collecting import markers
 from pytest_corpus.integration.collecting import nodes as collect
 from pytest_corpus.integration.collecting.collection_hooks import CollectionHooks
 from pytest_corpus.integration.concluding.conclusion_hooks import ConclusionHooks
@@ -16,8 +15,18 @@ from pytest_corpus.integration.declaring.declaration_hooks import DeclarationHoo
 from pytest_corpus.integration.declaring.state import RunState
 from pytest_corpus.integration.running.execution_hooks import ExecutionHooks
 from pytest_corpus.integration.xdist.distribution_hooks import DistributionHooks
+from pytest_corpus.spec.components import ROWS
 
 NAME = "corpus-conformance"
+
+MARKERS = (
+    *(f"{row.name}: conformance tests of the {row.title} component" for row in ROWS),
+    "wire: conformance tests of envelopes and frames, and of clients that build requests",
+    "core: behaviour that every adapter of a component must have",
+    "slow: takes noticeably longer than the other conformance tests",
+    "requirement(id): the requirement of the catalogue that a conformance test decides",
+)
+"""Markers of conformance tests, registered only in runs that have some."""
 
 
 def conformance(config: pytest.Config) -> Conformance:
@@ -34,7 +43,8 @@ class Conformance:
     """A run and its parts, each a pytest plugin of its own."""
 
     def __init__(self, config: pytest.Config) -> None:
-        markers.register(config)
+        for marker in MARKERS:
+            config.addinivalue_line("markers", marker)
         self.state = RunState(config)
         self.declaring = DeclarationHooks(self.state)
         self.collecting = CollectionHooks(self.state, self.declaring)
@@ -46,10 +56,14 @@ class Conformance:
         for part in parts:
             config.pluginmanager.register(part, f"{NAME}-{type(part).__name__.lower()}")
 
-    def begin(self) -> None:
-        """Do what is done at the start of a session, for a run that was declared later; a second call does nothing."""
+    def begin(self) -> RecordHooks:
+        """Do what is done at the start of a session, for a run that was declared later; return what takes reports.
+
+        A second call does nothing.
+        """
         self.concluding.pytest_sessionstart()
         self.declaring.pytest_sessionstart()
+        return self.recording
 
     def client(self, node: Any) -> AdapterClient:
         """The open adapter that a test speaks to: its own in the suite, else the only one declared."""

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_corpus.adapter.opening import address
 from pytest_corpus.integration.concluding import github, progress
-from pytest_corpus.integration.concluding.exits import TERMINATED, Exits, uninterrupted
+from pytest_corpus.integration.concluding.exits import TERMINATED, USUAL_ENDS, Exits, uninterrupted
 from pytest_corpus.integration.concluding.findings import Findings
 from pytest_corpus.integration.concluding.history import since_the_last_run
 from pytest_corpus.integration.concluding.placeholders import Placeholders
@@ -192,10 +192,6 @@ class ConclusionHooks:
                 self._placeholders.remove(self.result.paths if self.result else ())
         finally:
             self._exits.leave()
-
-
-USUAL_ENDS = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
-"""The exit codes of a run that pytest finished."""
 
 
 def _shown(declared: str) -> str:
