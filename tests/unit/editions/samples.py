@@ -4,9 +4,7 @@ from typing import Any
 
 from pytest_corpus.spec.schemas import EDITIONS
 
-Row = tuple[str, object, tuple[str, ...]]
-"""A schema, an instance, and the editions that accept it."""
-
+Row = tuple[str, object, tuple[str, ...]]  # A schema, an instance, and the editions that accept it
 CTX = {"request_id": "r-1"}
 USAGE = {"prompt_tokens": 2, "total_tokens": 2}
 COMPLETION = {"text": "a", "model": "m", "usage": USAGE, "finish_reason": "stop"}
