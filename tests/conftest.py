@@ -3,7 +3,7 @@
 import hypothesis
 import pytest
 
-from pytest_corpus.integration.collecting import markers
+from pytest_corpus.integration.conformance import MARKERS
 
 pytest_plugins = ["pytester"]
 
@@ -12,4 +12,5 @@ def pytest_configure(config: pytest.Config) -> None:
     """Generated cases have no deadline: how long one takes says more about the machine than about us."""
     hypothesis.settings.register_profile("patient", deadline=None)
     hypothesis.settings.load_profile("patient")
-    markers.register(config)  # tests import modules of the suite
+    for marker in MARKERS:
+        config.addinivalue_line("markers", marker)  # tests import modules of the suite

@@ -15,7 +15,6 @@ from pytest_corpus.authoring.instances import variants
 from pytest_corpus.schema_registry import registry
 from pytest_corpus.spec.schemas import BASE_URI, EDITIONS, SCHEMAS, SchemaFile
 
-
 MET = {"both": EDITIONS, "new": ("1.1.0",), "none": ()}
 
 
