@@ -3,7 +3,7 @@
 import hypothesis
 import pytest
 
-from pytest_corpus.integration.conformance import MARKERS
+from pytest_corpus.integration.collecting import markers
 
 pytest_plugins = ["pytester"]
 
@@ -12,5 +12,4 @@ def pytest_configure(config: pytest.Config) -> None:
     """Generated cases have no deadline: how long one takes says more about the machine than about us."""
     hypothesis.settings.register_profile("patient", deadline=None)
     hypothesis.settings.load_profile("patient")
-    for marker in MARKERS:
-        config.addinivalue_line("markers", marker)  # tests import modules of the suite
+    markers.register(config)  # tests import modules of the suite

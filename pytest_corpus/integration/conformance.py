@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter.client import AdapterClient
+from pytest_corpus.integration.collecting import markers
 from pytest_corpus.integration.collecting import nodes as collect
 from pytest_corpus.integration.collecting.collection_hooks import CollectionHooks
 from pytest_corpus.integration.concluding.conclusion_hooks import ConclusionHooks
@@ -15,18 +16,8 @@ from pytest_corpus.integration.declaring.declaration_hooks import DeclarationHoo
 from pytest_corpus.integration.declaring.state import RunState
 from pytest_corpus.integration.running.execution_hooks import ExecutionHooks
 from pytest_corpus.integration.xdist.distribution_hooks import DistributionHooks
-from pytest_corpus.spec.components import ROWS
 
 NAME = "corpus-conformance"
-
-MARKERS = (
-    *(f"{row.name}: conformance tests of the {row.title} component" for row in ROWS),
-    "wire: conformance tests of envelopes and frames, and of clients that build requests",
-    "core: behaviour that every adapter of a component must have",
-    "slow: takes noticeably longer than the other conformance tests",
-    "requirement(id): the requirement of the catalogue that a conformance test decides",
-)
-"""Markers of conformance tests, registered only in runs that have some."""
 
 
 def conformance(config: pytest.Config) -> Conformance:
@@ -43,8 +34,7 @@ class Conformance:
     """A run and its parts, each a pytest plugin of its own."""
 
     def __init__(self, config: pytest.Config) -> None:
-        for marker in MARKERS:
-            config.addinivalue_line("markers", marker)
+        markers.register(config)
         self.state = RunState(config)
         self.declaring = DeclarationHooks(self.state)
         self.collecting = CollectionHooks(self.state, self.declaring)
