@@ -29,14 +29,12 @@ def secret_values(environment: Mapping[str, str]) -> tuple[str, ...]:
 
     No secrets are words that every answer has, as of `TOKENIZERS_PARALLELISM=false`, and numbers of tokens.
     """
-    found = {value for name, value in environment.items() if _SECRET_NAME.match(name) and not _is_setting(name, value)}
+    found = set()
+    for name, value in environment.items():
+        plain = value.lower() in _SWITCHES or value in VOCABULARY or len(value) < SHORTEST
+        if _SECRET_NAME.match(name) and not (plain or (_COUNT.search(name) and _SETTING.fullmatch(value))):
+            found.add(value)
     return tuple(sorted(found, key=len, reverse=True))
-
-
-def _is_setting(name: str, value: str) -> bool:
-    """Return if a variable that is named like a secret is a plain setting, or too short to tell from other text."""
-    plain = value.lower() in _SWITCHES or value in VOCABULARY
-    return plain or len(value) < SHORTEST or bool(_COUNT.search(name) and _SETTING.fullmatch(value))
 
 
 def masked(text: str, secrets: Iterable[str]) -> str:

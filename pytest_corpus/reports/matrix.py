@@ -104,13 +104,6 @@ def _totals(document: Document) -> dict[str, dict[str, int]]:
 SAID = ("reason", "keyword", "blocked_by", "findings")  # the keys that a cell repeats from the entry of its report
 
 
-def _cell(entry: Mapping[str, Any]) -> dict[str, Any] | None:
-    said = {key: entry[key] for key in SAID if entry.get(key)}
-    if "deviation" in entry:
-        said["reason"] = entry["deviation"]["reason"]
-    return said or None
-
-
 def _chapters(documents: Sequence[Document]) -> list[dict[str, Any]]:
     """The rows of every chapter; chapters in the order in which the reports have them, component by component."""
     rows: dict[tuple[str, str], dict[str, Any]] = {}
@@ -125,7 +118,10 @@ def _chapters(documents: Sequence[Document]) -> list[dict[str, Any]]:
                 },
             )
             row["statuses"][number] = entry["status"]
-            row["cells"][number] = _cell(entry)
+            said = {key: entry[key] for key in SAID if entry.get(key)}
+            if "deviation" in entry:
+                said["reason"] = entry["deviation"]["reason"]
+            row["cells"][number] = said or None
     chapters: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for (component, name), row in rows.items():
         chapters.setdefault((component, chapter(name)), []).append(row)

@@ -85,7 +85,7 @@ def _value(path: Path, data: bytes) -> Any:
     except UnicodeDecodeError:
         raise ReportError(path, "is not text in UTF-8, so it is not a report") from None
     try:
-        value = json.loads(text, object_pairs_hook=_object, parse_constant=_no_number, parse_float=_number)
+        value = json.loads(text, object_pairs_hook=_object, parse_constant=_number, parse_float=_number)
         json.dumps(value, ensure_ascii=False).encode("utf-8")
         return value
     except json.JSONDecodeError as error:
@@ -107,8 +107,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _number(text: str) -> float:
     number = float(text)
-    return number if math.isfinite(number) else _no_number("a number beyond any measure")
-
-
-def _no_number(name: str) -> Any:
-    raise ValueError(f"{name} is not a JSON number")
+    if not math.isfinite(number):
+        said = text if text[-1].isalpha() else "a number beyond any measure"
+        raise ValueError(f"{said} is not a JSON number")
+    return number

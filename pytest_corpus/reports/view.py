@@ -165,6 +165,7 @@ def facts(document: Document) -> list[tuple[str, str]]:
     ci = document.get("ci", {})
     editions = ", ".join(spec["editions_met"]) or "none"
     pinned = f" (pinned to {spec['pinned_edition']})" if spec["pinned_edition"] else ""
+    late = sorted((name, seconds) for name, seconds in document.get("settle_s", {}).items() if seconds)
     rows = [
         ("Adapter", str(adapter["name"])),
         ("Server", server),
@@ -176,7 +177,7 @@ def facts(document: Document) -> list[tuple[str, str]]:
         ("Catalogue", str(spec["catalogue"])),
         ("Schema editions met", editions + pinned),
         ("Counts from", str(document["level"]).upper()),
-        ("Writes show", _settling(document)),
+        ("Writes show", ", ".join(f"{TITLES.get(name, name)} after {seconds:g} s" for name, seconds in late)),
         ("Run", ", ".join(document.get("runs", ()))),
         ("Seed", str(document["seed"])),
         ("sha256", document["sha256"]),
@@ -189,9 +190,3 @@ def used(parts: Iterable[Mapping[str, Any]]) -> str:
     every = list(parts)
     calls, tokens = (sum(part.get(key, 0) for part in every) for key in ("calls", "tokens"))
     return (count(calls, "call") + (f", {count(tokens, 'token')}" if tokens else "")) if calls else ""
-
-
-def _settling(document: Document) -> str:
-    """The seconds after which the writes of each component show; empty if all of them show at once."""
-    late = {name: seconds for name, seconds in document.get("settle_s", {}).items() if seconds}
-    return ", ".join(f"{TITLES.get(name, name)} after {seconds:g} s" for name, seconds in sorted(late.items()))

@@ -50,7 +50,8 @@ class HttpServer:
         kind = _accepted(request.headers.get("Accept", "*/*"))
         if kind is None:
             return _refusal(406, "NotSupported", f"accept {JSON}, {NDJSON} or {SSE}")
-        if not _is_served(request.headers.get(PROTOCOL_HEADER, "")):
+        version = request.headers.get(PROTOCOL_HEADER, "").partition("/")[2].strip()  # such as llm/v1.0
+        if version and version.partition(".")[0] != "v1":
             return _refusal(_status("NotSupported"), "NotSupported", "this major version is not supported")
         envelope, is_json = self._service.read(await request.read())
         if not is_json:
@@ -103,12 +104,6 @@ def _accepted(accept: str) -> str | None:
         if kind in named:
             return kind
     return JSON if any(part in ("", "*/*", "application/*") for part in named) else None
-
-
-def _is_served(protocol: str) -> bool:
-    """Return whether a version such as ``llm/v1.0`` is one of this major version, or none is named."""
-    version = protocol.partition("/")[2].strip()
-    return not version or version.partition(".")[0] == "v1"
 
 
 def _json(answer: bytes) -> web.Response:

@@ -69,7 +69,8 @@ def read_exactly(data: bytes) -> tuple[Any, Flaw | None]:
         return value, None
     try:
         if nesting(data) <= MAX_DEPTH:
-            value = (_EXACT_LONG if _has_long_number(data) else _EXACT).decode(data.decode())
+            is_long = len(data) > _MAX_DIGITS and _LONG_NUMBER in data.translate(_ZEROS)
+            value = (_EXACT_LONG if is_long else _EXACT).decode(data.decode())
             return value, None if _keeps_every_key(data, value) else _duplicate_key(_LENIENT.decode(data.decode()))
     except ValueError:
         pass
@@ -177,11 +178,6 @@ _EXACT = json.JSONDecoder()
 _EXACT_LONG = json.JSONDecoder(parse_int=_integer)
 
 
-def _has_long_number(data: bytes) -> bool:
-    """Return if more digits stand in a row than an integer in the range of a double is sure to have."""
-    return len(data) > _MAX_DIGITS and _LONG_NUMBER in data.translate(_ZEROS)
-
-
 def _explained(data: bytes, otherwise: str) -> tuple[Any, Flaw | None]:
     """The value and the flaw of a document that is not plainly sound; `otherwise` is what the fast reader said."""
     flaw = None
@@ -201,13 +197,9 @@ def _explained(data: bytes, otherwise: str) -> tuple[Any, Flaw | None]:
         value = _LENIENT.decode(text)
     except (ValueError, RecursionError):
         return None, flaw or Flaw(Fault.SYNTAX, otherwise)
-    return value, flaw or _flaw_of(value) or (Flaw(Fault.SYNTAX, otherwise) if otherwise else None)
-
-
-def _flaw_of(value: object) -> Flaw | None:
-    for problem in json_problems(value):
-        return Flaw(Fault.SYNTAX, problem.message, problem.path)
-    return _duplicate_key(value)
+    if flaw is None and (problem := next(iter(json_problems(value)), None)):
+        return value, Flaw(Fault.SYNTAX, problem.message, problem.path)
+    return value, flaw or _duplicate_key(value) or (Flaw(Fault.SYNTAX, otherwise) if otherwise else None)
 
 
 def _duplicate_key(value: object) -> Flaw | None:

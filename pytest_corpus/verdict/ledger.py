@@ -193,14 +193,7 @@ class Ledger:
     def account(self) -> dict[str, Any]:
         """The results of a worker, as a JSON value that `take_account` reads."""
         return {
-            "components": self.components,
-            "capabilities": self.capabilities,
-            "settle": self.settle,
-            "missed": self.missed,
-            "left": self.left,
-            "calls": self.calls,
-            "tokens": self.tokens,
-            "outage": self.outage,
+            **{name: getattr(self, name) for name in _PARTS},
             **{name: sorted(getattr(self, name)) for name in _SETS},
             "made": [record.dump() for records in self._made.values() for record in records],
         }
@@ -279,6 +272,7 @@ class Ledger:
         ]
 
 
+_PARTS = ("components", "capabilities", "settle", "missed", "left", "calls", "tokens", "outage")
 _SETS = ("expected", "selected", "mismatched", "incomplete", "doubts", "runs")
 
 LACKING = "the factory takes no keyword argument '{}'"

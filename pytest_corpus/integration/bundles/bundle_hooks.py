@@ -98,5 +98,5 @@ class BundleHooks:
 
 
 def _second_instance(adapter: Any) -> AdapterClient:
-    client: AdapterClient = adapter.client.second_instance()
+    client: AdapterClient = adapter.client.second_instance()  # once the adapter is open
     return client

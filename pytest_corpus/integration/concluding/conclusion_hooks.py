@@ -60,8 +60,14 @@ class ConclusionHooks:
     def pytest_report_header(self) -> list[str]:
         options = self.state.options
         known = self.state.adapters.known.values()
+
+        def shown(declared: str) -> str:  # without the secret parts of an address
+            label, spec = address.split_label(declared) or ("", "")
+            plain = address.shown(spec) if spec else declared
+            return plain if label in ("", plain) else f"{label}={plain}"
+
         return [
-            *(f"corpus: {_shown(declared)}" for declared in options.adapters),
+            *(f"corpus: {shown(declared)}" for declared in options.adapters),
             *(f"corpus client: {declared}" for declared in options.clients),
             f"corpus seed: {options.seed}, profile: {options.profile.name}",
             f"corpus run: {self.state.adapters.run}",
@@ -192,13 +198,3 @@ class ConclusionHooks:
                 self._placeholders.remove(self.result.paths if self.result else ())
         finally:
             self._exits.leave()
-
-
-def _shown(declared: str) -> str:
-    """A declaration for the header of a run, without the secret parts of an address."""
-    found = address.split_label(declared)
-    if found is None:
-        return declared
-    label, spec = found
-    shown = address.shown(spec)
-    return shown if label == shown else f"{label}={shown}"

@@ -153,13 +153,8 @@ def _written(parts: Sequence[Part], ledger: Ledger) -> dict[str, Any]:
         ci=shared if "name" in shared else {},
         profile=first["profile"],
         notes=tuple(dict.fromkeys(note for document in documents for note in document.get("notes", ()))),
-        command=_command(parts[0]),
+        command=str(first.get("command", "")).replace(f" --corpus-shard={parts[0].shard}", ""),
     )
     whole = json_report.build(ledger, verdict, run)
     own = {"environment": first["environment"], "combined": [document["sha256"] for document in documents]}
     return json_report.sealed({**whole, **own})
-
-
-def _command(part: Part) -> str:
-    """The command that runs the whole suite: that of a shard without its option for the shard."""
-    return str(part.document.get("command", "")).replace(f" --corpus-shard={part.shard}", "")
