@@ -1,4 +1,4 @@
-"""The canonical JSON report (`schemas/report/`): no prompt, vector, tenant or credential stands in it."""
+"""The canonical JSON report (`schemas/report/`), without any prompt, vector, tenant or credential."""
 
 import hashlib
 import json
@@ -33,9 +33,9 @@ EXACT = 2**53  # the largest integer that every reader of JSON keeps exactly (RF
 class Run:
     """The facts of the run itself; times are ISO 8601 in UTC and seconds.
 
-    `budget` is what it might use, `shard` which part of the suite it was to run. `commit` and `ci` say where it comes
-    from (`reports.origin`), `notes` are lines for its reader, `command` runs the suite again as it was run, `bundles`
-    are the sections of behaviour bundles.
+    `budget` limits its calls and tokens, `shard` is the part of the suite to run. `commit` and `ci` are its origin
+    (`reports.origin`), `notes` are lines for its reader, `command` repeats the run, `bundles` are the sections of
+    behaviour bundles.
     """
 
     started_at: str
@@ -129,7 +129,7 @@ def write(report: Mapping[str, Any], path: Path) -> None:
 
 
 def _cleaned(value: Any) -> Any:
-    """The value with all its text printable: what an adapter says must not move the cursor of a reader."""
+    """The value with all its text printable, because text of an adapter must not move the cursor of a reader."""
     if isinstance(value, str):
         return printable(value)
     if isinstance(value, dict):
@@ -197,7 +197,7 @@ def _test(records: list[TestRecord]) -> dict[str, Any]:
 
 
 def facts(component: str, document: Any) -> dict[str, Any]:
-    """The documented facts that were stated, as plain values; nothing else that an adapter may say there."""
+    """The documented facts among capabilities, as plain values."""
     if not isinstance(document, dict):
         return {}
     known = {key for fact in FACTS if component in fact.components for key in fact.keys}

@@ -34,7 +34,7 @@ class Mixed(Exception):
 def build(
     reports: Sequence[tuple[str, Document]], *, allow_mixed: bool = False, links: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """The matrix of reports, each with the name of its file, and with links to them where they are given.
+    """The matrix of reports, each with the name of its file, optionally with links to them.
 
     Raises:
         Mixed: they are of different versions of the catalogue, and that was not allowed.
@@ -62,9 +62,9 @@ def render(matrix: Mapping[str, Any]) -> str:
 
 
 def _labels(reports: Sequence[tuple[str, Document]]) -> list[str]:
-    """The names of the adapters, with the file where two have one name, with a number where that does not help.
+    """The names of the adapters, followed by the file if two names are equal, and by a number if that does not help.
 
-    A run that came to nothing has not found out the name of its adapter: the file stands for it.
+    A report without the name of its adapter is named after its file.
     """
     files = [file for file, _ in reports]
     names = [str(document["adapter"]["name"]) or file for file, document in reports]

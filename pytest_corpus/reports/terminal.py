@@ -107,7 +107,7 @@ def _component(part: ComponentVerdict, verdict: Verdict, detail: Detail) -> Iter
 
 
 def _violated(part: ComponentVerdict, verdict: Verdict) -> Iterator[Line]:
-    """A line for each requirement that is not kept, what counts and blocks most first."""
+    """A line for each violated requirement, in the order of repair."""
     order = {(each.component, each.requirement.id): at for at, each in enumerate(priority.violations(verdict))}
     blocked = priority.blocked(part.statuses)
     found = [status for status in part.statuses if status.status == "violated"]

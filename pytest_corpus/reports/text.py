@@ -1,4 +1,4 @@
-"""Text that changes nothing but text, and the words that every format uses."""
+"""The words that every format uses, and printable text."""
 
 from pytest_corpus.redaction.values import printable
 

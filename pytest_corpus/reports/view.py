@@ -1,4 +1,4 @@
-"""Answers to a reader's questions that all formats share, made from the document alone."""
+"""Views of a report that all formats share, made from the document alone."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -47,7 +47,7 @@ def tone(document: Document) -> Tone:
 
 
 def words(document: Document) -> str:
-    """The verdict in words: with the number of what stands against it."""
+    """The verdict in words, with the number of obstacles."""
     if altered(document):
         return "altered"
     verdict, said = document["verdict"], VERDICT_WORDS[document["verdict"]]
@@ -111,7 +111,7 @@ def blocked(document: Document) -> Counter[tuple[str, str]]:
 
 
 def fix_first(document: Document) -> list[dict[str, Any]]:
-    """The violations in the order in which to mend them: a MUST before a SHOULD, and first what blocks most."""
+    """The violations in the order of repair: MUSTs first, and those first that block most."""
     blocks = blocked(document)
     return sorted(
         of_status(document, "violated"),
@@ -147,7 +147,7 @@ def notices(document: Document) -> list[str]:
 
 
 def notes(document: Document) -> list[str]:
-    """The notes of the attestation: how whole the run was, and what the run itself notes."""
+    """The notes of the attestation: gaps, deviations, profile, and the notes of the run."""
     lines = [*notices(document), *(f"Not complete: {gap}." for gap in document["gaps"])]
     if document["complete"]:
         lines.append("All suites ran unmodified and whole.")

@@ -27,7 +27,7 @@ class HttpServer:
         )
 
     async def start(self, host: str, port: int) -> int:
-        """Listen; the port.
+        """Listen and return the port.
 
         Raises:
             OSError: the port is taken.
@@ -37,7 +37,7 @@ class HttpServer:
         return int(self._runner.addresses[0][1])
 
     async def close(self) -> None:
-        """Stop listening, and end what is under way after a moment."""
+        """Stop listening, and end calls in progress after a moment."""
         await self._runner.cleanup()
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
@@ -98,7 +98,7 @@ class HttpServer:
 
 
 def _accepted(accept: str) -> str | None:
-    """The content type that `Accept` asks for; None where none of ours is among them."""
+    """The content type that `Accept` asks for; None if it accepts none of ours."""
     named = [part.partition(";")[0].strip().lower() for part in accept.split(",")]
     for kind in (NDJSON, SSE, JSON):
         if kind in named:

@@ -24,7 +24,7 @@ class Problem:
         found: what is there instead, shortened; only of what can be neither content nor a secret more than its
             kind and size.
         hint: the key or value that was probably meant, or, of a missing key, the one that stands in its place;
-            empty where nothing is near.
+            empty if nothing is near.
         location: where the rule stands: a file and a JSON pointer, e.g.
             ``llm/llm.types.message.json#/properties/role/enum``.
     """

@@ -1,4 +1,4 @@
-"""JSON as it travels: bytes read strictly, with a fault for every way of not being JSON.
+"""JSON documents read strictly from bytes, with a fault for each way of not being valid JSON.
 
 A document that one reader understands and the next one refuses, or reads otherwise, is a fault even where
 Python's own reader is lenient: NaN, a key that stands twice, a lone surrogate, a number that no double holds,
@@ -27,7 +27,7 @@ _ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
 
 
 class Fault(Enum):
-    """The ways of being no JSON."""
+    """The ways of not being valid JSON."""
 
     UTF8 = "invalid UTF-8"
     SYNTAX = "no JSON"
@@ -60,7 +60,7 @@ def read(data: bytes, *, closely: bool = True) -> tuple[Any, Flaw | None]:
 
 
 def read_exactly(data: bytes) -> tuple[Any, Flaw | None]:
-    """As `read`, but with what a claim of its own judges left in the value: it is not a flaw here.
+    """Read a document like `read`, but do not count as a flaw what other claims judge.
 
     NaN, infinities and lone surrogates stay; an integer stays one, unless no double has its size: then it is infinite.
     Of keys that stand twice the last counts. A document that cannot be read has the value None.
@@ -81,7 +81,7 @@ NOT_PLAIN = object()
 
 
 def read_plainly(data: bytes) -> Any:
-    """As `read_exactly`, of a document without a flaw that orjson reads to the same value; `NOT_PLAIN` of others.
+    """Read a flawless document like `read_exactly` if orjson reads the same value; return `NOT_PLAIN` for any other.
 
     All its numbers are finite. What orjson reads otherwise are integers of more than 64 bits; NaN, numbers that no
     double holds and lone surrogates it refuses.
@@ -129,7 +129,7 @@ def _has_every_key(text: bytes, written: bytes) -> bool:
 
 
 def written(value: object) -> bytes | None:
-    """A value as JSON, with null for NaN; None where it cannot be written.
+    """A value as JSON, with null for NaN; None if it cannot be written.
 
     What JSON does not have, integers of more than 64 bits and values that are too deep cannot.
     """

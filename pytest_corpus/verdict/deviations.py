@@ -42,7 +42,7 @@ class Deviation:
     issue: str = ""
 
     def covers(self, requirement: str, adapter: str) -> bool:
-        """True if it speaks of a requirement of an adapter, by its name in the run."""
+        """True if it is declared of a requirement of an adapter, by its name in the run."""
         return self.requirement == requirement and fnmatchcase(adapter, self.adapter)
 
     def expired(self, today: date) -> bool:
@@ -167,7 +167,7 @@ def _quoted(text: str) -> str:
 
 
 def append(path: Path, violated: Collection[tuple[str, str]], day: date) -> int:
-    """Add entries for what is violated and not yet named in the file; how many were added.
+    """Add entries for violations that the file does not name yet; return how many.
 
     Raises:
         OSError: the file cannot be read or written.

@@ -1,4 +1,4 @@
-"""From test records to one status a requirement, and one verdict a component."""
+"""The status of each requirement and the verdict of each component, from test records."""
 
 from collections import Counter
 from collections.abc import Iterable

@@ -41,7 +41,7 @@ def since_the_last_run(config: pytest.Config, ledger: Ledger, verdict: Verdict) 
 
 
 def _found(ledger: Ledger) -> dict[str, list[str]]:
-    """By test, the requirements that it found violated, with their component."""
+    """The violated requirements that each test found, with their component."""
     found: dict[str, set[str]] = {}
     for record in ledger.records.values():
         names = {f"{record.component} {finding.requirement}" for finding in record.findings}

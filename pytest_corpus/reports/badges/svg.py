@@ -1,4 +1,4 @@
-"""The verdict as a picture, drawn here: nothing is fetched."""
+"""The verdict as an SVG picture, drawn without network access."""
 
 from html import escape
 

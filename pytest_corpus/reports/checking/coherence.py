@@ -81,7 +81,7 @@ def _about(document: Mapping[str, Any], today: date) -> Iterator[str]:
     try:
         end = start_of(document) + timedelta(seconds=document["duration_s"])
     except (ValueError, OverflowError):
-        yield f"there is no such time as {document['started_at']}, or none {document['duration_s']} s later"
+        yield f"{document['started_at']}, or {document['duration_s']} s later, is not a valid time"
     else:
         # Clocks differ a little, days by less than one.
         if end.date() > today + timedelta(days=1):

@@ -46,7 +46,7 @@ def build(reports: Sequence[tuple[str, view.Document]], shipped: Shipped) -> dic
     """The report of the whole suite.
 
     Args:
-        reports: the name of each file, and what it holds.
+        reports: the name and the document of each file.
         shipped: the tests that the suite of this version has.
 
     Raises:
@@ -107,7 +107,7 @@ def _shared(first: Part, part: Part) -> Iterator[tuple[str, Any, Any]]:
 
 
 def _how(one: Any, other: Any) -> str:
-    """The two values, where they are short, or the keys in which they differ."""
+    """The two values, or for objects the keys in which they differ."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         keys = sorted(key for key in {*one, *other} if one.get(key) != other.get(key))
         if len(keys) == 1 and not isinstance(one.get(keys[0]), Mapping):

@@ -16,10 +16,10 @@ from pytest_corpus.verdict.verdict import STATUSES, verdict_of, worst
 
 
 def faults(path: Path, today: date, shipped: Shipped) -> list[str]:
-    """Everything that is wrong with a report, one sentence each; empty where it stands.
+    """Everything that is wrong with a report, one sentence each; empty if it is valid.
 
     Args:
-        today: the day (UTC) on which it has to stand.
+        today: the day (UTC) on which it must be valid.
         shipped: the tests that the suite of this version has.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Behaviour bundles on the HTML page; prompts and answers only where they are handed in, for the developer."""
+"""Behaviour bundles on the HTML page; prompts and answers are shown only if they are passed in, for the developer."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ _SIGNS = {"passed": "✓", "failed": "✗", "not_judged": "○"}
 
 
 def bundles(document: Mapping[str, Any], evidence: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """The section on bundles; nothing where there is none."""
+    """The section on bundles; nothing if there are none."""
     found = bundle_view.sections(document)
     if not found:
         return

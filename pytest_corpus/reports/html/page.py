@@ -79,7 +79,7 @@ def sentence(value: str) -> str:
 
 
 def pill(tone: str, sign: str, words: str) -> str:
-    """A word on a coloured ground, with a sign for those who see no colour."""
+    """A word on a coloured background, with a sign that does not depend on colour."""
     return f'<span class="pill {tone}"><span aria-hidden="true">{text(sign)}</span> {text(words)}</span>'
 
 
@@ -108,7 +108,7 @@ def top(title: str) -> str:
 
 
 def filters(components: Iterable[str], chapters: Iterable[str], extra: str = "") -> Iterator[str]:
-    """The form that filters the rows of a page; without a script it is not there and every row is."""
+    """The form that filters the rows of a page; it is hidden without JavaScript."""
     yield '<form id="filters" class="filters" hidden>'
     yield '<label class="search">Search<input type="search" name="search" autocomplete="off"></label>'
     yield choice("Component", "component", [(name, TITLES[name]) for name in components])

@@ -11,7 +11,7 @@ from pytest_corpus.spec.documents import SECTIONS
 
 
 def sources(entry: dict[str, Any]) -> str:
-    """The passages of one requirement, each a link to what the page says of it."""
+    """The passages of one requirement, each a link into the appendix."""
     return ", ".join(f'<a href="#{_anchor(source)}">{text(source)}</a>' for source in entry["source"])
 
 

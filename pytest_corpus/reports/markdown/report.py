@@ -25,7 +25,7 @@ LONGEST = 200  # requirements of one kind that are listed; a job summary has an 
 
 
 def render(document: view.Document, evidence: Sequence[Evidence] = ()) -> str:
-    """The attestation: headline, components, commit, CI run, notes, numbers, and what stands against it."""
+    """The attestation: headline, components, commit, CI run, notes, numbers, findings and open requirements."""
     violated, left = view.of_status(document, "violated"), view.of_status(document, "not_assessed")
     summary = f"<details>\n<summary>{count(len(left), 'requirement')} not assessed</summary>"
     unassessed = _listed(summary, map(_unassessed, left))

@@ -36,7 +36,7 @@ def private(data: bytes) -> Ed25519PrivateKey:
     """The private key in a PEM file.
 
     Raises:
-        KeyFileError: there is none, it is encrypted, or it is of another kind.
+        KeyFileError: the file has no key, or the key is encrypted or of another kind.
     """
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
@@ -59,7 +59,7 @@ def public(data: bytes) -> Ed25519PublicKey:
     """The public key in a PEM file.
 
     Raises:
-        KeyFileError: there is none, or it is of another kind.
+        KeyFileError: the file has no key, or one of another kind.
     """
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
