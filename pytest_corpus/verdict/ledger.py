@@ -1,7 +1,7 @@
 """The records of a run's tests, and the reasons why some of them prove nothing.
 
 A record counts only if everything agrees: the test was collected, the process that ran its body made one record, and
-pytest reported the test once, with the same record and outcome. Any other record proves nothing, unless it is a violation.
+pytest reported the test once, with the same record and outcome. Any other record proves nothing but a violation.
 """
 
 from __future__ import annotations
