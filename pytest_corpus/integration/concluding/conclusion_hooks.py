@@ -14,7 +14,7 @@ from pytest_corpus.integration.concluding.history import since_the_last_run
 from pytest_corpus.integration.concluding.placeholders import Placeholders
 from pytest_corpus.integration.concluding.result import RunResult
 from pytest_corpus.integration.concluding.screen import Screen
-from pytest_corpus.integration.declaring.adapter_kinds import Adapter
+from pytest_corpus.integration.declaring.adapters import Adapter
 from pytest_corpus.integration.declaring.state import RunState
 from pytest_corpus.integration.options.profiles import on_github
 from pytest_corpus.integration.running import messages
