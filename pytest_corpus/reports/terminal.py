@@ -5,20 +5,14 @@ from typing import Literal, NamedTuple
 
 from pytest_corpus.reports import priority
 from pytest_corpus.reports.text import count, printable
-from pytest_corpus.reports.view import applicable
+from pytest_corpus.reports.view import TONES, applicable
 from pytest_corpus.spec.components import WIRE
 from pytest_corpus.verdict.ledger import LACKING, Ledger, left_behind, unseen
 from pytest_corpus.verdict.verdict import ComponentVerdict, Status, Verdict
 
 Tone = Literal["plain", "good", "caution", "bad"]
 
-VERDICT_TONES: dict[str, Tone] = {
-    "conformant": "good",
-    "conformant_with_deviations": "caution",
-    "incomplete": "caution",
-    "nonconformant": "bad",
-    "partial": "caution",
-}
+VERDICT_TONES: dict[str, Tone] = {**TONES, "partial": "caution"}  # type: ignore[dict-item]
 
 
 class Line(NamedTuple):

@@ -28,14 +28,12 @@ class DeclarationHooks:
         if self._begun:
             return
         self._begun = True
-        adapters, options, by_option = self.state.adapters, self.state.options, self.state.by_option
+        adapters, options = self.state.adapters, self.state.options
         with self.state.usage_errors():
-            by_option += [
-                adapters.declare(spec, spec, label or spec) for label, spec in map(split_label, options.adapters)
-            ]
-            by_option += [
-                adapters.declare_client(spec, label or spec) for label, spec in map(split_label, options.clients)
-            ]
+            for label, spec in map(split_label, options.adapters):
+                self.state.by_option.append(adapters.declare(spec, spec, label or spec))
+            for label, spec in map(split_label, options.clients):
+                self.state.by_option.append(adapters.declare_client(spec, label or spec))
         for path in self._conftests():
             self.at_conftest(path)
         for adapter in self.state.adapters.known.values():

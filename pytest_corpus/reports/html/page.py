@@ -8,18 +8,12 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from pytest_corpus.reports.text import STATUS_SIGNS, STATUS_WORDS, printable
+from pytest_corpus.reports.text import STATUS_SIGNS, STATUS_WORDS, STATUSES, printable
 from pytest_corpus.spec.components import TITLES
 
 ASSETS = Path(__file__).resolve().parent / "assets"
 
-TONES = {
-    "satisfied": "good",
-    "violated": "bad",
-    "deviated": "caution",
-    "not_assessed": "caution",
-    "not_applicable": "none",
-}
+TONES = dict(zip(STATUSES, ("good", "bad", "caution", "caution", "none"), strict=True))
 """The tone of each status."""
 
 _ICON = (
