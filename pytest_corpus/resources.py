@@ -1,4 +1,4 @@
-"""The paths of shipped schemas, goldens, skeletons and documents: in the package, or next to it in a checkout."""
+"""The folders of the shipped schemas, goldens, skeletons and documents: in the package, or next to it in a checkout."""
 
 from pathlib import Path
 

@@ -91,7 +91,7 @@ def source(given: Source) -> Iterator[None]:
 
 
 def read(what: str, look: Callable[[], T]) -> T:
-    """What `look` says of something: a JSON value that may differ from one moment to the next."""
+    """Return what `look` finds: a JSON value that may differ from one moment to the next."""
     found: T = _source.read(what, look)
     return found
 

@@ -1,6 +1,6 @@
 """The status of each requirement and the verdict of each component, from test records."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -112,7 +112,16 @@ def _needless(counting: Iterable[Deviation], decided: Iterable[ComponentVerdict]
 def _component(
     component: str, records: list[TestRecord], level: str, deviations: Iterable[Deviation], *, partial: bool
 ) -> ComponentVerdict:
-    found = [_status(requirement, component, records) for requirement in applicable(component)]
+    own: dict[str, list[TestRecord]] = defaultdict(list)
+    findings: dict[str, dict[Finding, None]] = defaultdict(dict)
+    for record in records:
+        own[record.requirement].append(record)
+        for finding in record.findings:
+            findings[finding.requirement][finding] = None
+    found = [
+        _status(requirement, component, tuple(own[requirement.id]), tuple(findings[requirement.id]))
+        for requirement in applicable(component)
+    ]
     declared = {entry.requirement: entry for entry in reversed(list(deviations))}
     statuses = tuple(
         replace(status, status="deviated", deviation=declared[status.requirement.id])
@@ -162,11 +171,9 @@ def worst(verdicts: Iterable[str]) -> str:
     return max(verdicts, key=VERDICTS.index, default="partial")
 
 
-def _status(requirement: Requirement, component: str, records: Iterable[TestRecord]) -> Status:
-    records = list(records)
-    own = tuple(record for record in records if record.requirement == requirement.id)
-    every = [finding for record in records for finding in record.findings if finding.requirement == requirement.id]
-    findings = tuple(dict.fromkeys(every))
+def _status(
+    requirement: Requirement, component: str, own: tuple[TestRecord, ...], findings: tuple[Finding, ...]
+) -> Status:
     findings = tuple(finding for finding in findings if not finding.indirect) or findings[:1]
     outcomes = {record.outcome for record in own}
     if findings or "violated" in outcomes:

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, TypeVar
 
 import pytest
 
-import pytest_corpus.reference
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.reference.embedding.adapter import ReferenceEmbedding
 from pytest_corpus.reference.foundation import ReferenceAdapter
@@ -164,7 +163,7 @@ def ask(adapter: ReferenceGraph, text: str, dialect: str = "cypher", **params: A
 @pytest.fixture
 def graph() -> ReferenceGraph:
     """Ann knows Bob, who likes Cid."""
-    adapter = pytest_corpus.reference.graph()
+    adapter = ReferenceGraph()
     call(adapter, "upsert_nodes", {"nodes": PEOPLE})
     call(adapter, "upsert_edges", {"edges": KNOWS})
     return adapter
@@ -200,7 +199,7 @@ def test_each_dialect_answers(graph: ReferenceGraph, dialect: str, text: str, re
 
 @pytest.mark.parametrize("value", ["Ann' OR '1'='1", "'}) RETURN 1 //", "$name", "\\"])
 def test_a_parameter_is_never_text(graph: ReferenceGraph, value: str) -> None:
-    """Whatever a parameter holds is compared and not read."""
+    """The value of a parameter is compared and not parsed."""
     assert ask(graph, "MATCH (n {name: $name}) RETURN n.id", name=value) == []
     assert ask(graph, "g.V().has('name', name).id()", "gremlin", name=value) == []
 

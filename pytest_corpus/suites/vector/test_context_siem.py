@@ -37,7 +37,7 @@ WRITES = ("upsert", "delete", "delete_by_filter", "create_namespace", "delete_na
 
 @pytest.mark.requirement("COM-CTX-6")
 def test_one_context_flows_over_all_components(vector: Vector) -> None:
-    """What the graph finds is completed, embedded, looked for and stored, in one and the same context."""
+    """One context carries a flow: a graph query is completed, embedded, searched for and stored."""
     vector.require("upsert", "query")
     ctx = flow.shared_context(vector.settings.edition)
     numbers = flow.embedded(vector, ctx)
@@ -55,7 +55,7 @@ def test_one_context_flows_over_all_components(vector: Vector) -> None:
 
 @pytest.mark.requirement("COM-LEAK-1")
 def test_no_content_in_the_failures_of_a_batch(vector: Vector) -> None:
-    """What is said of a failed item holds nothing of its vector or its metadata."""
+    """The failure of an item contains nothing of its vector or its metadata."""
     vector.require("query", "upsert")
     for request in vector.requests.with_canaries(refused=True):
         if request.op == "upsert":
@@ -325,7 +325,7 @@ def test_a_write_that_is_sent_twice_at_once_asks_the_provider_once(vector: Vecto
 
 @pytest.mark.requirement("COM-IDEM-5")
 def test_a_write_that_failed_can_be_sent_again(vector: Vector) -> None:
-    """Under the key of a write that the provider failed, the same write is carried out, as it is under a new one."""
+    """A write that failed at the provider is carried out when it is sent again, under the same key or a new one."""
     vector.require("upsert")
     fresh = vector.fresh()
     args = {"vectors": [fresh.item(40)], **fresh.requests.in_scratch}
