@@ -8,26 +8,23 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import rules
-from pytest_corpus.kit.outcomes import Full, NotApplicable, NotAssessed
+from pytest_corpus.kit.outcomes import Full, NotApplicable
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
 from pytest_corpus.suites.vector.support.sandbox import Sandbox
-from pytest_corpus.suites.vector.support.scenarios.checks import same
+from pytest_corpus.suites.vector.support.scenarios.checks import fan, same
 from pytest_corpus.suites.vector.support.shared import Item
 
-KINDS = ("a", "b", "a", "b", "c", "a")
-"""The kinds of the vectors of a filled place, in the order of their directions."""
-
 OPERATORS: dict[str, tuple[Any, tuple[int, ...]]] = {
-    "gt": ({"gt": 3}, (4, 5)),
-    "gte": ({"gte": 4}, (4, 5)),
+    "gt": ({"gt": 2}, (3, 4)),
+    "gte": ({"gte": 3}, (3, 4)),
     "lt": ({"lt": 2}, (0, 1)),
     "lte": ({"lte": 1}, (0, 1)),
     "in": ({"in": [1, 4]}, (1, 4)),
     "list": ([1, 4], (1, 4)),
-    "$gt": ({"$gt": 3}, (4, 5)),
-    "$gte": ({"$gte": 4}, (4, 5)),
+    "$gt": ({"$gt": 2}, (3, 4)),
+    "$gte": ({"$gte": 3}, (3, 4)),
     "$lt": ({"$lt": 2}, (0, 1)),
     "$lte": ({"$lte": 1}, (0, 1)),
     "$in": ({"$in": [1, 4]}, (1, 4)),
@@ -63,14 +60,17 @@ TYPES: tuple[tuple[Any, Any], ...] = ((1, True), (True, 1), (1, "1"), ("1", 1), 
 """A value to filter by, and one of another type that resembles it."""
 
 SEVERAL_TERMS: tuple[tuple[dict[str, Any], tuple[int, ...]], ...] = (
-    ({"kind": "a", "odd": False}, (0, 2)),
-    ({"kind": "a", "part": 1}, ()),
-    ({"part": 3, "kind": "b"}, (3,)),
+    ({"sort": "a", "odd": 0}, (0, 2)),
+    ({"sort": "a", "part": 1}, ()),
+    ({"part": 3, "sort": "b"}, (3,)),
 )
 """Filters of two terms, and the parts that meet them."""
 
 MIXED: tuple[Any, ...] = ("a", "ab", "b a", 7, 70, ["a", "b"], None, True)
 """The values under one key, in the order of the directions of the vectors."""
+
+MOST_TERMS = 2000
+"""A filter of more terms is not sent."""
 
 NO_FILTERS: tuple[Any, ...] = ("x", 7, ["kind"])
 
@@ -82,15 +82,6 @@ CROWDS = (45, 400)
 
 MOST_BATCHES = 50
 """A crowd that takes more upserts is not written."""
-
-
-def filled(vector: Vector) -> tuple[Sandbox, list[dict[str, Any]]]:
-    """A place with six vectors of three kinds."""
-    items = [
-        vector.item(10 + 28 * number, {"kind": kind, "part": number, "odd": bool(number % 2)})
-        for number, kind in enumerate(KINDS)
-    ]
-    return vector.sandbox(*items), items
 
 
 def met(sandbox: Sandbox, wanted: Any, items: Sequence[Item], *refusals: str) -> list[Item] | None:
@@ -128,10 +119,10 @@ def test_only_vectors_that_meet_the_filter_match(vector: Vector) -> None:
     """All vectors of a kind are matches, and none of another; each filter, and none, is another query."""
     if not vector.filters:
         raise NotApplicable("filters are answered with NOT_SUPPORTED, and not claimed")
-    sandbox, items = filled(vector)
-    for kind in ("a", "b", "c", "a"):
-        just(sandbox, {"kind": kind}, items, [item for item in items if item["metadata"]["kind"] == kind])
-    found, wanted = len(sandbox.contents() if vector.approximate else sandbox.ids(top_k=6)), vector.at_most(6)
+    sandbox, items = fan(vector)
+    for sort in ("a", "b", "c", "a"):
+        just(sandbox, {"sort": sort}, items, [item for item in items if item["metadata"]["sort"] == sort])
+    found, wanted = len(sandbox.contents() if vector.approximate else sandbox.ids(top_k=5)), vector.at_most(5)
     expect.that(found >= wanted, f"all {wanted} vectors without a filter", f"{found}")
 
 
@@ -163,8 +154,7 @@ def test_a_crowd_does_not_push_out_what_meets_the_filter(vector: Vector) -> None
     vector.need_filters()
     if vector.post_filters:
         raise NotApplicable("capabilities say that filters are applied after the search")
-    if vector.dimensions == 1:
-        raise NotAssessed("one-dimensional vectors have no direction to compare")
+    vector.need_direction()
     sandbox = vector.sandbox(*(vector.item(degrees, {"kind": "far"}) for degrees in (12, 13, 14, 15)))
     query: dict[str, Any] = {"vector": direction(8, vector.dimensions), "top_k": 3, "filter": {"kind": "far"}}
     before = sandbox.ids(**query)
@@ -187,9 +177,8 @@ def test_a_crowd_does_not_push_out_what_meets_the_filter(vector: Vector) -> None
 def test_all_terms_must_hold(vector: Vector) -> None:
     """A vector that meets one of two terms only is not a match."""
     vector.need_filters()
-    if (vector.capabilities.limit("max_filter_terms") or 2) < 2:
-        raise NotApplicable("a filter has at most one term")
-    sandbox, items = filled(vector)
+    vector.need_terms()
+    sandbox, items = fan(vector)
     for wanted, parts in SEVERAL_TERMS:
         just(sandbox, wanted, items, [items[part] for part in parts])
 
@@ -199,11 +188,11 @@ def test_all_terms_must_hold(vector: Vector) -> None:
 def test_a_filter_that_nothing_or_everything_meets(vector: Vector, requirement: str) -> None:
     """If no vector meets the filter there are no matches; a filter without terms leaves out nothing."""
     vector.need_filters()
-    sandbox, items = filled(vector)
+    sandbox, items = fan(vector)
     if requirement == "VEC-FILTER-14":
         just(sandbox, {}, items, items)
         return
-    for wanted in ({"kind": "nothing"}, {"no_such_key": "a"}):
+    for wanted in ({"sort": "nothing"}, {"no_such_key": "a"}):
         just(sandbox, wanted, items, [])
 
 
@@ -230,7 +219,7 @@ def test_a_vector_without_the_key_does_not_meet_the_filter(vector: Vector) -> No
 def test_an_operator_is_applied_or_refused(vector: Vector) -> None:
     """A filter with an operator is refused, finds nothing, or finds just the vectors that meet it."""
     vector.need_filters()
-    sandbox, items = filled(vector)
+    sandbox, items = fan(vector)
     terms = vector.capabilities.limit("max_filter_terms") or 2
     for name, (term, parts) in OPERATORS.items():
         if name != "range" or terms > 1:
@@ -243,8 +232,8 @@ def test_an_operator_is_applied_or_refused(vector: Vector) -> None:
 def test_an_operand_that_does_not_fit_is_a_bad_request(vector: Vector) -> None:
     """A comparison with a text, a choice among a number, and an unknown operator with either, never fail."""
     vector.need_filters()
-    sandbox, _ = filled(vector)
-    for key in ("part", "kind"):
+    sandbox, _ = fan(vector)
+    for key in ("part", "sort"):
         for term in ODD_OPERANDS:
             reply = sandbox.ask(filter={key: term})
             expect.either(reply, *PERMANENT)
@@ -277,14 +266,14 @@ def test_a_filter_that_is_denied_is_not_ignored(vector: Vector, operation: str) 
     if vector.capabilities.flag("supports_filters") is not False:
         raise NotApplicable("filters are not denied")
     vector.require("query", operation)
-    sandbox, items = filled(vector)
-    query = {"vector": items[0]["vector"], "top_k": vector.at_most(6), "filter": {"kind": "b"}}
+    sandbox, items = fan(vector)
+    query = {"vector": items[0]["vector"], "top_k": vector.at_most(5), "filter": {"sort": "b"}}
     args = query if operation == "query" else {"queries": [sandbox.args(**query)]}
     reply = vector.call(operation, sandbox.args(**args))
     expect.either(reply, "NotSupported")
     if reply.is_success:
         found = sandbox.ids(**query, by=operation)
-        right = {item["id"] for item in items if item["metadata"]["kind"] == "b"}
+        right = {item["id"] for item in items if item["metadata"]["sort"] == "b"}
         expect.that(set(found) <= right, "matches that meet the filter", "others", "result.matches")
 
 
@@ -296,26 +285,11 @@ def test_a_filter_that_is_not_an_object_is_refused(vector: Vector, value: Any) -
     expect.refusal(vector.call("query", {**vector.requests.minimal("query"), "filter": value}), "BadRequest")
 
 
-def most_terms(vector: Vector) -> int:
-    """The stated maximum of terms.
-
-    Raises:
-        NotApplicable: none is stated.
-        NotAssessed: it is too large to be tried.
-    """
-    vector.need_filters()
-    most = vector.capabilities.limit("max_filter_terms")
-    if most is None:
-        raise NotApplicable("no max_filter_terms is stated")
-    if most > 2000:
-        raise NotAssessed(f"a filter of {most} terms is too large to be tried here")
-    return most
-
-
 @pytest.mark.requirement("VEC-FILTER-10")
 def test_a_filter_of_the_most_terms_is_served(vector: Vector) -> None:
     """As many terms as are allowed all apply."""
-    terms = {f"key_{number}": number for number in range(most_terms(vector))}
+    vector.need_filters()
+    terms = {f"key_{number}": number for number in range(vector.stated("max_filter_terms", MOST_TERMS))}
     last = f"key_{len(terms) - 1}"
     items = [vector.item(20, terms), vector.item(80, {**terms, last: -1}), vector.item(140, {**terms, "key_0": -1})]
     just(vector.sandbox(*items), terms, items, items[:1])
@@ -325,17 +299,14 @@ def test_a_filter_of_the_most_terms_is_served(vector: Vector) -> None:
 @pytest.mark.parametrize("operation", ["query", "batch_query", "delete"])
 def test_a_filter_of_too_many_terms_is_refused(vector: Vector, operation: str) -> None:
     """One term more than allowed is refused, wherever a filter goes in."""
-    terms = {f"key_{number}": number for number in range(most_terms(vector) + 1)}
+    vector.need_filters()
+    terms = {f"key_{number}": number for number in range(vector.stated("max_filter_terms", MOST_TERMS) + 1)}
     vector.require(operation)
     if operation == "delete":
         vector.need_filter_deletes()
-    query = {**vector.requests.minimal("query"), "filter": terms}
-    args = {
-        "query": query,
-        "batch_query": {"queries": [query], **vector.requests.in_main},
-        "delete": {"filter": terms, **vector.requests.in_scratch},
-    }[operation]
-    expect.refusal(vector.call(operation, args), "BadRequest")
+    args = vector.requests.asking(operation, {**vector.requests.minimal("query"), "filter": terms})
+    in_scratch = {"filter": terms, **vector.requests.in_scratch}
+    expect.refusal(vector.call(operation, in_scratch if operation == "delete" else args), "BadRequest")
 
 
 @pytest.mark.requirement("VEC-FILTER-13")
