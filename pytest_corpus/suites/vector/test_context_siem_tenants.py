@@ -133,7 +133,7 @@ def test_health_names_nothing_of_another_tenant(vector: Vector) -> None:
 
 @rules(cached="COM-CACHE-1", scoped="COM-CACHE-2")
 def test_a_cached_answer_stays_with_its_tenant(vector: Vector, requirement: str) -> None:
-    """The same query of two tenants, asked in turn, finds each one's own vectors, whatever scope of a cache is named."""
+    """The same query of two tenants, asked in turn, finds each one's own vectors, whatever scope is named."""
     vector.require("query")
     cached = requirement == "COM-CACHE-1"
     ways: list[tuple[str, dict[str, Any]]] = [("query", {}), ("batch_query", {})][: 1 + vector.works("batch_query")]
