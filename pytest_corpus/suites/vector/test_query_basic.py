@@ -1,6 +1,6 @@
 """Reading vectors (SPECIFICATION 4.2.6, 9.2 to 9.5, 11.5; SCHEMA 4.2.2; ERRORS 6.3; R10, R12, R30, R32)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -18,6 +18,7 @@ from pytest_corpus.suites.vector.support.geometry import alike, best, canonical,
 from pytest_corpus.suites.vector.support.requests import HOME
 from pytest_corpus.suites.vector.support.sandbox import Sandbox
 from pytest_corpus.suites.vector.support.scenarios.checks import described_by, fan
+from pytest_corpus.suites.vector.support.shared import Item
 
 BAD_ARGUMENTS: dict[str, tuple[tuple[str, Any], ...]] = {
     "VEC-QUERY-9": (("top_k", 0), ("top_k", -1), ("top_k", -5), ("top_k", 1.5)),
@@ -187,7 +188,7 @@ def everything(sandbox: Sandbox, **args: Any) -> dict[str, Mapping[str, Any]]:
     return {id_of(match): match for match in sandbox.matches(None, 5, **args)}
 
 
-def all_found(vector: Vector, found: Iterable[str], items: list[dict[str, Any]]) -> None:
+def all_found(vector: Vector, found: Iterable[str], items: Sequence[Item]) -> None:
     """Go on only if as many of these vectors are found as can be asked for."""
     missing = vector.at_most(len(items)) - len({item["id"] for item in items} & set(found))
     with expect.resting_on("VEC-QUERY-3"):

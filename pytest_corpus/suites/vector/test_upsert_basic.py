@@ -180,12 +180,13 @@ def test_filters_see_the_new_metadata(vector: Vector) -> None:
     expect.that(found["new"] == [item["id"]], "the match of the new value", "none")
 
 
-@rules(scalars="VEC-UPSERT-6", null_and_lists="VEC-UPSERT-15")
+@rules(scalars="VEC-UPSERT-6", doubles="VEC-UPSERT-19", null_and_lists="VEC-UPSERT-15")
 def test_a_value_of_metadata_comes_back(vector: Vector, requirement: str) -> None:
     """Each value comes back as it was written, and with its type."""
     rounded = re.search(SINGLE_PRECISION, json.dumps(vector.capabilities.document.get("extensions")).lower())
-    scalars = {**SCALARS, **({} if rounded else {"double": DOUBLE})}
-    held = scalars if requirement == "VEC-UPSERT-6" else NULL_AND_LISTS
+    double = {"double": DOUBLE}
+    scalars = SCALARS if rounded else {**SCALARS, **double}
+    held = {"VEC-UPSERT-6": scalars, "VEC-UPSERT-19": double, "VEC-UPSERT-15": NULL_AND_LISTS}[requirement]
     item, sandbox = vector.item(30, held), vector.sandbox()
     if requirement == "VEC-UPSERT-6":
         sandbox.put(item)

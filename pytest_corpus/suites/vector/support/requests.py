@@ -186,12 +186,12 @@ class VectorRequests(Requests):
     def _good(self, text: str, telling: list[float]) -> list[Built]:
         home, scratch = self.in_main, self.in_scratch
         query = {**self._vector.looking(), "vector": telling, **home}
-        item = self._vector.item(metadata={"note": text})
+        item = self._vector.item(metadata={"note": text}, vector=telling)
         requests: list[Built] = [
             ("query", query, {}),
             ("batch_query", {"queries": [query], **home}, {}),
             ("upsert", {"vectors": [item], **scratch}, {}),
-            ("upsert", {"vectors": [{**self._vector.item(), "vector": telling}], **scratch}, {}),
+            ("query", {**query, "include_vectors": True, **scratch}, {}),
         ]
         if self._vector.filters:
             requests += [
