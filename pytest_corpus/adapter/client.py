@@ -182,7 +182,7 @@ class AdapterClient:
             self.closing.spend(time.monotonic() - started)
 
     def _close_within(self, loop: LoopThread, limit: float) -> None:
-        """Close what was opened; beside the tests where no time is left to wait for it."""
+        """Close what was opened, concurrently with the tests if no time is left to wait for it."""
         if limit <= 0:
             loop.begin(self._opened.close())
             return

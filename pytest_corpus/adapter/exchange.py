@@ -47,9 +47,9 @@ class Frame:
 
 @dataclass(slots=True)
 class Exchange:
-    """A request, the frames that came back (a unary call has at most one), and what was reported meanwhile.
+    """A request, the frames that came back (a unary call has at most one), and the reports that came with them.
 
-    `component` is the one whose handler it went to; `handed_on` is what the provider was told of the context;
+    `component` is the one whose handler it went to; `handed_on` has the members of the context that the provider got;
     `secrets` names the texts that may not reappear; `debug_logs` says that debug logging was switched on;
     `headers` are those of an answer over HTTP;
     `limited` that the call was given less time than the call limit; what comes after `until`, on the monotonic clock,
@@ -105,7 +105,7 @@ def _is_finite(value: Any) -> bool:
 
 def non_finite(value: Any, path: str = "") -> Iterator[str]:
     """The paths of all NaN and infinities in a JSON value."""
-    if _is_finite(value):  # as nearly always: then no path need be told
+    if _is_finite(value):  # as nearly always: then no path is needed
         return
     if isinstance(value, float):
         yield path or "(root)"

@@ -13,7 +13,7 @@ from pytest_corpus.bundles.results import ERROR
 from pytest_corpus.bundles.running.cassettes import Cassettes
 from pytest_corpus.bundles.session import BundleOptions
 from pytest_corpus.integration.bundles.records import Arrived
-from pytest_corpus.integration.session.properties import BUNDLE_RESULT
+from pytest_corpus.integration.declaring.properties import BUNDLE_RESULT
 from pytest_corpus.redaction.values import printable
 
 USUAL_ENDS = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)

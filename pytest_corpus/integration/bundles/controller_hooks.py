@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.integration.session.properties import BUNDLE_RESULT
+from pytest_corpus.integration.declaring.properties import BUNDLE_RESULT
 
 
 class BundleControllerHooks:

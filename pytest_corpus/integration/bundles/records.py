@@ -10,7 +10,7 @@ from pytest_corpus.bundles.reporting.case_message import fit
 from pytest_corpus.bundles.reporting.section import Head, build, head_of
 from pytest_corpus.bundles.results import PASSED, CaseResult, from_document
 from pytest_corpus.bundles.session import BundleRun
-from pytest_corpus.integration.session.properties import BUNDLE_RESULT
+from pytest_corpus.integration.declaring.properties import BUNDLE_RESULT
 
 
 def travelling(run: BundleRun, result: CaseResult, folder: Path | None) -> tuple[str, str]:

@@ -9,15 +9,16 @@ import pytest
 from pytest_corpus.adapter.opening import address
 from pytest_corpus.integration.concluding import github, progress
 from pytest_corpus.integration.concluding.exits import TERMINATED, Exits, uninterrupted
+from pytest_corpus.integration.concluding.findings import Findings
 from pytest_corpus.integration.concluding.history import since_the_last_run
 from pytest_corpus.integration.concluding.placeholders import Placeholders
 from pytest_corpus.integration.concluding.result import RunResult
 from pytest_corpus.integration.concluding.screen import Screen
+from pytest_corpus.integration.declaring.adapter_kinds import Adapter
+from pytest_corpus.integration.declaring.state import RunState
 from pytest_corpus.integration.options.profiles import on_github
 from pytest_corpus.integration.running import messages
 from pytest_corpus.integration.running import rerun as rerunning
-from pytest_corpus.integration.session.adapter_kinds import Adapter
-from pytest_corpus.integration.session.state import RunState
 from pytest_corpus.integration.xdist.distribution_hooks import DistributionHooks
 from pytest_corpus.redaction.secrets import masked, secret_values
 from pytest_corpus.redaction.values import printable
@@ -30,8 +31,8 @@ from pytest_corpus.verdict.ledger import Ledger
 class ConclusionHooks:
     """The hooks at the start and at the end of a run."""
 
-    def __init__(self, state: RunState, distributing: DistributionHooks) -> None:
-        self.state, self.distributing = state, distributing
+    def __init__(self, state: RunState, distributing: DistributionHooks, findings: Findings) -> None:
+        self.state, self.distributing, self.findings = state, distributing, findings
         self.result: RunResult | None = None
         self._placeholders = Placeholders(state.options.reports)
         self._exits = Exits()
@@ -121,7 +122,7 @@ class ConclusionHooks:
             self.state.started_at,
             time.monotonic() - self.state.started,
             interrupted=given not in USUAL_ENDS,
-            findings=self.state.findings,
+            findings=self.findings,
             commands={adapter.label: self._again(adapter) for adapter in chosen},
             bundles=self.state.config.pluginmanager.get_plugin("corpus-bundles-concluding"),
         )
@@ -167,7 +168,7 @@ class ConclusionHooks:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> Generator[None, object, object]:
         if self.result is None:
             return (yield)
-        screen = Screen(terminalreporter, self.state.options, self.state.findings)
+        screen = Screen(terminalreporter, self.state.options, self.findings)
         screen.show_findings(self.result)
         try:
             with screen.without_own():

@@ -8,10 +8,10 @@ from typing import Any, Protocol
 
 import pytest
 
+from pytest_corpus.integration.concluding.findings import Findings
 from pytest_corpus.integration.options.profiles import on_github
 from pytest_corpus.integration.options.report_paths import report_paths
 from pytest_corpus.integration.options.run_options import Options
-from pytest_corpus.integration.session.findings import Findings
 from pytest_corpus.reports import formats, json_report, origin
 from pytest_corpus.text.atomic_write import write_atomically
 from pytest_corpus.verdict import deviations

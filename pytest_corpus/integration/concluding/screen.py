@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.integration.concluding.findings import Findings, Seen
 from pytest_corpus.integration.concluding.result import RunResult
 from pytest_corpus.integration.options.run_options import Options
 from pytest_corpus.integration.running.messages import Shown
-from pytest_corpus.integration.session.findings import Findings, Seen
 from pytest_corpus.reports import priority, terminal
 from pytest_corpus.reports.finding_text import block, got, one_line
 from pytest_corpus.reports.terminal import Detail, Line

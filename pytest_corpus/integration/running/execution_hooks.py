@@ -7,14 +7,13 @@ from typing import Any
 import pytest
 
 from pytest_corpus.integration.collecting import nodes as collect
+from pytest_corpus.integration.declaring.state import RunState
 from pytest_corpus.integration.running import presentation
 from pytest_corpus.integration.running import rerun as rerunning
 from pytest_corpus.integration.running.execution import TestExecution
-from pytest_corpus.integration.session.state import RunState
 from pytest_corpus.kit.fixtures import SUBJECT
 
-EXECUTION = pytest.StashKey[TestExecution]()
-"""On a conformance item: the execution in progress."""
+EXECUTION = pytest.StashKey[TestExecution]()  # on a conformance item: the execution in progress
 
 
 class ExecutionHooks:

@@ -5,11 +5,11 @@ from typing import Any, Literal
 
 import pytest
 
+from pytest_corpus.integration.declaring.properties import EVIDENCE, RECORD, STATUS
 from pytest_corpus.integration.options.run_options import Options
 from pytest_corpus.integration.running import messages
 from pytest_corpus.integration.running.evidence import EvidenceCapture
 from pytest_corpus.integration.running.execution import Result, TestExecution
-from pytest_corpus.integration.session.properties import EVIDENCE, RECORD, STATUS
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.verdict import evidence
 from pytest_corpus.verdict.ledger import UNRELIABLE, Finding, TestRecord

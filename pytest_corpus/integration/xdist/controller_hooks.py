@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.integration.session.properties import RECORD
+from pytest_corpus.integration.declaring.properties import RECORD
 
 
 class ControllerHooks:

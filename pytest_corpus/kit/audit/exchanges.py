@@ -142,7 +142,7 @@ def _is_finite(frame: Frame) -> bool:
 
 
 def _stream_findings(exchange: Exchange, context: AuditContext) -> Iterator[Finding]:
-    from pytest_corpus.validation.streams.validate import validate_frames
+    from pytest_corpus.validation.streams.engine import validate_frames
 
     for number, frame in enumerate(exchange.frames, start=1):
         if frame.size > MAX_FRAME_BYTES:

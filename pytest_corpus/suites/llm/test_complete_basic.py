@@ -318,7 +318,7 @@ def test_a_repeated_request_is_answered_like_the_first(llm: LLM) -> None:
 
 @pytest.mark.requirement("COM-DEADLINE-1")
 def test_an_expired_request_is_refused_however_often_it_was_answered(llm: LLM) -> None:
-    """What the cache holds is not given to a call whose deadline has passed."""
+    """A call whose deadline has passed gets no answer from the cache."""
     llm.require("complete")
     args = {**cold(llm), "messages": [user(llm.unique())]}
     llm.call("complete", args)

@@ -63,7 +63,7 @@ def test_sse_has_its_content_type(subject: Subject) -> None:
 @pytest.mark.core
 @pytest.mark.requirement("TRA-SSE-2")
 def test_the_data_of_each_event_is_one_frame(subject: Subject) -> None:
-    """What the `data` lines of an event make together is a JSON object."""
+    """The `data` lines of an event form one JSON object together."""
     events_are_frames(offered(subject, SSE))
 
 

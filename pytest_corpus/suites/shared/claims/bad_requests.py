@@ -1,4 +1,4 @@
-"""What is not a request, and how it is answered (SPECIFICATION 4.2.1; SCHEMA 3.1)."""
+"""The answers to input that is not a request (SPECIFICATION 4.2.1; SCHEMA 3.1)."""
 
 from typing import Any
 
@@ -44,10 +44,10 @@ def _refusals(subject: Subject) -> list[Reply]:
 
 
 def no_object(subject: Subject, value: Any) -> Reply:
-    """The answer of `handle` to what is no request."""
+    """The answer of `handle` to input that is not a request."""
     return cached(subject, ("no object", repr(value)), lambda: subject.send(value))
 
 
 def no_stream_object(subject: Subject, value: Any) -> StreamReply:
-    """The answer of `handle_stream` to what is no request."""
+    """The answer of `handle_stream` to input that is not a request."""
     return cached(subject, ("no stream object", repr(value)), lambda: subject.send_stream(value))

@@ -1,13 +1,13 @@
 """The operation context, telemetry and privacy (SPECIFICATION 6.1, 6.4, 13, 15; BEHAVIORAL_CONFORMANCE 6.8)."""
 
 import hashlib
-import secrets
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, expired, plain
 from pytest_corpus.kit.audit import leaks, telemetry
@@ -59,13 +59,13 @@ REFUSED_BY = {"missing_args": "COM-WIRE-6", "expired": "COM-DEADLINE-1", "wrong_
 
 
 class Context:
-    """What is read from `ctx`, and what is not."""
+    """The members of `ctx` that are read, and those that are ignored."""
 
     @pytest.mark.core
     @pytest.mark.requirement("COM-CTX-1")
     @pytest.mark.parametrize("unknown", UNKNOWN.values(), ids=list(UNKNOWN))
     def test_unknown_context_keys_are_ignored(self, subject: Subject, unknown: dict[str, Any]) -> None:
-        """Every operation works with keys in `ctx` that nobody documented; a run pinned to 1.0.0 may refuse them."""
+        """Every operation works with undocumented keys in `ctx`; in a run pinned to 1.0.0 it may refuse them."""
         subject.require(subject.principal)
         for name in subject.working():
             every = {key: value for each in UNKNOWN.values() for key, value in each.items()}
@@ -255,7 +255,7 @@ def works(reply: Reply | StreamReply, claim: str) -> None:
 
 
 def closed(subject: Subject, reply: Reply | StreamReply) -> bool:
-    """Whether unknown keys in `ctx` were refused, as they may be in a run that is pinned to edition 1.0.0 (R134)."""
+    """Return whether unknown keys in `ctx` were refused, as a run pinned to edition 1.0.0 allows (R134)."""
     return subject.settings.edition == "1.0.0" and reply.is_a("BadRequest")
 
 
@@ -333,7 +333,7 @@ def with_canaries_in_context(subject: Subject) -> tuple[str, list[Reply | Stream
     """
 
     def ask() -> tuple[str, list[Reply | StreamReply]]:
-        tenant, key, identity, note, trace = *(canary(24) for _ in range(4)), secrets.token_hex(16)
+        tenant, key, identity, note, trace = *(canary(24) for _ in range(4)), inputs.hexadecimal(16)
         ctx = {
             "tenant": tenant,
             "idempotency_key": key,

@@ -41,7 +41,7 @@ WHERE = ("at_the_start", "first_chunk", "second_chunk")
 
 
 class Faults:
-    """What becomes of a provider's failure in a unary call."""
+    """The errors that a provider's failures become in a unary call."""
 
     @pytest.mark.parametrize("kind", KINDS)
     def test_a_failure_becomes_its_canonical_class(self, subject: Subject, kind: str) -> None:
@@ -92,7 +92,7 @@ class Faults:
     @pytest.mark.requirement("COM-FAULT-13")
     @pytest.mark.parametrize("kind", REQUIREMENTS["COM-FAULT-1"])
     def test_an_exhausted_resource_gives_its_scope(self, subject: Subject, kind: str) -> None:
-        """What is throttled stands in `details.throttle_scope`."""
+        """`details.throttle_scope` names what is throttled."""
         reply = struck(subject, subject.principal, kind)
         classified(reply, kind, decided(kind))
         expect.that(reply.details.get("throttle_scope"), "a scope", "none", "details.throttle_scope")
@@ -114,7 +114,7 @@ class Faults:
 
     @pytest.mark.requirement("COM-FAULT-16")
     def test_an_exhausted_resource_is_named(self, subject: Subject) -> None:
-        """Which resource is exhausted stands in `details.resource_scope`."""
+        """`details.resource_scope` names the exhausted resource."""
         reply = struck(subject, subject.principal, "rate_limited")
         classified(reply, "rate_limited", "COM-FAULT-1")
         named = reply.details.get("resource_scope")
@@ -184,7 +184,7 @@ class Overload:
 
 
 class StreamFaults:
-    """What becomes of a provider's failure in a stream."""
+    """The errors that a provider's failures become in a stream."""
 
     @pytest.mark.requirement("COM-FAULT-9")
     @pytest.mark.parametrize("at_chunk", [None, 0, 1], ids=WHERE)
@@ -229,7 +229,7 @@ class StreamFaults:
 
 
 def ids() -> dict[str, Any]:
-    """What tells one request from all others."""
+    """A context that distinguishes one request from all others."""
     return {
         "request_id": f"req-{canary()}",
         "traceparent": new_trace(),
@@ -283,7 +283,7 @@ def struck_in_turn(
 
 
 def hinting(reply: Reply | StreamReply) -> bool:
-    """Whether an answer has the provider's retry hint."""
+    """Return whether an answer has the provider's retry hint."""
     return reply.error.get("retry_after_ms") in reply.exchange.hints_ms
 
 

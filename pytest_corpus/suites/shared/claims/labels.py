@@ -106,7 +106,7 @@ class Labels:
 
 
 class StreamTimes:
-    """How long a stream is said to take."""
+    """The observed duration of a stream."""
 
     @rules(observation="COM-OBS-17", frames="COM-STREAM-10")
     def test_the_time_of_a_stream_is_its_own(self, subject: Subject, requirement: str) -> None:
@@ -115,7 +115,7 @@ class StreamTimes:
 
 
 class StreamOutcomes:
-    """What the counter of a stream's outcome says."""
+    """The labels of the counter of a stream's outcome."""
 
     @pytest.mark.requirement("COM-OBS-18")
     @pytest.mark.parametrize("outcome", ["finished", "failed"])

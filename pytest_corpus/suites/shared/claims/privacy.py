@@ -59,7 +59,7 @@ class Privacy:
         ids_in_labels="COM-OBS-14",
     )
     def test_nothing_of_a_context_leaves(self, subject: Subject, requirement: str) -> None:
-        """What a context holds stands in no error, metric or log record of any operation, whatever its outcome."""
+        """No error, metric or log record of any operation contains a member of the context, whatever the outcome."""
         for reply in with_canaries_in_context(subject)[1]:
             holds(requirement, reply, subject)
 
@@ -79,7 +79,7 @@ class Privacy:
     @pytest.mark.requirement("COM-LEAK-6")
     @pytest.mark.parametrize("kind", FAILURES)
     def test_no_text_of_the_provider_anywhere(self, subject: Subject, kind: str) -> None:
-        """What a failing provider said stands in no answer, metric or log record."""
+        """No answer, metric or log record contains the message of a failing provider."""
         for reply in provider_failures(subject, kind):
             expect.readable(reply)
             holds("COM-LEAK-6", reply, subject)

@@ -30,7 +30,7 @@ ABSURD = (2**63, 10**400, -(10**400))
 """Integers that fit no field."""
 
 BUSY = ("ResourceExhausted", "Unavailable")
-"""What an adapter may say of calls beside others."""
+"""The errors by which an adapter may refuse concurrent calls."""
 
 MOST_AT_ONCE, SLOW_MS = 32, 60
 """A greater concurrency is not tried; so long a provider takes while it is."""
@@ -72,7 +72,7 @@ def told_apart(subject: Subject) -> tuple[list[dict[str, Any]], list[Any]]:
     requests = subject.requests.distinguishable()
     alone, again = ([subject.requests.fingerprint(subject.send(each)) for each in requests] for _ in range(2))
     if alone != again or len(set(alone)) < 2:
-        raise NotAssessed("the answers to different requests cannot be told apart")
+        raise NotAssessed("the answers to different requests cannot be distinguished")
     return requests, alone
 
 
@@ -93,7 +93,7 @@ def sent_together(subject: Subject, requests: Sequence[tuple[Any, Any]]) -> None
 
 
 class WireHandler:
-    """What any adapter does with requests, whatever they ask for."""
+    """The treatment of requests that does not depend on their operation."""
 
     @pytest.mark.core
     @pytest.mark.requirement("COM-WIRE-1")
@@ -129,7 +129,7 @@ class WireHandler:
     @pytest.mark.requirement("COM-WIRE-6")
     @pytest.mark.parametrize("missing", KEYS)
     def test_a_request_without_a_required_key_is_refused(self, subject: Subject, missing: str) -> None:
-        """`op`, `ctx` and `args` are required, whatever the operation; keys are told apart by case."""
+        """`op`, `ctx` and `args` are required by every operation; keys are case-sensitive."""
         for request in requests(subject):
             del request[missing]
             expect.refusal(subject.send(request), "BadRequest")
@@ -197,7 +197,7 @@ class WireHandler:
 
     @pytest.mark.requirement("COM-WIRE-13")
     def test_an_unknown_key_inside_an_argument_does_no_harm(self, subject: Subject) -> None:
-        """A key in an object inside `args` that no document knows is ignored or refused for good, alone or with all."""
+        """An unknown key in an object inside `args` is ignored or refused permanently, alone or with all."""
         for request in offered(subject, subject.requests.with_unknown_keys({"vendor_hint": {"a": 1}})):
             reply = subject.carry_out(request)
             expect.either(reply, "BadRequest")
@@ -283,7 +283,7 @@ class WireHandler:
 
 
 class StreamEntryPoint:
-    """What `handle_stream` does with requests that do not belong there."""
+    """The answers of `handle_stream` to requests that do not belong there."""
 
     @pytest.mark.requirement("COM-WIRE-5")
     @pytest.mark.parametrize("request_value", NO_OBJECTS, ids=lambda value: type(value).__name__)

@@ -11,9 +11,9 @@ from pytest_corpus.adapter.opening import address
 from pytest_corpus.adapter.opening import factory as factories
 from pytest_corpus.adapter.opening.remote import RemoteFactory
 from pytest_corpus.adapter.usage.budget import Spending
+from pytest_corpus.integration.declaring.adapter_kinds import Adapter, FactoryAdapter, RunSettings, TestedClient
+from pytest_corpus.integration.declaring.properties import RUN
 from pytest_corpus.integration.options.run_options import Options
-from pytest_corpus.integration.session.adapter_kinds import Adapter, FactoryAdapter, RunSettings, TestedClient
-from pytest_corpus.integration.session.properties import RUN
 from pytest_corpus.kit.store.leftovers import new_run
 
 

@@ -11,13 +11,11 @@ import pytest
 from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.adapter.opening.factory import split_label
 from pytest_corpus.adapter.usage.budget import Budget, Spending
-from pytest_corpus.integration.options import run_options
-from pytest_corpus.integration.session import node_ids
-from pytest_corpus.integration.session.adapter_kinds import Adapter
-from pytest_corpus.integration.session.adapters import Adapters
-from pytest_corpus.integration.session.findings import Findings
-from pytest_corpus.integration.session.node_ids import NodeId
-from pytest_corpus.integration.session.properties import BUDGET, RECORD
+from pytest_corpus.integration.declaring.adapter_kinds import Adapter
+from pytest_corpus.integration.declaring.adapters import Adapters
+from pytest_corpus.integration.declaring.properties import BUDGET, RECORD
+from pytest_corpus.integration.options import node_ids, run_options
+from pytest_corpus.integration.options.node_ids import NodeId
 from pytest_corpus.redaction.secrets import masked, secret_values
 from pytest_corpus.redaction.values import printable
 from pytest_corpus.verdict.ledger import Ledger
@@ -48,7 +46,6 @@ class RunState:
         self.adapters = Adapters(self.options, self.spending, json.loads(given.get(RECORD, "{}")), self.worker)
         self.by_option: list[Adapter] = []
         self.reported: set[tuple[str, str]] = set()
-        self.findings = Findings()
         self.started_at = datetime.now(UTC).isoformat(timespec="seconds")
         self.started = time.monotonic()
         self.usage_error = False
