@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.adapter.hooks.metrics import Count, Observation
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.fixtures import rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.replays import keyed
 from pytest_corpus.kit.reply import Reply
@@ -68,49 +67,32 @@ def test_no_content_in_the_failures_of_a_batch(vector: Vector) -> None:
             expect.that(not held, "no content", "some", "result.failures")
 
 
-@pytest.mark.requirement("VEC-CAP-5")
-def test_an_item_id_is_no_label(vector: Vector) -> None:
-    """The id of a vector that is upserted, found or deleted does not become a label."""
+@rules(made_up="VEC-CAP-5", there="VEC-CAP-6")
+def test_a_name_is_no_label(vector: Vector, requirement: str) -> None:
+    """Neither the id of a vector nor a namespace that a client made up becomes a label, nor should one that is there.
+
+    The vector is upserted, found and deleted, the namespace created, written to, read and deleted.
+    """
     vector.require("query", "upsert", "delete")
-    secret, sandbox = canary(20), vector.sandbox()
+    secret, known = canary(20), requirement == "VEC-CAP-6"
+    if known:
+        vector.need_namespaces()
     name = vector.name(secret)
-    replies = [sandbox.upsert({**vector.item(), "id": name}), sandbox.ask(), sandbox.delete(ids=[name])]
-    for reply in replies:
-        unlabelled(reply, secret)
-
-
-@pytest.mark.requirement("VEC-CAP-5")
-def test_an_unknown_namespace_is_no_label(vector: Vector) -> None:
-    """A namespace that a client made up does not become a label."""
-    vector.require("query")
-    vector.need_namespaces()
-    name = canary(20)
-    unlabelled(vector.call("query", {**vector.looking(), "namespace": name}), name)
-
-
-@pytest.mark.requirement("VEC-CAP-6")
-def test_a_namespace_that_is_there_is_no_label(vector: Vector) -> None:
-    """Neither a query, a write nor the making of a namespace is labelled with its name."""
-    vector.require("query", "upsert", "delete")
-    vector.need_namespaces()
-    item, secret = vector.item(), canary(20)
-    name = vector.name(secret)
-    unlabelled(vector.call("create_namespace", vector.named(name)), secret)
-    sandbox = Sandbox(vector, name, vector.dimensions, vector.metric, {})
-    replies = [sandbox.upsert(item), sandbox.ask(), sandbox.delete(ids=[item["id"]])]
-    if vector.works("batch_query"):
+    replies = [vector.call("create_namespace", vector.named(name))] if known else []
+    sandbox = Sandbox(vector, name, vector.dimensions, vector.metric, {}) if known else vector.sandbox()
+    item = vector.item() if known else {**vector.item(), "id": name}
+    replies += [sandbox.upsert(item), sandbox.ask(), sandbox.delete(ids=[item["id"]])]
+    if known and vector.works("batch_query"):
         args = {"queries": [sandbox.args(vector=item["vector"], top_k=1)]}
         replies.append(vector.call("batch_query", sandbox.args(**args)))
-    for reply in (*replies, vector.call("delete_namespace", {"namespace": name})):
-        unlabelled(reply, secret)
-
-
-def unlabelled(reply: Reply, secret: str) -> None:
-    """Nothing that was reported holds a name."""
-    reports: tuple[Observation | Count, ...] = (*reply.exchange.observations, *reply.exchange.counts)
-    for report in reports:
-        said = json.dumps(report.labels(), default=str)
-        expect.that(secret not in said, "no label with what a client named", "one", "extra")
+    if known:
+        replies.append(vector.call("delete_namespace", {"namespace": name}))
+    elif vector.namespaces:
+        replies.append(vector.call("query", {**vector.looking(), "namespace": f"{name}-unknown"}))
+    for reply in replies:
+        for report in (*reply.exchange.observations, *reply.exchange.counts):
+            said = json.dumps(report.labels(), default=str)
+            expect.that(secret not in said, "no label with what a client named", "one", "extra")
 
 
 # -- replays --------------------------------------------------------------------------------------------

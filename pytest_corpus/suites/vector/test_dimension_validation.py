@@ -24,8 +24,6 @@ MISMATCH = "DimensionMismatch"
 MOST_DIMENSIONS = 20_000
 """Vectors of more dimensions are not sent only to see that they are taken."""
 
-NO_DIMENSIONS: tuple[Any, ...] = (0, -1, 1.5, "4", [4], {})
-
 
 def wrong_lengths(vector: Vector, degrees: float = 45) -> list[list[float]]:
     """Vectors with more and with fewer components than the plain ones."""
@@ -154,14 +152,6 @@ def test_more_dimensions_than_the_most_are_refused(vector: Vector) -> None:
         expect.refusal(vector.call("create_namespace", vector.named(dimensions=most + more)), "BadRequest")
 
 
-@pytest.mark.requirement("VEC-DIM-8")
-def test_dimensions_that_are_no_positive_whole_number_are_refused(vector: Vector) -> None:
-    """Zero, negative numbers, fractions and other types are refused."""
-    vector.need_namespaces("create_namespace")
-    for dimensions in NO_DIMENSIONS:
-        expect.refusal(vector.call("create_namespace", {**vector.named(), "dimensions": dimensions}), "BadRequest")
-
-
 @pytest.mark.requirement("VEC-DIM-9")
 def test_each_namespace_keeps_its_own_dimensions(vector: Vector) -> None:
     """Two namespaces of different dimensions each take their own vectors and refuse those of the other.
@@ -189,19 +179,6 @@ def takes(sandbox: Sandbox, item: Item) -> None:
     """A place takes a vector."""
     result = expect.success(sandbox.upsert(item), "an upsert of the dimensions of the namespace")
     expect.that(not failures_of(result), "an upsert of its dimensions", "a failed item", "result.failures")
-
-
-@pytest.mark.requirement("VEC-DIM-10")
-@pytest.mark.parametrize("operation", ["query", "batch_query", "upsert"])
-def test_a_vector_without_components_is_refused(vector: Vector, operation: str) -> None:
-    """An empty vector is not a vector."""
-    vector.require("query", operation)
-    if operation == "upsert":
-        item = {**vector.item(), "vector": []}
-        refused_or_reported(vector.call(operation, {"vectors": [item], **vector.requests.in_scratch}))
-        return
-    query = {**vector.requests.minimal("query"), "vector": []}
-    expect.refusal(vector.call(operation, vector.requests.asking(operation, query)), "BadRequest")
 
 
 @pytest.mark.requirement("VEC-DIM-11")

@@ -17,23 +17,6 @@ from pytest_corpus.suites.vector.support.geometry import METRICS, POLAR, SEEN_FR
 from pytest_corpus.suites.vector.support.sandbox import Sandbox, stored
 from pytest_corpus.suites.vector.support.scenarios.checks import described_by, exactly, used
 
-WRONG_ARGUMENTS: tuple[tuple[str, Any], ...] = (
-    ("namespace", ...),
-    ("namespace", 7),
-    ("namespace", ["a"]),
-    ("namespace", None),
-    ("namespace", {}),
-    ("dimensions", ...),
-    ("dimensions", "x"),
-    ("dimensions", [4]),
-    ("distance_metric", 7),
-    ("distance_metric", ["cosine"]),
-)
-"""An argument of `create_namespace` and a value of the wrong type (...: it is missing)."""
-
-WRONG_NAMES = 5
-"""The number of those that are arguments of `delete_namespace` too."""
-
 
 @pytest.mark.core
 @pytest.mark.requirement("VEC-NS-1")
@@ -152,19 +135,6 @@ def test_a_query_on_an_unknown_namespace_is_refused(vector: Vector, requirement:
     for name in (vector.name("nowhere"), f"{vector.requests.main_namespace}-1"):
         query = partial(vector.call, "query", {**vector.looking(), "namespace": name})
         expect.refusal(cached(vector, ("unknown", name[-2:] == "-1"), query), family)
-
-
-@pytest.mark.requirement("VEC-NS-7")
-@pytest.mark.parametrize("operation", ["create_namespace", "delete_namespace"])
-def test_a_bad_namespace_is_refused(vector: Vector, operation: str) -> None:
-    """`namespace` and `dimensions` are required, and every argument has its type."""
-    vector.need_namespaces(operation)
-    creates = operation == "create_namespace"
-    for key, value in WRONG_ARGUMENTS if creates else WRONG_ARGUMENTS[:WRONG_NAMES]:
-        args = {**vector.named(), key: value} if creates else {key: value}
-        given = {name: each for name, each in args.items() if each is not ...}
-        claim = f"a {operation} with a bad {key} to be refused with BAD_REQUEST"
-        expect.refusal(vector.call(operation, given), "BadRequest", claim=claim)
 
 
 @pytest.mark.requirement("VEC-NS-8")

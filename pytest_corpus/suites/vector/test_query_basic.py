@@ -20,30 +20,6 @@ from pytest_corpus.suites.vector.support.sandbox import Sandbox
 from pytest_corpus.suites.vector.support.scenarios.checks import described_by, fan
 from pytest_corpus.suites.vector.support.shared import Item
 
-BAD_ARGUMENTS: dict[str, tuple[tuple[str, Any], ...]] = {
-    "VEC-QUERY-9": (("top_k", 0), ("top_k", -1), ("top_k", -5), ("top_k", 1.5)),
-    "VEC-QUERY-10": (("vector", ...), ("top_k", ...)),
-    "VEC-QUERY-11": (
-        ("vector", "x"),
-        ("vector", 7),
-        ("vector", {}),
-        ("vector", None),
-        ("vector", ["a"]),
-        ("vector", [None]),
-        ("vector", ["0.5", ...]),
-        ("vector", [..., "0.5"]),
-        ("top_k", "many"),
-        ("top_k", [1]),
-        ("top_k", {}),
-        ("namespace", 7),
-        ("namespace", ["a"]),
-        ("include_metadata", "yes"),
-        ("include_vectors", "no"),
-        ("include_vectors", [1]),
-    ),
-}
-"""By requirement, an argument of a query and a bad value (...: it is missing; in a list: a good component)."""
-
 RECALL = 0.9
 """How much of what is there an approximate search should find (R113)."""
 
@@ -222,25 +198,6 @@ def test_vectors_are_in_the_matches_when_asked_for(vector: Vector) -> None:
                 held = vector_of(found[item["id"]]).get("vector")
                 fit = fits(held, item["vector"])
                 expect.that(fit, "the vector that was stored", "another", "result.matches.vector")
-
-
-@pytest.mark.core
-@rules(**{name: name for name in BAD_ARGUMENTS})
-def test_a_query_with_a_bad_argument_is_refused(vector: Vector, requirement: str) -> None:
-    """`vector` and `top_k` are required, `top_k` is a positive whole number, and every argument has its type."""
-    vector.require("query")
-    for key, value in BAD_ARGUMENTS[requirement]:
-        args = vector.requests.minimal("query")
-        if value is ...:
-            del args[key]
-        elif key == "vector" and isinstance(value, list):
-            wrong, size = value * vector.dimensions, vector.dimensions
-            wrong = wrong[-size:] if value[0] is ... else wrong[:size]
-            args[key] = [right if each is ... else each for each, right in zip(wrong, args[key], strict=True)]
-        else:
-            args[key] = value
-        claim = f"a query with a bad {key} to be refused with BAD_REQUEST"
-        expect.refusal(vector.call("query", args), "BadRequest", claim=claim)
 
 
 @pytest.mark.requirement("VEC-QUERY-12")

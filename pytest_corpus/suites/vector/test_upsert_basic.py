@@ -28,7 +28,7 @@ from pytest_corpus.suites.vector.support.scenarios.checks import (
     same,
 )
 from pytest_corpus.suites.vector.support.scenarios.concurrent_writes import history
-from pytest_corpus.suites.vector.support.scenarios.faulty_items import BAD_ITEMS, KINDS, mixed_batches
+from pytest_corpus.suites.vector.support.scenarios.faulty_items import KINDS, mixed_batches
 from pytest_corpus.suites.vector.support.scenarios.state_machine import machine_of
 from pytest_corpus.suites.vector.support.shared import Item
 
@@ -230,33 +230,6 @@ def test_the_counts_of_an_upsert_are_true(vector: Vector) -> None:
         counted = processed(result)
         expect.that(counted == len(batch), f"{len(batch)} processed", f"{counted}", "result")
         expect.that(not failed(result) and not failures_of(result), "no failures", "some", "result.failures")
-
-
-@rules(**{name: name for name in BAD_ITEMS})
-def test_a_bad_item_is_refused(vector: Vector, requirement: str) -> None:
-    """`id` and `vector` are required, `id` is not empty, and every field has its type."""
-    vector.require("upsert")
-    for key, value in BAD_ITEMS[requirement]:
-        item = {**vector.item(), key: value}
-        if value is ...:
-            del item[key]
-        refused_or_reported(vector.call("upsert", {"vectors": [item], **vector.requests.in_scratch}))
-    for value in ("a", None, [0.5], {}) if requirement == "VEC-UPSERT-9" else ():
-        for where in (0, -1):
-            item = vector.item()
-            item["vector"][where] = value
-            refused_or_reported(vector.call("upsert", {"vectors": [item], **vector.requests.in_scratch}))
-
-
-@pytest.mark.requirement("VEC-UPSERT-10")
-def test_an_upsert_without_a_list_of_vectors_is_refused(vector: Vector) -> None:
-    """`vectors` is required, a list, and holds objects."""
-    vector.require("upsert")
-    scratch = vector.requests.in_scratch
-    for given in ({}, *({"vectors": wrong} for wrong in ("x", 7, {}, vector.item(), None))):
-        expect.refusal(vector.call("upsert", {**given, **scratch}), "BadRequest")
-    for entry in ("x", 7, None, [0.5]):
-        refused_or_reported(vector.call("upsert", {"vectors": [entry], **scratch}))
 
 
 @pytest.mark.requirement("VEC-UPSERT-11")

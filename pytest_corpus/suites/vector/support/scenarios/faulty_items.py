@@ -11,22 +11,6 @@ from pytest_corpus.suites.vector.support.answers import failed, failures_of, pro
 from pytest_corpus.suites.vector.support.component import Vector
 from pytest_corpus.suites.vector.support.shared import Item
 
-BAD_ITEMS: dict[str, tuple[tuple[str, Any], ...]] = {
-    "VEC-UPSERT-8": (("id", ...), ("vector", ...), ("id", "")),
-    "VEC-UPSERT-9": (
-        ("id", 7),
-        ("id", ["a"]),
-        ("vector", "x"),
-        ("vector", 7),
-        ("vector", {}),
-        ("metadata", "x"),
-        ("metadata", [1]),
-        ("metadata", 7),
-        ("namespace", 7),
-    ),
-}
-"""By requirement, a field of an item and a bad value (...: it is missing)."""
-
 FAULTS: dict[str, tuple[str, Any]] = {
     "no_vector": ("vector", ...),
     "no_id": ("id", ...),
