@@ -79,7 +79,8 @@ def requests_with(vector: Vector, place: str, key: str, value: Any) -> Iterator[
         for queries in ((bad, good), (good, bad)) if (vector.batch or 2) > 1 else ((bad,),):
             yield vector.requests.asking("batch_query", *queries)
     else:
-        yield replaced(vector.requests.minimal(place), key, value)
+        whole = {**vector.item(), **value} if key == "vectors" and isinstance(value, dict) and value else value
+        yield replaced(vector.requests.minimal(place), key, whole)
 
 
 def replaced(args: Mapping[str, Any], key: str, value: Any) -> dict[str, Any]:
