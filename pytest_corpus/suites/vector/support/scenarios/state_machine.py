@@ -14,7 +14,11 @@ from pytest_corpus.suites.vector.support.geometry import GOODNESS, TOLERANCE, ca
 from pytest_corpus.suites.vector.support.sandbox import Sandbox
 from pytest_corpus.suites.vector.support.scenarios.checks import described_by
 
-SPACES, IDS, MOST_IN_BATCH = 2, 3, 3
+IDS, MOST_IN_BATCH = 2, 2
+
+UPSERTS = 6
+"""The number of upserts for one of each other operation: what is lost is lost where an id is written often."""
+
 ANGLES = (5, 40, 75, 110, 145, 175)
 KINDS = ("a", "b")
 TOP_K = (8, 3, 1)
@@ -176,7 +180,7 @@ class Model:
 def machine_of(vector: Vector) -> type[Any]:
     """The machine for an adapter, with a rule for each operation that it offers."""
     given, stateful = strategies(), machines()
-    where = given.integers(0, SPACES - 1 if vector.namespaces else 0)
+    where = given.sampled_from((0, 0, 1) if vector.namespaces else (0,))
     angles, kinds = given.sampled_from(ANGLES), given.sampled_from(KINDS)
     rows = given.tuples(given.integers(0, IDS - 1), angles, kinds)
     size = max(1, min(MOST_IN_BATCH, vector.batch or MOST_IN_BATCH))
@@ -210,8 +214,7 @@ def machine_of(vector: Vector) -> type[Any]:
 
     batch = given.lists(rows, min_size=1, max_size=size)
     rules = {
-        "upsert": rule(Model.upsert, batch=batch),
-        "upsert_more": rule(Model.upsert, batch=batch),
+        **{f"upsert_{number}": rule(Model.upsert, batch=batch) for number in range(UPSERTS)},
         "delete": rule(Model.delete, name=given.integers(0, IDS - 1)),
         "query": rule(Model.nothing, then=look),
     }
