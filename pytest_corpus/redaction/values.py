@@ -66,6 +66,8 @@ def _number(value: float) -> str:
 
 def printable(text: str) -> str:
     """Text of which no character moves the cursor or changes the terminal."""
+    if text.isprintable():
+        return text
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
 
 

@@ -4,11 +4,16 @@ import hashlib
 import json
 import math
 import platform
+import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
+
+import orjson
 
 from pytest_corpus.adapter.usage.budget import Budget
 from pytest_corpus.reports.text import printable
@@ -98,7 +103,17 @@ def render(document: Mapping[str, Any]) -> str:
     Raises:
         TypeError, ValueError: the document is not a JSON value.
     """
+    with suppress(TypeError):
+        data = orjson.dumps(document, option=_CANONICAL)
+        if orjson.loads(data) == document and not _OTHER_FLOATS.search(data):
+            return data.decode() + "\n"
     return json.dumps(document, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+_CANONICAL = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS
+
+_OTHER_FLOATS = re.compile(rb"(?:\de[-+]?\d+|[ -]0\.0000\d*),?$", re.MULTILINE)
+"""Numbers, at the ends of their lines, that `orjson` and `json` may write differently."""
 
 
 def digest(document: Mapping[str, Any]) -> str:
@@ -142,6 +157,7 @@ def environment() -> dict[str, str]:
     }
 
 
+@cache
 def _version(distribution: str) -> str:
     try:
         return version(distribution)

@@ -22,7 +22,7 @@ VERDICT_TONES: dict[str, Tone] = {
 
 
 class Line(NamedTuple):
-    """A line, and how a terminal with colours shows it."""
+    """A line, with its style on a terminal with colours."""
 
     text: str
     tone: Tone = "plain"

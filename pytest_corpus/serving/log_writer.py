@@ -9,7 +9,7 @@ from pytest_corpus.adapter.hooks.logs import text_of
 class Records(logging.Handler):
     """Writes records as the suite hears those of an adapter in its process: with extra fields and exceptions.
 
-    In the place of `logging.lastResort` it takes only what finds no handler, so an adapter that sets up `logging`
+    It replaces `logging.lastResort`, so it gets only records that have no handler: an adapter that sets up `logging`
     decides for itself.
     """
 

@@ -128,9 +128,9 @@ def _has_every_key(text: bytes, written: bytes) -> bool:
 
 
 def written(value: object) -> bytes | None:
-    """A value as JSON, with null for NaN; None where it cannot be written.
+    """A value as JSON, with null for NaN; None if it cannot be written.
 
-    What JSON does not have, integers of more than 64 bits and values that are too deep cannot.
+    Values of other types, integers of more than 64 bits and values that are nested too deep cannot be written.
     """
     try:
         text = orjson.dumps(value, option=orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS)

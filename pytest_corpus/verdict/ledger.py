@@ -237,16 +237,17 @@ class Ledger:
 
     def mismatches(self) -> dict[str, set[str]]:
         """The tests whose records prove nothing, by the keys of `MISMATCHES`."""
-        made, arrived = set(self._made), set(self._arrived)
-        both = made & arrived
-        every = (*self._made.values(), *self._arrived.values())
+        made, arrived = self._made, self._arrived
+        ran, came = set(made), set(arrived)
+        both = ran & came
+        every = (*made.values(), *arrived.values())
         return {
-            "not collected": (made | arrived) - self.expected,
-            "not reported": made - arrived,
-            "not run": set() if self.unaccounted else arrived - made,
-            "altered": {key for key in both if set(self._made[key]) != set(self._arrived[key])},
+            "not collected": (ran | came) - self.expected,
+            "not reported": ran - came,
+            "not run": set() if self.unaccounted else came - ran,
+            "altered": {key for key in both if made[key] != arrived[key] and set(made[key]) != set(arrived[key])},
             "repeated": {records[0].key for records in every if len(records) > 1},
-            "otherwise": self.mismatched & (made | arrived),
+            "otherwise": self.mismatched & (ran | came),
             "broken off": {records[0].key for records in every if any(record.broken_off for record in records)},
             "fault": {records[0].key for records in every if any(record.outcome == "error" for record in records)},
         }

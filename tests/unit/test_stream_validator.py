@@ -220,7 +220,7 @@ def test_a_frame_measures_as_utf8_json(letter: str, limit: int) -> None:
 @settings(deadline=None, max_examples=200)
 @given(data=st.data())
 def test_the_size_check_is_exact(data: st.DataObject) -> None:
-    """Whatever a frame holds, the limit decides on its JSON, however the size is estimated."""
+    """For any frame the limit decides on its JSON, however the size is estimated."""
     instance = data.draw(mutated(DATA))
     if isinstance(instance, dict):
         size = len(json.dumps(instance, ensure_ascii=False, separators=(",", ":")).encode())

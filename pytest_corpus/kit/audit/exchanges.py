@@ -90,7 +90,7 @@ def audit(exchange: Exchange, context: AuditContext) -> Iterator[Finding]:
             yield expect.ENVELOPE, Violation("a success or an error envelope", described(body))
     if context.has_metrics:
         yield from telemetry_findings(exchange, context.component)
-    yield from leak_findings(exchange, exchange.logs if context.hears_logs else ())
+    yield from leak_findings(exchange, hears_logs=context.hears_logs)
 
 
 def time_of(exchange: Exchange, frame: Frame) -> str:

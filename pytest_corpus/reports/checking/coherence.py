@@ -156,8 +156,9 @@ def _entry(entry: Mapping[str, Any], made: Mapping[str, Any], of: Capabilities, 
         open_or_not = test["outcome"] in ("not_applicable", "not_assessed")
         if bool(test.get("reason")) != open_or_not and test["outcome"] != "error":
             yield f"a test of it that is {test['outcome']} has {'a' if test.get('reason') else 'no'} reason"
-    own = {each.id for each in applicable(entry["component"])} - {entry["id"]}
-    if strange := [name for name in entry.get("blocked_by", ()) if name not in own]:
+    blocking = entry.get("blocked_by", ())
+    own = {each.id for each in applicable(entry["component"])} - {entry["id"]} if blocking else ()
+    if strange := [name for name in blocking if name not in own]:
         yield f"it cannot be blocked by {some(strange)}"
     yield from _needs(tests, known, of)
     if runs:

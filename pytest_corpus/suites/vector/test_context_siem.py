@@ -297,7 +297,7 @@ def test_a_write_that_is_sent_twice_at_once_asks_the_provider_once(vector: Vecto
 
 @pytest.mark.requirement("COM-IDEM-5")
 def test_a_write_that_failed_can_be_sent_again(vector: Vector) -> None:
-    """Under the key of a write that the provider failed, the same write is carried out, as it is under a new one."""
+    """A write that failed at the provider is carried out when it is sent again, under the same key or a new one."""
     vector.require("upsert")
     fresh = vector.fresh()
     args = {"vectors": [fresh.item(40)], **fresh.requests.in_scratch}

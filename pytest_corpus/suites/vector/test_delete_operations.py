@@ -80,7 +80,7 @@ def test_a_deleted_vector_is_not_found(vector: Vector) -> None:
     filtered: list[dict[str, Any]] = [{"filter": {"part": 1}}] if vector.filters_work() else []
     for item, ways in ((items[1], [{}, *batched, *filtered]), (items[0], [{}]), (items[3], [{}])):
         for way in ways:
-            expect.that(item["id"] in sandbox.ids(item["vector"], 5, **way), "the vector before", "none")
+            expect.that(item["id"] in sandbox.ids(item["vector"], 5, **way), "the vector, before its deletion", "none")
         expect.success(sandbox.delete(ids=[item["id"]]), "the deletion")
         for way in ways:
             expect.that(item["id"] not in sandbox.ids(item["vector"], 5, **way), "the vector gone", "it is there")

@@ -101,7 +101,7 @@ def test_an_approximate_search_finds_nearly_all(vector: Vector) -> None:
 @pytest.mark.requirement("VEC-QUERY-4")
 @pytest.mark.parametrize("count", [5, 20])
 def test_the_matches_are_the_best_of_all(vector: Vector, count: int) -> None:
-    """Wherever the best vectors were in the order of writing, they are the ones that are found."""
+    """The best vectors are found, whatever their place in the order of writing."""
     metric = canonical(vector.metric) or "cosine"
     vector.need_direction(metric)
     items = [vector.item(5 + 170 * part / count) for part in range(count)]

@@ -55,7 +55,8 @@ class Deadlines:
     def test_an_expired_call_is_refused(self, subject: Subject, ago_ms: int) -> None:
         """Every operation that has a deadline fails fast when it has passed."""
         subject.require(subject.principal)
-        for name in subject.working(subject.deadlined(streaming=False)):
+        case = [*AGO_MS.values()].index(ago_ms)
+        for name in subject.working(in_turn(subject.deadlined(streaming=False), subject.principal, case)):
             reply = subject.call(name, ctx={"deadline_ms": in_ms(-ago_ms)})
             expect.refusal(reply, "DeadlineExceeded")
 
@@ -313,4 +314,4 @@ def ended(reply: Reply | StreamReply) -> None:
     """
     if isinstance(reply, StreamReply) and not reply.finished:
         raise NotAssessed("the hang planned at a chunk never struck")
-    raise NotApplicable("the stream has fewer chunks")
+    raise NotApplicable("the stream has fewer chunks than the test needs")

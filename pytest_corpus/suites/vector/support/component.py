@@ -130,7 +130,7 @@ class Vector(VectorConditions):
             found = [metadata_of(match) for match in matches if id_of(match) == item["id"]]
             if not found:
                 raise NotAssessed("a vector that was written is not found")
-            expect.that(found[0].get("kind") == "later", "the metadata that were written last", "others", "result")
+            expect.that(found[0].get("kind") == "later", "the metadata of the last write", "older metadata", "result")
 
         return Rivals(Request("upsert", sandbox.args(vectors=[item])), other, shows)
 

@@ -161,7 +161,7 @@ def _writing(vector: Vector) -> str | None:
 
 
 def _filtering(vector: Vector) -> str | None:
-    """The broken requirement among filters by one string."""
+    """The requirement that a filter by one string violates, if any."""
     if not vector.filters:
         return None
     items = _items(vector)
