@@ -26,8 +26,8 @@ DIGITS = 12
 MINUTE_AGO_MS = -60_000
 
 
-class VectorRequests(Requests):
-    """Requests in and about two plain namespaces, made just before: one that is only read, and one to write to."""
+class PlainPlaces(Requests):
+    """Two plain namespaces, made just before requests name them: one that is only read, and one to write to."""
 
     def __init__(self, vector: VectorCapabilities) -> None:
         self._vector = vector
@@ -79,6 +79,10 @@ class VectorRequests(Requests):
         name = str(item["id"]) if item else self._vector.name("doomed")
         self._vector.shared.to_delete[name] = item
         return name
+
+
+class VectorRequests(PlainPlaces):
+    """Requests in and about the plain namespaces."""
 
     # -- plain requests --------------------------------------------------------------------------------
 
