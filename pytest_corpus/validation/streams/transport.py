@@ -1,14 +1,7 @@
-<<<<<<< HEAD
-"""From the bytes of a transport, in pieces of any size, to the payloads of its frames.
-
-A payload is the bytes that should be one JSON frame, or None if there are more than a frame may measure.
-A reader holds at most one that is not complete, and nothing of one that is too large.
-=======
 """Readers that split the bytes of a transport, arriving in pieces of any size, into the payloads of its frames.
 
-A payload is the bytes of what should be one JSON frame, or None if it exceeds the size limit of a frame.
+A payload is the bytes that should be one JSON frame, or None if it exceeds the size limit of a frame.
 A reader holds at most one incomplete payload, and nothing of one that is too large.
->>>>>>> main
 """
 
 from abc import ABC, abstractmethod
