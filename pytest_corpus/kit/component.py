@@ -253,7 +253,7 @@ class Subject(Target):
         return self.prerequisites.works(name)
 
     def working(self, names: Iterable[str] | None = None) -> Iterator[str]:
-        """Those of some operations, or of all, that are offered and work."""
+        """The operations that are offered and work, of some or of all."""
         return (name for name in (self.operations() if names is None else names) if self.works(name))
 
     # -- what holds for every answer -------------------------------------------------------------------
