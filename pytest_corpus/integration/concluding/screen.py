@@ -91,9 +91,8 @@ class Screen:
         found: dict[tuple[str, str], list[Seen]] = {}
         for each in self.findings.of(ledger.adapter):
             found.setdefault((each.record.component, each.finding.requirement), []).append(each)
-        deviated = [each for part in verdict.components for each in part.statuses if each.status == "deviated"]
         groups = []
-        for status in (*priority.violations(verdict), *deviated):
+        for status in (*priority.violations(verdict), *verdict.of_status("deviated")):
             seen = found.get((status.component, status.requirement.id), [])
             direct = [each for each in seen if not each.finding.indirect] or seen[:1]
             if direct and (every or self._wants(status)):
