@@ -70,8 +70,6 @@ class Screen:
         own = getattr(report, "nodeid", None) in self.findings.nodes
         return own and (report.outcome == "passed" or isinstance(getattr(report, "longrepr", None), Shown))
 
-    # -- findings --------------------------------------------------------------------------------------
-
     def show_findings(self, result: RunResult) -> None:
         """Show the findings of each adapter, by requirement, in the order of repair."""
         if self._style == "no":
@@ -128,8 +126,6 @@ class Screen:
         evidence = each.evidence.at(self.options.on_terminal) if each.evidence else None
         for line in block(each.finding, evidence, test=True):
             self.reporter.write_line(line)
-
-    # -- the end ---------------------------------------------------------------------------------------
 
     @property
     def detail(self) -> Detail:
