@@ -8,8 +8,8 @@ from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.adapter.usage.outages import Outages
 from pytest_corpus.kit.audit.envelopes import Finding
-from pytest_corpus.kit.audit.exchanges import FINITE, AuditContext, audit, data_of, editions
-from pytest_corpus.kit.audit.positive_evidence import demonstrates
+from pytest_corpus.kit.audit.exchanges import FINITE, AuditContext, audit, data_of, editions, report_findings
+from pytest_corpus.kit.audit.positive_evidence import demonstrates, is_reported
 from pytest_corpus.kit.expect import note_check
 from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Violation
@@ -78,6 +78,7 @@ class Subject:
         self.beside: Callable[[str], Subject | None] = _nobody
         """Another component of the same adapter by name; None where that is not tested."""
         self._tried: set[str] = set()
+        self.unsettled: list[Exchange] = []
 
     # -- as the run sees it ------------------------------------------------------------------------------
 
@@ -120,21 +121,39 @@ class Subject:
                 self._tried.add(name)
                 self.works(name)
 
-    def audit(self) -> Iterator[tuple[str, Violation, Exchange]]:
-        """What everything that was exchanged in the current test breaks, whatever it was asked for."""
+    def audit(self, *, is_last: bool = False) -> Iterator[tuple[str, Violation, Exchange]]:
+        """What everything that was exchanged in the current test breaks, whatever it was asked for.
+
+        An exchange whose reports come late is judged again after a later test, at the latest after the last one.
+        """
         for client in self.clients:
             for exchange in client.exchanges:
                 if exchange.component not in ("", self.component):  # another component's own tests judge it
                     continue
                 self.editions &= editions(exchange)
-                if not exchange.recalled:
-                    yield from ((*finding, exchange) for finding in self.findings(exchange))
+                if exchange.recalled:
+                    continue
+                is_settled = exchange.reports.is_settled
+                yield from ((*finding, exchange) for finding in self.findings(exchange, with_reports=is_settled))
+                if not is_settled:
+                    self.unsettled.append(exchange)
+        if is_last and self.unsettled:
+            self.client.metrics.late.settle()
+        waiting, self.unsettled = self.unsettled, []
+        for exchange in waiting:
+            if exchange.reports.is_settled:
+                yield from ((*finding, exchange) for finding in report_findings(exchange, self._audit_context))
+            else:
+                self.unsettled.append(exchange)
 
-    def findings(self, exchange: Exchange) -> Iterator[Finding]:
-        """Everything that an exchange breaks, as (requirement id, violation)."""
+    @property
+    def _audit_context(self) -> AuditContext:
         client = self.client
-        context = AuditContext(self.component, self.settings.edition, "metrics" in client.hooks, client.hears_logs)
-        yield from audit(exchange, context)
+        return AuditContext(self.component, self.settings.edition, "metrics" in client.hooks, client.hears_logs)
+
+    def findings(self, exchange: Exchange, *, with_reports: bool = True) -> Iterator[Finding]:
+        """Everything that an exchange breaks, as (requirement id, violation); its reports only if asked for."""
+        yield from audit(exchange, self._audit_context, with_reports=with_reports)
         judge = self.audit_chunk if exchange.streaming else self.audit_payload
         for data in data_of(exchange, self.component):
             yield from judge(exchange.op.partition(".")[2], data)
@@ -380,7 +399,8 @@ def holds(requirement: str, reply: Reply | StreamReply, subject: Subject) -> Non
     Raises:
         Blocked: something that the requirement speaks of should be there and is missing.
     """
-    found = dict(reversed([*subject.findings(reply.exchange)]))
+    with_reports = is_reported(requirement) or reply.exchange.reports.is_settled
+    found = dict(reversed([*subject.findings(reply.exchange, with_reports=with_reports)]))
     if requirement in found:
         raise found[requirement].seen_in(reply.exchange)
     operation = BY_OP.get(reply.exchange.op)

@@ -55,8 +55,14 @@ class Target(Protocol):
             Undecided: it is not.
         """
 
-    def audit(self) -> Iterator[tuple[str, Violation, Exchange]]:
-        """What everything that was exchanged in the current test breaks, whatever it was asked for."""
+    def audit(self, *, is_last: bool = False) -> Iterator[tuple[str, Violation, Exchange]]:
+        """What everything that was exchanged in the current test breaks, whatever it was asked for.
+
+        The reports of its calls may come late: they are judged after a later test, or now if it `is_last`.
+        """
+
+    unsettled: list[Exchange]
+    """Exchanges of earlier tests whose reports may still come."""
 
     def begin(self, *, unlearn: bool = False) -> None:
         """Forget what the test before did; `unlearn`: also what was found out of the adapter."""

@@ -38,10 +38,11 @@ CHANNELS = {
 }
 
 
-def leak_findings(exchange: Exchange, logs: Sequence[str]) -> Iterator[Finding]:
+def leak_findings(exchange: Exchange, logs: Sequence[str], *, with_reports: bool) -> Iterator[Finding]:
     """The secrets of a request that a channel gives away."""
-    answered = list(_completions(exchange)) if logs or exchange.observations or exchange.counts else []
-    texts = _texts(exchange, logs) if exchange.secrets or answered else {}
+    reports: list[Observation | Count] = [*exchange.observations, *exchange.counts] if with_reports else []
+    answered = list(_completions(exchange)) if logs or reports else []
+    texts = _texts(exchange, logs, reports) if exchange.secrets or answered else {}
     for channel, requirement in (("metrics", "COM-LEAK-2"), ("log", "COM-LEAK-3")):
         for text in answered:
             if any(gives_away(each, text, SENTENCE) for each in texts[channel]):
@@ -73,13 +74,14 @@ def _completions(exchange: Exchange) -> Iterator[str]:
             yield text
 
 
-def _texts(exchange: Exchange, logs: Sequence[str]) -> Mapping[str, Sequence[str]]:
+def _texts(
+    exchange: Exchange, logs: Sequence[str], reports: Iterable[Observation | Count]
+) -> Mapping[str, Sequence[str]]:
     """The text of each channel."""
     bodies = [frame.body for frame in exchange.frames]
     errors = [body for body in bodies if looks_like_error(body)]
     failed = [item for body in bodies if isinstance(body, Mapping) for item in _failed_items(body.get("result"))]
     public = ("message", "detail", "details", "error", "code")
-    reports: tuple[Observation | Count, ...] = (*exchange.observations, *exchange.counts)
     return {
         "error": [
             *_json({key: body.get(key) for key in public} for body in (*errors, *failed)),

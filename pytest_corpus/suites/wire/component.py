@@ -79,6 +79,7 @@ class ClientTarget:
         self.library, self.outages = library, Outages()
         self.accepted = EDITIONS if edition is None else (edition,)
         self.editions: set[str] = set(EDITIONS)
+        self.unsettled: list[Exchange] = []
 
     # -- as the run sees it ----------------------------------------------------------------------------
 
@@ -89,7 +90,7 @@ class ClientTarget:
     def gate(self, requirement: Requirement) -> None:
         """Each stage says for itself what it needs."""
 
-    def audit(self) -> Iterator[tuple[str, Violation, Exchange]]:
+    def audit(self, *, is_last: bool = False) -> Iterator[tuple[str, Violation, Exchange]]:  # noqa: ARG002
         """Nothing is exchanged."""
         yield from ()
 
