@@ -13,6 +13,7 @@ from pytest_corpus.adapter.event_loop.closing import ClosingBudget, lasting, lef
 from pytest_corpus.adapter.event_loop.loop import STOP_S, LoopThread, TimeLimit
 from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive, WriteForbidden
 from pytest_corpus.adapter.exchange import CallFault, Exchange
+from pytest_corpus.adapter.hooks.late_reports import LateReports
 from pytest_corpus.adapter.hooks.logs import LogTap
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
@@ -53,6 +54,7 @@ class AdapterClient:
         call_timeout: float = 30.0,
         *,
         metrics: RecordingSink | None = None,
+        late: LateReports | None = None,
         provider: ProviderProbe | None = None,
         loop: LoopThread | None = None,
         read_only: bool = False,
@@ -65,6 +67,7 @@ class AdapterClient:
         self.exchanges: list[Exchange] = []
         self.generation = 0
         self.metrics = metrics or RecordingSink()
+        self.late = late or LateReports(self.metrics)
         self.provider = provider or ProviderProbe()
         self.meter = meter or Meter()
         self.asked = factories.asked_for(declaration.factory, declaration.declared)
@@ -122,7 +125,8 @@ class AdapterClient:
         """
         if self.remote is not None:
             return self
-        other = self._another(self.call_timeout, metrics=self.metrics, provider=self.provider, meter=self.meter)
+        shared = {"metrics": self.metrics, "late": self.late, "provider": self.provider, "meter": self.meter}
+        other = self._another(self.call_timeout, **shared)
         if not other._is_copy_of(self):
             return other
         other.close()
@@ -232,7 +236,7 @@ class AdapterClient:
         """Drop the recorded exchanges and what was planned at the provider."""
         self.exchanges.clear()
         self.provider.forget()
-        self.metrics.forget()
+        self.late.forget()
 
     # -- calls -----------------------------------------------------------------------------------------
 
@@ -333,7 +337,7 @@ class AdapterClient:
     def _begin(self, calls: int) -> Recording:
         """Take calls from the budget; what earlier calls do at the provider no longer counts."""
         self.meter.spending.admit(calls)
-        return Recording(self.metrics, self.provider, self.remote.hooks.turn() if self.remote is not None else None)
+        return Recording(self.late, self.provider, self.remote.hooks.turn() if self.remote is not None else None)
 
     def _end(self, exchanges: Sequence[Exchange], recording: Recording, component: str) -> None:
         recording.end(exchanges, observes="metrics" in self.hooks)

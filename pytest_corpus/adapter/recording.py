@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_corpus.adapter.exchange import Exchange, is_observed
-from pytest_corpus.adapter.hooks.late_reports import Expected, Reports
-from pytest_corpus.adapter.hooks.metrics import RecordingSink
+from pytest_corpus.adapter.hooks.late_reports import Expected, LateReports, Reports
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.operations import BY_OP
@@ -15,9 +14,9 @@ from pytest_corpus.spec.operations import BY_OP
 class Recording:
     """Everything that an adapter reports to its hooks from now on; `turn` is that of the hooks over the wire."""
 
-    def __init__(self, metrics: RecordingSink, provider: ProviderProbe, turn: int | None) -> None:
-        self._metrics, self._provider, self._turn = metrics, provider, turn
-        self._observed, self._counted = len(metrics.observations), len(metrics.counts)
+    def __init__(self, late: LateReports, provider: ProviderProbe, turn: int | None) -> None:
+        self._late, self._provider, self._turn = late, provider, turn
+        self._observed, self._counted = len(late.sink.observations), len(late.sink.counts)
         self._reached, self._struck, self._arrived = provider.calls(), len(provider.struck), len(provider.handed_on)
         self._begun = time.monotonic()
 
@@ -26,7 +25,7 @@ class Recording:
         ended = time.monotonic()
         for exchange in exchanges:
             exchange.reports = Reports(call=self._expected(exchange, ended, observes=observes))
-        self._metrics.late.finish([exchange.reports for exchange in exchanges], self._observed, self._counted)
+        self._late.finish([exchange.reports for exchange in exchanges], self._observed, self._counted)
 
     def complete(self, exchange: Exchange) -> None:
         """Add what reached the provider."""

@@ -138,7 +138,7 @@ class Subject:
                 if not is_settled:
                     self.unsettled.append(exchange)
         if is_last and self.unsettled:
-            self.client.metrics.late.settle()
+            self.client.late.settle()
         waiting, self.unsettled = self.unsettled, []
         for exchange in waiting:
             if exchange.reports.is_settled:

@@ -12,13 +12,10 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from pytest_corpus.adapter.hooks.metrics import Count, Observation, RecordingSink
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.words import STREAM_OUTCOME
-
-if TYPE_CHECKING:
-    from pytest_corpus.adapter.hooks.metrics import Count, Observation, RecordingSink
 
 LATEST_S = 1.0
 """The time after the answer within which a report counts."""
@@ -132,7 +129,8 @@ class LateReports:
     """
 
     def __init__(self, sink: RecordingSink) -> None:
-        self._sink = sink
+        self.sink = sink
+        self._taken = (0, 0)
         self.seen_s = 0.0
         self._fruitless: Counter[str] = Counter()
         self._calls: deque[Reports] = deque()
@@ -155,21 +153,21 @@ class LateReports:
         turn = calls[0].call.turn
 
         def observations() -> list[Observation]:
-            return [seen for seen in self._sink.observations[observed:] if seen.turn in (None, turn)]
+            return [seen for seen in self.sink.observations[observed:] if seen.turn in (None, turn)]
 
         def counts() -> list[Count]:
-            return [count for count in self._sink.counts[counted:] if count.turn in (None, turn)]
+            return [count for count in self.sink.counts[counted:] if count.turn in (None, turn)]
 
         due = [each.call.streaming for each in calls if each.call.is_due]
         self._learn(OBSERVATION, lambda: len(observations()) >= len(due))
         self._learn(OUTCOME, lambda: sum(map(is_outcome, counts())) >= sum(due))
         if self.seen_s:
-            self._sink.taken = observed, counted
+            self._taken = observed, counted
             self._expect(calls)
         elif len(calls) == 1:
             calls[0].observations, calls[0].counts = observations(), counts()
         else:
-            self._sink.taken = observed, counted
+            self._taken = observed, counted
             self._calls.extend(calls)
             self.assign()
             self._calls.clear()
@@ -195,6 +193,13 @@ class LateReports:
         wait_s = LATEST_S if reports.call.is_due else self.grace_s
         self._comes(kind if reports.call.is_due else "", has_come, reports.call.ended + wait_s)
 
+    def forget(self) -> None:
+        """Drop the observations and counters of the sink; what comes late is still assigned to its call."""
+        self.assign()
+        observed, counted = self._taken
+        del self.sink.observations[:observed], self.sink.counts[:counted]
+        self._taken = (0, 0)
+
     def settle(self, *, surplus: bool = True) -> None:
         """Wait until the reports of all calls have come, or until it is too late for them; `surplus`: all of them."""
         while not all((each.is_complete and not surplus) or self.is_settled(each) for each in list(self._calls)):
@@ -219,7 +224,9 @@ class LateReports:
 
     def assign(self) -> None:
         """Assign what has come: to the first call that lacks it and fits best, else to the last one that it names."""
-        observations, counts = self._sink.take()
+        observed, counted = self._taken
+        observations, counts = self.sink.observations[observed:], self.sink.counts[counted:]
+        self._taken = observed + len(observations), counted + len(counts)
         for seen in observations if self._calls else ():
             if (reports := self._observed(seen)) is not None:
                 reports.observations.append(seen)

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pytest_corpus.adapter.hooks.late_reports import LateReports
 from pytest_corpus.adapter.snapshot import items_of, snapshot
 from pytest_corpus.redaction.values import listed
 
@@ -57,9 +56,7 @@ class RecordingSink:
     def __init__(self) -> None:
         self.observations: list[Observation] = []
         self.counts: list[Count] = []
-        self.late = LateReports(self)
         self.turn: int | None = None
-        self.taken = (0, 0)
 
     def observe(self, *args: Any, **kwargs: Any) -> None:
         """Record ``observe(*, component, op, ms, ok, code="OK", extra=None)``."""
@@ -70,20 +67,6 @@ class RecordingSink:
         """Record ``counter(*, component, name, value=1, extra=None)``."""
         known, malformed = _fit(args, kwargs, ("component", "name"), ("value", "extra"))
         self.counts.append(Count(**known, malformed=malformed, at=time.monotonic(), turn=self.turn))
-
-    def take(self) -> tuple[list[Observation], list[Count]]:
-        """Return the observations and counters that have come since this was last called."""
-        observed, counted = self.taken
-        new = self.observations[observed:], self.counts[counted:]
-        self.taken = observed + len(new[0]), counted + len(new[1])
-        return new
-
-    def forget(self) -> None:
-        """Drop the observations and counters; what comes late is still assigned to its call."""
-        self.late.assign()
-        observed, counted = self.taken
-        del self.observations[:observed], self.counts[:counted]
-        self.taken = (0, 0)
 
 
 def _fit(

@@ -32,7 +32,7 @@ class Cancelling:
         if fresh.client is not subject.client:  # its first call may have to be prepared by others, which are observed
             works(fresh.call(name, fresh.requests.distinct(name)), f"{name} to work")
         arguments = fresh.requests.distinct(name)
-        subject.client.metrics.late.settle(surplus=False)
+        subject.client.late.settle(surplus=False)
         before, given_up_before = len(subject.client.metrics.observations), given_up_outside(subject)
         plan = fresh.faults.plan("hang", name)
         given_up = fresh.call(name, arguments, limit_s=GIVEN_UP_S)

@@ -106,7 +106,7 @@ class Labels:
                 expect.readable(reply)
             return [str(telemetry.the_one(reply.exchange).extra.get("deadline_bucket")) for reply in replies]
 
-        parts = PARTS if subject.client.metrics.late.seen_s else 2
+        parts = PARTS if subject.client.late.seen_s else 2
         found = labels_between(labels, 0, DEADLINES - 1, parts)
         many = f"at most {MOST_BUCKETS} labels for {DEADLINES} deadlines"
         expect.that(len(found) <= MOST_BUCKETS, many, f"{len(found)}", "extra.deadline_bucket")
