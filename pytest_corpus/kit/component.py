@@ -39,10 +39,6 @@ def op_of(request: Any) -> str:
     return op if isinstance(op, str) else ""
 
 
-def _nobody(_component: str) -> None:
-    return None
-
-
 class Subject:
     """Sends requests of one component and reads the answers. Components subclass it with their requests."""
 
@@ -75,7 +71,7 @@ class Subject:
         self.settling = self.settling_type(self)
         self.editions = set(EDITIONS)
         self._fresh: list[AdapterClient] = []
-        self.beside: Callable[[str], Subject | None] = _nobody
+        self.beside: Callable[[str], Subject | None] = lambda _component: None
         """Another component of the same adapter by name; None where that is not tested."""
         self._tried: set[str] = set()
         self.unsettled: list[Exchange] = []
@@ -122,38 +118,33 @@ class Subject:
                 self.works(name)
 
     def audit(self, *, is_last: bool = False) -> Iterator[tuple[str, Violation, Exchange]]:
-        """What everything that was exchanged in the current test breaks, whatever it was asked for.
-
-        An exchange whose reports come late is judged again after a later test, at the latest after the last one.
-        """
+        """What the exchanges of the current test break, and the reports of earlier ones that came late."""
         for client in self.clients:
             for exchange in client.exchanges:
-                if exchange.component not in ("", self.component):  # another component's own tests judge it
-                    continue
+                if exchange.component not in ("", self.component):
+                    continue  # another component's own tests judge it
                 self.editions &= editions(exchange)
-                if exchange.recalled:
-                    continue
-                is_settled = exchange.reports.is_settled
-                yield from ((*finding, exchange) for finding in self.findings(exchange, with_reports=is_settled))
-                if not is_settled:
-                    self.unsettled.append(exchange)
+                if not exchange.recalled:
+                    settled = exchange.reports.is_settled
+                    self.unsettled += [] if settled else [exchange]
+                    yield from ((*finding, exchange) for finding in self.findings(exchange, with_reports=settled))
         if is_last and self.unsettled:
             self.client.late.settle()
         waiting, self.unsettled = self.unsettled, []
         for exchange in waiting:
             if exchange.reports.is_settled:
-                yield from ((*finding, exchange) for finding in report_findings(exchange, self._audit_context))
+                yield from ((*finding, exchange) for finding in report_findings(exchange, self._context))
             else:
                 self.unsettled.append(exchange)
 
     @property
-    def _audit_context(self) -> AuditContext:
-        client = self.client
-        return AuditContext(self.component, self.settings.edition, "metrics" in client.hooks, client.hears_logs)
+    def _context(self) -> AuditContext:
+        has_metrics, hears_logs = "metrics" in self.client.hooks, self.client.hears_logs
+        return AuditContext(self.component, self.settings.edition, has_metrics, hears_logs)
 
     def findings(self, exchange: Exchange, *, with_reports: bool = True) -> Iterator[Finding]:
         """Everything that an exchange breaks, as (requirement id, violation); its reports only if asked for."""
-        yield from audit(exchange, self._audit_context, with_reports=with_reports)
+        yield from audit(exchange, self._context, with_reports=with_reports)
         judge = self.audit_chunk if exchange.streaming else self.audit_payload
         for data in data_of(exchange, self.component):
             yield from judge(exchange.op.partition(".")[2], data)
@@ -263,11 +254,7 @@ class Subject:
         return [reply] if is_retryable(reply) and not planned else []
 
     def rivals(self) -> Rivals:
-        """Two plain writes that tell a replay from a second application.
-
-        Raises:
-            NotApplicable: the component stores nothing.
-        """
+        """Two plain writes that tell a replay from a second application; `NotApplicable` if it stores nothing."""
         raise NotApplicable(f"{self.component} stores nothing")
 
     def relieve(self, _reply: Reply | StreamReply) -> bool:
@@ -389,8 +376,8 @@ class Subject:
     @property
     def disturbances(self) -> int:
         """How often something failed for a reason that may pass: in all tests, and in answers of the current one."""
-        passing = sum(is_passing(exchange) for client in self.clients for exchange in client.exchanges)
-        return self.outages.interruptions + passing
+        made = (exchange for client in self.clients for exchange in client.exchanges)
+        return self.outages.interruptions + sum(map(is_passing, made))
 
 
 def holds(requirement: str, reply: Reply | StreamReply, subject: Subject) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from pytest_corpus.adapter.hooks.metrics import Count, Observation, RecordingSink
-from pytest_corpus.spec.errors import TAXONOMY
+from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
 from pytest_corpus.spec.words import STREAM_OUTCOME
 
 LATEST_S = 1.0
@@ -71,7 +71,7 @@ class Expected:
         facts = (
             bool(seen.component != self.component),
             self.failed is not None and seen.ok is self.failed,
-            bool(self.codes) and str(seen.code) not in self.codes,
+            str(seen.code) not in self.codes if self.codes else self.failed is False and names_error(str(seen.code)),
             isinstance(seen.ms, (int, float)) and bool(seen.ms > limit_ms),
         )
         return sum(facts) + len(given ^ self.labels)
@@ -81,7 +81,7 @@ class Expected:
         named = set(map(str, count.extra.values()))
         if self.codes:
             return named.isdisjoint(self.codes)
-        return self.failed is False and not named.isdisjoint(TAXONOMY)
+        return self.failed is False and any(map(names_error, named))
 
 
 @dataclass(slots=True, eq=False)
@@ -114,6 +114,11 @@ class Reports:
         if self.late is not None:
             self.late.wait_for(self, kind)
         return self
+
+
+def names_error(code: str) -> bool:
+    """True if a code is that of an error, or its name."""
+    return code in TAXONOMY or code in BY_CODE
 
 
 def is_outcome(count: Count) -> bool:
