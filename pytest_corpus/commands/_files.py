@@ -15,18 +15,10 @@ from pytest_corpus.commands import CommandError
 from pytest_corpus.commands._console import size
 from pytest_corpus.spec.wire_format import BOM
 
-STDIN = "-"
-"""The name of stdin."""
-
-MAX_BYTES = 64 * 1024 * 1024
-"""The default size limit of a document."""
-
-LINES = (".ndjson", ".jsonl")
-"""The suffixes of files with one document per line."""
-
-SUFFIXES = (".json", *LINES)
-"""The suffixes of the files that are read in a folder."""
-
+STDIN = "-"  # the name of stdin
+MAX_BYTES = 64 * 1024 * 1024  # the default size limit of a document
+LINES = (".ndjson", ".jsonl")  # the suffixes of files with one document per line
+SUFFIXES = (".json", *LINES)  # the suffixes of the files that are read in a folder
 _SNIFFED = 4096
 _SIGNATURES = (
     (b"\x1f\x8b", "is compressed with gzip; unpack it first"),
@@ -137,7 +129,8 @@ def _document(line: int | None, data: bytes) -> Document:
     if flaw is None:
         return Document(line, value)
     exact = "" if flaw.path or flaw.fault not in (Fault.UTF8, Fault.SYNTAX) else _syntax(data)
-    return Document(line, value, exact or f"{f'{flaw.path} ' if flaw.path else ''}{flaw.message}{_cure(data)}")
+    cure = "; save it without" if data.startswith(BOM) else ""
+    return Document(line, value, exact or f"{f'{flaw.path} ' if flaw.path else ''}{flaw.message}{cure}")
 
 
 def _syntax(data: bytes) -> str:
@@ -159,10 +152,6 @@ def _syntax(data: bytes) -> str:
         several = "; use --lines for a file with one document per line" if "after document" in error.msg else ""
         return f"is not JSON: {error.msg} {where}{several}".rstrip()
     return ""
-
-
-def _cure(data: bytes) -> str:
-    return "; save it without" if data.startswith(BOM) else ""
 
 
 def _too_large(limit: int) -> str:

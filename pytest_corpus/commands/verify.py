@@ -19,26 +19,17 @@ from pytest_corpus.reports.json_report import INTERNAL_REPORT_DIR
 from pytest_corpus.reports.reading import ReportError, read
 from pytest_corpus.spec.components import COMPONENTS
 
-EMBEDDED = "pytest_corpus.reference:all"
-"""The adapter that is verified if none is named."""
-
+EMBEDDED = "pytest_corpus.reference:all"  # the adapter that is verified if none is named
 EXIT_CODES = {0: FINE, 1: FINDINGS, 2: USAGE, 4: USAGE, 5: USAGE}
 """The exit code of the command for each of pytest's; with 2 and 5 nothing was verified. Others stay as they are."""
 
-UNPROVEN = 3
-"""The exit code if pytest succeeded, but no attestation shows that the suite ran."""
-
+UNPROVEN = 3  # the exit code if pytest succeeded, but no attestation shows that the suite ran
 _TELLING = frozenset(("--collect-only", "--co", "--help", "-h", "--version", "-V", "--markers", "--fixtures"))
 """Arguments that make pytest print something instead of running tests."""
 
 UNENDED = "it ended before the suite did"
-
-_PYTEST_INTERRUPTED = 2
-"""pytest's exit code after Ctrl-C or an error in the collection."""
-
-_PYTEST_FAILED = 3
-"""pytest's exit code of an internal error."""
-
+_PYTEST_INTERRUPTED = 2  # pytest's exit code after Ctrl-C or an error in the collection
+_PYTEST_FAILED = 3  # pytest's exit code of an internal error
 _APART = ("-p", "no:cacheprovider", "-p", "no:asyncio", "-p", "no:randomly")
 """Disables a cache in the current folder and plugins for other kinds of tests."""
 
@@ -91,7 +82,6 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _attestations(folder: Path) -> list[dict[str, Any]]:
-    """The report of each adapter."""
     found = []
     for path in sorted(folder.glob("attestation*.json")):
         with contextlib.suppress(ReportError):
@@ -104,7 +94,8 @@ def _unproven(given: argparse.Namespace, attestations: Sequence[dict[str, Any]])
     more = [*given.more, *os.environ.get("PYTEST_ADDOPTS", "").split()]
     if _TELLING.intersection(more):
         return ""
-    if not attestations or not all(_ran(each) for each in attestations):
+    tests = [[test for entry in each["requirements"] for test in entry["tests"]] for each in attestations]
+    if not all(tests) or not tests:
         return UNENDED
     if more:
         return ""
@@ -112,10 +103,6 @@ def _unproven(given: argparse.Namespace, attestations: Sequence[dict[str, Any]])
         return f"{len(attestations)} of {len(given.adapters)} adapters have an attestation"
     gaps = [gap for each in attestations if not each["complete"] for gap in each["gaps"]]
     return f"the run was not complete ({'; '.join(gaps)})" if gaps else ""
-
-
-def _ran(attestation: dict[str, Any]) -> bool:
-    return any(test for entry in attestation["requirements"] for test in entry["tests"])
 
 
 def _components(given: Sequence[str]) -> list[str]:
@@ -132,17 +119,14 @@ def _arguments(given: argparse.Namespace, components: list[str], folder: Path) -
     """Arguments that make pytest look for settings and tests in an empty folder, but run in the current one."""
     settings = folder / "pytest.ini"
     settings.write_text("[pytest]\n", encoding="utf-8")
-    found = ["-c", str(settings), f"--rootdir={Path.cwd()}", "-p", _plugin(), *_APART]
+    # The name by which pytest loads the plugin once, installed or not.
+    plugin = "corpus" if entry_points(group="pytest11", name="corpus") else "pytest_corpus.plugin"
+    found = ["-c", str(settings), f"--rootdir={Path.cwd()}", "-p", plugin, *_APART]
     found += [f"--corpus-adapter={spec}" for spec in given.adapters or [EMBEDDED]]
     if components:
         found.append(f"--corpus-components={','.join(components)}")
     found += [f"--corpus-report={path}" for path in given.reports]
     return [*found, *given.more, str(folder)]
-
-
-def _plugin() -> str:
-    """The name by which pytest loads the plugin once, installed or not."""
-    return "corpus" if entry_points(group="pytest11", name="corpus") else "pytest_corpus.plugin"
 
 
 def _pytest(arguments: list[str], folder: Path, output: TextIO | None = None) -> int:
@@ -181,7 +165,6 @@ def _note(text: str) -> None:
 
 
 def _signal(number: int) -> str:
-    """The name of a signal, if it has one here."""
     try:
         return signal.Signals(number).name
     except ValueError:

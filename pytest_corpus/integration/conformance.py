@@ -13,8 +13,8 @@ from pytest_corpus.integration.collecting.collection_hooks import CollectionHook
 from pytest_corpus.integration.concluding.conclusion_hooks import ConclusionHooks
 from pytest_corpus.integration.concluding.record_hooks import RecordHooks
 from pytest_corpus.integration.declaring.declaration_hooks import DeclarationHooks
+from pytest_corpus.integration.declaring.state import RunState
 from pytest_corpus.integration.running.execution_hooks import ExecutionHooks
-from pytest_corpus.integration.session.state import RunState
 from pytest_corpus.integration.xdist.distribution_hooks import DistributionHooks
 
 NAME = "corpus-conformance"
@@ -41,15 +41,19 @@ class Conformance:
         self.executing = ExecutionHooks(self.state)
         self.recording = RecordHooks(self.state)
         self.distributing = DistributionHooks(self.state)
-        self.concluding = ConclusionHooks(self.state, self.distributing)
+        self.concluding = ConclusionHooks(self.state, self.distributing, self.recording.findings)
         parts = (self.declaring, self.collecting, self.executing, self.recording, self.distributing, self.concluding)
         for part in parts:
             config.pluginmanager.register(part, f"{NAME}-{type(part).__name__.lower()}")
 
-    def begin(self) -> None:
-        """Do what is done at the start of a session, for a run that was declared later; a second call does nothing."""
+    def begin(self) -> RecordHooks:
+        """Do what is done at the start of a session, for a run that was declared later; return what takes reports.
+
+        A second call does nothing.
+        """
         self.concluding.pytest_sessionstart()
         self.declaring.pytest_sessionstart()
+        return self.recording
 
     def client(self, node: Any) -> AdapterClient:
         """The open adapter that a test speaks to: its own in the suite, else the only one declared."""

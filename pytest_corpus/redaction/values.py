@@ -17,8 +17,7 @@ from pytest_corpus.spec.operations import OPERATIONS
 from pytest_corpus.spec.user_content import LISTS, OBJECTS, TEXTS, VECTORS
 from pytest_corpus.spec.words import FINISH_REASONS, HEALTH_STATES, STREAM_OUTCOME, STREAMING_CODE, SUCCESS_CODES
 
-_WRITTEN_FREELY: Final = OBJECTS | TEXTS | VECTORS
-"""Keys at and below which anything may stand that a user wrote."""
+_WRITTEN_FREELY: Final = OBJECTS | TEXTS | VECTORS  # keys at and below which anything may stand that a user wrote
 
 _SECRET_KEY: Final = re.compile(
     r"secret|passw|authori[sz]|credential|cookie|bearer|signature|private|session|tenant|"
@@ -55,10 +54,6 @@ def shown(value: object, path: Iterable[object], rule: str) -> str:
         return "true" if value else "false"
     if not isinstance(value, int | float) or not open_to_view:
         return "a number" if isinstance(value, int | float) else ""
-    return _number(value)
-
-
-def _number(value: float) -> str:
     # Python refuses to write integers of thousands of digits.
     if isinstance(value, int) and value.bit_length() > 128:
         return f"an integer of {value.bit_length()} bits"
@@ -67,6 +62,8 @@ def _number(value: float) -> str:
 
 def printable(text: str) -> str:
     """Text of which no character moves the cursor or changes the terminal."""
+    if text.isprintable():
+        return text
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
 
 

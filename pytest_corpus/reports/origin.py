@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
-GIT_PATIENCE_S = 2.0
-"""The time limit of git, in seconds."""
-
+GIT_PATIENCE_S = 2.0  # the time limit of git, in seconds
 _COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _PLAIN = re.compile(r"[A-Za-z0-9_.#:/+-]{1,80}")
 
@@ -86,7 +84,7 @@ def _of_git(folder: Path) -> str | None:
 
 
 def _public(address: str) -> str:
-    """An address without what may be secret in it: user, password, query and fragment; empty where it is none."""
+    """An address without user, password, query and fragment, which may be secret; empty if it is not one."""
     parts = urlsplit(address)
     plain = all(char.isprintable() and char not in ' "<>\\^`{|}' for char in address) and address.isascii()
     if parts.scheme not in ("http", "https") or not parts.hostname or not plain:

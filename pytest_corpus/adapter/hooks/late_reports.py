@@ -6,8 +6,6 @@ waits. Reports are assigned to calls by their operation and outcome, in the orde
 looks at a report waits for it. An adapter that reports at once is never waited for.
 """
 
-from __future__ import annotations
-
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
@@ -91,7 +89,7 @@ class Reports:
     observations: list[Observation] = field(default_factory=list)
     counts: list[Count] = field(default_factory=list)
     call: Expected = field(default_factory=Expected)
-    late: LateReports | None = None
+    late: "LateReports | None" = None
 
     def lacks(self, kind: str) -> bool:
         """True if a report of this kind belongs to the call and has not come."""
@@ -109,7 +107,7 @@ class Reports:
         """True if nothing more can come."""
         return self.late is None or self.late.is_settled(self)
 
-    def awaited(self, kind: str) -> Reports:
+    def awaited(self, kind: str) -> "Reports":
         """Wait for the report of a kind, if it has to come."""
         if self.late is not None:
             self.late.wait_for(self, kind)

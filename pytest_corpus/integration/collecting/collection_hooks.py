@@ -9,11 +9,11 @@ import pytest
 from pytest_corpus import resources
 from pytest_corpus.integration.collecting import nodes as collect
 from pytest_corpus.integration.collecting import order as ordering
+from pytest_corpus.integration.declaring.adapters import Adapter
 from pytest_corpus.integration.declaring.declaration_hooks import DeclarationHooks
+from pytest_corpus.integration.declaring.properties import REORDERED, USAGE_ERROR
+from pytest_corpus.integration.declaring.state import RunState
 from pytest_corpus.integration.declaring.suite import Suite
-from pytest_corpus.integration.session.adapter_kinds import Adapter
-from pytest_corpus.integration.session.properties import REORDERED, USAGE_ERROR
-from pytest_corpus.integration.session.state import RunState
 from pytest_corpus.verdict.ledger import ledger_key
 
 

@@ -13,18 +13,15 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.integration.session.adapter_kinds import Adapter
-from pytest_corpus.integration.session.node_ids import repetition_in, unrepeated
+from pytest_corpus.integration.declaring.adapters import Adapter
+from pytest_corpus.integration.options.node_ids import repetition_in, unrepeated
 from pytest_corpus.kit.target import FOUNDATIONS
 from pytest_corpus.suites import modules_of
 from pytest_corpus.suites.inventory import tests
 from pytest_corpus.verdict.ledger import ledger_key
 
-REPETITION = "corpus_repetition"
-"""The fixture in which a test's repetition travels."""
-
-OWNER = pytest.StashKey[tuple[Adapter, str]]()
-"""On a conformance item: the adapter and the component that it tests."""
+REPETITION = "corpus_repetition"  # the fixture in which a test's repetition travels
+OWNER = pytest.StashKey[tuple[Adapter, str]]()  # on a conformance item: the adapter and the component that it tests
 
 
 class Anchor(pytest.File):

@@ -8,16 +8,17 @@ import pytest
 
 from pytest_corpus.adapter.opening import address
 from pytest_corpus.integration.concluding import github, progress
-from pytest_corpus.integration.concluding.exits import TERMINATED, Exits, uninterrupted
+from pytest_corpus.integration.concluding.exits import TERMINATED, USUAL_ENDS, Exits, uninterrupted
+from pytest_corpus.integration.concluding.findings import Findings
 from pytest_corpus.integration.concluding.history import since_the_last_run
 from pytest_corpus.integration.concluding.placeholders import Placeholders
 from pytest_corpus.integration.concluding.result import RunResult
 from pytest_corpus.integration.concluding.screen import Screen
+from pytest_corpus.integration.declaring.adapters import Adapter
+from pytest_corpus.integration.declaring.state import RunState
 from pytest_corpus.integration.options.profiles import on_github
 from pytest_corpus.integration.running import messages
 from pytest_corpus.integration.running import rerun as rerunning
-from pytest_corpus.integration.session.adapter_kinds import Adapter
-from pytest_corpus.integration.session.state import RunState
 from pytest_corpus.integration.xdist.distribution_hooks import DistributionHooks
 from pytest_corpus.redaction.secrets import masked, secret_values
 from pytest_corpus.redaction.values import printable
@@ -30,8 +31,8 @@ from pytest_corpus.verdict.ledger import Ledger
 class ConclusionHooks:
     """The hooks at the start and at the end of a run."""
 
-    def __init__(self, state: RunState, distributing: DistributionHooks) -> None:
-        self.state, self.distributing = state, distributing
+    def __init__(self, state: RunState, distributing: DistributionHooks, findings: Findings) -> None:
+        self.state, self.distributing, self.findings = state, distributing, findings
         self.result: RunResult | None = None
         self._placeholders = Placeholders(state.options.reports)
         self._exits = Exits()
@@ -40,7 +41,6 @@ class ConclusionHooks:
 
     @property
     def _concludes(self) -> bool:
-        """True if this process computes the verdicts."""
         return self.state.worker is None and not self.state.config.option.collectonly
 
     @pytest.hookimpl(tryfirst=True)
@@ -60,8 +60,14 @@ class ConclusionHooks:
     def pytest_report_header(self) -> list[str]:
         options = self.state.options
         known = self.state.adapters.known.values()
+
+        def shown(declared: str) -> str:  # without the secret parts of an address
+            label, spec = address.split_label(declared) or ("", "")
+            plain = address.shown(spec) if spec else declared
+            return plain if label in ("", plain) else f"{label}={plain}"
+
         return [
-            *(f"corpus: {_shown(declared)}" for declared in options.adapters),
+            *(f"corpus: {shown(declared)}" for declared in options.adapters),
             *(f"corpus client: {declared}" for declared in options.clients),
             f"corpus seed: {options.seed}, profile: {options.profile.name}",
             f"corpus run: {self.state.adapters.run}",
@@ -121,7 +127,7 @@ class ConclusionHooks:
             self.state.started_at,
             time.monotonic() - self.state.started,
             interrupted=given not in USUAL_ENDS,
-            findings=self.state.findings,
+            findings=self.findings,
             commands={adapter.label: self._again(adapter) for adapter in chosen},
             bundles=self.state.config.pluginmanager.get_plugin("corpus-bundles-concluding"),
         )
@@ -147,7 +153,6 @@ class ConclusionHooks:
                 yield said
 
     def _again(self, adapter: Adapter) -> str:
-        """The command that runs the suite of an adapter again."""
         by_option = adapter in self.state.by_option
         again = rerunning.command(self.state.config, adapter, by_option=by_option)
         again += f" --corpus-shard={shard}" if (shard := self.state.options.shard) else ""
@@ -167,7 +172,7 @@ class ConclusionHooks:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> Generator[None, object, object]:
         if self.result is None:
             return (yield)
-        screen = Screen(terminalreporter, self.state.options, self.state.findings)
+        screen = Screen(terminalreporter, self.state.options, self.findings)
         screen.show_findings(self.result)
         try:
             with screen.without_own():
@@ -193,17 +198,3 @@ class ConclusionHooks:
                 self._placeholders.remove(self.result.paths if self.result else ())
         finally:
             self._exits.leave()
-
-
-USUAL_ENDS = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
-"""The exit codes of a run that pytest finished."""
-
-
-def _shown(declared: str) -> str:
-    """A declaration for the header of a run, without the secret parts of an address."""
-    found = address.split_label(declared)
-    if found is None:
-        return declared
-    label, spec = found
-    shown = address.shown(spec)
-    return shown if label == shown else f"{label}={shown}"

@@ -7,8 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-TERMINATED = 128 + signal.SIGTERM
-"""The exit code of a run that SIGTERM ended, as shells have it."""
+import pytest
+
+USUAL_ENDS = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
+"""The exit codes of a run that pytest finished."""
+
+TERMINATED = 128 + signal.SIGTERM  # the exit code of a run that SIGTERM ended, as shells have it
 
 
 @contextmanager

@@ -4,10 +4,11 @@ from collections.abc import Generator
 
 import pytest
 
+from pytest_corpus.integration.concluding.findings import Findings
 from pytest_corpus.integration.concluding.progress import Progress
+from pytest_corpus.integration.declaring.properties import EVIDENCE, RECORD, USAGE_ERROR
+from pytest_corpus.integration.declaring.state import RunState, UnusableDeclaration
 from pytest_corpus.integration.running import messages, presentation
-from pytest_corpus.integration.session.properties import EVIDENCE, RECORD, USAGE_ERROR
-from pytest_corpus.integration.session.state import RunState, UnusableDeclaration
 from pytest_corpus.verdict.ledger import Ledger, TestRecord
 
 
@@ -15,7 +16,7 @@ class RecordHooks:
     """The part of the plugin to which reports arrive: in the process that concludes the run."""
 
     def __init__(self, state: RunState) -> None:
-        self.state = state
+        self.state, self.findings = state, Findings()
         self._progress = Progress()
         self._arrived: dict[str, tuple[Ledger, str]] = {}
 
@@ -41,7 +42,7 @@ class RecordHooks:
         ledger = self.state.ledger(record.adapter)
         ledger.reported(record, agrees=report.outcome == shown and not hasattr(report, "wasxfail"))
         self._arrived[report.nodeid] = (ledger, record.key)
-        self.state.findings.take(record, report)
+        self.findings.take(record, report)
         # Properties that JUnit files show are for people.
         report.user_properties[:] = [pair for pair in report.user_properties if pair[0] not in (RECORD, EVIDENCE)]
         self._progress.report(self.state.config)

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.integration.concluding.findings import Findings, Seen
 from pytest_corpus.integration.concluding.result import RunResult
 from pytest_corpus.integration.options.run_options import Options
 from pytest_corpus.integration.running.messages import Shown
-from pytest_corpus.integration.session.findings import Findings, Seen
 from pytest_corpus.reports import priority, terminal
 from pytest_corpus.reports.finding_text import block, got, one_line
 from pytest_corpus.reports.terminal import Detail, Line
@@ -101,7 +101,6 @@ class Screen:
         return groups
 
     def _wants(self, status: Status) -> bool:
-        """True if a violation counts, or was asked for."""
         binding = status.status == "violated" and status.requirement.level in counted(self.options.level)
         return binding or self.verbosity > 0 or bool(self.options.globs)
 

@@ -12,13 +12,14 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exceptions import BudgetSpent, DeclarationError, Unresponsive, WriteForbidden
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.usage.budget import Spending
 from pytest_corpus.integration.collecting.nodes import requirement_of, test_of
+from pytest_corpus.integration.declaring.adapters import Adapter
+from pytest_corpus.integration.options.node_ids import repetition_in
 from pytest_corpus.integration.running.evidence import FindingContext, context_secrets, without_secrets
-from pytest_corpus.integration.session.adapter_kinds import Adapter
-from pytest_corpus.integration.session.node_ids import repetition_in
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Outage, Undecided, Violation
 from pytest_corpus.kit.root_causes import RootCauses
@@ -27,8 +28,7 @@ from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.verdict.ledger import Finding, Outcome, TestRecord
 
-RUNS = 3
-"""The most runs of a test that fails while its provider fails."""
+RUNS = 3  # the most runs of a test that fails while its provider fails
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class TestExecution:
             started, calls = time.monotonic(), self.target.calls
             observed, ending = Observed(), UNFINISHED
             try:
-                self.target.begin()
+                self._begin(1)
                 ending = self._judged(function, arguments, observed)
             except Exception as error:
                 ending = Ending("error", raised=error)
@@ -167,6 +167,12 @@ class TestExecution:
         return self.result
 
     # -- the body --------------------------------------------------------------------------------------
+
+    def _begin(self, run: int) -> None:
+        """Begin a run of the test: what it sends depends on the seed, the test and the answers alone."""
+        scope = f"{test_of(self.item)} {repetition_in(self.item.nodeid)} {run}"
+        inputs.begin(self.adapter.options.seed, scope, self.adapter.settings.worker)
+        self.target.begin(unlearn=run > 1)
 
     def _judged(self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Observed) -> Ending:
         """Run the body and audit its exchanges, however it ends."""
@@ -230,7 +236,7 @@ class TestExecution:
                         raise
                     raise Outage(self.target.outages.said) from outcome
                 self.target.close_fresh()
-                self.target.begin(unlearn=True)
+                self._begin(RUNS - left + 1)
             else:
                 return
 
@@ -284,7 +290,6 @@ class TestExecution:
 
     @property
     def _place(self) -> str:
-        """The adapter and the component of the findings."""
         return f"{self.adapter.label}/{self.component}"
 
     def _cause(self, requirement: str, violation: Violation) -> Blocked | None:

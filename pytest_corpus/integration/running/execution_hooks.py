@@ -1,19 +1,19 @@
 """Hooks that run the tests of a suite and put the outcome into pytest's report."""
 
+import gc
 from collections.abc import Generator
 from typing import Any
 
 import pytest
 
 from pytest_corpus.integration.collecting import nodes as collect
+from pytest_corpus.integration.declaring.state import RunState
 from pytest_corpus.integration.running import presentation
 from pytest_corpus.integration.running import rerun as rerunning
 from pytest_corpus.integration.running.execution import TestExecution
-from pytest_corpus.integration.session.state import RunState
 from pytest_corpus.kit.fixtures import SUBJECT
 
-EXECUTION = pytest.StashKey[TestExecution]()
-"""On a conformance item: the execution in progress."""
+EXECUTION = pytest.StashKey[TestExecution]()  # on a conformance item: the execution in progress
 
 
 class ExecutionHooks:
@@ -26,6 +26,12 @@ class ExecutionHooks:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, nextitem: pytest.Item | None) -> None:
         self._following = nextitem
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_finish(self) -> None:
+        """Spare garbage collections what lives as long as the process: modules, schemas, tests."""
+        if not gc.get_freeze_count():
+            gc.freeze()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
@@ -64,7 +70,6 @@ class ExecutionHooks:
         return report
 
     def _rerun(self, item: pytest.Item, requirement: str) -> str:
-        """The command that shows a finding of a test again."""
         own = collect.owner(item)
         assert own is not None
         by_option = own[0] in self.state.by_option

@@ -5,11 +5,11 @@ from typing import Any, Literal
 
 import pytest
 
+from pytest_corpus.integration.declaring.properties import EVIDENCE, RECORD, STATUS
 from pytest_corpus.integration.options.run_options import Options
 from pytest_corpus.integration.running import messages
 from pytest_corpus.integration.running.evidence import EvidenceCapture
 from pytest_corpus.integration.running.execution import Result, TestExecution
-from pytest_corpus.integration.session.properties import EVIDENCE, RECORD, STATUS
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.verdict import evidence
 from pytest_corpus.verdict.ledger import UNRELIABLE, Finding, TestRecord
@@ -86,7 +86,6 @@ def _evidence(
 
 
 def _captured(report: pytest.TestReport, shown: str) -> list[tuple[str, str]]:
-    """The captured sections of a test that `--show-capture` shows."""
     return [pair for pair in report.sections if shown == "all" or shown in pair[0]]
 
 
@@ -105,7 +104,6 @@ def _counting(record: TestRecord, options: Options) -> list[Finding]:
 
 
 def _agrees(result: Result, seen: BaseException | None, report: pytest.TestReport) -> bool:
-    """True if pytest saw the test end as it did."""
     if result.record.broken_off or hasattr(report, "wasxfail") or seen is not result.raised:
         return False
     return report.outcome == ("passed" if seen is None else "failed")

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
+from pytest_corpus.integration.declaring.adapters import Adapter
 from pytest_corpus.integration.options.checks import OF_BUNDLES
 from pytest_corpus.integration.options.table import OPTIONS, setting
-from pytest_corpus.integration.session.adapter_kinds import Adapter
 
 NOT_REPEATED = frozenset(
     ("adapter", "client", "requirement", "report", "seed", "shard", "update-deviations", *OF_BUNDLES)

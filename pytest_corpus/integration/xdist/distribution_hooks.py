@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.integration.session.properties import BUDGET, RECORD, REORDERED, RUN, USAGE_ERROR
-from pytest_corpus.integration.session.state import RunState
+from pytest_corpus.integration.declaring.properties import BUDGET, RECORD, REORDERED, RUN, USAGE_ERROR
+from pytest_corpus.integration.declaring.state import RunState
 
 
 class DistributionHooks:

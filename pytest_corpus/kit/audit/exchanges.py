@@ -90,14 +90,14 @@ def audit(exchange: Exchange, context: AuditContext, *, with_reports: bool) -> I
             yield expect.ENVELOPE, Violation("a success or an error envelope", described(body))
     if with_reports and context.has_metrics:
         yield from telemetry_findings(exchange, context.component)
-    yield from leak_findings(exchange, exchange.logs if context.hears_logs else (), with_reports=with_reports)
+    yield from leak_findings(exchange, hears_logs=context.hears_logs, with_reports=with_reports)
 
 
 def report_findings(exchange: Exchange, context: AuditContext) -> Iterator[Finding]:
     """Everything that the reports of an exchange break."""
     if context.has_metrics:
         yield from telemetry_findings(exchange, context.component)
-    yield from leak_findings(exchange, (), with_reports=True)
+    yield from leak_findings(exchange, hears_logs=False, with_reports=True)
 
 
 def time_of(exchange: Exchange, frame: Frame) -> str:
@@ -149,7 +149,7 @@ def _is_finite(frame: Frame) -> bool:
 
 
 def _stream_findings(exchange: Exchange, context: AuditContext) -> Iterator[Finding]:
-    from pytest_corpus.validation.streams.validate import validate_frames
+    from pytest_corpus.validation.streams.engine import validate_frames
 
     for number, frame in enumerate(exchange.frames, start=1):
         if frame.size > MAX_FRAME_BYTES:

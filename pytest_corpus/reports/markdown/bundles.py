@@ -6,12 +6,11 @@ from typing import Any
 from pytest_corpus.reports import bundle_view
 from pytest_corpus.reports.markdown.text import cell, code
 
-LONGEST = 50
-"""Cases that are listed of a bundle."""
+LONGEST = 50  # cases that are listed of a bundle
 
 
 def bundles(document: Mapping[str, Any]) -> str:
-    """The section on bundles; empty where there is none."""
+    """The section on bundles; empty if there are none."""
     found = bundle_view.sections(document)
     return "\n".join(("### Behaviour bundles", "", *_table(found), *_details(found))) if found else ""
 

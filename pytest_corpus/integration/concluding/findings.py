@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from pytest_corpus.integration.session.properties import EVIDENCE
+from pytest_corpus.integration.declaring.properties import EVIDENCE
 from pytest_corpus.verdict import evidence
 from pytest_corpus.verdict.evidence import Evidence
 from pytest_corpus.verdict.ledger import Finding, TestRecord

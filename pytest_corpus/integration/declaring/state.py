@@ -3,6 +3,8 @@
 import json
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,13 +13,10 @@ import pytest
 from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.adapter.opening.factory import split_label
 from pytest_corpus.adapter.usage.budget import Budget, Spending
-from pytest_corpus.integration.options import run_options
-from pytest_corpus.integration.session import node_ids
-from pytest_corpus.integration.session.adapter_kinds import Adapter
-from pytest_corpus.integration.session.adapters import Adapters
-from pytest_corpus.integration.session.findings import Findings
-from pytest_corpus.integration.session.node_ids import NodeId
-from pytest_corpus.integration.session.properties import BUDGET, RECORD
+from pytest_corpus.integration.declaring.adapters import Adapter, Adapters
+from pytest_corpus.integration.declaring.properties import BUDGET, RECORD
+from pytest_corpus.integration.options import node_ids, run_options
+from pytest_corpus.integration.options.node_ids import NodeId
 from pytest_corpus.redaction.secrets import masked, secret_values
 from pytest_corpus.redaction.values import printable
 from pytest_corpus.verdict.ledger import Ledger
@@ -48,7 +47,6 @@ class RunState:
         self.adapters = Adapters(self.options, self.spending, json.loads(given.get(RECORD, "{}")), self.worker)
         self.by_option: list[Adapter] = []
         self.reported: set[tuple[str, str]] = set()
-        self.findings = Findings()
         self.started_at = datetime.now(UTC).isoformat(timespec="seconds")
         self.started = time.monotonic()
         self.usage_error = False
@@ -73,6 +71,14 @@ class RunState:
         line = printable(masked(text, secret_values(os.environ)))
         return UnusableDeclaration(line) if self.worker is not None else pytest.UsageError(line)
 
+    @contextmanager
+    def usage_errors(self) -> Iterator[None]:
+        """Turn a declaration that cannot be used into a usage error."""
+        try:
+            yield
+        except DeclarationError as error:
+            raise self.usage(error) from None
+
     def unusable_here(self, error: pytest.Collector.CollectError) -> str:
         """One clear line of a worker in which something cannot be tested that the controller has opened."""
         assert self.worker is not None
@@ -87,10 +93,8 @@ class RunState:
         if self.config.option.collectonly and (adapter.components or self.options.components):
             adapter.components = adapter.components or self.options.components
             return adapter
-        try:
+        with self.usage_errors():
             adapter.open()
-        except DeclarationError as error:
-            raise self.usage(error) from None
         return adapter
 
     def ledger(self, label: str) -> Ledger:

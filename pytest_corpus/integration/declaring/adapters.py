@@ -1,4 +1,4 @@
-"""The kinds of things under test: adapters and client libraries, each opened, called and closed in its way."""
+"""The adapters and client libraries of a run: declared, opened on demand, called, closed at the end."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import importlib
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,8 +15,12 @@ from pytest_corpus.adapter.client_library import ClientLibrary
 from pytest_corpus.adapter.event_loop.closing import ClosingBudget
 from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive, WriteForbidden
 from pytest_corpus.adapter.facts import Capabilities
+from pytest_corpus.adapter.opening import address
+from pytest_corpus.adapter.opening import factory as factories
+from pytest_corpus.adapter.opening.remote import RemoteFactory
 from pytest_corpus.adapter.usage.budget import Spending
 from pytest_corpus.adapter.usage.meter import Meter
+from pytest_corpus.integration.declaring.properties import RUN
 from pytest_corpus.integration.options.run_options import Options
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import Outage
@@ -32,8 +36,8 @@ from pytest_corpus.suites import CHAPTERS, CLIENT_CHAPTERS
 from pytest_corpus.suites.wire.component import ClientTarget
 from pytest_corpus.verdict.ledger import Ledger
 
-OPENING_PAUSES_S = (0.1, 1.0, 4.0)
-"""The pauses before capabilities that failed in a retryable way are requested again (R114)."""
+OPENING_PAUSES_S = (0.0, 0.1, 1.0, 4.0)
+"""The pauses before capabilities are requested, again if they failed in a retryable way (R114)."""
 
 
 @dataclass(frozen=True)
@@ -200,10 +204,8 @@ class FactoryAdapter(Adapter):
         self.client = client.open(named or tuple(CHAPTERS))
         answers = {name: self._ask(client, name) for name in named or decided or CHAPTERS}
         self.components = tuple(named or decided or self._choose(answers))
-        for component in self.components:
-            document = answers[component].document
-            if document is not None:
-                self.capabilities[component] = document
+        documents = {component: answers[component].document for component in self.components}
+        self.capabilities |= {component: each for component, each in documents.items() if each is not None}
         client.forget()
         return True
 
@@ -212,12 +214,10 @@ class FactoryAdapter(Adapter):
             return Answer(None)
         request = {"op": f"{component}.capabilities", "ctx": {}, "args": {}}
         try:
-            reply = Reply(client.send(request, component))
             for pause_s in OPENING_PAUSES_S:
-                if not is_retryable(reply):
-                    break
                 time.sleep(pause_s)
-                reply = Reply(client.send(request, component))
+                if not is_retryable(reply := Reply(client.send(request, component))):
+                    break
         except Unresponsive:
             return Answer(None, broken=True)
         if reply.is_success and isinstance(reply.result, dict):
@@ -257,7 +257,7 @@ class FactoryAdapter(Adapter):
         settings = Settings(
             options.seed,
             options.edition,
-            "-".join(filter(None, (run.run, run.worker))),
+            run.run,
             options.dialects,
             options.write_delay,
             remembers=options.repeat == 1,
@@ -299,3 +299,74 @@ class TestedClient(Adapter):
 
     def _close(self) -> Iterator[str]:
         yield from self._library.close()
+
+
+class Adapters:
+    """Opens adapters on demand and keeps them until `close`."""
+
+    def __init__(
+        self,
+        options: Options,
+        spending: Spending,
+        decided: Mapping[str, tuple[str, ...]] | None = None,
+        worker: Mapping[str, Any] | None = None,
+    ) -> None:
+        given = worker or {}
+        self.known: dict[str, Adapter] = {}
+        self.run = str(given.get(RUN) or new_run())
+        name, workers = str(given.get("workerid", "")), int(given.get("workercount", 1))
+        self._settings = RunSettings(options, spending, decided or {}, self.run, name, workers)
+
+    def declare(self, factory: Callable[..., Any] | str, declared: str, label: str) -> Adapter:
+        """Add an adapter under a label of its own.
+
+        Raises:
+            DeclarationError: the factory cannot be found, or the label is taken.
+        """
+        if isinstance(factory, str) and address.scheme_of(factory):
+            parsed, connection = address.parse(factory), self._settings.options.connection
+            remote = RemoteFactory(parsed, connection)
+            remote.check()
+            declaration = Declaration(label, remote, parsed.shown, in_process=False, startup_s=connection.startup_s)
+            return self._add(FactoryAdapter(declaration, self._settings))
+        found = factories.resolve(factory) if isinstance(factory, str) else factory
+        if not callable(found):
+            raise DeclarationError(declared, f"a {type(found).__name__} is declared, which is not a factory")
+        return self._add(FactoryAdapter(Declaration(label, found, declared), self._settings))
+
+    def declare_client(self, declared: str, label: str) -> Adapter:
+        """Add a client library under a label of its own.
+
+        Raises:
+            DeclarationError: it cannot be found, or the label is taken.
+        """
+        try:
+            found = factories.find(declared)
+            return self._add(TestedClient(found, Declaration(label, lambda: found, declared), self._settings))
+        except DeclarationError as error:
+            error.kind = TestedClient.kind
+            raise
+
+    def at(self, label: str) -> Adapter:
+        """The adapter of a label, which perhaps only the workers of a distributed run know."""
+        return self.known.get(label) or self._add(Adapter(Declaration(label, Adapter, label), self._settings))
+
+    def _add(self, adapter: Adapter) -> Adapter:
+        if (label := adapter.label) in self.known:
+            declared = adapter.declaration.declared
+            raise DeclarationError(declared, f"the name {label!r} is taken", "give it another: label=module:factory")
+        self.known[label] = adapter
+        return adapter
+
+    def close(self) -> list[str]:
+        """Clean up and close every open adapter; return a warning for each failure, raise nothing.
+
+        Ctrl-C during closing skips the remaining adapters.
+        """
+        warnings: list[str] = []
+        try:
+            for adapter in self.known.values():
+                warnings += (f"{adapter.kind} {adapter.label}: {failure}" for failure in adapter.close())
+        except KeyboardInterrupt:
+            warnings.append("closing was interrupted")
+        return warnings
