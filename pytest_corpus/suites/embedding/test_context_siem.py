@@ -5,18 +5,20 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import expired, plain
 from pytest_corpus.kit.audit.leaks import gives_away
 from pytest_corpus.kit.audit.telemetry import names_outcome, outcomes
 from pytest_corpus.kit.component import Subject, holds
 from pytest_corpus.kit.fixtures import rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable
-from pytest_corpus.kit.reply import StreamReply
-from pytest_corpus.kit.requests import canary, in_ms
+from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.embedding.support.answers import failures_of
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
 from pytest_corpus.suites.embedding.support.requests import OPERATIONS
 from pytest_corpus.suites.embedding.support.scenarios.batches import several
 from pytest_corpus.suites.embedding.support.texts import FILLER
+from pytest_corpus.suites.shared.claims.bad_requests import wrongly_typed
 from pytest_corpus.suites.shared.claims.cancelling import Cancelling as TestCancelling
 from pytest_corpus.suites.shared.claims.context import Context as TestContext
 from pytest_corpus.suites.shared.claims.context import Observability as TestObservability
@@ -41,16 +43,16 @@ class TestStreamObservability(StreamObservability):
         """Finished, refused and expired streams are reported exactly once."""
         name = subject.principal_stream
         subject.require(name)
-        args = subject.requests.wrong_types(name) if outcome == "refused" else subject.requests.distinct(name)
-        ctx = {"deadline_ms": in_ms(-60_000)} if outcome == "expired" else {}
-        stream = subject.stream(name, args, ctx)
+        stream = {"finished": plain, "refused": wrongly_typed, "expired": expired}[outcome](subject, name)
         expect.readable(stream)
         holds(requirement, stream, subject) if requirement == "COM-OBS-3" else counted_once(stream)
 
     @pytest.mark.requirement("EMB-OBS-2")
     def test_a_finished_stream_is_not_counted_as_an_error(self, subject: Subject) -> None:
         """No label of the outcome counter of a finished stream names an error."""
-        stream = expect.finished(subject.stream(subject.principal_stream))
+        stream = plain(subject, subject.principal_stream)
+        assert isinstance(stream, StreamReply)
+        expect.finished(stream)
         counted = outcomes(stream.exchange)
         if not counted:
             raise NotApplicable("no final outcome is counted, which is a finding of its own")
@@ -115,7 +117,7 @@ def test_no_content_in_the_failures_of_a_batch(embedding: Embedding) -> None:
         expect.that(not gives_away(said, secret), "nothing of the content", "a part of it", "result.failed_texts")
 
 
-def counted_once(stream: StreamReply) -> Any:
+def counted_once(stream: Reply | StreamReply) -> Any:
     """The final outcome of a stream is counted exactly once."""
     expect.readable(stream)
     counted = outcomes(stream.exchange)

@@ -43,7 +43,7 @@ def test_a_longer_text_never_has_fewer_tokens(embedding: Embedding, alphabet: st
 def test_the_beginnings_of_a_sentence_count_less(embedding: Embedding) -> None:
     """Along the beginnings of one sentence the count never falls, whichever listed model counts."""
     for number, model in enumerate(counting(embedding)):
-        tokens.never_falls(embedding, SENTENCE, range(1, len(SENTENCE) + 1, 20 if number else 4), model=model)
+        tokens.never_falls(embedding, SENTENCE, range(1, len(SENTENCE) + 1, 40 if number else 6), model=model)
 
 
 @pytest.mark.requirement("EMB-TOKENS-2")

@@ -14,8 +14,8 @@ from pytest_corpus.suites.llm.support.scenarios.completions import completing, l
 from pytest_corpus.suites.shared.claims import tokens
 from pytest_corpus.suites.shared.claims.tokens import NO_STRINGS, SENTENCE, UNICODE
 
-ENDS = sorted({*range(1, len(SENTENCE) + 1, 6), *range(len(SENTENCE) - 12, len(SENTENCE) + 1)})
-"""The ends of beginnings of the sentence: every sixth character, and each of the joined ones at its end."""
+ENDS = sorted({*range(1, len(SENTENCE) + 1, 12), *range(len(SENTENCE) - 12, len(SENTENCE) + 1)})
+"""The ends of beginnings of the sentence: every twelfth character, and each of the joined ones at its end."""
 
 FEW_TOKENS, PART = 8, 5
 """The number of tokens, or the fraction (a fifth), by which a count may differ from the usage: it is an estimate."""
@@ -46,7 +46,7 @@ def test_the_count_of_every_listed_model_never_falls(llm: LLM) -> None:
     """Along the beginnings of one sentence the count never falls, whichever listed model counts."""
     llm.require("count_tokens")
     for number, model in enumerate(completing(llm, "supports_count_tokens")):
-        tokens.never_falls(llm, SENTENCE, range(1, len(SENTENCE) + 1, 20) if number else ENDS, model=model)
+        tokens.never_falls(llm, SENTENCE, range(1, len(SENTENCE) + 1, 40) if number else ENDS, model=model)
 
 
 @pytest.mark.requirement("LLM-TOKENS-2")

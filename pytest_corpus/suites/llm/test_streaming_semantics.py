@@ -16,15 +16,16 @@ from pytest_corpus.suites.llm.support.capabilities import OPTIONAL, PERMANENT
 from pytest_corpus.suites.llm.support.component import LLM, SCRIPTS, llm
 from pytest_corpus.suites.llm.support.requests import user
 from pytest_corpus.suites.llm.support.scenarios.completions import (
-    accepted,
     beyond,
     cold,
     completing,
     overran,
     refused_as_too_long,
+    taken,
     well_formed,
     within,
 )
+from pytest_corpus.suites.shared.claims.context import works
 from pytest_corpus.suites.shared.claims.streaming import Streaming as TestStreaming
 
 
@@ -108,9 +109,9 @@ def test_every_listed_model_streams(llm: LLM) -> None:
 def test_optional_arguments_of_a_stream_are_accepted(llm: LLM, name: str) -> None:
     """Each optional argument alone, and all together, with valid values, unless it is refused permanently unclaimed."""
     llm.require("stream")
-    stream = llm.known_stream(**accepted(llm, name, "stream"))
+    stream = taken(llm, name, "stream")
     llm.fits(stream)
-    expect.finished(stream, f"{name} to be accepted")
+    works(stream, f"{name} to be accepted")
 
 
 @pytest.mark.requirement("LLM-STREAM-7")

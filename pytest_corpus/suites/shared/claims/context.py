@@ -74,8 +74,7 @@ class Context:
         for name in subject.working():
             every = {key: value for each in UNKNOWN.values() for key, value in each.items()}
             together = cached(subject, ("unknown", name), partial(subject.invoke, name, ctx=every))
-            alone = name == subject.principal or together.is_error
-            reply = subject.invoke(name, ctx=unknown) if alone else together
+            reply = subject.invoke(name, ctx=unknown) if together.is_error else together
             if closed(subject, reply):
                 raise NotApplicable("the context of edition 1.0.0 is closed, and unknown keys in it are refused")
             works(reply, f"{name} to ignore unknown keys in ctx")
@@ -104,7 +103,7 @@ class Context:
         subject.require(subject.principal)
         for name in subject.working():
             together = in_full_context(subject, name)[0]
-            alone = key != "all" and (name == subject.principal or together.is_error)
+            alone = key != "all" and together.is_error
             ctx = {key: together.exchange.request["ctx"].get(key)}
             works(subject.invoke(name, ctx=ctx) if alone else together, f"{name} to accept ctx.{key}")
 
@@ -302,9 +301,14 @@ def failed_stream(subject: Subject, *, at_chunk: int = 0) -> StreamReply:
         subject.require(subject.principal_stream)
         return subject.stream(subject.principal_stream, subject.requests.wrong_types(subject.principal_stream))
     name = subject.principal_stream
-    _, stream = subject.with_fault(
-        "unavailable", name, lambda fresh: fresh.stream(name, fresh.requests.long(name)), at_chunk=at_chunk
-    )
+
+    def ask() -> StreamReply:
+        def send(fresh: Subject) -> StreamReply:
+            return fresh.stream(name, fresh.requests.long(name))
+
+        return subject.with_fault("unavailable", name, send, at_chunk=at_chunk)[1]
+
+    stream = cached(subject, ("failed stream", at_chunk), ask)
     expect.readable(stream)
     return stream
 

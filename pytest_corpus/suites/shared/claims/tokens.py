@@ -138,7 +138,7 @@ class ListedModels(Counting):
         return self.unknown_model(), f"{self.models()[0]}-{canary()}"
 
 
-PARTS, CUTS = 48, 12
+PARTS, CUTS = 48, 8
 """Of how many parts a generated text is made, and at how many places it is cut."""
 
 
@@ -193,7 +193,7 @@ def never_falls_far(subject: Counting) -> None:
     """Along the beginnings of a text of thousands of words the count never falls."""
     subject.require("count_tokens")
     text = " ".join(f"word{number}" for number in range(2_000))
-    never_falls(subject, text, range(7, len(text), 1_201))
+    never_falls(subject, text, range(7, len(text), 2_401))
 
 
 def grows_far(subject: Counting, model: str) -> None:

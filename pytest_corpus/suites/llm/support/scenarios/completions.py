@@ -10,7 +10,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
-from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.suites.llm.support.answers import completion_tokens
 from pytest_corpus.suites.llm.support.capabilities import PERMANENT
 from pytest_corpus.suites.llm.support.component import LLM
@@ -70,6 +70,18 @@ def accepted(llm: LLM, name: str, operation: str = "complete") -> dict[str, Any]
     if not llm.takes(name, operation):
         raise NotApplicable(f"{name} is denied by capabilities, or refused permanently")
     return {name: values[name]}
+
+
+def taken(llm: LLM, name: str, operation: str) -> Reply | StreamReply:
+    """The answer to all optional arguments that are taken together, or to one of them alone if that is an error.
+
+    Raises:
+        NotApplicable: they are denied by capabilities, or refused permanently (R117).
+    """
+    given = accepted(llm, name, operation)
+    every = {each: value for each, value in llm.optional().items() if llm.takes(each, operation)}
+    together = llm.known(operation, **every)
+    return llm.known(operation, **given) if together.is_error else together
 
 
 def beyond(llm: LLM, where: str) -> list[dict[str, Any]]:
