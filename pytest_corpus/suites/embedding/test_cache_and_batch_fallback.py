@@ -86,7 +86,7 @@ def test_a_repeated_request_is_answered_like_the_first(embedding: Embedding, ope
 def test_a_cached_vector_stays_with_its_model(embedding: Embedding, operations: tuple[str, str]) -> None:
     """The same text of another listed model has that model's vector."""
     embedding.require(*operations)
-    models = embedding.able(operations[1])
+    models = embedding.able_to(operations[1])
     if len(models) < 2:
         raise NotApplicable("fewer than two models are listed")
     for one, other in (models[:2], models[1::-1])[: 2 if operations == PAIRS[0] else 1]:
@@ -108,7 +108,7 @@ def test_a_cached_vector_stays_with_its_norm(embedding: Embedding, operations: t
     """The same text with the other value of `normalize` has a vector of the norm that belongs to it."""
     embedding.normalizes()
     embedding.require(*operations)
-    for model in embedding.able(operations[1])[-1:]:
+    for model in embedding.able_to(operations[1])[-1:]:
         text = embedding.unique()
         embedding.vector(operations[0], text, model=model, normalize=first)
         found = embedding.vector(operations[1], text, model=model, normalize=not first)

@@ -46,7 +46,7 @@ def test_a_plain_text_is_embedded(embedding: Embedding) -> None:
 @pytest.mark.parametrize("options", OPTIONS[1:], ids=str)
 def test_every_model_gives_a_result_of_the_schema(embedding: Embedding, options: dict[str, Any]) -> None:
     """Whichever listed model embeds, and with whatever options, the result is of the schema."""
-    for model in embedding.able():
+    for model in embedding.able_to("embed"):
         reply = embedding.known_embed(embedding.fit("a few plain words"), model=model, **options)
         unoffered = embedding.capabilities.flag("supports_truncation") is not True and options.get("truncate")
         if "normalize" in options and reply.is_a("NotSupported"):
@@ -64,7 +64,7 @@ def test_dimensions_are_true(embedding: Embedding, requirement: str, operation: 
     if requirement == "EMB-DIM-2" and embedding.capabilities.limit("max_dimensions") is None:
         raise NotApplicable("capabilities state no max_dimensions")
     embedding.require(operation)
-    for model in embedding.able(operation):
+    for model in embedding.able_to(operation):
         for text in ("hi", FILLER):
             reply = embedding.known(operation, embedding.fit(text), model=model)
             embedding.vector_in(reply, operation, embedding.fit(text), model=model)
@@ -77,7 +77,7 @@ def test_dimensions_are_true(embedding: Embedding, requirement: str, operation: 
 def test_a_model_has_one_number_of_dimensions(embedding: Embedding, operation: str) -> None:
     """Every vector of a model is as long as that which `embed` gives to a plain text."""
     embedding.require(operation)
-    for model in embedding.able(operation):
+    for model in embedding.able_to(operation):
         wanted = len(embedding.known_vector("embed", embedding.fit("hi"), model=model))
         for text in map(embedding.fit, (SCRIPTS["emoji"], FILLER * 40)):
             reply = embedding.known(operation, text, model=model)
@@ -100,7 +100,7 @@ def test_the_text_comes_back(embedding: Embedding, requirement: str, operation: 
 @pytest.mark.parametrize("script", list(SCRIPTS))
 def test_a_text_in_any_script_is_embedded(embedding: Embedding, script: str) -> None:
     """Letters, marks and signs of any script are embedded, by every listed model."""
-    models = embedding.able()
+    models = embedding.able_to("embed")
     for model in models if script in ("combining", "cjk", "emoji") else models[:1]:
         reply = embedding.known_embed(embedding.fit(SCRIPTS[script]), model=model)
         embedding.fits(reply)
@@ -132,7 +132,7 @@ def test_every_text_is_embedded(embedding: Embedding) -> None:
 @pytest.mark.requirement("EMB-EMBED-5")
 def test_unrelated_texts_have_different_vectors(embedding: Embedding) -> None:
     """Four texts that have nothing in common have four vectors, by every listed model."""
-    for model in embedding.able():
+    for model in embedding.able_to("embed"):
         vectors = [embedding.known_vector("embed", embedding.fit(text), model=model) for text in UNRELATED]
         for one, other in itertools.combinations(vectors, 2):
             expect.that(distance(one, other) > 1e-9, "different vectors", "the same one")
@@ -142,7 +142,7 @@ def test_unrelated_texts_have_different_vectors(embedding: Embedding) -> None:
 def test_the_result_names_the_model_asked_for(embedding: Embedding) -> None:
     """A result and its embedding name the listed model that was asked for."""
     embedding.models()
-    for model in embedding.able():
+    for model in embedding.able_to("embed"):
         result = expect.success(embedding.known_embed(embedding.fit("hi"), model=model), "an embedding")
         named = {result.get("model"), *(each.get("model") for each in embeddings_of(result))} - {None}
         if not named:
@@ -167,7 +167,7 @@ def test_tokens_used_are_those_that_are_counted(embedding: Embedding, text: str)
     """If `tokens_used` is given, it is the count of the text."""
     embedding.require("embed", "count_tokens")
     any_script(embedding, text)
-    for model in embedding.able():
+    for model in embedding.able_to("embed"):
         reply = embedding.known_embed(embedding.fit(text), model=model)
         embedding.fits(reply)
         used = expect.success(reply, "an embedding").get("tokens_used")
@@ -276,7 +276,7 @@ def test_chunks_are_of_the_schema(embedding: Embedding, requirement: str, text: 
     """Each chunk has `embeddings` and `is_final` and nothing undocumented, and its usage adds up."""
     embedding.require("stream_embed")
     any_script(embedding, text)
-    for model in embedding.able("stream_embed"):
+    for model in embedding.able_to("stream_embed"):
         stream = embedding.known_stream(embedding.fit(text), model=model)
         embedding.fits(stream)
         expect.finished(stream, "a stream")
@@ -290,7 +290,7 @@ def test_chunks_are_of_the_schema(embedding: Embedding, requirement: str, text: 
 def test_a_stream_gives_an_embedding(embedding: Embedding) -> None:
     """A stream that comes to its end has an embedding with a vector, the second time too."""
     embedding.require("stream_embed")
-    for model in embedding.able("stream_embed"):
+    for model in embedding.able_to("stream_embed"):
         text = embedding.unique()
         for _ in range(2):
             found = only(embedding, embedding.streamed(text, model=model))
@@ -300,7 +300,7 @@ def test_a_stream_gives_an_embedding(embedding: Embedding) -> None:
 @pytest.mark.requirement("EMB-STREAM-3")
 def test_a_stream_embeds_its_text(embedding: Embedding) -> None:
     """A single embedding of a stream is nearer to that of its text than to that of any other."""
-    for model in embedding.able("stream_embed"):
+    for model in embedding.able_to("stream_embed"):
         own = {text: embedding.known_vector("embed", text, model=model) for text in map(embedding.fit, UNRELATED)}
         for text in [*own][:2]:
             found = streamed_vector(embedding, text, model=model)
@@ -316,7 +316,7 @@ def test_a_stream_gives_the_vector_of_embed(embedding: Embedding, normalize: boo
     if normalize:
         embedding.normalizes()
     options = {"normalize": True} if normalize else {}
-    for model in embedding.able("stream_embed"):
+    for model in embedding.able_to("stream_embed"):
         for text in map(embedding.fit, ("hi", FILLER)):
             found = streamed_vector(embedding, text, model=model, **options)
             alone = embedding.known_vector("embed", text, model=model, **options)
@@ -328,7 +328,7 @@ def test_every_listed_model_streams(embedding: Embedding) -> None:
     """Each model that capabilities list streams."""
     embedding.require("stream_embed")
     embedding.models()
-    for model in embedding.able("stream_embed"):
+    for model in embedding.able_to("stream_embed"):
         expect.finished(embedding.known_stream(embedding.fit("hi"), model=model), "a stream by every listed model")
 
 
@@ -337,7 +337,7 @@ def test_a_chunk_names_the_model_asked_for(embedding: Embedding) -> None:
     """If a chunk or its embedding names a model, it is the one that was asked for."""
     embedding.require("stream_embed")
     embedding.models()
-    for model in embedding.able("stream_embed"):
+    for model in embedding.able_to("stream_embed"):
         stream = expect.finished(embedding.known_stream(embedding.fit("hi"), model=model), "a stream")
         named = {each.get("model") for each in (*stream.chunks, *streamed_embeddings(stream))} - {None}
         if not named:

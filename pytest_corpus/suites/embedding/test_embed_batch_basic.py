@@ -60,7 +60,7 @@ def test_each_text_gets_its_own_vector(embedding: Embedding, requirement: str, h
     The last arrangement is embedded by every listed model.
     """
     texts = arranged(embedding, how, several(embedding, 6))
-    for model in embedding.able("embed_batch")[: None if how == ARRANGEMENTS[-1] else 1]:
+    for model in embedding.able_to("embed_batch")[: None if how == ARRANGEMENTS[-1] else 1]:
         reply = embedding.known_batch(texts, model=model)
         if requirement == "EMB-BATCH-2":
             in_order(embedding, texts, reply, model=model)
@@ -74,7 +74,7 @@ def test_each_text_gets_its_own_vector(embedding: Embedding, requirement: str, h
 def test_unrelated_texts_have_different_vectors_in_batches(embedding: Embedding) -> None:
     """Texts that have nothing in common have different vectors, each in a batch of its own."""
     embedding.require("embed_batch")
-    for model in embedding.able("embed_batch"):
+    for model in embedding.able_to("embed_batch"):
         own = embedding.own_vectors([embedding.fit(text) for text in UNRELATED], model=model)
         for one, other in itertools.combinations(own.values(), 2):
             expect.that(distance(one, other) > 1e-9, "different vectors", "the same one")
@@ -133,7 +133,7 @@ def test_a_batch_gives_the_vectors_of_single_calls(embedding: Embedding, normali
     if normalize:
         embedding.normalizes()
     fresh = embedding.fresh()
-    for model in embedding.able("embed_batch"):
+    for model in embedding.able_to("embed_batch"):
         found = placed(embedding, "EMB-BATCH-18", fresh.batch(texts, model=model, normalize=normalize), texts)
         for position, each in found.items():
             alone = embedding.vector("embed", texts[position], model=model, normalize=normalize)
@@ -216,7 +216,7 @@ def test_a_batch_beyond_the_limit_is_refused(embedding: Embedding, more: str) ->
     if more == "far_more":
         expect.refusal(over_large(embedding, max(most + 1, MANY_TEXTS)), "BadRequest")
         return
-    models: list[dict[str, Any]] = [{"model": model} for model in embedding.able("embed_batch")]
+    models: list[dict[str, Any]] = [{"model": model} for model in embedding.able_to("embed_batch")]
     for options in ({}, {"truncate": False}, *models[1:]):
         expect.refusal(over_large(embedding, most + 1, **options), "BadRequest")
 
@@ -249,7 +249,7 @@ def test_a_batch_of_the_limit_is_embedded(embedding: Embedding, texts: str) -> N
     embedding.require("embed_batch")
     most = largest(embedding)
     many = [embedding.fit("hi" if texts == "equal" else f"{embedding.short_word(n, 4)}") for n in range(most)]
-    for model in embedding.able("embed_batch")[: 1 if texts == "equal" else None]:
+    for model in embedding.able_to("embed_batch")[: 1 if texts == "equal" else None]:
         result = expect.success(embedding.batch(many, model=model), "a batch of the stated size to be embedded")
         found = len(embeddings_of(result))
         expect.that(found == most, f"{most} embeddings", f"{found}", "result")
@@ -307,7 +307,7 @@ def test_every_listed_model_embeds_batches(embedding: Embedding, requirement: st
     """Each model that capabilities list embeds a batch without a failure, and is named by it and its embeddings."""
     texts = arranged(embedding, "plain", several(embedding, 2, least=1))
     embedding.models()
-    for model in embedding.able("embed_batch"):
+    for model in embedding.able_to("embed_batch"):
         result = expect.success(embedding.known_batch(texts, model=model), "a batch of every listed model")
         found = embeddings_of(result)
         if requirement == "EMB-BATCH-10":
@@ -323,7 +323,7 @@ def test_every_listed_model_embeds_batches(embedding: Embedding, requirement: st
 def test_a_batch_is_embedded_by_the_model_asked_for(embedding: Embedding) -> None:
     """If two models give a text different vectors, a batch of each has the vectors of its own model."""
     several(embedding, 1, least=1)
-    models, text = embedding.able("embed_batch"), embedding.fit(UNRELATED[0])
+    models, text = embedding.able_to("embed_batch"), embedding.fit(UNRELATED[0])
     first, others = models[0], models[1:]
     alone = {model: embedding.known_vector("embed", text, model=model) for model in models}
     others = [model for model in others if not embedding.same(alone[first], alone[model], 0.05)]

@@ -171,7 +171,7 @@ def test_no_part_is_left_out_in_silence(embedding: Embedding, where: str) -> Non
     third = len(text) // 3
     start = {"end": len(text) - third, "middle": third, "beginning": 0}[where]
     other = text[:start] + (OTHER * (third // len(OTHER) + 1))[:third] + text[start + third :]
-    for model in embedding.able():
+    for model in embedding.able_to("embed"):
         differ(embedding, text, f"{other[:-1]}x", model=model)
 
 
@@ -180,7 +180,7 @@ def test_no_part_is_left_out_in_silence(embedding: Embedding, where: str) -> Non
 def test_the_very_end_counts(embedding: Embedding, end: str) -> None:
     """Of two texts of the limit's length that differ in the last word, or letter, the vectors differ."""
     text = of_the_limit(embedding)
-    for model in embedding.able():
+    for model in embedding.able_to("embed"):
         differ(embedding, f"{text[:-6]} river", text[:-6] + end, model=model)
 
 
@@ -228,7 +228,7 @@ def test_a_batch_refuses_a_text_that_may_not_be_cut(embedding: Embedding, how: s
     text, good = too_long(embedding, how), embedding.fit("river")
     refused_by_embed(embedding, text, how)
     texts = {"only": [text], "first": [text, good], "last": [good, text]}[where]
-    for model in embedding.able("embed_batch")[: None if where == "only" else 1]:
+    for model in embedding.able_to("embed_batch")[: None if where == "only" else 1]:
         refused_in_batch(embedding.batch(texts, truncate=False, model=model), texts.index(text), "TextTooLong")
 
 
@@ -241,7 +241,7 @@ def test_a_stream_refuses_a_text_that_may_not_be_cut(embedding: Embedding, how: 
     embedding.require("stream_embed")
     text = too_long(embedding, how)
     refused_by_embed(embedding, text, how)
-    for model in embedding.able("stream_embed")[: None if how == "one_more" else 1]:
+    for model in embedding.able_to("stream_embed")[: None if how == "one_more" else 1]:
         expect.refusal(embedding.streamed(text, truncate=False, model=model), "TextTooLong")
 
 

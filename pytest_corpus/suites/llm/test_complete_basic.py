@@ -14,16 +14,14 @@ from pytest_corpus.kit.replays import keyed
 from pytest_corpus.kit.requests import in_ms
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
 from pytest_corpus.suites.llm.support.answers import completion_tokens
-from pytest_corpus.suites.llm.support.capabilities import OPTIONAL, PERMANENT
+from pytest_corpus.suites.llm.support.capabilities import MOST_MODELS, OPTIONAL, PERMANENT
 from pytest_corpus.suites.llm.support.component import LLM, SCRIPTS, llm
 from pytest_corpus.suites.llm.support.requests import WEATHER, user
 from pytest_corpus.suites.llm.support.scenarios.completions import (
-    MOST_MODELS,
     accepted,
     alike,
     beyond,
     cold,
-    completing,
     ignores_stops,
     long_completion,
     not_shared,
@@ -105,7 +103,7 @@ def test_max_tokens_is_honoured(llm: LLM, limit: int, others: str) -> None:
     """A completion has no more tokens than were asked for, with every listed model, and whatever else is asked for."""
     llm.require("complete")
     if others == "every_model":
-        for model in completing(llm, "supports_completion"):
+        for model in llm.able_to("complete"):
             limited(llm, limit, model=model)
         return
     temperature = {"temperature": cold(llm).get("temperature")} if others == "temperature" else {}

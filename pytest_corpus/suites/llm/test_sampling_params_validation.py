@@ -6,9 +6,9 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
-from pytest_corpus.suites.llm.support.capabilities import NO_STOPS, OPTIONAL, PERMANENT, RANGES, UNSIGNED
+from pytest_corpus.suites.llm.support.capabilities import MOST_MODELS, NO_STOPS, OPTIONAL, PERMANENT, RANGES, UNSIGNED
 from pytest_corpus.suites.llm.support.component import LLM, llm
-from pytest_corpus.suites.llm.support.scenarios.completions import MOST_MODELS, well_formed
+from pytest_corpus.suites.llm.support.scenarios.completions import well_formed
 from pytest_corpus.suites.shared.claims.context import works
 
 NUMBERS = {name: f"LLM-SAMPLING-{number}" for number, name in enumerate(RANGES, start=1)}

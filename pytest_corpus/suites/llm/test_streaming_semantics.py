@@ -18,7 +18,6 @@ from pytest_corpus.suites.llm.support.requests import user
 from pytest_corpus.suites.llm.support.scenarios.completions import (
     beyond,
     cold,
-    completing,
     overran,
     refused_as_too_long,
     taken,
@@ -100,7 +99,7 @@ def test_usage_never_decreases(llm: LLM) -> None:
 def test_every_listed_model_streams(llm: LLM) -> None:
     """Each model that capabilities list streams a plain request."""
     llm.require("stream")
-    for model in completing(llm, "supports_streaming"):
+    for model in llm.able_to("stream"):
         expect.finished(llm.known_stream(model=model), "a stream by every listed model")
 
 
@@ -118,7 +117,7 @@ def test_optional_arguments_of_a_stream_are_accepted(llm: LLM, name: str) -> Non
 def test_a_chunk_names_the_model_asked_for(llm: LLM) -> None:
     """If a chunk names its model, it is the one that was asked for."""
     llm.require("stream")
-    for model in completing(llm, "supports_streaming"):
+    for model in llm.able_to("stream"):
         stream = expect.finished(llm.known_stream(model=model), "a stream by every listed model")
         any_shown(chunk.get("model") is not None for chunk in stream.chunks)
         for chunk in stream.chunks:

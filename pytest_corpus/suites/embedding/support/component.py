@@ -47,7 +47,7 @@ class Embedding(EmbeddingCalls):
 
     # -- what can be relied on -------------------------------------------------------------------------
 
-    def able(self, name: str = "embed") -> list[str]:
+    def able_to(self, name: str = "embed") -> list[str]:
         """The listed models, as many as are tried, but for those whose entry denies what the operation needs.
 
         Where none are listed, the one that plain requests name.

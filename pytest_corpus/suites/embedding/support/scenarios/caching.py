@@ -176,7 +176,7 @@ def changed_from(embedding: Embedding, text: str, changed: str) -> dict[str, Any
     elif changed == "truncate":
         other = {"text": embedding.text_of(embedding.beyond(3)), "truncate": False}
     elif changed == "model":
-        models = embedding.able()
+        models = embedding.able_to("embed")
         if len(models) < 2:
             raise NotApplicable("fewer than two models are listed")
         other = {"model": models[1]}

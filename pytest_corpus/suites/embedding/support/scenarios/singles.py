@@ -17,7 +17,7 @@ def given_back(embedding: Embedding, operation: str, *, exact: bool) -> None:
     """The texts of an answer are those that were sent."""
     several(embedding, 1, least=1) if operation == "embed_batch" else embedding.require(operation)
     came_back = False
-    for number, model in enumerate(embedding.able(operation)):
+    for number, model in enumerate(embedding.able_to(operation)):
         many = not number and operation == "embed"
         for sent in map(embedding.fit, (*SCRIPTS.values(), FILLER) if many else (SCRIPTS["latin"], FILLER)):
             reply = embedding.known(operation, sent, model=model)

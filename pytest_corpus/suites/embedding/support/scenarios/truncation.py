@@ -51,7 +51,7 @@ def truncates(embedding: Embedding) -> None:
 
 def variants(embedding: Embedding, how: str = "one_more") -> list[dict[str, Any]]:
     """Whatever else may be asked for, once: every listed model, and normalization if it is claimed."""
-    models = embedding.able()
+    models = embedding.able_to("embed")
     if how != "one_more":
         return [{"model": models[0]}]
     normalized = [{"normalize": True}] if embedding.capabilities.flag("supports_normalization") else []

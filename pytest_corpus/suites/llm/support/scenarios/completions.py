@@ -12,13 +12,10 @@ from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.suites.llm.support.answers import completion_tokens
-from pytest_corpus.suites.llm.support.capabilities import PERMANENT
+from pytest_corpus.suites.llm.support.capabilities import MOST_MODELS, PERMANENT
 from pytest_corpus.suites.llm.support.component import LLM
 from pytest_corpus.suites.llm.support.requests import user
 from pytest_corpus.suites.shared.claims.context import works
-
-MOST_MODELS = 5
-"""Listed models that are tried; a catalogue may be long, and each call costs."""
 
 
 def alike(llm: LLM, text: str, kind: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -36,23 +33,6 @@ def alike(llm: LLM, text: str, kind: str) -> tuple[list[dict[str, Any]], list[di
         "far_end": ([user(f"{text} {'w ' * 60}a")], [user(f"{text} {'w ' * 60}b")]),
     }
     return pairs[kind]
-
-
-def completing(llm: LLM, flag: str) -> list[str]:
-    """The listed models, as many as are tried, but for those whose own entry denies a flag.
-
-    Raises:
-        Blocked: `complete` refuses one of them.
-    """
-    llm.require("complete")
-    llm.models()
-    models = llm.able(flag)[:MOST_MODELS]
-    if not models:
-        raise NotApplicable(f"every listed model denies {flag}")
-    with expect.resting_on("LLM-MODEL-1"):
-        for model in models:
-            works(llm.known("complete", model=model), "a completion by every listed model")
-    return models
 
 
 def accepted(llm: LLM, name: str, operation: str = "complete") -> dict[str, Any]:
