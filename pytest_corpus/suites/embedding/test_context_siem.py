@@ -25,6 +25,7 @@ from pytest_corpus.suites.shared.claims.context import Observability as TestObse
 from pytest_corpus.suites.shared.claims.context import StreamObservability, failed_stream
 from pytest_corpus.suites.shared.claims.labels import Labels as TestLabels
 from pytest_corpus.suites.shared.claims.labels import StreamTimes as TestStreamTimes
+from pytest_corpus.suites.shared.claims.models import ModelLabels as TestModelLabels
 from pytest_corpus.suites.shared.claims.privacy import Privacy as TestPrivacy
 from pytest_corpus.suites.shared.claims.propagation import Propagation as TestPropagation
 from pytest_corpus.suites.shared.contexts import new_tenant
@@ -69,17 +70,6 @@ class TestStreamObservability(StreamObservability):
 def test_the_outcome_of_a_stream_that_breaks_off_is_counted_once(embedding: Embedding) -> None:
     """A stream that fails after its first chunk has one final outcome."""
     counted_once(failed_stream(embedding, at_chunk=1))
-
-
-@pytest.mark.requirement("COM-OBS-13")
-@pytest.mark.parametrize("name", [*OPERATIONS, "count_tokens"])
-def test_an_unknown_model_is_no_label(embedding: Embedding, name: str) -> None:
-    """A model that a client made up does not become a label."""
-    embedding.require(name)
-    model = embedding.unknown_model()
-    args = {**embedding.requests.minimal(name), "model": model}
-    reply = embedding.invoke(name, args, secrets={"model": model.rpartition("-")[2]})
-    holds("COM-OBS-13", reply, embedding)
 
 
 @rules(metrics="COM-LEAK-2", logs="COM-LEAK-3")

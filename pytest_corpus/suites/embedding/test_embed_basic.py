@@ -9,11 +9,11 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import rules
+from pytest_corpus.kit.fixtures import rules, subject
 from pytest_corpus.kit.generation import generate
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
 from pytest_corpus.spec.errors import MODEL_ERRORS, UNKNOWN_MODEL
-from pytest_corpus.suites.embedding.support.answers import embeddings_of, streamed_embeddings
+from pytest_corpus.suites.embedding.support.answers import embeddings_of
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
 from pytest_corpus.suites.embedding.support.requests import OPERATIONS
 from pytest_corpus.suites.embedding.support.scenarios.batches import FINAL, belongs
@@ -26,6 +26,7 @@ from pytest_corpus.suites.embedding.support.scenarios.singles import (
 )
 from pytest_corpus.suites.embedding.support.texts import FILLER, FLAGS, LETTERS, NO_MODELS, NO_TEXTS, SCRIPTS, UNRELATED
 from pytest_corpus.suites.embedding.support.vectors import distance
+from pytest_corpus.suites.shared.claims.models import Models as TestModels
 
 OPTIONS: tuple[dict[str, Any], ...] = ({}, {"truncate": True}, {"truncate": False}, {"normalize": False})
 
@@ -230,46 +231,6 @@ def test_an_empty_text_does_no_harm(embedding: Embedding, operation: str, text: 
 
 
 @pytest.mark.core
-@pytest.mark.requirement("EMB-MODEL-1")
-def test_every_listed_model_embeds(embedding: Embedding) -> None:
-    """Each model that capabilities list embeds a plain text, and another time too."""
-    embedding.require("embed")
-    for model in embedding.models()[:20]:
-        first = embedding.known_embed(embedding.fit("hi"), model=model)
-        for reply in (first, embedding.embed(embedding.unique(), model=model)):
-            expect.success(reply, "an embedding by every listed model")
-
-
-@pytest.mark.core
-@pytest.mark.requirement("EMB-MODEL-2")
-def test_an_unknown_model_is_refused(embedding: Embedding) -> None:
-    """A model that is not listed is refused permanently, after a listed one has embedded the same text too."""
-    embedding.require("embed")
-    for text, model in zip(("hi", embedding.unique()), embedding.unknown_models(), strict=True):
-        expect.refusal(embedding.embed(embedding.fit(text), model=model), *UNKNOWN_MODEL)
-
-
-@pytest.mark.requirement("EMB-MODEL-5")
-def test_the_refusal_of_an_unknown_model_names_it(embedding: Embedding) -> None:
-    """`details.model` is the model that was asked for."""
-    embedding.require("embed")
-    model = embedding.unknown_models()[0]
-    reply = embedding.embed(embedding.fit("hi"), model=model)
-    with expect.resting_on("EMB-MODEL-2"):
-        expect.refusal(reply, *UNKNOWN_MODEL)
-    expect.that(reply.details.get("model") == model, "the model that was asked for", "another or none", "details.model")
-
-
-@pytest.mark.core
-@pytest.mark.requirement("EMB-MODEL-4")
-def test_an_unknown_model_does_not_stream(embedding: Embedding) -> None:
-    """A model that is not listed is refused permanently."""
-    embedding.require("stream_embed", "embed")
-    for model in embedding.unknown_models():
-        expect.refusal(embedding.streamed(embedding.fit("hi"), model=model), *UNKNOWN_MODEL)
-
-
-@pytest.mark.core
 @rules(schema="EMB-STREAM-1", usage="EMB-STREAM-4")
 @pytest.mark.parametrize("text", ["hi", FILLER, SCRIPTS["emoji"]], ids=["word", "long", "emoji"])
 def test_chunks_are_of_the_schema(embedding: Embedding, requirement: str, text: str) -> None:
@@ -321,25 +282,3 @@ def test_a_stream_gives_the_vector_of_embed(embedding: Embedding, normalize: boo
             found = streamed_vector(embedding, text, model=model, **options)
             alone = embedding.known_vector("embed", text, model=model, **options)
             expect.that(embedding.same(found, alone, 0.02), "the vector of `embed`", "another vector")
-
-
-@pytest.mark.requirement("EMB-STREAM-5")
-def test_every_listed_model_streams(embedding: Embedding) -> None:
-    """Each model that capabilities list streams."""
-    embedding.require("stream_embed")
-    embedding.models()
-    for model in embedding.able_to("stream_embed"):
-        expect.finished(embedding.known_stream(embedding.fit("hi"), model=model), "a stream by every listed model")
-
-
-@pytest.mark.requirement("EMB-STREAM-6")
-def test_a_chunk_names_the_model_asked_for(embedding: Embedding) -> None:
-    """If a chunk or its embedding names a model, it is the one that was asked for."""
-    embedding.require("stream_embed")
-    embedding.models()
-    for model in embedding.able_to("stream_embed"):
-        stream = expect.finished(embedding.known_stream(embedding.fit("hi"), model=model), "a stream")
-        named = {each.get("model") for each in (*stream.chunks, *streamed_embeddings(stream))} - {None}
-        if not named:
-            raise NotApplicable("no model is named")
-        expect.that(named <= {model}, "the model asked for", f"{len(named - {model})} other names", "chunk.model")

@@ -8,11 +8,10 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, plain_call
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import rules
+from pytest_corpus.kit.fixtures import rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.replays import keyed
 from pytest_corpus.kit.requests import in_ms
-from pytest_corpus.spec.errors import UNKNOWN_MODEL
 from pytest_corpus.suites.llm.support.answers import completion_tokens
 from pytest_corpus.suites.llm.support.capabilities import MOST_MODELS, OPTIONAL, PERMANENT
 from pytest_corpus.suites.llm.support.component import LLM, SCRIPTS, llm
@@ -33,6 +32,7 @@ from pytest_corpus.suites.llm.support.scenarios.completions import (
 )
 from pytest_corpus.suites.shared.claims import replays
 from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, cache_scope, works
+from pytest_corpus.suites.shared.claims.models import Models as TestModels
 from pytest_corpus.suites.shared.contexts import new_key, new_tenant
 
 BEGUN = {
@@ -207,35 +207,6 @@ def test_the_model_may_be_left_out(llm: LLM, name: str) -> None:
     args = llm.requests.minimal(name)
     args.pop("model", None)
     works(llm.invoke(name, args), f"{name} to work without a model named")
-
-
-@pytest.mark.core
-@pytest.mark.requirement("LLM-MODEL-1")
-def test_every_listed_model_completes(llm: LLM) -> None:
-    """Each model that capabilities list answers a plain request."""
-    llm.require("complete")
-    for model in llm.models()[:MOST_MODELS]:
-        works(llm.known("complete", model=model), "a completion by every listed model")
-
-
-@pytest.mark.core
-@pytest.mark.requirement("LLM-MODEL-2")
-def test_an_unknown_model_is_refused(llm: LLM) -> None:
-    """A model that is not listed is refused permanently."""
-    llm.require("complete")
-    for model in llm.unknown_models():
-        expect.refusal(llm.complete(model=model), *UNKNOWN_MODEL)
-
-
-@pytest.mark.requirement("LLM-MODEL-4")
-def test_the_refusal_of_an_unknown_model_names_it(llm: LLM) -> None:
-    """`details.model` is the model that was asked for."""
-    llm.require("complete")
-    model = llm.unknown_model()
-    reply = llm.complete(model=model)
-    with expect.resting_on("LLM-MODEL-2"):
-        expect.refusal(reply, *UNKNOWN_MODEL)
-    expect.that(reply.details.get("model") == model, "the model that was asked for", "another or none", "details.model")
 
 
 @pytest.mark.requirement("LLM-CONTEXT-1")

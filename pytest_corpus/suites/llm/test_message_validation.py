@@ -62,12 +62,10 @@ MALFORMED: dict[str, dict[str, Any]] = {
 
 STREAMED = (
     "role='human'",
-    "last_role",
     "no_content",
     "parts_as_content",
     "list_of_strings",
     "one_is_not_an_object",
-    "name=7",
     "tool_calls='call'",
 )
 """Those of them that a stream is asked for too."""

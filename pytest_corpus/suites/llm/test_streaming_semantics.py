@@ -11,7 +11,6 @@ from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import StreamReply
-from pytest_corpus.spec.errors import UNKNOWN_MODEL
 from pytest_corpus.suites.llm.support.capabilities import OPTIONAL, PERMANENT
 from pytest_corpus.suites.llm.support.component import LLM, SCRIPTS, llm
 from pytest_corpus.suites.llm.support.requests import user
@@ -95,14 +94,6 @@ def test_usage_never_decreases(llm: LLM) -> None:
     expect.that(counted == sorted(counted), "totals that never decrease", "a smaller one later", "usage_so_far")
 
 
-@pytest.mark.requirement("LLM-STREAM-5")
-def test_every_listed_model_streams(llm: LLM) -> None:
-    """Each model that capabilities list streams a plain request."""
-    llm.require("stream")
-    for model in llm.able_to("stream"):
-        expect.finished(llm.known_stream(model=model), "a stream by every listed model")
-
-
 @pytest.mark.requirement("LLM-STREAM-6")
 @pytest.mark.parametrize("name", [*OPTIONAL, "all"])
 def test_optional_arguments_of_a_stream_are_accepted(llm: LLM, name: str) -> None:
@@ -111,19 +102,6 @@ def test_optional_arguments_of_a_stream_are_accepted(llm: LLM, name: str) -> Non
     stream = taken(llm, name, "stream")
     llm.fits(stream)
     works(stream, f"{name} to be accepted")
-
-
-@pytest.mark.requirement("LLM-STREAM-7")
-def test_a_chunk_names_the_model_asked_for(llm: LLM) -> None:
-    """If a chunk names its model, it is the one that was asked for."""
-    llm.require("stream")
-    for model in llm.able_to("stream"):
-        stream = expect.finished(llm.known_stream(model=model), "a stream by every listed model")
-        any_shown(chunk.get("model") is not None for chunk in stream.chunks)
-        for chunk in stream.chunks:
-            expect.that(
-                chunk.get("model") in (None, model), "the model asked for", found=chunk.get("model"), path="chunk.model"
-            )
 
 
 @pytest.mark.requirement("LLM-STREAM-8")
@@ -159,14 +137,6 @@ def any_shown(found: Iterable[bool]) -> None:
     """
     if not any(found):
         raise NotApplicable("no chunk reports usage")
-
-
-@pytest.mark.requirement("LLM-MODEL-3")
-def test_an_unknown_model_does_not_stream(llm: LLM) -> None:
-    """A model that is not listed is refused permanently."""
-    llm.require("stream")
-    for model in llm.unknown_models():
-        expect.refusal(llm.streamed(model=model), *UNKNOWN_MODEL)
 
 
 @pytest.mark.requirement("LLM-CONTEXT-2")

@@ -41,6 +41,9 @@ class EmbeddingCalls(Texts):
         key = ("asked", name, text, json.dumps(changed, sort_keys=True))
         return cached(self, key, partial(self.ask, name, text, **changed))
 
+    def known_model(self, name: str, model: str) -> Reply | StreamReply:
+        return self.known(name, self.fit("hi"), model=model)
+
     def known_embed(self, text: str, **changed: Any) -> Reply:
         """The answer of `embed` to a text, asked once a run."""
         reply = self.known("embed", text, **changed)

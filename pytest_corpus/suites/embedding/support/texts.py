@@ -95,6 +95,7 @@ class Texts(ListedModels):
     principal = "embed"
     principal_stream = "stream_embed"
     checked = "EMB-ARGS-1"
+    unknown = "EMB-MODEL-2"
     content = ("embeddings",)
 
     shared_type = EmbeddingShared

@@ -129,6 +129,9 @@ class LLMCapabilities(Windows):
         key = ("asked", name, json.dumps(changed, sort_keys=True))
         return cached(self, key, lambda: self.invoke(name, {**self.requests.minimal(name), **changed}))
 
+    def known_model(self, name: str, model: str) -> Reply | StreamReply:
+        return self.known(name, model=model)
+
     def known_complete(self, **changed: Any) -> Reply:
         """The answer of `complete` to a plain request with some arguments changed, once a run."""
         reply = self.known("complete", **changed)

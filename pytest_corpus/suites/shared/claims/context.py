@@ -53,7 +53,7 @@ UNKNOWN: dict[str, dict[str, Any]] = {
 """Keys of a context that no document knows."""
 
 CACHE_SCOPES: dict[str, dict[str, Any]] = {
-    **{scope: {"cache_scope": scope} for scope in ("global", "session", "shared")},
+    **{scope: {"cache_scope": scope} for scope in ("global", "session")},
     "global_in_attrs": {"attrs": {"cache_scope": "global"}},
 }
 """What a context may say of the scope of a cache, which never weakens the isolation of tenants (R55)."""

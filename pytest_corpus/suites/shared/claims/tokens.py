@@ -128,6 +128,9 @@ class Counting(Subject):
 class ListedModels(Counting):
     """A component whose capabilities may list models."""
 
+    unknown = ""
+    """The requirement that says that the principal operation refuses an unknown model."""
+
     def unknown_model(self) -> str:
         """A name that is surely not listed.
 
@@ -153,12 +156,16 @@ class ListedModels(Counting):
         """
         raise NotImplementedError
 
+    def known_model(self, name: str, model: str) -> Reply | StreamReply:
+        """The answer of an operation to a plain request of a model, asked once a run."""
+        raise NotImplementedError
+
 
 PARTS, CUTS = 48, 8
 """Of how many parts a generated text is made, and at how many places it is cut."""
 
-ENDS = sorted({*range(1, len(SENTENCE) + 1, 12), *range(len(SENTENCE) - 12, len(SENTENCE) + 1)})
-"""The ends of beginnings of the sentence: every twelfth character, and each of the joined ones at its end."""
+ENDS = sorted({17, *range(1, len(SENTENCE) + 1, 12), *range(len(SENTENCE) - 12, len(SENTENCE) + 1)})
+"""The ends of beginnings of the sentence: two words, every twelfth character, and each joined one at its end."""
 
 
 class Tokens:
