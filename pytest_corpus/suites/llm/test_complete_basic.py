@@ -8,7 +8,7 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, plain_call
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import rules, subject
+from pytest_corpus.kit.fixtures import deciding, rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.replays import keyed
 from pytest_corpus.kit.requests import in_ms
@@ -64,22 +64,23 @@ def test_a_plain_request_is_completed(llm: LLM) -> None:
     holds("LLM-COMPLETE-1", reply, llm)
 
 
-@pytest.mark.requirement("LLM-COMPLETE-1")
-def test_a_prompt_in_any_script_is_completed(llm: LLM) -> None:
-    """Letters, marks and signs of any script are completed."""
-    llm.require("complete")
-    reply = llm.complete(messages=[user(SCRIPTS)])
+@deciding("operation", complete="LLM-COMPLETE-1", stream="LLM-STREAM-1")
+def test_a_prompt_in_any_script_is_answered(llm: LLM, operation: str) -> None:
+    """Letters, marks and signs of any script are completed, and streamed."""
+    llm.require(operation)
+    reply = llm.ask(operation, messages=[user(SCRIPTS)])
     llm.fits(reply)
-    expect.success(reply, "a completion of a prompt in several scripts")
+    works(reply, "an answer to a prompt in several scripts")
 
 
-@pytest.mark.requirement("LLM-COMPLETE-1")
-def test_a_completion_without_room_for_text_is_a_completion(llm: LLM) -> None:
-    """With `max_tokens` 0, an answer that does not refuse it is of the schema."""
-    llm.require("complete")
-    reply = llm.complete(max_tokens=0)
+@rules(schema="LLM-COMPLETE-1", streamed="LLM-STREAM-1", terminal="COM-STREAM-6")
+def test_an_answer_without_room_for_text_is_of_the_schema(llm: LLM, requirement: str) -> None:
+    """With `max_tokens` 0, an answer that does not refuse it is of the schema, and a stream comes to its end."""
+    operation = "complete" if requirement == "LLM-COMPLETE-1" else "stream"
+    llm.require(operation)
+    reply = llm.known(operation, max_tokens=0)
     expect.either(reply, *PERMANENT)
-    holds("LLM-COMPLETE-1", reply, llm)
+    holds(requirement, reply, llm)
 
 
 @pytest.mark.core
@@ -228,27 +229,23 @@ def test_a_prompt_well_within_the_window_is_accepted(llm: LLM) -> None:
     expect.success(reply, "a completion of a prompt that fits the window")
 
 
-@pytest.mark.requirement("LLM-CONTEXT-3")
+@rules(numbers="LLM-CONTEXT-3", model="LLM-CONTEXT-5")
 @pytest.mark.parametrize("where", ["message", "max_tokens"])
-def test_a_prompt_beyond_the_window_is_explained(llm: LLM, where: str) -> None:
-    """It is a PromptTooLong that gives the limit and the length, whether `max_tokens` is given or not."""
+def test_a_prompt_beyond_the_window_is_explained(llm: LLM, where: str, requirement: str) -> None:
+    """It is a PromptTooLong that gives the limit, the length and the model, whether `max_tokens` is given or not."""
     llm.require("complete")
     reply = llm.known_complete(**beyond(llm, where)[0])
     refused_as_too_long(llm, reply)
+    if requirement == "LLM-CONTEXT-5":
+        given = reply.details.get("model")
+        wrong = "another name" if isinstance(given, str) else "none"
+        expect.that(
+            given in (llm.capabilities.models or (given or "",)), "the name of the model", wrong, "details.model"
+        )
+        return
     expect.refusal(reply, "PromptTooLong")
     for key in ("max_context_length", "provided_tokens"):
         expect.that(isinstance(reply.details.get(key), int), "a number of tokens", "none", f"details.{key}")
-
-
-@pytest.mark.requirement("LLM-CONTEXT-5")
-def test_a_prompt_beyond_the_window_names_the_model(llm: LLM) -> None:
-    """`details.model` says whose window it is."""
-    llm.require("complete")
-    reply = llm.known_complete(**beyond(llm, "message")[0])
-    refused_as_too_long(llm, reply)
-    given = reply.details.get("model")
-    known = isinstance(given, str) and given in (llm.capabilities.models or (given,))
-    expect.that(known, "the name of the model", "another name" if isinstance(given, str) else "none", "details.model")
 
 
 @pytest.mark.requirement("LLM-CACHE-1")

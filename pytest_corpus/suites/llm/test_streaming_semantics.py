@@ -11,9 +11,8 @@ from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import StreamReply
-from pytest_corpus.suites.llm.support.capabilities import OPTIONAL, PERMANENT
-from pytest_corpus.suites.llm.support.component import LLM, SCRIPTS, llm
-from pytest_corpus.suites.llm.support.requests import user
+from pytest_corpus.suites.llm.support.capabilities import OPTIONAL
+from pytest_corpus.suites.llm.support.component import LLM, llm
 from pytest_corpus.suites.llm.support.scenarios.completions import (
     beyond,
     cold,
@@ -28,41 +27,16 @@ from pytest_corpus.suites.shared.claims.streaming import Streaming as TestStream
 
 
 @pytest.mark.core
-@rules(schema="LLM-STREAM-1", increments="LLM-STREAM-9")
+@rules(schema="LLM-STREAM-1", increments="LLM-STREAM-9", usage="LLM-STREAM-2")
 def test_chunks_are_of_the_schema(llm: LLM, requirement: str) -> None:
-    """Each chunk has `text`, which no other chunk had before, and `is_final`, and nothing undocumented."""
+    """Each chunk has `text`, which no other chunk had before, and `is_final`; the total of its usage is the sum."""
     llm.require("stream")
     stream = expect.finished(long_stream(llm))
+    if requirement == "LLM-STREAM-2":
+        any_shown(isinstance(chunk.get("usage_so_far"), dict) for chunk in stream.chunks)
     if requirement == "LLM-STREAM-9" and sum(bool(chunk.get("text")) for chunk in stream.chunks) < 2:
         raise NotApplicable("the text of a stream comes in one chunk")
     holds(requirement, stream, llm)
-
-
-@pytest.mark.requirement("LLM-STREAM-1")
-def test_a_prompt_in_any_script_streams(llm: LLM) -> None:
-    """Letters, marks and signs of any script are streamed."""
-    llm.require("stream")
-    stream = llm.streamed(messages=[user(SCRIPTS)])
-    llm.fits(stream)
-    expect.finished(stream, "a stream for a prompt in several scripts")
-
-
-@rules(schema="LLM-STREAM-1", terminal="COM-STREAM-6")
-def test_a_stream_without_room_for_text_is_a_stream(llm: LLM, requirement: str) -> None:
-    """With `max_tokens` 0, a stream that is not refused has chunks of the schema and comes to its end."""
-    llm.require("stream")
-    stream = llm.streamed(max_tokens=0)
-    expect.either(stream, *PERMANENT)
-    holds(requirement, stream, llm)
-
-
-@pytest.mark.requirement("LLM-STREAM-2")
-def test_the_usage_of_chunks_adds_up(llm: LLM) -> None:
-    """Wherever a chunk tells its usage, the total is the sum of its parts."""
-    llm.require("stream")
-    stream = expect.finished(long_stream(llm))
-    any_shown(isinstance(chunk.get("usage_so_far"), dict) for chunk in stream.chunks)
-    holds("LLM-STREAM-2", stream, llm)
 
 
 @pytest.mark.requirement("LLM-STREAM-3")

@@ -145,8 +145,7 @@ class Embedding(EmbeddingCalls):
             yield from self._sizes(embeddings_of(result))
 
     def audit_chunk(self, _name: str, chunk: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
-        found = chunk.get("embeddings")
-        yield from self._sizes([each for each in found if isinstance(each, Mapping)] if isinstance(found, list) else [])
+        yield from self._sizes(embeddings_of({"embedding": None, **chunk}))
         if not adds_up(chunk.get("usage")):
             yield "EMB-STREAM-4", Violation("prompt_tokens + completion_tokens", "another total", "usage")
 

@@ -137,9 +137,3 @@ class LLMCapabilities(Windows):
         reply = self.known("complete", **changed)
         assert isinstance(reply, Reply)
         return reply
-
-    def known_stream(self, **changed: Any) -> StreamReply:
-        """The stream for a plain request with some arguments changed, once a run."""
-        stream = self.known("stream", **changed)
-        assert isinstance(stream, StreamReply)
-        return stream

@@ -6,7 +6,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.suites.embedding.support.answers import embeddings_of, failures_of
+from pytest_corpus.suites.embedding.support.answers import embeddings_of, failures_of, texts_of
 from pytest_corpus.suites.embedding.support.component import Embedding
 from pytest_corpus.suites.embedding.support.scenarios.batches import family_of
 from pytest_corpus.suites.embedding.support.texts import OTHER
@@ -94,19 +94,6 @@ def embedded(reply: Reply | StreamReply) -> bool:
     return reply.is_success and bool(embeddings_of(reply.result)) and not failures_of(reply.result)
 
 
-def told_by(reply: Reply | StreamReply) -> list[str]:
-    """The texts that an answer gives back."""
-    if isinstance(reply, StreamReply):
-        return [
-            each["text"]
-            for chunk in reply.chunks
-            for each in chunk.get("embeddings") or []
-            if isinstance(each, dict) and isinstance(each.get("text"), str)
-        ]
-    found = (reply.result.get("text"), *(each.get("text") for each in embeddings_of(reply.result)))
-    return [text for text in found if isinstance(text, str)]
-
-
 def parts(embedding: Embedding, text: str, reply: Reply) -> list[str]:
     """The possible rests of a truncated text: the reported one, or else its beginning or its end.
 
@@ -115,7 +102,7 @@ def parts(embedding: Embedding, text: str, reply: Reply) -> list[str]:
     """
     limit = embedding.limited()
     most = limit if embedding.counts_characters else len(text)
-    shown = [part for part in told_by(reply) if part and len(part) < len(text) and len(part) <= most]
+    shown = [part for part in texts_of(reply) if part and len(part) < len(text) and len(part) <= most]
     if not shown and not embedding.counts_characters:
         raise NotApplicable("no text comes back, and the limit is not one of characters")
     return list(dict.fromkeys(shown)) or [text[:limit], text[-limit:]]
