@@ -3,6 +3,7 @@
 import pytest
 
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Violation
 from pytest_corpus.kit.replays import keyed
 from pytest_corpus.kit.requests import in_ms
@@ -34,6 +35,7 @@ from pytest_corpus.suites.embedding.support.vectorless import NORMALIZED
 from pytest_corpus.suites.embedding.support.vectors import norm, vector_of
 from pytest_corpus.suites.shared.claims import replays
 from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, cache_scope, works
+from pytest_corpus.suites.shared.claims.replays import AnswerReplays as TestAnswerReplays
 from pytest_corpus.suites.shared.contexts import new_key, new_tenant
 
 ALIKE = ("other", "shorter", "letter", "far_end", "far_middle", "order", "joined")
@@ -243,16 +245,6 @@ def test_a_replay_is_answered_as_the_first_call(embedding: Embedding, what: str)
     replays.answers_again(first, again)
 
 
-@pytest.mark.requirement("COM-IDEM-4")
-@pytest.mark.parametrize("operation", ["embed", "embed_batch"])
-def test_a_request_that_is_sent_twice_at_once_has_one_answer(embedding: Embedding, operation: str) -> None:
-    """Two calls of one request under one key, sent together while the provider is slow, have one answer."""
-    embedding.require(operation)
-    replays.has_one_answer(
-        embedding, embedding.envelope(operation, embedding.requests.distinct(operation), new_key(**new_tenant()))
-    )
-
-
 @pytest.mark.requirement("EMB-BATCH-12")
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
@@ -309,19 +301,3 @@ def test_a_batch_that_falls_back_is_normalized(embedding: Embedding, kind: str) 
     fresh, texts, reply = fallen_back(embedding, kind, times=1, normalize=True)
     for position, each in placed(fresh, "EMB-NORM-2", reply, texts).items():
         unit(vector_of(each) or [], f"result.embeddings.{position}.vector")
-
-
-@pytest.mark.requirement("COM-IDEM-7")
-@pytest.mark.parametrize("operation", ["embed", "embed_batch"])
-def test_a_request_that_is_sent_twice_at_once_asks_the_provider_once(embedding: Embedding, operation: str) -> None:
-    """Two calls of one request under one key, sent together, reach a slow provider once."""
-    ctx = new_key(**new_tenant())
-    replays.asks_once(embedding, embedding.envelope(operation, embedding.requests.distinct(operation), ctx))
-
-
-@pytest.mark.requirement("COM-IDEM-5")
-def test_a_request_that_failed_can_be_sent_again(embedding: Embedding) -> None:
-    """Under the key of a text that the provider failed, the same text is embedded."""
-    embedding.require("embed")
-    fresh = embedding.fresh()
-    replays.can_be_sent_again(fresh, "embed", fresh.requests.distinct("embed"))

@@ -33,6 +33,7 @@ from pytest_corpus.suites.llm.support.scenarios.completions import (
 from pytest_corpus.suites.shared.claims import replays
 from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, cache_scope, works
 from pytest_corpus.suites.shared.claims.models import Models as TestModels
+from pytest_corpus.suites.shared.claims.replays import AnswerReplays as TestAnswerReplays
 from pytest_corpus.suites.shared.contexts import new_key, new_tenant
 
 BEGUN = {
@@ -400,26 +401,3 @@ def test_a_replay_is_answered_as_the_first_call(llm: LLM) -> None:
     expect.success(first, "a completion under an idempotency key")
     llm.complete(messages=[user(llm.unique())])
     replays.answers_again(first, llm.call("complete", args, keyed(ctx)))
-
-
-@pytest.mark.requirement("COM-IDEM-4")
-def test_a_request_that_is_sent_twice_at_once_has_one_answer(llm: LLM) -> None:
-    """Two calls of one request under one key, sent together while the provider is slow, have one answer."""
-    llm.require("complete")
-    ctx = new_key(**new_tenant())
-    replays.has_one_answer(llm, llm.envelope("complete", llm.requests.args(messages=[user(llm.unique())]), ctx))
-
-
-@pytest.mark.requirement("COM-IDEM-7")
-def test_a_request_that_is_sent_twice_at_once_asks_the_provider_once(llm: LLM) -> None:
-    """Two calls of one request under one key, sent together, reach a slow provider once."""
-    ctx = new_key(**new_tenant())
-    replays.asks_once(llm, llm.envelope("complete", llm.requests.distinct("complete"), ctx))
-
-
-@pytest.mark.requirement("COM-IDEM-5")
-def test_a_request_that_failed_can_be_sent_again(llm: LLM) -> None:
-    """Under the key of a completion that the provider failed, the same request is completed."""
-    llm.require("complete")
-    fresh = llm.fresh()
-    replays.can_be_sent_again(fresh, "complete", fresh.requests.args(messages=[user(llm.unique())]))
