@@ -267,9 +267,11 @@ def verdict(component: str, fault: Fault) -> str:
         report = Path(folder, REPORT)
         if not report.exists():
             return f"no report, exit code {process.exitcode}"
-        requirements = json.loads(report.read_text("utf-8"))["requirements"]
-        violated = (each["id"] for each in requirements if (each["level"], each["status"]) == ("MUST", "violated"))
-        return next(violated, "")
+        document = json.loads(report.read_text("utf-8"))
+        entries = document["requirements"]
+        violated = (each["id"] for each in entries if (each["level"], each["status"]) == ("MUST", "violated"))
+        outage = any("has been unavailable" in str(each.get("reason")) for each in entries)
+        return next(violated, "an outage" if outage else "")
 
 
 def conformance_run(component: str, fault: Fault, folder: str) -> None:

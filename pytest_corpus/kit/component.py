@@ -312,7 +312,7 @@ class Subject(Target):
         return fresh, reply
 
     def another(self: Own, call_timeout: float) -> Own:
-        """The same component of an instance for calls that are no test's; whoever asks for it closes its client."""
+        """The same component of an instance for calls outside tests; the caller closes its client."""
         return type(self)(self.client.second_instance(call_timeout), self.capabilities, self.settings, self.shared)
 
     def close_fresh(self) -> None:

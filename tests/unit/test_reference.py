@@ -199,7 +199,7 @@ def test_each_dialect_answers(graph: ReferenceGraph, dialect: str, text: str, re
 
 @pytest.mark.parametrize("value", ["Ann' OR '1'='1", "'}) RETURN 1 //", "$name", "\\"])
 def test_a_parameter_is_never_text(graph: ReferenceGraph, value: str) -> None:
-    """Whatever a parameter holds is compared and not read."""
+    """The value of a parameter is compared and not parsed."""
     assert ask(graph, "MATCH (n {name: $name}) RETURN n.id", name=value) == []
     assert ask(graph, "g.V().has('name', name).id()", "gremlin", name=value) == []
 

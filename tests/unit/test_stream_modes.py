@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stream_frames import kinds
+from stream_frames import DATA, ERROR, FINAL, kinds
 
 from pytest_corpus.schema_registry import UnknownEditionError, UnknownSchemaError
 from pytest_corpus.spec.schemas import BASE_URI
@@ -25,9 +25,6 @@ from pytest_corpus.stream_validator import (
 )
 from pytest_corpus.wire import WireValidationError
 
-DATA: dict[str, Any] = {"ok": True, "code": "STREAMING", "ms": 1.5, "chunk": {"text": "a", "is_final": False}}
-FINAL: dict[str, Any] = {**DATA, "chunk": {"text": "", "is_final": True}}
-ERROR: dict[str, Any] = {"ok": False, "code": "UNAVAILABLE", "error": "Unavailable", "message": "down", "ms": 2}
 BAD_CHUNK = {**DATA, "chunk": {"is_final": False, "text": 7, "extra": 1}}
 ENVELOPE = f"{BASE_URI}llm/llm.envelope.success.json"
 

@@ -113,7 +113,7 @@ def _shipped_root() -> Path:
 
 
 def _new_files(root: Path) -> Iterator[str]:
-    """Every ``*.json`` below a folder that is none of the protocol's; shorter names first: elders are."""
+    """Every ``*.json`` below a folder that is not a file of the protocol, shorter names first."""
     known = {file for schema in SCHEMAS for file in schema.files}
     found = (path.relative_to(root).parts for path in root.rglob("*.json") if path.is_file())
     for parts in sorted(found, key=lambda each: (len(each[-1]), each)):

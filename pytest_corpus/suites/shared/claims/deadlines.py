@@ -312,4 +312,4 @@ def ended(reply: Reply | StreamReply) -> None:
     """
     if isinstance(reply, StreamReply) and not reply.finished:
         raise NotAssessed("the hang planned at a chunk never struck")
-    raise NotApplicable("the stream has fewer chunks")
+    raise NotApplicable("the stream has fewer chunks than the test needs")
