@@ -9,9 +9,10 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import rules, subject
+from pytest_corpus.kit.fixtures import deciding, rules, subject
 from pytest_corpus.kit.generation import generate
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
+from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.errors import MODEL_ERRORS, UNKNOWN_MODEL
 from pytest_corpus.suites.embedding.support.answers import embeddings_of
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
@@ -24,9 +25,10 @@ from pytest_corpus.suites.embedding.support.scenarios.singles import (
     refusing,
     streamed_vector,
 )
-from pytest_corpus.suites.embedding.support.texts import FILLER, FLAGS, LETTERS, NO_MODELS, NO_TEXTS, SCRIPTS, UNRELATED
+from pytest_corpus.suites.embedding.support.texts import FILLER, FLAGS, LETTERS, NO_MODELS, SCRIPTS, UNRELATED
 from pytest_corpus.suites.embedding.support.vectors import distance
 from pytest_corpus.suites.shared.claims.models import Models as TestModels
+from pytest_corpus.suites.shared.claims.tokens import NO_STRINGS
 
 OPTIONS: tuple[dict[str, Any], ...] = ({}, {"truncate": True}, {"truncate": False}, {"normalize": False})
 
@@ -139,12 +141,15 @@ def test_unrelated_texts_have_different_vectors(embedding: Embedding) -> None:
             expect.that(distance(one, other) > 1e-9, "different vectors", "the same one")
 
 
-@pytest.mark.requirement("EMB-EMBED-6")
-def test_the_result_names_the_model_asked_for(embedding: Embedding) -> None:
-    """A result and its embedding name the listed model that was asked for."""
+@deciding("operation", embed="EMB-EMBED-6", embed_batch="EMB-BATCH-17")
+def test_the_result_names_the_model_asked_for(embedding: Embedding, operation: str) -> None:
+    """A result and its embeddings name the listed model that was asked for."""
+    embedding.require(operation)
     embedding.models()
-    for model in embedding.able_to("embed"):
-        result = expect.success(embedding.known_embed(embedding.fit("hi"), model=model), "an embedding")
+    for model in embedding.able_to(operation):
+        reply = embedding.known_model(operation, model)
+        assert isinstance(reply, Reply)
+        result = expect.success(reply, "an embedding")
         named = {result.get("model"), *(each.get("model") for each in embeddings_of(result))} - {None}
         if not named:
             raise NotApplicable("no model is named")
@@ -183,12 +188,12 @@ def test_tokens_used_are_those_that_are_counted(embedding: Embedding, text: str)
     [
         *(
             pytest.param(each, "embed", marks=pytest.mark.requirement(f"EMB-ARGS-{rule}"), id=f"{each}-embed")
-            for rule, every in ((1, NO_TEXTS), (2, NO_MODELS), (3, FLAGS))
+            for rule, every in ((1, NO_STRINGS), (2, NO_MODELS), (3, FLAGS))
             for each in every
         ),
         *(
             pytest.param(each, "stream_embed", marks=pytest.mark.requirement("EMB-ARGS-4"), id=f"{each}-stream_embed")
-            for each in (*NO_TEXTS, *NO_MODELS[:1], *FLAGS[::2])
+            for each in (*NO_STRINGS, *NO_MODELS[:1], *FLAGS[::2])
         ),
     ],
 )
@@ -198,7 +203,7 @@ def test_an_argument_of_the_wrong_type_is_refused(
     """`text` is required and a string, `model` is a string, `truncate` and `normalize` are booleans."""
     embedding.require(operation, "embed")
     if isinstance(wrong, str):
-        args, name = {"model": embedding.model, **NO_TEXTS[wrong]}, "text"
+        args, name = {"model": embedding.model, **NO_STRINGS[wrong]}, "text"
     else:
         args, name = embedding.requests.with_text(operation, embedding.fit("hi"), **{wrong[0]: wrong[1]}), wrong[0]
     expect.refusal(embedding.invoke(operation, args), *refusing(embedding, name))

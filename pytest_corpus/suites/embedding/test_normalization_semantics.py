@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.fixtures import rules
+from pytest_corpus.kit.fixtures import deciding
 from pytest_corpus.kit.generation import generate
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import StreamReply
@@ -96,24 +96,12 @@ def test_normalized_vectors_of_a_stream_have_unit_norm(embedding: Embedding, kin
 
 
 @pytest.mark.core
-@pytest.mark.requirement("EMB-NORM-4")
-@pytest.mark.parametrize("kind", list(TEXTS))
-def test_embed_refuses_what_it_cannot_normalize(embedding: Embedding, kind: str) -> None:
-    """If normalization is denied, `normalize` is NOT_SUPPORTED, for every listed model."""
-    denied(embedding, "embed")
-    for model in embedding.able_to("embed"):
-        embedding.known("embed", embedding.fit(TEXTS[kind]), model=model)
-        unserved(embedding, "embed", embedding.fit(TEXTS[kind]), model=model)
-
-
-@pytest.mark.core
-@rules(embed_batch="EMB-NORM-5", stream_embed="EMB-NORM-6")
-def test_other_operations_refuse_what_they_cannot_normalize(embedding: Embedding, requirement: str) -> None:
-    """If normalization is denied, `normalize` is NOT_SUPPORTED in a batch and in a stream too."""
-    operation = "embed_batch" if requirement == "EMB-NORM-5" else "stream_embed"
+@deciding("operation", embed="EMB-NORM-4", embed_batch="EMB-NORM-5", stream_embed="EMB-NORM-6")
+def test_what_cannot_be_normalized_is_refused(embedding: Embedding, operation: str) -> None:
+    """If normalization is denied, `normalize` is NOT_SUPPORTED by each operation, for every listed model."""
     denied(embedding, operation)
     alone = embedding.known_embed(embedding.fit("hi"), normalize=True)
-    if alone.is_success and not embedding.capabilities.flag("normalizes_at_source"):
+    if operation != "embed" and alone.is_success and not embedding.capabilities.flag("normalizes_at_source"):
         raise Blocked("EMB-NORM-4", "embed does not refuse `normalize`")
     for text in map(embedding.fit, TEXTS.values()):
         for model in embedding.able_to(operation):
