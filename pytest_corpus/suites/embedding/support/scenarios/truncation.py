@@ -8,7 +8,7 @@ from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.suites.embedding.support.answers import embeddings_of, failures_of, texts_of
 from pytest_corpus.suites.embedding.support.component import Embedding
-from pytest_corpus.suites.embedding.support.scenarios.batches import family_of
+from pytest_corpus.suites.embedding.support.scenarios.batches import class_of
 from pytest_corpus.suites.embedding.support.texts import OTHER
 from pytest_corpus.suites.embedding.support.vectors import plain
 
@@ -156,7 +156,5 @@ def refused_in_batch(reply: Reply, position: int, *families: str) -> None:
     if failed and position not in failed:
         raise Blocked("EMB-BATCH-4", "another position than that of the failed text is reported")
     expect.that(position in failed, "a failure of the text", "none", "result.failed_texts")
-    named = str(failed[position].get("error")), family_of(failed[position])
-    wanted = {"TextTooLong": ("TextTooLong", "TEXT_TOO_LONG"), "NotSupported": ("NotSupported", "NOT_SUPPORTED")}
-    allowed = {name for family in families for name in wanted[family]}
-    expect.that(named[0] in allowed, " or ".join(families), f"{named[1]}", "result.failed_texts.error")
+    named = class_of(failed[position])
+    expect.that(named in families, " or ".join(families), f"{named}", "result.failed_texts.error")
