@@ -54,10 +54,6 @@ def shown(value: object, path: Iterable[object], rule: str) -> str:
         return "true" if value else "false"
     if not isinstance(value, int | float) or not open_to_view:
         return "a number" if isinstance(value, int | float) else ""
-    return _number(value)
-
-
-def _number(value: float) -> str:
     # Python refuses to write integers of thousands of digits.
     if isinstance(value, int) and value.bit_length() > 128:
         return f"an integer of {value.bit_length()} bits"

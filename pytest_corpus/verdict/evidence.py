@@ -87,17 +87,12 @@ def load(text: object) -> tuple[Evidence, ...]:
         ValueError: it is something that `dump` does not write.
     """
     try:
-        return tuple(_evidence(each) for each in json.loads(text))  # type: ignore[arg-type]
+        found = [_tuples(each) for each in json.loads(text)]  # type: ignore[arg-type]
+        contents = [None if (it := each.pop("content")) is None else Content(**_tuples(it)) for each in found]
+        return tuple(Evidence(**each, content=it) for each, it in zip(found, contents, strict=True))
     except (TypeError, AttributeError, KeyError) as error:
         raise ValueError("not evidence") from error
 
 
-def _evidence(data: dict[str, Any]) -> Evidence:
-    content = data.pop("content")
-    lists = {key: tuple(value) for key, value in data.items() if isinstance(value, list)}
-    return Evidence(**{**data, **lists}, content=None if content is None else _content(content))
-
-
-def _content(data: dict[str, Any]) -> Content:
-    lists = {key: tuple(value) for key, value in data.items() if isinstance(value, list)}
-    return Content(**{**data, **lists})
+def _tuples(data: dict[str, Any]) -> dict[str, Any]:
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}

@@ -1,8 +1,7 @@
 """The records of a run's tests, and the reasons why some of them prove nothing.
 
-A record counts as it is only where everything agrees: the test was collected, the process that ran its body made one
-record of it, pytest reported the test once, that report carries the same record, and its outcome is the one that the
-record stands for. Whatever disagrees proves nothing, but for a violation that was seen.
+A record counts only if everything agrees: the test was collected, the process that ran its body made one record, and
+pytest reported the test once, with the same record and outcome. Any other record proves nothing but a violation.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ WORSE: tuple[Outcome, ...] = ("satisfied", "not_applicable", "not_assessed", "vi
 class Finding:
     """A violation of the test's own requirement, or of one that holds for every answer.
 
-    `indirect`: of a requirement that blocks the test and has a more precise test of its own.
+    It is `indirect` if the requirement blocks the test and has a more precise test of its own.
     """
 
     requirement: str
@@ -171,9 +170,9 @@ class Ledger:
         self.incomplete.add(why)
 
     def settled(self, seconds: Mapping[str, float], missed: Mapping[str, float] | None = None) -> None:
-        """Note after how many seconds writes show, and for how many one was looked for that did not, by component.
+        """Note the seconds until writes show, and those in which a write did not show, by component.
 
-        What shows later elsewhere counts.
+        The longest time counts.
         """
         for known, found in ((self.settle, seconds), (self.missed, missed or {})):
             for component, each in found.items():
@@ -193,14 +192,7 @@ class Ledger:
     def account(self) -> dict[str, Any]:
         """The results of a worker, as a JSON value that `take_account` reads."""
         return {
-            "components": self.components,
-            "capabilities": self.capabilities,
-            "settle": self.settle,
-            "missed": self.missed,
-            "left": self.left,
-            "calls": self.calls,
-            "tokens": self.tokens,
-            "outage": self.outage,
+            **{name: getattr(self, name) for name in _PARTS},
             **{name: sorted(getattr(self, name)) for name in _SETS},
             "made": [record.dump() for records in self._made.values() for record in records],
         }
@@ -221,7 +213,7 @@ class Ledger:
         for text in account["made"]:
             self.ran(TestRecord.load(text))
 
-    # -- what it comes to ------------------------------------------------------------------------------
+    # -- results ---------------------------------------------------------------------------------------
 
     @property
     def records(self) -> dict[str, TestRecord]:
@@ -280,6 +272,7 @@ class Ledger:
         ]
 
 
+_PARTS = ("components", "capabilities", "settle", "missed", "left", "calls", "tokens", "outage")
 _SETS = ("expected", "selected", "mismatched", "incomplete", "doubts", "runs")
 
 LACKING = "the factory takes no keyword argument '{}'"

@@ -1,4 +1,4 @@
-"""From test records to one status a requirement, and one verdict a component."""
+"""The status of each requirement and the verdict of each component, from test records."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -122,7 +122,13 @@ def _component(
         _status(requirement, component, tuple(own[requirement.id]), tuple(findings[requirement.id]))
         for requirement in applicable(component)
     ]
-    statuses = tuple(_deviated(status, deviations) for status in _held(found))
+    declared = {entry.requirement: entry for entry in reversed(list(deviations))}
+    statuses = tuple(
+        replace(status, status="deviated", deviation=declared[status.requirement.id])
+        if status.status == "violated" and status.requirement.id in declared
+        else status
+        for status in _held(found)
+    )
     pairs = [(entry.requirement.level, entry.status) for entry in statuses]
     return ComponentVerdict(component, verdict_of(pairs, level, partial=partial), statuses)
 
@@ -163,13 +169,6 @@ def counted(level: str) -> tuple[str, ...]:
 def worst(verdicts: Iterable[str]) -> str:
     """The worst of the components' verdicts; partial if there are none."""
     return max(verdicts, key=VERDICTS.index, default="partial")
-
-
-def _deviated(status: Status, deviations: Iterable[Deviation]) -> Status:
-    declared = [entry for entry in deviations if entry.requirement == status.requirement.id]
-    if status.status != "violated" or not declared:
-        return status
-    return replace(status, status="deviated", deviation=declared[0])
 
 
 def _status(

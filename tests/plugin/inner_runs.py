@@ -69,8 +69,7 @@ def _installed() -> list[str]:
     return [] if found else ["-p", "pytest_corpus.plugin"]
 
 
-PLUGIN = _installed()
-"""What makes pytest find the plugin."""
+PLUGIN = _installed()  # what makes pytest find the plugin
 
 
 class Project:

@@ -21,9 +21,7 @@ from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, EDITIONS, SCHEMAS
 from pytest_corpus.validation.schema.explain import Explainer
 
 ROOT = resources.folder("golden")
-COUNTS = {"llm": 25, "vector": 21, "embedding": 17, "graph": 30}
-"""Files a component in the tree of SCHEMA 7.2."""
-
+COUNTS = {"llm": 25, "vector": 21, "embedding": 17, "graph": 30}  # files a component in the tree of SCHEMA 7.2
 STREAMS = [golden for golden in GOLDENS if golden.is_stream]
 
 

@@ -45,12 +45,8 @@ NDJSON: tuple[tuple[str, bytes, int, list[tuple[int, str]]], ...] = (
     ("cut off", D + b"\n" + F[:-20], 2, [(2, ErrorType.FRAME_JSON)]),
     ("CR alone", D + b"\r" + F, 1, [(1, ErrorType.FRAME_JSON)]),
     ("two frames in a line", D + F + b"\n" + F, 2, [(1, ErrorType.FRAME_JSON)]),
-    (
-        "a frame in two lines",
-        D[:30] + b"\n" + D[30:] + b"\n" + F,
-        3,
-        [(1, ErrorType.FRAME_JSON), (2, ErrorType.FRAME_JSON)],
-    ),
+    ("a frame in two lines", D[:30] + b"\n" + D[30:] + b"\n" + F, 3,
+     [(1, ErrorType.FRAME_JSON), (2, ErrorType.FRAME_JSON)]),
     ("a comment", b": hello\n" + F, 2, [(1, ErrorType.FRAME_JSON)]),
     ("done marker", F + b"\n[DONE]\n", 2, [(2, ErrorType.AFTER_TERMINAL)]),
     ("byte order mark", BOM + D + b"\n" + F, 2, [(1, ErrorType.FRAME_JSON)]),
@@ -58,16 +54,12 @@ NDJSON: tuple[tuple[str, bytes, int, list[tuple[int, str]]], ...] = (
     ("invalid UTF-8", D.replace(b"a: ", b"\xff") + b"\n" + F, 2, [(1, ErrorType.FRAME_UTF8)]),
     ("NaN", D + b"\n" + NAN, 2, [(2, ErrorType.FRAME_JSON)]),
     ("a key twice", D + b"\n" + TWICE, 2, [(2, ErrorType.DUPLICATE_KEY)]),
-    (
-        "the end twice",
-        F.replace(b'"is_final": true', b'"is_final": false, "is_final": true'),
-        1,
-        [(1, ErrorType.DUPLICATE_KEY)],
-    ),
+    ("the end twice", F.replace(b'"is_final": true', b'"is_final": false, "is_final": true'), 1,
+     [(1, ErrorType.DUPLICATE_KEY)]),
     ("no object", b"[]\n" + F, 2, [(1, ErrorType.FRAME_TYPE)]),
     ("wrong code", F.replace(b"STREAMING", b"OK"), 1, [(1, ErrorType.FRAME_CODE)]),
     ("after the end", F + b"\n" + D + b"\n" + F + b"\n{", 4, [(2, ErrorType.AFTER_TERMINAL)]),
-)
+)  # fmt: skip
 
 
 def cut(data: bytes, size: int) -> list[bytes]:

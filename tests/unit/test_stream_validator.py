@@ -100,15 +100,11 @@ DEFECTS: tuple[tuple[str, object, str, str], ...] = (
     ("no is_final", frame(chunk={"text": ""}), ErrorType.CHUNK_SCHEMA, "chunk.is_final"),
     ("is_final a string", chunk(is_final="no"), ErrorType.CHUNK_SCHEMA, "chunk.is_final"),
     ("a key more in the chunk", chunk(delta=""), ErrorType.CHUNK_SCHEMA, "chunk.delta"),
-    (
-        "usage without a total",
-        chunk(usage_so_far={"prompt_tokens": 1}),
-        ErrorType.CHUNK_SCHEMA,
-        "chunk.usage_so_far.total_tokens",
-    ),
+    ("usage without a total", chunk(usage_so_far={"prompt_tokens": 1}), ErrorType.CHUNK_SCHEMA,
+     "chunk.usage_so_far.total_tokens"),
     ("no JSON in the chunk", chunk(text=b"a"), ErrorType.CHUNK_SCHEMA, "chunk.text"),
     ("three defects in a chunk", frame(chunk={"text": 1, "is_final": 2, "x": 3}), ErrorType.CHUNK_SCHEMA, "chunk.text"),
-)
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(("kind", "broken", "error_type", "path"), DEFECTS, ids=[row[0] for row in DEFECTS])

@@ -53,7 +53,6 @@ class ExecutionHooks:
         return report
 
     def _rerun(self, item: pytest.Item, requirement: str) -> str:
-        """The command that shows a finding of a test again."""
         own = collect.owner(item)
         assert own is not None
         by_option = own[0] in self.state.by_option
