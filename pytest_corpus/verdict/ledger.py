@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from typing import Any, Literal
 
+from pytest_corpus.text.records import rebuilt
+
 Outcome = Literal["satisfied", "violated", "not_applicable", "not_assessed", "error"]
 WORSE: tuple[Outcome, ...] = ("satisfied", "not_applicable", "not_assessed", "violated", "error")
 """Outcomes of one test, from best to worst."""
@@ -85,10 +87,7 @@ class TestRecord:
             ValueError: it is something that `dump` does not write.
         """
         try:
-            data: dict[str, Any] = json.loads(text)  # type: ignore[arg-type]
-            data["findings"] = tuple(Finding(**finding) for finding in data.get("findings", ()))
-            data["editions"] = tuple(data.get("editions", ()))
-            record = cls(**data)
+            record = rebuilt(cls, json.loads(text))  # type: ignore[arg-type]
             if record.outcome in WORSE and record.dump() == text:
                 return record
         except (TypeError, AttributeError) as error:
@@ -231,15 +230,14 @@ class Ledger:
         """The tests whose records prove nothing, by the keys of `MISMATCHES`."""
         made, arrived = self._made, self._arrived
         ran, came = set(made), set(arrived)
-        both = ran & came
         every = (*made.values(), *arrived.values())
         return {
-            "not collected": (ran | came) - self.expected,
+            "not collected": self.executed - self.expected,
             "not reported": ran - came,
             "not run": set() if self.unaccounted else came - ran,
-            "altered": {key for key in both if made[key] != arrived[key] and set(made[key]) != set(arrived[key])},
+            "altered": {key for key in ran & came if made[key] != arrived[key] and set(made[key]) != set(arrived[key])},
             "repeated": {records[0].key for records in every if len(records) > 1},
-            "otherwise": self.mismatched & (ran | came),
+            "otherwise": self.mismatched & self.executed,
             "broken off": {records[0].key for records in every if any(record.broken_off for record in records)},
             "fault": {records[0].key for records in every if any(record.outcome == "error" for record in records)},
         }
@@ -247,22 +245,23 @@ class Ledger:
     @property
     def gaps(self) -> list[str]:
         """The reasons for a partial run; empty if it is complete."""
-        nothing = [] if self._made or self._arrived else ["no conformance test ran"]
+        nothing = [] if self.executed else ["no conformance test ran"]
         outage = [self.outage] if self.outage else []
         return [*outage, *sorted(self.incomplete), *self._missing(), *self._unreliable(), *nothing]
 
     @property
     def unrequested_gaps(self) -> list[str]:
         """The gaps that no option asked for; one of them fails the run."""
-        chosen = bool(self.incomplete) and not self.selected - self._executed
+        chosen = bool(self.incomplete) and not self.selected - self.executed
         return [*([] if chosen else self._missing()), *self._unreliable()]
 
     @property
-    def _executed(self) -> set[str]:
+    def executed(self) -> set[str]:
+        """The keys of the tests that ran or were reported."""
         return {*self._made, *self._arrived}
 
     def _missing(self) -> list[str]:
-        missing = len(self.expected - self._executed)
+        missing = len(self.expected - self.executed)
         return [f"{missing} of {len(self.expected)} tests did not run"] if missing else []
 
     def _unreliable(self) -> list[str]:
