@@ -181,6 +181,7 @@ lint: $(READY)check
 	'$(BIN)/ruff' format --check .
 	'$(BIN)/mypy'
 	'$(BIN)/mypy' tests/typing
+	'$(BIN)/mypy' --config-file tests/mypy.ini
 	'$(BIN)/lint-imports'
 	'$(BIN)/python' tools/lint_skeletons.py
 

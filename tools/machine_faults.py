@@ -28,6 +28,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -210,7 +211,7 @@ def changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
             yield f"{text(keyword)} left out of {text(node)}", ast.Call(node.func, node.args, rest)
 
 
-def other_values(value: object) -> Iterator[object]:
+def other_values(value: object) -> Iterator[Any]:
     """Another value in the place of a constant; texts that only people read are left alone."""
     if isinstance(value, bool):
         yield not value

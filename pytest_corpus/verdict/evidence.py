@@ -8,7 +8,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from typing import Literal
+
+from pytest_corpus.text.records import rebuilt
 
 Level = Literal["shape", "full"]
 LEVELS: tuple[Level, ...] = ("shape", "full")
@@ -87,12 +89,6 @@ def load(text: object) -> tuple[Evidence, ...]:
         ValueError: it is something that `dump` does not write.
     """
     try:
-        found = [_tuples(each) for each in json.loads(text)]  # type: ignore[arg-type]
-        contents = [None if (it := each.pop("content")) is None else Content(**_tuples(it)) for each in found]
-        return tuple(Evidence(**each, content=it) for each, it in zip(found, contents, strict=True))
-    except (TypeError, AttributeError, KeyError) as error:
+        return tuple(rebuilt(Evidence, each) for each in json.loads(text))  # type: ignore[arg-type]
+    except (TypeError, AttributeError) as error:
         raise ValueError("not evidence") from error
-
-
-def _tuples(data: dict[str, Any]) -> dict[str, Any]:
-    return {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from typing import Any, Literal
 
+from pytest_corpus.text.records import rebuilt
+
 Outcome = Literal["satisfied", "violated", "not_applicable", "not_assessed", "error"]
 WORSE: tuple[Outcome, ...] = ("satisfied", "not_applicable", "not_assessed", "violated", "error")
 """Outcomes of one test, from best to worst."""
@@ -85,10 +87,7 @@ class TestRecord:
             ValueError: it is something that `dump` does not write.
         """
         try:
-            data: dict[str, Any] = json.loads(text)  # type: ignore[arg-type]
-            data["findings"] = tuple(Finding(**finding) for finding in data.get("findings", ()))
-            data["editions"] = tuple(data.get("editions", ()))
-            record = cls(**data)
+            record = rebuilt(cls, json.loads(text))  # type: ignore[arg-type]
             if record.outcome in WORSE and record.dump() == text:
                 return record
         except (TypeError, AttributeError) as error:
@@ -187,8 +186,6 @@ class Ledger:
         """Note why the whole run is unreliable."""
         self.doubts.add(why)
 
-    # -- between processes -----------------------------------------------------------------------------
-
     def account(self) -> dict[str, Any]:
         """The results of a worker, as a JSON value that `take_account` reads."""
         return {
@@ -212,8 +209,6 @@ class Ledger:
             getattr(self, name).update(account[name])
         for text in account["made"]:
             self.ran(TestRecord.load(text))
-
-    # -- results ---------------------------------------------------------------------------------------
 
     @property
     def records(self) -> dict[str, TestRecord]:

@@ -105,7 +105,7 @@ def test_a_killed_worker(project: Project, number: int) -> None:
 
 def assert_deleted(spaces: Path) -> None:
     """Every namespace that was made is deleted again."""
-    made, deleted = set(), set()
+    made, deleted = set[object](), set[object]()
     for line in spaces.read_text().splitlines():
         op, tenant, name = json.loads(line)
         (made if op == "vector.create_namespace" else deleted).add((tenant, name))

@@ -76,7 +76,7 @@ def test_a_broken_server_violates_its_requirement(runner: Runner, entry: Entry) 
     assert entry.requirement in found.violated, told(found)
 
 
-class SlotIsRefused(SlotIsLost):
+class SlotIsRefused(SlotIsLost):  # type: ignore[misc, valid-type]
     """Without a free slot a stream is refused, as one that is busy would be."""
 
     async def stream(self, kind: str, frames: AsyncIterator[bytes], writer: asyncio.StreamWriter) -> None:

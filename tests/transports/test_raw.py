@@ -56,7 +56,9 @@ def test_a_message_is_seen_whole(name: str) -> None:
     """With the id of its request; silence after invalid JSON is not a fault."""
     with place_of(MESSAGES.make(name)) as place, opened(place) as client:
         answer = client.raw_call(RawRequest(CAPABILITIES), "llm")
-        assert [piece.data.startswith(b'{"id":%d,"frame":{' % answer.number) for piece in answer.pieces] == [True]
+        assert [piece.data.startswith(b'{"id":%d,"frame":{' % (answer.number or 0)) for piece in answer.pieces] == [
+            True
+        ]
         answer = client.raw_call(RawRequest(body=b"no json"), "llm")
         assert (answer.fault, answer.noise) == (None, 0)
 

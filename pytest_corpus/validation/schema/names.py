@@ -85,7 +85,7 @@ find_schema = SHIPPED.find_schema
 
 
 def table_of(root: Path) -> SchemaTable:
-    """The schemas of a folder: those of the protocol, and whatever else lies in a folder of one's own (SCHEMA 6.1).
+    """The schemas of a folder: those of the protocol, and any other files of a user's folder (SCHEMA 6.1).
 
     A file next to one of the protocol's that names an edition (``llm.response_format.v1.1.json``) is the file of
     that edition; any other is a schema of its own name, in every edition. The shipped folder has only the

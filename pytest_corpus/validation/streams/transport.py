@@ -1,6 +1,6 @@
 """Readers that split the bytes of a transport, arriving in pieces of any size, into the payloads of its frames.
 
-A payload is the bytes of what should be one JSON frame, or None if it exceeds the size limit of a frame.
+A payload is the bytes that should be one JSON frame, or None if it exceeds the size limit of a frame.
 A reader holds at most one incomplete payload, and nothing of one that is too large.
 """
 
