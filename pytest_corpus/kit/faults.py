@@ -35,7 +35,7 @@ class ProviderFaults:
             NotAssessed: the adapter did not reach its provider under this op, or answered from a cache.
         """
         self._calls.client.provider.clear()
-        if not plan.fired:
+        if not inputs.read("fired", lambda: plan.fired):
             raise NotAssessed(f"the fault planned at {plan.op or 'the provider'} never fired")
 
     def provider_op(self, name: str) -> str | None:

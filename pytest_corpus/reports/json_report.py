@@ -34,7 +34,7 @@ class Run:
 
     `budget` is what it might use, `shard` which part of the suite it was to run. `commit` and `ci` say where it comes
     from (`reports.origin`), `notes` are lines for its reader, `command` runs the suite again as it was run, `bundles`
-    are the sections of behaviour bundles.
+    are the sections of behaviour bundles, `transcript` is the SHA-256 of the transcript.
     """
 
     started_at: str
@@ -51,6 +51,7 @@ class Run:
     bundles: tuple[Mapping[str, Any], ...] = ()
     budget: Budget = Budget()  # noqa: RUF009 - it is frozen
     shard: Shard | None = None
+    transcript: str = ""
 
 
 def build(ledger: Ledger, verdict: Verdict, run: Run) -> dict[str, Any]:
@@ -64,6 +65,7 @@ def build(ledger: Ledger, verdict: Verdict, run: Run) -> dict[str, Any]:
         "command": run.command,
         "budget": run.budget.limits,
         "shard": run.shard and asdict(run.shard),
+        "transcript": {"sha256": run.transcript} if run.transcript else None,
         "bundles": [dict(each) for each in run.bundles],
         "settle_s": {name: round(ledger.settle[name], 3) for name in sorted(ledger.settle)},
     }

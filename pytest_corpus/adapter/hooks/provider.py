@@ -45,6 +45,7 @@ class ProviderProbe:
         self._server: ProviderServer | None = None
         self._own: dict[tuple[str, str], Endpoint] = {}
         self._operations: list[str] = []
+        self._arrivals: list[tuple[str, Any, Mapping[str, Any]]] = []
         self._plans: list[Plan] = []
         self.struck: list[Plan] = []
         self.handed_on: list[Arrival] = []
@@ -92,7 +93,9 @@ class ProviderProbe:
         arrived = named if isinstance(named, str) else f"({type_name(op)})"
         if chunk is None:
             self._operations.append(arrived)
-        if told := {name: snapshot(facts[name]) for name in HANDED_ON if name in facts}:
+        told = {name: snapshot(facts[name]) for name in HANDED_ON if name in facts}
+        self._arrivals.append((arrived, chunk, told))
+        if told:
             self.handed_on.append(Arrival(arrived, told))
         for plan in self._plans:
             if plan.strikes(arrived, chunk):
@@ -114,6 +117,16 @@ class ProviderProbe:
     def arrivals(self) -> tuple[str, ...]:
         """The op of every operation that reached the provider, in order."""
         return tuple(self._operations)
+
+    def take_arrivals(self) -> list[tuple[str, Any, Mapping[str, Any]]]:
+        """Everything that has reached the provider since this was last called: op, chunk, and what was handed on."""
+        taken, self._arrivals = self._arrivals, []
+        return taken
+
+    @property
+    def plans(self) -> tuple[Plan, ...]:
+        """What is planned and not cleared."""
+        return tuple(self._plans)
 
     def plan(  # noqa: PLR0917 - the documented signature
         self,

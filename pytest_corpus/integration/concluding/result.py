@@ -48,6 +48,7 @@ class RunResult:
         findings: Findings,
         commands: Mapping[str, str],
         bundles: BundleSections | None = None,
+        transcript: str = "",
     ) -> None:
         self.options, self.ledgers, self.findings, self.commands = options, ledgers, findings, commands
         self.bundles = bundles
@@ -61,6 +62,7 @@ class RunResult:
             profile=options.profile.name,
             budget=options.budget,
             shard=options.shard,
+            transcript=transcript,
         )
         if options.reports or on_github(os.environ):
             commit = origin.commit(os.environ, options.folder)

@@ -15,8 +15,10 @@ from pytest_corpus.adapter.client_library import ClientLibrary
 from pytest_corpus.adapter.event_loop.closing import ClosingBudget
 from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive, WriteForbidden
 from pytest_corpus.adapter.facts import Capabilities
+from pytest_corpus.adapter.inputs import Source
 from pytest_corpus.adapter.usage.budget import Spending
 from pytest_corpus.adapter.usage.meter import Meter
+from pytest_corpus.evidence.recorder import Recorder
 from pytest_corpus.integration.options.run_options import Options
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import Outage
@@ -46,6 +48,7 @@ class RunSettings:
         run: the random id of the run.
         worker: the id of this process, if it is one of several `workers`.
         closing: the time that closing may take.
+        recorder: keeps what the tests exchange, if there is a transcript.
     """
 
     options: Options
@@ -55,6 +58,7 @@ class RunSettings:
     worker: str = ""
     workers: int = 1
     closing: ClosingBudget = field(default_factory=ClosingBudget)
+    recorder: Recorder | None = None
 
     def journal(self, declaration: Declaration) -> Journal:
         """The leftovers of an adapter, in a file that `pytest-corpus sweep` reads."""
@@ -102,6 +106,32 @@ class Adapter:
             self.ledger.components = self.components
             self.ledger.runs.add(self.settings.run)
             self.ledger.capabilities.update(masked_within(self.capabilities, secret_values(os.environ)))
+
+    @property
+    def workers(self) -> int:
+        """The number of processes that share the adapter."""
+        return self.settings.workers
+
+    @property
+    def process(self) -> str:
+        """The name of the process that runs the current test, if it is one of several."""
+        return self.settings.worker
+
+    @property
+    def source(self) -> Source | None:
+        """The source of what a test reads, if it is not the machine itself."""
+        return self.settings.recorder
+
+    def place_of(self, _test: str, _repetition: int) -> int:
+        """The place of a test, where the order matters."""
+        return 0
+
+    def begin(self, test: str, repetition: int) -> None:
+        """Get ready for a test."""
+
+    def end(self) -> str:
+        """Why the test that has ended cannot be judged; empty if it can."""
+        return ""
 
     def target(self, component: str) -> Target:
         """One of its components, once it is open, as the suites call it."""
@@ -194,6 +224,7 @@ class FactoryAdapter(Adapter):
             read_only=options.read_only,
             closing=settings.closing,
             meter=Meter(settings.spending),
+            recorder=settings.recorder,
         )
         self.client = client.open(named or tuple(CHAPTERS))
         answers = {name: self._ask(client, name) for name in named or decided or CHAPTERS}
@@ -203,7 +234,25 @@ class FactoryAdapter(Adapter):
             if document is not None:
                 self.capabilities[component] = document
         client.forget()
+        if settings.recorder is not None:
+            settings.recorder.introduce(self._recorded(client))
         return True
+
+    def _recorded(self, client: AdapterClient) -> dict[str, Any]:
+        """The facts of the adapter that a transcript holds: its capabilities, and how it was reached."""
+        served = [name for name in CHAPTERS if client.serves(name)]
+        return {
+            "adapter": self.label,
+            "workers": self.workers,
+            "declared": self.declaration.declared,
+            "components": list(self.components),
+            "unnamed": list(self.unnamed),
+            "capabilities": self.capabilities,
+            "transport": client.remote.address.scheme.prefix if client.remote else "",
+            "hooks": sorted(client.hooks),
+            "hears_logs": client.hears_logs,
+            "streams": [name for name in served if client.streams(name)],
+        }
 
     def _ask(self, client: AdapterClient, component: str) -> Answer:
         if not client.serves(component):
@@ -259,7 +308,7 @@ class FactoryAdapter(Adapter):
             options.dialects,
             options.write_delay,
             remembers=options.repeat == 1,
-            max_namespaces=max(MIN_NAMESPACES, options.max_namespaces // run.workers),
+            max_namespaces=max(MIN_NAMESPACES, options.max_namespaces // self.workers),
             journal=self.journal,
         )
         return made(self.client, Capabilities(component, self.capabilities.get(component, {})), settings)

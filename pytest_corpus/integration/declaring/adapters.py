@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,10 +12,13 @@ from pytest_corpus.adapter.opening import address
 from pytest_corpus.adapter.opening import factory as factories
 from pytest_corpus.adapter.opening.remote import RemoteFactory
 from pytest_corpus.adapter.usage.budget import Spending
+from pytest_corpus.evidence.recorder import Recorder
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter, FactoryAdapter, RunSettings, TestedClient
 from pytest_corpus.integration.declaring.properties import RUN
+from pytest_corpus.integration.declaring.recorded_adapter import PREFIX, RecordedAdapter
 from pytest_corpus.integration.options.run_options import Options
 from pytest_corpus.kit.store.leftovers import new_run
+from pytest_corpus.redaction.secrets import secret_values
 
 
 class Adapters:
@@ -31,7 +35,8 @@ class Adapters:
         self.known: dict[str, Adapter] = {}
         self.run = str(given.get(RUN) or new_run())
         name, workers = str(given.get("workerid", "")), int(given.get("workercount", 1))
-        self._settings = RunSettings(options, spending, decided or {}, self.run, name, workers)
+        self.recorder = Recorder(name, secret_values(os.environ)) if options.transcript else None
+        self._settings = RunSettings(options, spending, decided or {}, self.run, name, workers, recorder=self.recorder)
 
     def declare(self, factory: Callable[..., Any] | str, declared: str, label: str) -> Adapter:
         """Add an adapter under a label of its own.
@@ -39,6 +44,8 @@ class Adapters:
         Raises:
             DeclarationError: the factory cannot be found, or the label is taken.
         """
+        if isinstance(factory, str) and factory.startswith(PREFIX):
+            return self._add(RecordedAdapter(factory, label, self._settings))
         if isinstance(factory, str) and address.scheme_of(factory):
             return self._declare_address(factory, label)
         found = factories.resolve(factory) if isinstance(factory, str) else factory

@@ -45,6 +45,7 @@ class RunState:
         self.spending = Spending(budget)
         self.adapters = Adapters(self.options, self.spending, json.loads(given.get(RECORD, "{}")), self.worker)
         self.by_option: list[Adapter] = []
+        self.recorder = self.adapters.recorder
         self.reported: set[tuple[str, str]] = set()
         self.started_at = datetime.now(UTC).isoformat(timespec="seconds")
         self.started = time.monotonic()

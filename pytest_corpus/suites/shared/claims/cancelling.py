@@ -41,13 +41,14 @@ class Cancelling:
         if subject.client.remote is not None and not within(lambda: given_up_outside(subject) > given_up_before):
             raise NotAssessed("the adapter goes on with a call whose connection was closed")
         within(lambda: observed(subject, before))
-        expect.that(observed(subject, before), "an observation of the call that was cancelled", "none")
+        found = inputs.read("observed", lambda: observed(subject, before))
+        expect.that(found, "an observation of the call that was cancelled", "none")
 
 
 def within(holds: Callable[[], bool]) -> bool:
     """Whether something comes to hold while an observation would still count."""
     until = inputs.monotonic() + LATEST_S
-    while not holds():
+    while not inputs.read("holds", holds):
         if inputs.monotonic() > until:
             return False
         inputs.sleep(0.01)
