@@ -133,11 +133,7 @@ class BundleSession:
         self._clients: dict[str, AdapterClient] = {}
 
     def runs_of(self, path: Path) -> list[BundleRun]:
-        """A bundle with each of its providers.
-
-        Raises:
-            BundleError: it cannot be run.
-        """
+        """A bundle with each of its providers. Raises BundleError if it cannot be run."""
         bundle = load(path)
         found = [self._run(bundle, chosen) for chosen in choose(bundle, self.options.providers, list(self._adapters()))]
         labels = [run.provider for run in found]

@@ -1,4 +1,4 @@
-"""What a run has learnt of an adapter already, so that no call is made twice to look at the same thing.
+"""The answers that a run has from an adapter already, so that no call is made twice for the same purpose.
 
 A test that looks at an answer alone may take the one that another test got; a test for which it matters when, how often
 or after what a call is made asks for itself. Where tests are repeated nothing is remembered. The order of the tests
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 def cached(calls: Calls, key: Hashable, ask: Callable[[], T]) -> T:
-    """What `ask` came to when it was first asked under this key.
+    """The result of `ask` when it was first called under this key.
 
     What a test planned at the provider does not strike it. `ask` may plan faults of its own. The actions of the test
     that asked count as those of each test that takes the answer.
@@ -45,7 +45,7 @@ def cached(calls: Calls, key: Hashable, ask: Callable[[], T]) -> T:
 
 
 def lasting(exchange: Exchange) -> bool:
-    """Whether an exchange would come out the same later: it came to its end, and not in a failure that may pass."""
+    """Return if an exchange would have the same result later: it ended, and not in a failure that may pass."""
     if exchange.fault or not exchange.frames:
         return False
     passing = any(TAXONOMY[name].retry == "yes" for name in error_names(exchange.frames[-1].body))

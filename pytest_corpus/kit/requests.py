@@ -42,7 +42,7 @@ def in_ms(milliseconds: float) -> int:
 
 
 class Requests:
-    """What each component builds in its `requests.py`. Operations go by their bare names."""
+    """The requests that each component builds in its `requests.py`. Operations go by their bare names."""
 
     def minimal(self, name: str) -> dict[str, Any]:
         """The arguments of the plainest valid request of an operation."""
@@ -85,9 +85,9 @@ class Requests:
         raise NotImplementedError
 
     def distinguishable(self) -> list[dict[str, Any]]:
-        """Envelopes of unary requests whose answers can be told apart by `fingerprint`."""
+        """Envelopes of unary requests with different answers, as `fingerprint` shows."""
         raise NotImplementedError
 
     def fingerprint(self, reply: Reply) -> Any:
-        """What tells the answer to one of `distinguishable` from the others."""
+        """The part of an answer that differs between the requests of `distinguishable`."""
         raise NotImplementedError

@@ -32,13 +32,13 @@ FAMILIAR = 3
 """An operation that has given such answers of its own so often is asked again without a pause."""
 
 CALL_S, RUN_S = 30.0, 120.0
-"""How long the suite waits for a provider, in one call and in a run."""
+"""The seconds that the suite waits for a provider, in one call and in a run."""
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.25, 4.0
 """The pauses between two looks at a provider that is away double from the first to the second of these."""
 
 PROBE_S = 5.0
-"""How long a plain call may take that looks whether the provider is back."""
+"""The seconds that a plain call may take that checks if the provider is back."""
 
 ASKED_AT_MOST_S = 10.0
 """A call that fails as slowly as this is not made a third time."""
@@ -51,7 +51,7 @@ UNRELATED = ("capabilities", "health")
 
 
 def is_retryable(reply: Reply | StreamReply) -> bool:
-    """Whether an answer is an error of a class that a client may retry (ERRORS 4), and does not deny it."""
+    """Return if an answer is an error of a class that a client may retry (ERRORS 4), and does not deny it."""
     classes = [TAXONOMY[name] for name in reply.names]
     return bool(classes) and classes[0].retry == "yes" and reply.details.get("retryable") is not False
 
@@ -64,7 +64,7 @@ def hint_s(reply: Reply | StreamReply) -> float | None:
 
 
 def is_passing(exchange: Exchange) -> bool:
-    """Whether an answer, or an item in it, failed in a way that may pass, and no planned fault is the reason."""
+    """Return if an answer, or an item in it, failed in a way that may pass, and no planned fault is the reason."""
     if exchange.own or exchange.recalled:
         return False
     planned = {BY_KIND[kind].canonical for kind in exchange.faults}
@@ -195,7 +195,7 @@ class Retries:
         return True
 
     def _interrupted(self, op: str, answer: Answer, made: list[list[Reply | StreamReply]]) -> Answer:
-        """Note that the provider failed meanwhile; what it answered then is no longer part of the test."""
+        """Note an outage of the provider; the answers from that time are no longer part of the test."""
         self._outages.interruptions += 1
         self._drop(reply.exchange for replies in made for reply in replies)
         self._note(op, answer)
@@ -228,7 +228,7 @@ class Retries:
         return [row.name for row in reading if self._calls.prerequisites.is_callable(row.name)]
 
     def _works(self, op: str) -> bool:
-        """Whether a plain call works while this one does not, here or on the instance that most tests speak to."""
+        """Return if a plain call works while this one does not, here or on the instance of most tests."""
         places = {id(place.client): place for place in (self._calls, self._calls.main)}
         return any(_answers(place, probe) for place in places.values() for probe in self._probes(op))
 

@@ -31,11 +31,7 @@ class Stdio(RawTransport):
         self._program: Program | None = None
 
     async def start(self) -> None:
-        """Start the program.
-
-        Raises:
-            OSError: it cannot be started.
-        """
+        """Start the program. Raises OSError if it cannot be started."""
         answers = Intake(self.calls.take, MAX_ANSWER_BYTES, lambda _: self.calls.fail(too_long().fault))
         program = Program(answers, Intake(self._note, MAX_LINE, self._note), self._end)
         provider = f"{self._hooks.url}/{PROVIDER_PATH}"

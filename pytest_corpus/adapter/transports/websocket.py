@@ -29,11 +29,7 @@ class WebSocket(RawTransport):
         self._opening = asyncio.Lock()
 
     async def connect(self) -> CallMultiplexer:
-        """The calls of an open connection.
-
-        Raises:
-            aiohttp.ClientError, OSError: there is none.
-        """
+        """The calls of an open connection. Raises aiohttp.ClientError or OSError if there is none."""
         async with self._opening:
             if self._socket is not None and not self._socket.closed and self._calls is not None:
                 return self._calls

@@ -22,11 +22,7 @@ T = TypeVar("T")
 
 
 def load(path: Path) -> Bundle:
-    """The bundle of a bundle.yaml, with all its files.
-
-    Raises:
-        BundleError: it cannot be run; says everything that is wrong, with files and lines.
-    """
+    """The bundle of a bundle.yaml. Raises BundleError with everything that is wrong, with files and lines."""
     source = read(path)
     problems = dict.fromkeys(_shape(source))  # each missing key is an error that names them all
     if problems:

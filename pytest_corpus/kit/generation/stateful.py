@@ -17,7 +17,7 @@ from pytest_corpus.kit.generation.generate import Over, imported_as_they_are, no
 from pytest_corpus.kit.outcomes import NotAssessed, Undecided, Violation
 
 GENERATE_S, SHRINK_S = 5.0, 1.0
-"""How long sequences are generated, and from the first failure on shortened; a fast adapter needs far less."""
+"""The time limits for generating sequences, and for shortening a failing one; a fast adapter needs far less."""
 
 
 def machines() -> ModuleType:
@@ -30,7 +30,7 @@ def machines() -> ModuleType:
 
 @dataclass
 class _Runs:
-    """What came of the sequences so far: the shortest failing one, or what made a verdict impossible."""
+    """The outcome of the sequences so far: the shortest failing one, or the reason why there is no verdict."""
 
     until: float = float("inf")
     violation: Violation | None = None

@@ -20,13 +20,13 @@ from pytest_corpus.kit.outcomes import Undecided, Violation
 from pytest_corpus.spec.operations import BY_OP, Operation
 
 LIMIT_S = 10.0
-"""What does not show after this time is not late: it is missing."""
+"""A write that does not show after this time is not late: it is missing."""
 
 PAUSE_S = 0.01
-"""How long the suite waits between two looks at what does not show yet."""
+"""The pause between two reads of a write that does not show yet."""
 
 TRIALS = 3
-"""How often the time is taken where the first write is late: one that waits for a tick may be lucky."""
+"""The number of measurements if the first write is late: one that waits for a tick may be lucky."""
 
 MARGIN, MARGIN_S = 1.25, 0.02
 """The settle time is so much more than the longest time that was seen."""
@@ -35,12 +35,12 @@ EVERYWHERE = ""
 """The place of a write that may be seen in any place."""
 
 Look = Callable[[], bool | None]
-"""Whether a write shows; None where that cannot be told."""
+"""Returns if a write shows; None if that is unknown."""
 
 
 @dataclass(slots=True)
 class Settle:
-    """What is known of the settle time of a component, the same for all its instances.
+    """The settle time of a component as far as it is known, the same for all its instances.
 
     Attributes:
         seconds: the settle time; None while it is not known.
@@ -79,7 +79,7 @@ class Settling:
 
     @property
     def late(self) -> bool:
-        """Whether a write was seen to show late."""
+        """True if a write was seen to show late."""
         return self._settle.found and bool(self._settle.seconds)
 
     # -- what a component says ---------------------------------------------------------------------------
@@ -89,7 +89,7 @@ class Settling:
         return frozenset()
 
     def looks(self, name: str, _request: Mapping[str, Any]) -> bool:
-        """Whether a request of an operation looks at what was written."""
+        """Return if a request of an operation reads what was written."""
         return name not in self.blind
 
     def trials(self) -> Iterator[Look]:
@@ -109,12 +109,12 @@ class Settling:
 
     @property
     def missed_s(self) -> float:
-        """How long a plain write was looked for that did not show at all; 0 where all of them showed."""
+        """The seconds for which a plain write was read that did not show at all; 0 if all of them showed."""
         return self._settle.missed_s
 
     @property
     def waited_s(self) -> float:
-        """How long was waited in this run."""
+        """The seconds that were waited in this run."""
         return self._settle.waited_s
 
     def note(self, request: Any) -> None:
@@ -142,7 +142,7 @@ class Settling:
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
-        """What is looked at here is looked at as soon as it is written."""
+        """Read without waiting for writes to settle."""
         outer, self._at_once = self._at_once, True
         try:
             yield
@@ -176,7 +176,7 @@ class Settling:
 
 
 def shows_after(look: Look, until: float) -> float:
-    """The seconds until a write shows; 0 where it does at once or that cannot be told, infinity where it is missing.
+    """The seconds until a write shows; 0 if it does at once or that is unknown, infinity if it is missing.
 
     Args:
         until: when to give up, on the monotonic clock.

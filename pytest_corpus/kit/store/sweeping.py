@@ -22,7 +22,7 @@ DELETES: dict[Kind, tuple[str, str]] = {
 AT_ONCE, PAGE, MOST_PAGES = 10, 100, 1000
 
 MOST_S = 10.0
-"""How long it waits at most where an answer asks for it."""
+"""The longest wait that an answer may ask for."""
 
 Send = Callable[[Mapping[str, Any], str], Reply]
 """Sends an envelope to a component."""
@@ -72,7 +72,7 @@ def _deleted(place: Place, names: list[str], send: Send) -> Iterator[str]:
 
 
 def listed(components: Iterable[str], send: Send) -> dict[str, Leftovers]:
-    """What an adapter itself says that runs left, by run: namespaces in `health`, and nodes of the default one."""
+    """The leftovers that an adapter itself lists, by run: namespaces in `health`, and nodes of the default one."""
     found: dict[str, Leftovers] = {}
     for component in components:
         kind: Kind = "node" if component == "graph" else "namespace"

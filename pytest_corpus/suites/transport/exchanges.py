@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 from pytest_corpus.adapter.exchange import Exchange, Frame
 from pytest_corpus.adapter.opening.remote import RemoteAdapter
-from pytest_corpus.adapter.transports.frame_splitter import Events
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject, op_of
@@ -20,6 +19,7 @@ from pytest_corpus.spec.operations import STREAMING
 from pytest_corpus.spec.transports import GRPC_ENVELOPE, NDJSON, SSE, STREAM_TYPES
 from pytest_corpus.spec.wire_format import BOM
 from pytest_corpus.text.frame_message import unpack
+from pytest_corpus.validation.streams.transport import SseReader
 
 T = TypeVar("T")
 
@@ -235,8 +235,7 @@ def lines(body: bytes) -> list[bytes]:
 
 def events(body: bytes) -> list[bytes]:
     """The data of each event."""
-    reader = Events()
-    return [*reader.feed(body), *reader.end()]
+    return [data for data in SseReader(len(body)).feed(body) if data is not None]
 
 
 def lenient(data: bytes) -> Any:

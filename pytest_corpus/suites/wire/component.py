@@ -1,16 +1,13 @@
 """A client library, as the suite of request builders speaks to it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.client_library import Built, ClientLibrary
-from pytest_corpus.adapter.exchange import Exchange
-from pytest_corpus.adapter.usage.outages import Outages
 from pytest_corpus.kit.expect import note_check
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
-from pytest_corpus.spec.requirements import Requirement
+from pytest_corpus.kit.target import Target
 from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.validation.requests import arguments, cases, exceptions, pipeline, roundtrip
 from pytest_corpus.validation.requests.cases import CASES, WireRequestCase
@@ -64,42 +61,17 @@ STAGES = {
 """The stages of SCHEMA 6.3 in their order, by the requirement that each decides."""
 
 
-class ClientTarget:
+class ClientTarget(Target):
     """Decides for each operation how far the envelope of its builder gets.
 
     Where it does not pass a stage, that is the finding of the stage's requirement, and the stages behind it are
     blocked by it. No adapter is called, and nothing is written.
     """
 
-    clients: tuple[AdapterClient, ...] = ()
-    calls, disturbances = 0, 0
-    settle_s, missed_s = None, 0.0
-
     def __init__(self, library: ClientLibrary, edition: str | None = None) -> None:
-        self.library, self.outages = library, Outages()
+        self.library = library
         self.accepted = EDITIONS if edition is None else (edition,)
-        self.editions: set[str] = set(EDITIONS)
-
-    # -- as the run sees it ----------------------------------------------------------------------------
-
-    def begin(self, *, unlearn: bool = False) -> None:  # noqa: ARG002 - nothing is found out of builders
-        """Forget what the test before saw."""
         self.editions = set(EDITIONS)
-
-    def gate(self, requirement: Requirement) -> None:
-        """Each stage says for itself what it needs."""
-
-    def audit(self) -> Iterator[tuple[str, Violation, Exchange]]:
-        """Nothing is exchanged."""
-        yield from ()
-
-    def close_fresh(self) -> None:
-        """There is one instance."""
-
-    def tidy(self) -> None:
-        """Builders leave nothing behind."""
-
-    # -- as the tests see it ---------------------------------------------------------------------------
 
     def case(self, op: str) -> WireRequestCase:
         """The case of an operation, in the accepted editions."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from pytest_corpus.spec.schemas import SchemaFile
 from pytest_corpus.text.problems import Problem, dotted
-from pytest_corpus.validation.schema.exceptions import SchemaValidationError
+from pytest_corpus.validation.schema.exceptions import SchemaValidationError, golden_for
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -19,25 +21,30 @@ class Validator:
         is_valid: whether an instance meets the schema. What JSON does not have raises a ValueError.
     """
 
-    __slots__ = ("_compiled", "_explained", "_refused", "is_valid")
+    __slots__ = ("_compiled", "_edition", "_explain", "_schema", "is_valid")
 
     def __init__(
         self,
         compiled: jsonschema_rs.Validator,
-        explained: Callable[[object], list[Problem]],
-        refused: Callable[[object, list[Problem]], SchemaValidationError],
+        schema: SchemaFile,
+        edition: str,
+        explain: Callable[[object], list[Problem]],
     ) -> None:
         self.is_valid = compiled.is_valid
-        self._compiled, self._explained, self._refused = compiled, explained, refused
+        self._compiled, self._schema, self._edition, self._explain = compiled, schema, edition, explain
 
     def iter_errors(self, instance: object) -> Iterator[Problem]:
         """The problems of an instance, each with `path`, `message` and `schema` (SCHEMA 9.2)."""
-        yield from self._explained(instance)
+        with suppress(ValueError):  # a type, a key or a text that JSON does not have
+            if self.is_valid(instance):
+                return
+        yield from self._explain(instance)
 
     def validate(self, instance: object) -> None:
         """Pass an instance that meets the schema (SCHEMA 12.D). Raises SchemaValidationError if it does not."""
-        if problems := self._explained(instance):
-            raise self._refused(instance, problems)
+        if problems := list(self.iter_errors(instance)):
+            name, golden = self._schema.name, golden_for(self._schema.name, self._edition, instance)
+            raise SchemaValidationError(name, self._edition, problems, golden=golden)
 
     def deprecated(self, instance: object) -> list[str]:
         """The paths of all in a valid instance that the schema calls ``deprecated`` (SCHEMA 10.2)."""

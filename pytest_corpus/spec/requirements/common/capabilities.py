@@ -1,4 +1,4 @@
-"""What every component says of itself, and whether it is so."""
+"""The capabilities of every component, and their truth."""
 
 REQUIREMENTS = """
 COM-CAP-1 MUST: `capabilities` answers with an object.

@@ -1,4 +1,4 @@
-"""How every component takes the context of a request."""
+"""The context of a request, as every component takes it."""
 
 REQUIREMENTS = """
 COM-CTX-1 MUST: Unknown keys in `ctx` are ignored.

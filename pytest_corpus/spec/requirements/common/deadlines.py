@@ -1,4 +1,4 @@
-"""How every component keeps a deadline."""
+"""Deadlines, as every component keeps them."""
 
 REQUIREMENTS = """
 COM-DEADLINE-1 MUST: A call whose deadline has passed is refused with DEADLINE_EXCEEDED.

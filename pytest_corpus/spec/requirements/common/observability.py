@@ -1,4 +1,4 @@
-"""What every component observes, and the labels of it."""
+"""The observations of every component, and their labels."""
 
 REQUIREMENTS = """
 COM-OBS-1 MUST: A call that succeeds is observed exactly once.

@@ -1,4 +1,4 @@
-"""What every component shares on the wire: envelopes, errors, numbers, calls at the same time."""
+"""The wire of every component: envelopes, errors, numbers, concurrent calls."""
 
 REQUIREMENTS = """
 COM-WIRE-1 MUST: `handle` and `handle_stream` answer every request with an envelope; no exception escapes.

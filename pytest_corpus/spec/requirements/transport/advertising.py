@@ -1,4 +1,4 @@
-"""Which streaming transports capabilities name (SPECIFICATION 4.2.4.5; R23, R90)."""
+"""The streaming transports that capabilities name (SPECIFICATION 4.2.4.5; R23, R90)."""
 
 REQUIREMENTS = """
 TRA-ADV-1 MUST: Each transport that `streaming_transports` names works, where the address is one of it.
