@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
+import orjson
+
 from pytest_corpus.adapter.exchange import CallFault, Exchange, Frame
 from pytest_corpus.adapter.hooks.metrics import Count, Observation
 from pytest_corpus.adapter.hooks.provider import Arrival
@@ -24,6 +26,12 @@ def value(given: Any) -> Any:
     return {TEXT: data.decode()} if found is NOT_PLAIN or (isinstance(found, dict) and TEXT in found) else found
 
 
+def fragment(given: Any) -> Any:
+    """A value as `value` has it, already written."""
+    data = to_bytes(given)
+    return orjson.Fragment(data) if read_plainly(data) is not NOT_PLAIN and TEXT.encode() not in data else value(given)
+
+
 def given(written: Any) -> Any:
     """The value that `value` wrote."""
     if isinstance(written, dict) and set(written) == {TEXT}:
@@ -31,13 +39,13 @@ def given(written: Any) -> Any:
     return written
 
 
-def exchange(made: Exchange) -> dict[str, Any]:
-    """The request, the answer and the reports of a call, without what is empty."""
+def exchange(made: Exchange, request: Any) -> dict[str, Any]:
+    """The request as it was written, the answer and the reports of a call, without what is empty."""
     members = {
         "entry_point": "handle_stream" if made.streaming else "handle",
         "component": made.component,
         "frames": [
-            {"at_s": round(frame.at_s, 6), "size": frame.size, "body": value(frame.body)} for frame in made.frames
+            {"at_s": round(frame.at_s, 6), "size": frame.size, "body": fragment(frame.body)} for frame in made.frames
         ],
         "fault": _fault(made.fault),
         "elapsed_s": round(made.elapsed_s, 6),
@@ -51,7 +59,7 @@ def exchange(made: Exchange) -> dict[str, Any]:
         "retry_hints_ms": [value(each) for each in sorted(made.hints_ms)],
     }
     present = {key: each for key, each in members.items() if each not in (None, [], "", 0, float("inf"))}
-    return {**present, "request": value(made.request)}
+    return {**present, "request": request}
 
 
 def fill(made: Exchange, written: Mapping[str, Any]) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
@@ -23,7 +25,7 @@ class Unrecorded(Exception):
 
 
 class Player(Source):
-    """The record of the current test: its calls in order, and what it read.
+    """The record of the current test, and of the facts that tests share: calls in order, and what was read.
 
     Attributes:
         diverged: why the current test cannot be judged; empty if everything that it asked for is recorded.
@@ -33,9 +35,11 @@ class Player(Source):
         self.transcript, self.label = transcript, label
         self.diverged = ""
         self._trace = TestTrace()
-        self._place = 0
-        self._readings: dict[str, list[Any]] = {}
-        self._last = 0.0
+        self._parts: list[_Part] = [_Part([], {})]
+        self._facts: dict[tuple[str, str], _Part] = {}
+        for trace in transcript.tests.values():
+            for fact in trace.facts:
+                self._facts.setdefault((trace.process, fact), _Part.of(trace, fact))
 
     @property
     def process(self) -> str:
@@ -45,28 +49,33 @@ class Player(Source):
     def begin(self, test: str, repetition: int) -> None:
         """Begin another test."""
         key: Key = (self.label, test, repetition)
-        self._trace, self._place, self.diverged = self.transcript.tests.get(key, TestTrace()), 0, ""
-        ended = self._trace.ended
-        self._readings = {name: list(reversed(each)) for name, each in (ended["readings"] if ended else {}).items()}
-        if ended is None:
+        self._trace, self.diverged = self.transcript.tests.get(key, TestTrace()), ""
+        self._parts = [_Part.of(self._trace, "")]
+        if self._trace.ended is None:
             self.diverged = "the transcript does not have this test"
 
     def end(self) -> str:
         """Why the test cannot be judged; empty if it took everything that is recorded, and no more."""
-        left = len(self._trace.exchanges) - self._place
-        if left and not self.diverged:
-            self.diverged = f"the transcript has {left} more exchanges than this test asks for"
+        if left := self._parts[0].left:
+            self.diverged = self.diverged or f"the transcript has {left} more exchanges than this test asks for"
         return self.diverged
+
+    def enter(self, scope: str) -> None:
+        """Find out a fact, whichever test found it out then."""
+        part = self._facts.get((self.process, scope), _Part([], {}))
+        self._parts.append(_Part(part.exchanges, part.readings))
+
+    def leave(self) -> None:
+        """Go on with the test."""
+        self._parts.pop()
 
     def read(self, what: str, look: Callable[[], Any]) -> Any:
         """Return what was read then."""
-        if readings := self._readings.get(what):
-            found = readings.pop()
-            if what == "monotonic":
-                self._last = found
-            return found
-        if what == "monotonic":
-            return self._last
+        part = self._parts[-1]
+        readings, place = part.readings.get(what, ()), part.read[what]
+        part.read[what] += 1
+        if place < len(readings):
+            return readings[place]
         if not self.diverged:
             self.diverged = f"the transcript does not have what this test reads: {what}"
         return look()
@@ -81,21 +90,42 @@ class Player(Source):
             Unrecorded: the next call in the transcript is another one, or there is none.
             Unresponsive: the call was not made, because earlier ones had come to no end.
         """
-        if not self.diverged and self._place >= len(self._trace.exchanges):
-            self.diverged = f"the transcript ends after {self._place} exchanges of this test"
+        part = self._parts[-1]
+        if not self.diverged and not part.left:
+            self.diverged = f"the transcript ends after {part.place} exchanges of this test"
         if self.diverged:
             raise Unrecorded(self.diverged)
-        found = self._trace.exchanges[self._place]
+        found = part.exchanges[part.place]
+        part.place += 1
         if silent := found.get("unresponsive"):
-            self._place += 1
             raise Unresponsive(silent["op"], moving=silent["moving"])
         recorded = [each["request"] for each in found.get("calls", [found])]
         same = (found["entry_point"], found.get("component", "")) == (entry_point, component)
         if not same or [dumps(each) for each in asked] != [dumps(each) for each in recorded]:
-            self.diverged = f"request {self._place + 1} of this test differs from the one in the transcript"
+            self.diverged = f"request {part.place} of this test differs from the one in the transcript"
             raise Unrecorded(self.diverged)
-        self._place += 1
         return found
+
+
+@dataclass(slots=True)
+class _Part:
+    """The record of a test, or of a fact, and how much of it was taken."""
+
+    exchanges: list[dict[str, Any]]
+    readings: Mapping[str, list[Any]]
+    place: int = 0
+    read: Counter[str] = field(default_factory=Counter)
+
+    @classmethod
+    def of(cls, trace: TestTrace, fact: str) -> _Part:
+        """The part of a test that found out a fact, or none."""
+        exchanges = [each for each in trace.exchanges if each.get("fact", "") == fact]
+        return cls(exchanges, (trace.ended["readings"] if trace.ended else {}).get(fact, {}))
+
+    @property
+    def left(self) -> int:
+        """The number of exchanges that were not taken."""
+        return len(self.exchanges) - self.place
 
 
 class RecordedClient(AdapterClient):

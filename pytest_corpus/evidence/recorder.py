@@ -28,12 +28,12 @@ class RecordedTest:
     Attributes:
         events: its calls in order; encoded when they are written, because reports of a call may come late.
         exchanges: the exchange of each event; None if it is several, or a raw one.
-        readings: what it read besides answers, by name.
+        readings: what it read besides answers, by the fact that it found out (or none) and by name.
     """
 
     events: list[Callable[[], dict[str, Any]]] = field(default_factory=list)
     exchanges: list[Exchange | None] = field(default_factory=list)
-    readings: dict[str, list[Any]] = field(default_factory=dict)
+    readings: dict[str, dict[str, list[Any]]] = field(default_factory=dict)
 
     def place_of(self, exchange: Exchange | None) -> int | None:
         """The number of an exchange in its test, from 1; None if it was not recorded as one of its own."""
@@ -53,6 +53,7 @@ class Recorder(Source):
         self.process = process
         self._secrets = tuple(dict.fromkeys(each for secret in secrets for each in (secret, json.dumps(secret)[1:-1])))
         self._test = RecordedTest()
+        self._scopes: list[str] = []
         self._waiting = ""
 
     def introduce(self, adapter: Mapping[str, Any]) -> None:
@@ -61,26 +62,38 @@ class Recorder(Source):
 
     def begin(self) -> RecordedTest:
         """Begin another test."""
-        self._test = RecordedTest()
+        self._test, self._scopes = RecordedTest(), []
         return self._test
+
+    def enter(self, scope: str) -> None:
+        """Note that what follows finds out a fact, which other tests share."""
+        self._scopes.append(scope)
+
+    def leave(self) -> None:
+        """Note that the fact is known."""
+        self._scopes.pop()
 
     def read(self, what: str, look: Callable[[], Any]) -> Any:
         """Note what is read, and return it."""
         found = look()
         if isinstance(found, float):
             found = round(found, DECIMALS)
-        self._test.readings.setdefault(what, []).append(found)
+        scope = self._scopes[-1] if self._scopes else ""
+        self._test.readings.setdefault(scope, {}).setdefault(what, []).append(found)
         return found
 
     def sent(self, exchange: Exchange, around: Circumstances) -> None:
         """Note a call."""
-        self._note(lambda: encoding.exchange(exchange), around, exchange)
+        request = encoding.fragment(exchange.request)  # now, because a test may change it later
+        self._note(lambda: encoding.exchange(exchange, request), around, exchange)
 
     def sent_together(self, exchanges: Sequence[Exchange], component: str, around: Circumstances) -> None:
         """Note calls that were made at the same time."""
 
+        requests = [encoding.fragment(exchange.request) for exchange in exchanges]
+
         def encoded() -> dict[str, Any]:
-            calls = [encoding.exchange(exchange) for exchange in exchanges]
+            calls = list(map(encoding.exchange, exchanges, requests))
             return {"entry_point": "together", "component": component, "calls": calls}
 
         self._note(encoded, around)
@@ -91,7 +104,7 @@ class Recorder(Source):
 
     def unanswered(self, op: str, silent: Unresponsive) -> None:
         """Note a call that was not made, or has no record, because the operation does not answer."""
-        event = {"at": self._now(), "unresponsive": {"op": op, "moving": silent.moving}}
+        event = {**self._here(), "unresponsive": {"op": op, "moving": silent.moving}}
         self._test.events.append(lambda: event)
         self._test.exchanges.append(None)
 
@@ -104,13 +117,14 @@ class Recorder(Source):
             "generation": around.generation,
             "hooks": sorted(around.called),
         }
-        here = {"at": self._now(), **{key: each for key, each in members.items() if each}}
+        here = {**self._here(), **{key: each for key, each in members.items() if each}}
         self._test.events.append(lambda: {**here, **encoded()})
         self._test.exchanges.append(exchange)
 
-    @staticmethod
-    def _now() -> float:
-        return round(time.time(), DECIMALS)
+    def _here(self) -> dict[str, Any]:
+        """The time, and the fact that is found out."""
+        found = {"fact": self._scopes[-1]} if self._scopes else {}
+        return {"at": round(time.time(), DECIMALS), **found}
 
     def lines(self, test: RecordedTest, adapter: str, ended: Mapping[str, Any]) -> str:
         """The lines of a test that has ended: its exchanges, and what it came to.

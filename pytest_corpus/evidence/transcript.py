@@ -104,6 +104,12 @@ class TestTrace:
     ended: dict[str, Any] | None = None
 
     @property
+    def facts(self) -> set[str]:
+        """The facts that it found out."""
+        read = self.ended["readings"] if self.ended else {}
+        return {each["fact"] for each in self.exchanges if "fact" in each} | set(read) - {""}
+
+    @property
     def process(self) -> str:
         """The process that ran it."""
         return str(self.ended["process"]) if self.ended else ""

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.client import Declaration
 from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
@@ -41,11 +42,12 @@ class RecordedAdapter(FactoryAdapter):
             known = ", ".join(transcript.adapters) or "none"
             raise DeclarationError(declared, f"it has no adapter {label!r}, but {known}")
         own = replace(settings, run=str(transcript.header["run"]), recorder=None)
-        super().__init__(Declaration(label, lambda: None, declared, in_process=False), own)
+        super().__init__(Declaration(label, lambda: None, declared, in_process=not transcript.adapters[label]["transport"]), own)
         self.journal = Journal()
         self.transcript, self.facts = transcript, transcript.adapters[label]
         self.player = Player(transcript, label)
         self._process = ""
+        self._entered = inputs.entered()
         self._known: list[tuple[Shared, dict[str, Any]]] = []
         keys = sorted(transcript.tests, key=lambda key: transcript.tests[key].process)  # stable: the order of each
         self._places = {key: place for place, key in enumerate(keys)}
@@ -78,13 +80,16 @@ class RecordedAdapter(FactoryAdapter):
             self._root_causes.clear()
             self.client = self._client()
         subjects = [each for each in self._targets.values() if isinstance(each, Subject)]
+        self._entered = inputs.entered()
         self._known = [(each.shared, each.shared.kept()) for each in subjects]
 
     def end(self) -> str:
         """Why the test cannot be judged; then what it found out is forgotten."""
         reason = self.player.end()
-        for shared, kept in self._known if reason else ():
-            shared.restore(kept)
+        if reason:
+            inputs.reset(self._entered)
+            for shared, kept in self._known:
+                shared.restore(kept)
         return reason
 
     def close(self) -> Iterator[str]:

@@ -26,12 +26,13 @@ class Cancelling:
         with expect.resting_on("COM-OBS-1"):
             reply = subject.call(name, subject.requests.distinct(name))
             works(reply, f"{name} to work")
-            expect.that(observed(subject, 0), "an observation", "none")
+            expect.that(inputs.read("observed", lambda: observed(subject, 0)), "an observation", "none")
         fresh = subject.fresh()
         if fresh.client is not subject.client:  # its first call may have to be prepared by others, which are observed
             works(fresh.call(name, fresh.requests.distinct(name)), f"{name} to work")
         arguments = fresh.requests.distinct(name)
-        before, given_up_before = len(subject.client.metrics.observations), given_up_outside(subject)
+        before = len(subject.client.metrics.observations)
+        given_up_before = inputs.read("given up", lambda: given_up_outside(subject))
         plan = fresh.faults.plan("hang", name)
         given_up = fresh.call(name, arguments, limit_s=GIVEN_UP_S)
         fresh.faults.fired(plan)
