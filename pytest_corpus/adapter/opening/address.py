@@ -71,6 +71,7 @@ def parse(declared: str) -> Address:
                 raise DeclarationError(
                     visible, "begins with a variable, and no shell runs that would set it", "begin it with cmd:env"
                 )
+        if not scheme.prefix.endswith("://"):
             return address
         url = urlsplit(text)
     except ValueError as error:
