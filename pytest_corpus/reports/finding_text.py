@@ -24,9 +24,11 @@ def got(finding: Finding) -> str:
     return f"{finding.got or 'something else'}" + (f"  (at {finding.path})" if finding.path else "")
 
 
-def block(finding: Finding, seen: Evidence | None, *, test: bool = False) -> list[str]:
-    """The text of a finding with its evidence, and with the id of its test if wanted."""
-    return [printable(line) for line in (headline(finding), *_rows(finding, seen, test=test), *_more(seen))]
+def block(finding: Finding, seen: Evidence | None, *, test: bool = False, script: bool = False) -> list[str]:
+    """The text of a finding with its evidence, and if wanted with the id of its test and commands that show it."""
+    commands = seen.content.script if seen and seen.content and script else ()
+    shell = ["  send again:", *(f"    {line}" for line in commands)] if commands else []
+    return [printable(line) for line in (headline(finding), *_rows(finding, seen, test=test), *_more(seen), *shell)]
 
 
 def behind(seen: Evidence) -> Iterator[tuple[str, str]]:

@@ -18,6 +18,7 @@ from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.adapter.inputs import Source
 from pytest_corpus.adapter.usage.budget import Spending
 from pytest_corpus.adapter.usage.meter import Meter
+from pytest_corpus.evidence import shell
 from pytest_corpus.evidence.recorder import Recorder
 from pytest_corpus.integration.options.run_options import Options
 from pytest_corpus.kit.component import Subject
@@ -121,6 +122,13 @@ class Adapter:
     def source(self) -> Source | None:
         """The source of what a test reads, if it is not the machine itself."""
         return self.settings.recorder
+
+    def shell_target(self, component: str) -> shell.Target:
+        """The adapter as commands reach it that send a request again."""
+        given = self.options.connection.headers if self.client and self.client.remote else {}
+        headers = {name: shell.variable(name, value, os.environ) for name, value in given.items()}
+        hooks = self.client.asked if self.client else ()
+        return shell.Target(self.declaration.declared, component, hooks, headers)
 
     def place_of(self, _test: str, _repetition: int) -> int:
         """The place of a test, where the order matters."""

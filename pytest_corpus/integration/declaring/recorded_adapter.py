@@ -42,9 +42,10 @@ class RecordedAdapter(FactoryAdapter):
             known = ", ".join(transcript.adapters) or "none"
             raise DeclarationError(declared, f"it has no adapter {label!r}, but {known}")
         own = replace(settings, run=str(transcript.header["run"]), recorder=None)
-        super().__init__(Declaration(label, lambda: None, declared, in_process=not transcript.adapters[label]["transport"]), own)
-        self.journal = Journal()
         self.transcript, self.facts = transcript, transcript.adapters[label]
+        in_process = not self.facts["transport"]
+        super().__init__(Declaration(label, lambda: None, declared, in_process=in_process), own)
+        self.journal = Journal()
         self.player = Player(transcript, label)
         self._process = ""
         self._entered = inputs.entered()

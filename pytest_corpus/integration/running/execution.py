@@ -174,7 +174,8 @@ class TestExecution:
             calls=calls,
             broken_off=ending.broken_off,
         )
-        contexts = tuple(FindingContext.of(each.violation, each.exchange) for each in observed.sightings)
+        made = [exchange for client in self.target.clients for exchange in client.exchanges]
+        contexts = tuple(FindingContext.of(each.violation, each.exchange, made) for each in observed.sightings)
         self.result = Result(record, contexts, frozenset(secrets), ending.raised)
         if self._recorded is not None:
             places = tuple(self._recorded.place_of(each.exchange) for each in observed.sightings)

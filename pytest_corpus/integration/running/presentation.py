@@ -92,6 +92,7 @@ def _evidence(
         planted=tuple(result.secrets),
         printed=_captured(report, shown),
         logs=shown in ("all", "log"),
+        target=execution.adapter.shell_target(execution.component),
         trace=report.longreprtext if options.traceback and report.longrepr is not None else "",
     )
     return gathering.evidence(result.record, result.contexts, execution.item.nodeid, rerun)

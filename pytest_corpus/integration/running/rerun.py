@@ -11,7 +11,7 @@ from pytest_corpus.integration.options.checks import OF_BUNDLES
 from pytest_corpus.integration.options.table import OPTIONS, setting
 
 NOT_REPEATED = frozenset(
-    ("adapter", "client", "requirement", "report", "seed", "shard", "update-deviations", *OF_BUNDLES)
+    ("adapter", "client", "requirement", "report", "transcript", "seed", "shard", "update-deviations", *OF_BUNDLES)
 )
 """Options that the command omits or sets itself."""
 
