@@ -26,6 +26,7 @@ from pytest_corpus.validation.schema.files import Format as Format
 from pytest_corpus.validation.schema.names import find_schema as find_schema
 from pytest_corpus.validation.schema.registry import ROOT_VARIABLE as ROOT_VARIABLE
 from pytest_corpus.validation.schema.registry import SchemaRegistry as SchemaRegistry
+from pytest_corpus.validation.schema.registry import Validator as Validator
 from pytest_corpus.validation.schema.registry import assert_valid as assert_valid
 from pytest_corpus.validation.schema.registry import get_schema as get_schema
 from pytest_corpus.validation.schema.registry import get_validator as get_validator
@@ -34,7 +35,6 @@ from pytest_corpus.validation.schema.registry import preload_all_schemas as prel
 from pytest_corpus.validation.schema.registry import registry as registry
 from pytest_corpus.validation.schema.registry import validate_json as validate_json
 from pytest_corpus.validation.schema.registry import validate_with_version_tolerance as validate_with_version_tolerance
-from pytest_corpus.validation.schema.validator import Validator as Validator
 
 if __name__ == "__main__":
     from pytest_corpus.cli import schema_registry

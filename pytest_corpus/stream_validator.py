@@ -18,6 +18,9 @@ from pytest_corpus.validation.streams.config import ValidationMode as Validation
 from pytest_corpus.validation.streams.engine import Bytes as Bytes
 from pytest_corpus.validation.streams.engine import Source as Source
 from pytest_corpus.validation.streams.engine import StreamValidationEngine as StreamValidationEngine
+from pytest_corpus.validation.streams.engine import validate_frames as validate_frames
+from pytest_corpus.validation.streams.engine import validate_ndjson_stream as validate_ndjson_stream
+from pytest_corpus.validation.streams.engine import validate_sse_stream as validate_sse_stream
 from pytest_corpus.validation.streams.frame_rules import EVENT_KEYS as EVENT_KEYS
 from pytest_corpus.validation.streams.frame_rules import EVENTS as EVENTS
 from pytest_corpus.validation.streams.plan import FRAME_KEYS as FRAME_KEYS
@@ -26,9 +29,6 @@ from pytest_corpus.validation.streams.report import ErrorType as ErrorType
 from pytest_corpus.validation.streams.report import FrameError as FrameError
 from pytest_corpus.validation.streams.report import StreamReport as StreamReport
 from pytest_corpus.validation.streams.report import Terminal as Terminal
-from pytest_corpus.validation.streams.validate import validate_frames as validate_frames
-from pytest_corpus.validation.streams.validate import validate_ndjson_stream as validate_ndjson_stream
-from pytest_corpus.validation.streams.validate import validate_sse_stream as validate_sse_stream
 
 if __name__ == "__main__":
     from pytest_corpus.cli import stream_validator

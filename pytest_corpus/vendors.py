@@ -1,4 +1,4 @@
-"""What a stand-in for a vendor's API is made of: `provider.serve()` takes its endpoints (docs/adapter-guide.md)."""
+"""The parts of a stand-in for a vendor's API: `provider.serve()` takes its endpoints (docs/adapter-guide.md)."""
 
 from pytest_corpus.adapter.hooks.vendors.endpoint import Body as Body
 from pytest_corpus.adapter.hooks.vendors.endpoint import Endpoint as Endpoint

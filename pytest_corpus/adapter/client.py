@@ -10,10 +10,10 @@ from typing import Any
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.call_recorder import CallRecorder, Circumstances
-from pytest_corpus.adapter.calls import Timeouts, call, call_all, cut_off, mark, moves, too_late
+from pytest_corpus.adapter.calls import Timeouts, call, call_all, cut_off, mark, moves, too_late, unresponsive
 from pytest_corpus.adapter.event_loop.closing import ClosingBudget, lasting, left_behind
 from pytest_corpus.adapter.event_loop.loop import STOP_S, LoopThread, TimeLimit
-from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive, WriteForbidden
+from pytest_corpus.adapter.exceptions import DeclarationError, WriteForbidden
 from pytest_corpus.adapter.exchange import CallFault, Exchange
 from pytest_corpus.adapter.hooks.logs import LogTap
 from pytest_corpus.adapter.hooks.metrics import Observation, RecordingSink
@@ -187,7 +187,7 @@ class AdapterClient:
             self.closing.spend(time.monotonic() - started)
 
     def _close_within(self, loop: LoopThread, limit: float) -> None:
-        """Close what was opened; beside the tests where no time is left to wait for it."""
+        """Close what was opened, concurrently with the tests if no time is left to wait for it."""
         if limit <= 0:
             loop.begin(self._opened.close())
             return
@@ -260,7 +260,7 @@ class AdapterClient:
             WriteForbidden: the operation writes, and the client only reads.
             BudgetSpent: the run may make no more calls.
         """
-        exchange = Exchange(request, streaming, secrets=dict(secrets or {}), debug_logs=debug_logs, component=component)
+        exchange = Exchange(request, streaming, secrets=dict(secrets or {}), component=component)
         self._check_write(exchange)
         self._check_timeouts(exchange.op)
         plans, recording, started = self.provider.plans, self._begin(1), time.monotonic()
@@ -270,7 +270,7 @@ class AdapterClient:
             self._carry_out(exchange, limit)
         exchange.elapsed_s = time.monotonic() - started
         self._end([exchange], recording, component)
-        exchange.logs = tuple(tap.texts)
+        exchange.logs, exchange.debug_logs = tuple(tap.texts), tuple(tap.debug_texts)
         if self.remote is not None:
             if exchange.secrets and self.hears_logs:
                 time.sleep(SETTLE_S)
@@ -306,7 +306,7 @@ class AdapterClient:
             self._loop.run(call_all(self._opened.transport(component), lanes.values()), self.call_timeout)
         except TimeLimit as late:
             if not late.ended:
-                raise self._silent(Unresponsive(exchanges[0].op)) from None
+                raise unresponsive(exchanges[0].op, self.recorder) from None
             mark(exchanges, too_late(late, self.call_timeout))
         except concurrent.futures.CancelledError:
             mark(exchanges, CallFault("raised", "CancelledError"))
@@ -344,19 +344,10 @@ class AdapterClient:
             raise WriteForbidden(exchange.op)
 
     def _check_timeouts(self, op: str) -> None:
-        try:
-            self._timeouts.check(op, remote=self.remote is not None)
-        except Unresponsive as silent:
-            raise self._silent(silent) from None
-
-    def _silent(self, silent: Unresponsive) -> Unresponsive:
-        """Let the recorder know of a call that is given up."""
-        if self.recorder is not None:
-            self.recorder.unanswered(silent.op, silent)
-        return silent
+        self._timeouts.check(op, remote=self.remote is not None, recorder=self.recorder)
 
     def _around(self, plans: tuple[Plan, ...]) -> Circumstances:
-        called = frozenset(self.remote.hooks.called) if self.remote is not None else frozenset[str]()
+        called = frozenset(self.remote.hooks.called if self.remote is not None else ())
         return Circumstances(plans, self.provider.take_arrivals(), self.generation, called)
 
     def _begin(self, calls: int) -> Recording:

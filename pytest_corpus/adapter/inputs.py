@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -44,10 +45,15 @@ class _Chance:
     """The random generator of one scope, such as a test, and the numbers that it has given."""
 
     def __init__(self, seed: int, scope: str) -> None:
-        self.scope = scope
-        self.random = random.Random(f"{seed} {scope}")
-        self.first = int.from_bytes(hashlib.sha256(scope.encode()).digest()[:8], "big") % SCOPES * MOST_NUMBERS
-        self.given = 0
+        self._seed, self.scope, self.given = seed, scope, 0
+
+    @cached_property
+    def generator(self) -> random.Random:
+        return random.Random(f"{self._seed} {self.scope}")
+
+    @cached_property
+    def first(self) -> int:
+        return int.from_bytes(hashlib.sha256(self.scope.encode()).digest()[:8], "big") % SCOPES * MOST_NUMBERS
 
 
 _source = Source()
@@ -111,7 +117,7 @@ def reset(given: Counter[str]) -> None:
 
 
 def read(what: str, look: Callable[[], T]) -> T:
-    """What `look` says of something: a JSON value that may differ from one moment to the next."""
+    """Return what `look` finds: a JSON value that may differ from one moment to the next."""
     found: T = _source.read(what, look)
     return found
 
@@ -147,14 +153,14 @@ def ordinal() -> int:
 
 def letters(alphabet: Sequence[str], length: int) -> str:
     """A random text of letters of an alphabet."""
-    return "".join(_chance.random.choices(alphabet, k=length))
+    return "".join(_chance.generator.choices(alphabet, k=length))
 
 
 def hexadecimal(size: int) -> str:
     """Random bytes, two hexadecimal digits each."""
-    return _chance.random.randbytes(size).hex()
+    return _chance.generator.randbytes(size).hex()
 
 
 def below(limit: int) -> int:
     """A random whole number from 0, less than a limit."""
-    return _chance.random.randrange(limit)
+    return _chance.generator.randrange(limit)

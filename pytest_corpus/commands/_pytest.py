@@ -46,7 +46,7 @@ def _plugin() -> str:
     return "corpus" if entry_points(group="pytest11", name="corpus") else "pytest_corpus.plugin"
 
 
-def run_pytest(arguments: list[str], folder: Path, output: TextIO | None = None) -> int:
+def run_pytest(command: str, arguments: list[str], folder: Path, output: TextIO | None = None) -> int:
     """Run pytest, wait for it and return the exit code of the command.
 
     Ctrl-C reaches pytest too, which closes the adapters and writes the reports before it ends.
@@ -58,8 +58,8 @@ def run_pytest(arguments: list[str], folder: Path, output: TextIO | None = None)
         **os.environ,
         INTERNAL_REPORT_DIR: str(folder),
     }
-    command = [sys.executable, "-m", "pytest", *arguments]
-    process = subprocess.Popen(command, stdout=output, env=environment)  # noqa: S603  # our own interpreter
+    words = [sys.executable, "-m", "pytest", *arguments]
+    process = subprocess.Popen(words, stdout=output, env=environment)  # noqa: S603  # our own interpreter
     interrupted = False
     while True:
         try:
@@ -68,17 +68,17 @@ def run_pytest(arguments: list[str], folder: Path, output: TextIO | None = None)
             interrupted = True
             continue
         if code < 0:
-            note(f"pytest was ended by {_signal(-code)}, so nothing is verified")
+            note(command, f"pytest was ended by {_signal(-code)}, so nothing is verified")
             return 128 - code
         if code not in (*EXIT_CODES, _PYTEST_FAILED):
-            note(f"pytest ended with {code}, which it does not do by itself")
+            note(command, f"pytest ended with {code}, which it does not do by itself")
         return INTERRUPTED if interrupted and code == _PYTEST_INTERRUPTED else EXIT_CODES.get(code, code)
 
 
-def note(text: str) -> None:
+def note(command: str, text: str) -> None:
     """Write how pytest ended on a new line, because pytest may have stopped in the middle of one."""
     sys.stderr.write("\n")
-    console.warn(f"pytest-corpus: {text}")
+    console.warn(f"pytest-corpus {command}: {text}")
 
 
 def _signal(number: int) -> str:

@@ -48,7 +48,7 @@ def run(given: argparse.Namespace) -> int:
             *(f"--corpus-report={each}" for each in given.output),
         ]
         passed = [*settings_arguments(folder), *adapters, *options, *reports, "-q", str(folder)]
-        code = run_pytest(passed, folder, sys.stderr if given.format == "json" else None)
+        code = run_pytest("judge", passed, folder, sys.stderr if given.format == "json" else None)
         found = attestations(folder)
     if code not in (FINE, FINDINGS):
         return code

@@ -57,11 +57,11 @@ def run(given: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="pytest-corpus-") as name:
         folder = Path(name)
         passed = [*_arguments(given, components, folder), f"--corpus-report={folder / 'attestation.json'}"]
-        code = run_pytest(passed, folder, sys.stderr if given.format == "json" else None)
+        code = run_pytest("verify", passed, folder, sys.stderr if given.format == "json" else None)
         found = attestations(folder)
         reason = _unproven(given, found) if code in (FINE, FINDINGS) else ""
         if reason and (code == FINE or reason == UNENDED):
-            note(f"pytest ended with {code}, but {reason}, so nothing is verified")
+            note("verify", f"pytest ended with {code}, but {reason}, so nothing is verified")
             code = UNPROVEN
         if given.format == "json":
             console.say_json({"exit_code": code, "attestations": found})
@@ -73,7 +73,8 @@ def _unproven(given: argparse.Namespace, attestations: Sequence[dict[str, Any]])
     more = [*given.more, *os.environ.get("PYTEST_ADDOPTS", "").split()]
     if _TELLING.intersection(more):
         return ""
-    if not attestations or not all(_ran(each) for each in attestations):
+    tests = [[test for entry in each["requirements"] for test in entry["tests"]] for each in attestations]
+    if not all(tests) or not tests:
         return UNENDED
     if more:
         return ""
@@ -81,10 +82,6 @@ def _unproven(given: argparse.Namespace, attestations: Sequence[dict[str, Any]])
         return f"{len(attestations)} of {len(given.adapters)} adapters have an attestation"
     gaps = [gap for each in attestations if not each["complete"] for gap in each["gaps"]]
     return f"the run was not complete ({'; '.join(gaps)})" if gaps else ""
-
-
-def _ran(attestation: dict[str, Any]) -> bool:
-    return any(test for entry in attestation["requirements"] for test in entry["tests"])
 
 
 def _components(given: Sequence[str]) -> list[str]:

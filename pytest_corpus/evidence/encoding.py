@@ -53,6 +53,7 @@ def exchange(made: Exchange, request: Any) -> dict[str, Any]:
         "observations": [_report(each) for each in made.observations],
         "counters": [_report(each) for each in made.counts],
         "logs": [value(each) for each in made.logs],
+        "debug_logs": [value(each) for each in made.debug_logs],
         "headers": [value(each) for each in made.headers],
         "provider_calls": made.reached_provider,
         "faults_struck": list(made.faults),
@@ -71,7 +72,9 @@ def fill(made: Exchange, written: Mapping[str, Any]) -> None:
     made.fault = fault(written.get("fault"))
     made.elapsed_s, made.started = written.get("elapsed_s", 0.0), written.get("started", made.started)
     made.observations, made.counts = tuple(observations(written)), tuple(counts(written))
-    made.logs, made.headers = tuple(map(given, written.get("logs", ()))), tuple(map(given, written.get("headers", ())))
+    made.logs, made.debug_logs, made.headers = (
+        tuple(map(given, written.get(key, ()))) for key in ("logs", "debug_logs", "headers")
+    )
     made.hints_ms = frozenset(map(given, written.get("retry_hints_ms", ())))
 
 

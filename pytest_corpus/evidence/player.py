@@ -197,10 +197,10 @@ class RecordedClient(AdapterClient):
         streaming: bool = False,
         limit_s: float | None = None,
         secrets: Mapping[str, str] | None = None,
-        debug_logs: bool = False,
+        debug_logs: bool = False,  # noqa: ARG002 - what was heard then is recorded
     ) -> Exchange:
         """Give the recorded answer to a request, with everything that was observed of the call."""
-        exchange = Exchange(request, streaming, secrets=dict(secrets or {}), debug_logs=debug_logs, component=component)
+        exchange = Exchange(request, streaming, secrets=dict(secrets or {}), component=component)
         exchange.limited = limit_s is not None and limit_s < self.call_timeout
         self._check_write(exchange)
         self.meter.spending.admit(1)

@@ -151,7 +151,7 @@ class Retries:
         answer: Answer,
         begun: float,
     ) -> Answer:
-        """Make the call again: at most twice, and once more if the provider was away meanwhile."""
+        """Make the call again: at most twice, and once more if the provider was unavailable in between."""
         made = [failing(answer)]
         self._outages.begin(begun)
         familiar = self._outages.own.get(op, 0) >= FAMILIAR

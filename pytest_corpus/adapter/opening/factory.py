@@ -197,7 +197,6 @@ async def open_factory(
 
 
 def _take(made: Any, component: str | None, sink: Any, declared: str, opened: Opened) -> None:
-    """Add what a factory made to `opened`."""
     parts: Mapping[str, Any] = made if isinstance(made, Mapping) else {component or "": made}
     if not parts:
         raise DeclarationError(declared, "the factory returns an empty mapping")

@@ -58,7 +58,6 @@ class Http(RawTransport):
         )
 
     async def send(self, envelope: Any) -> bytes:
-        """Return the body of the answer, whatever its status."""
         try:
             async with await self.post(request_bytes(envelope), JSON) as response:
                 return await read_body(response)
@@ -66,7 +65,6 @@ class Http(RawTransport):
             raise connection_failed(error) from None
 
     async def stream(self, envelope: Any) -> AsyncGenerator[bytes, None]:
-        """Yield the frames of a stream, in the format that the adapter offers for it."""
         try:
             async with aclosing(self._frames(request_bytes(envelope), op_of(envelope))) as frames:
                 async for frame in frames:
@@ -90,7 +88,7 @@ class Http(RawTransport):
                 async for frame in frames:
                     yield frame
         finally:
-            # Closing the connection tells the adapter that a stream is not read to its end.
+            # The adapter knows by the closed connection that a stream is not read to its end.
             response.close()
 
     async def _is_another_format(self, status: int, answer: bytes, body: bytes, op: str) -> bool:
@@ -139,30 +137,21 @@ class Http(RawTransport):
                 answer.status = response.status
                 answer.version = ".".join(map(str, response.version)) if response.version else ""
                 answer.headers = tuple(response.headers.items())
-                await _note_body(response, request, answer)
+                async for part in response.content.iter_any():
+                    if not answer.goes_on_after(part, request):
+                        break
             finally:
                 response.close()
         except _FAILURES as error:
             answer.fault = connection_failed(error).fault
 
     async def aclose(self) -> None:
-        """Close every connection."""
         await self._session.close()
 
 
 async def _note_reuse(_session: object, trace: SimpleNamespace, _params: object) -> None:
     if trace.trace_request_ctx is not None:
         trace.trace_request_ctx.reused = True
-
-
-async def _note_body(response: aiohttp.ClientResponse, request: RawRequest, answer: RawAnswer) -> None:
-    async for part in response.content.iter_any():
-        answer.keep(part)
-        if len(answer.pieces) == request.leave_after:
-            answer.leave()
-            return
-        if answer.fault is not None:
-            return
 
 
 async def read_body(response: aiohttp.ClientResponse) -> bytes:

@@ -133,11 +133,9 @@ class Program(asyncio.SubprocessProtocol):
     # -- what asyncio calls ----------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The program runs."""
         self._transport = cast("asyncio.SubprocessTransport", transport)
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
-        """It has written something."""
         self._takers[fd].feed(data)
 
     def pipe_connection_lost(self, fd: int, _error: Exception | None) -> None:
@@ -160,7 +158,6 @@ class Program(asyncio.SubprocessProtocol):
         self._writable.clear()
 
     def resume_writing(self) -> None:
-        """It has read."""
         self._writable.set()
 
 

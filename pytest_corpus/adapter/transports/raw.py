@@ -120,6 +120,13 @@ class RawAnswer:
             self.pieces.clear()
             self.fault = too_long().fault
 
+    def goes_on_after(self, data: bytes, request: RawRequest) -> bool:
+        """Note a piece, and return if the client reads on: it does not leave, and the answer is not too long."""
+        self.keep(data)
+        if len(self.pieces) == request.leave_after:
+            self.leave()
+        return self.left_s is None and self.fault is None
+
     def leave(self) -> None:
         """Note that the client goes away."""
         self.left_s = self.elapsed_s

@@ -103,7 +103,6 @@ def _check_document(
 
 
 def _check_stream(golden: Golden, data: bytes, schemas: SchemaRegistry) -> list[Finding]:
-    """The stream as a whole, and if that is sound its lines."""
     if not data.strip():
         return [Finding(golden.file, "json", "is empty")]
     report = StreamValidationEngine(golden.component, schemas=schemas).read_ndjson(data)

@@ -88,7 +88,7 @@ def _keywords() -> tuple[frozenset[str], frozenset[str]]:
 
 
 def keywords(tree: Tree) -> Iterator[Finding]:
-    """Keywords that validators pass over although something is meant; others of one's own are annotations."""
+    """Keywords that validators ignore although they are meant as checks; other unknown ones are annotations."""
     every, deciding = _keywords()
     for one in tree.places:
         for key in sorted(one.schema.keys() - every):
@@ -99,7 +99,6 @@ def keywords(tree: Tree) -> Iterator[Finding]:
 
 
 def _patterns(one: Place) -> Iterator[tuple[str, str]]:
-    """Every pattern of a schema, with its pointer."""
     if isinstance(one.schema.get("pattern"), str):
         yield f"{one.pointer}/pattern", one.schema["pattern"]
     named = one.schema.get("patternProperties")

@@ -52,7 +52,6 @@ def widens(tree: Tree) -> Iterator[Finding]:
 
 
 def _is_sound(tree: Tree) -> bool:
-    """Return if every file can be compiled."""
     documents = (lint_documents.place, lint_documents.metaschema, lint_documents.patterns)
     rules = (*documents, references.resolves, references.cycles)
     return tree.complete and not any(True for rule in rules for _ in rule(tree))

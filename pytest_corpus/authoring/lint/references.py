@@ -84,7 +84,6 @@ def dangling(tree: Tree) -> Iterator[Finding]:
 
 
 def _around(file: str, pointer: str, defined: Set[tuple[str, str]]) -> set[tuple[str, str]]:
-    """The definitions that a place lies in."""
     parts = pointer.split("/")
     return {(file, "/".join(parts[:end])) for end in range(len(parts) + 1)} & defined
 

@@ -20,7 +20,7 @@ def is_size(source: str) -> bool:
     """True if a part of an expression counts something, as ``len(output['items'])``, and shows nothing of it."""
     try:
         node = ast.parse(source.strip(), mode="eval").body
-    except SyntaxError:  # a part that is no expression on its own
+    except SyntaxError:  # a part that is not an expression on its own
         return False
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len"
 

@@ -52,7 +52,6 @@ def _sum(budget: Budget, items: Any, /, start: Any = 0) -> Any:
 
 
 def _keyed(budget: Budget, key: Any) -> Callable[[Any], Any] | None:
-    """The function that `key` names."""
     if key is None:
         return None
     if key not in FUNCTIONS:

@@ -161,7 +161,7 @@ class PromptSandbox(ImmutableSandboxedEnvironment):  # type: ignore[misc]
         return super().getitem(obj, argument)
 
     def _of_value(self, obj: Any, name: str) -> Any:
-        """An item, or a method that changes nothing; an item of a mapping hides a method."""
+        """Return an item or a method without side effects; in a mapping, items take precedence over methods."""
         budget().spend()
         if isinstance(obj, dict) and name in obj:
             return obj[name]
@@ -252,7 +252,6 @@ _SHOWN: tuple[type, ...] = (str, int, float, list, tuple, dict, set, range, type
 
 
 def _counted(name: str, function: Any) -> Any:
-    """A filter of Jinja's, within the budget."""
     kind = getattr(function, "jinja_pass_arg", None)
     how = kind.name if kind is not None else ""
 
@@ -278,7 +277,6 @@ def _counted(name: str, function: Any) -> Any:
 
 
 def _counted_test(name: str, function: Any) -> Any:
-    """A test of Jinja's, within the budget."""
 
     def counted(value: Any, *args: Any) -> bool:
         for each in (value, *args):

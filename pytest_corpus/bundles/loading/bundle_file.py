@@ -48,7 +48,6 @@ def _validator() -> Any:
 
 
 def _shape(source: Source) -> Iterator[Problem]:
-    """The violations of the schema of bundle.yaml, in words."""
     for error in sorted(_validator().iter_errors(source.value), key=lambda each: source.line(*each.absolute_path)):
         path: tuple[Key, ...] = tuple(error.absolute_path)
         named = ".".join(map(str, path)) or "bundle.yaml"

@@ -83,7 +83,6 @@ def _read(path: Path) -> dict[str, list[Mapping[str, Any]]]:
 
 
 def _fault(value: Any) -> str:
-    """The flaw of a line; empty if there is none."""
     if not isinstance(value, dict):
         return f"is {kind(value)}, and must be an object"
     for key in value:

@@ -35,8 +35,8 @@ from pytest_corpus.suites import CHAPTERS, CLIENT_CHAPTERS
 from pytest_corpus.suites.wire.component import ClientTarget
 from pytest_corpus.verdict.ledger import Ledger
 
-OPENING_PAUSES_S = (0.1, 1.0, 4.0)
-"""The pauses before capabilities that failed in a retryable way are requested again (R114)."""
+OPENING_PAUSES_S = (0.0, 0.1, 1.0, 4.0)
+"""The pauses before capabilities are requested, again if they failed in a retryable way (R114)."""
 
 
 @dataclass(frozen=True)
@@ -237,10 +237,8 @@ class FactoryAdapter(Adapter):
         self.client = client.open(named or tuple(CHAPTERS))
         answers = {name: self._ask(client, name) for name in named or decided or CHAPTERS}
         self.components = tuple(named or decided or self._choose(answers))
-        for component in self.components:
-            document = answers[component].document
-            if document is not None:
-                self.capabilities[component] = document
+        documents = {component: answers[component].document for component in self.components}
+        self.capabilities |= {component: each for component, each in documents.items() if each is not None}
         client.forget()
         if settings.recorder is not None:
             settings.recorder.introduce(self._recorded(client))
@@ -267,12 +265,10 @@ class FactoryAdapter(Adapter):
             return Answer(None)
         request = {"op": f"{component}.capabilities", "ctx": {}, "args": {}}
         try:
-            reply = Reply(client.send(request, component))
             for pause_s in OPENING_PAUSES_S:
-                if not is_retryable(reply):
-                    break
                 time.sleep(pause_s)
-                reply = Reply(client.send(request, component))
+                if not is_retryable(reply := Reply(client.send(request, component))):
+                    break
         except Unresponsive:
             return Answer(None, broken=True)
         if reply.is_success and isinstance(reply.result, dict):

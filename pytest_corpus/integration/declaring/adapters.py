@@ -47,19 +47,15 @@ class Adapters:
         if isinstance(factory, str) and factory.startswith(PREFIX):
             return self._add(RecordedAdapter(factory, label, self._settings))
         if isinstance(factory, str) and address.scheme_of(factory):
-            return self._declare_address(factory, label)
+            parsed, connection = address.parse(factory), self._settings.options.connection
+            remote = RemoteFactory(parsed, connection)
+            remote.check()
+            declaration = Declaration(label, remote, parsed.shown, in_process=False, startup_s=connection.startup_s)
+            return self._add(FactoryAdapter(declaration, self._settings))
         found = factories.resolve(factory) if isinstance(factory, str) else factory
         if not callable(found):
             raise DeclarationError(declared, f"a {type(found).__name__} is declared, which is not a factory")
         return self._add(FactoryAdapter(Declaration(label, found, declared), self._settings))
-
-    def _declare_address(self, declared: str, label: str) -> Adapter:
-        parsed = address.parse(declared)
-        connection = self._settings.options.connection
-        found = RemoteFactory(parsed, connection)
-        found.check()
-        declaration = Declaration(label, found, parsed.shown, in_process=False, startup_s=connection.startup_s)
-        return self._add(FactoryAdapter(declaration, self._settings))
 
     def declare_client(self, declared: str, label: str) -> Adapter:
         """Add a client library under a label of its own.

@@ -3,6 +3,8 @@
 import json
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
@@ -71,6 +73,14 @@ class RunState:
         line = printable(masked(text, secret_values(os.environ)))
         return UnusableDeclaration(line) if self.worker is not None else pytest.UsageError(line)
 
+    @contextmanager
+    def usage_errors(self) -> Iterator[None]:
+        """Turn a declaration that cannot be used into a usage error."""
+        try:
+            yield
+        except DeclarationError as error:
+            raise self.usage(error) from None
+
     def unusable_here(self, error: pytest.Collector.CollectError) -> str:
         """One clear line of a worker in which something cannot be tested that the controller has opened."""
         assert self.worker is not None
@@ -85,10 +95,8 @@ class RunState:
         if self.config.option.collectonly and (adapter.components or self.options.components):
             adapter.components = adapter.components or self.options.components
             return adapter
-        try:
+        with self.usage_errors():
             adapter.open()
-        except DeclarationError as error:
-            raise self.usage(error) from None
         return adapter
 
     def ledger(self, label: str) -> Ledger:

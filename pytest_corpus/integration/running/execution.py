@@ -307,7 +307,6 @@ class TestExecution:
 
     @property
     def _place(self) -> str:
-        """The adapter and the component of the findings."""
         return f"{self.adapter.label}/{self.component}"
 
     def _cause(self, requirement: str, violation: Violation) -> Blocked | None:

@@ -99,7 +99,6 @@ def _evidence(
 
 
 def _captured(report: pytest.TestReport, shown: str) -> list[tuple[str, str]]:
-    """The captured sections of a test that `--show-capture` shows."""
     return [pair for pair in report.sections if shown == "all" or shown in pair[0]]
 
 
@@ -118,7 +117,6 @@ def _counting(record: TestRecord, options: Options) -> list[Finding]:
 
 
 def _agrees(result: Result, seen: BaseException | None, report: pytest.TestReport) -> bool:
-    """True if pytest saw the test end as it did."""
     if result.record.broken_off or hasattr(report, "wasxfail") or seen is not result.raised:
         return False
     return report.outcome == ("passed" if seen is None else "failed")

@@ -114,5 +114,4 @@ def unwrapped(table: str) -> list[tuple[int, str]]:
 
 
 def _items(written: str | None) -> tuple[str, ...]:
-    """The items of a list, none if it is missing."""
     return tuple(written.split(", ")) if written else ()

@@ -184,7 +184,7 @@ def test_a_cache_scope_does_not_share_vectors(embedding: Embedding, operation: s
 
 @pytest.mark.requirement("COM-DEADLINE-1")
 def test_an_expired_request_is_refused_however_often_it_was_answered(embedding: Embedding) -> None:
-    """What the cache holds is not given to a call whose deadline has passed."""
+    """A call whose deadline has passed gets no answer from the cache."""
     embedding.require("embed")
     text = embedding.unique()
     for _ in range(2):
@@ -239,7 +239,7 @@ def test_a_replay_is_answered_as_the_first_call(embedding: Embedding, what: str)
     expect.readable(again)
     expect.that(first.is_error == again.is_error, "the answer of the first call", str(again))
     if not embeddings_of(first.result):
-        raise NotApplicable("the first call gives no vector")
+        raise NotApplicable("the first call returned no vector")
     replays.answers_again(first, again)
 
 

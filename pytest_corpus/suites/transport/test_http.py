@@ -65,7 +65,7 @@ def test_a_success_has_a_status_of_success(subject: Subject) -> None:
     """A success is answered with 2xx."""
     seen = answered(capabilities(subject))
     if not looks_like_success(body_of(seen)):
-        raise NotAssessed("the answer is no success")
+        raise NotAssessed("the answer is not a success")
     with shown(seen):
         expect.that(200 <= seen.answer.status < 300, "2xx", f"{seen.answer.status}", "status")
 
@@ -189,7 +189,7 @@ def of_version(subject: Subject, version: str) -> Seen:
 
 
 def body_of(seen: Seen) -> Any:
-    """The value of a unary body; None where it is no JSON."""
+    """The value of a unary body; None if it is not JSON."""
     return lenient(seen.answer.body)
 
 

@@ -63,7 +63,7 @@ def test_sse_has_its_content_type(subject: Subject) -> None:
 @pytest.mark.core
 @pytest.mark.requirement("TRA-SSE-2")
 def test_the_data_of_each_event_is_one_frame(subject: Subject) -> None:
-    """What the `data` lines of an event make together is a JSON object."""
+    """The `data` lines of an event form one JSON object together."""
     events_are_frames(offered(subject, SSE))
 
 
@@ -87,7 +87,7 @@ def lines_are_frames(seen: Seen) -> None:
     """Every line is a JSON object."""
     with shown(seen):
         found = lines(seen.answer.body)
-        expect.that(found, "a line a frame", "an empty body", "body")
+        expect.that(found, "one frame on each line", "an empty body", "body")
         for number, line in enumerate(found, start=1):
             got = "a blank line" if not line.strip() else kind_of(lenient(line))
             expect.that(isinstance(lenient(line), dict), "one JSON frame", got, f"line {number}")

@@ -15,7 +15,7 @@ from pytest_corpus.validation.requests.exceptions import WireValidationError
 from pytest_corpus.validation.schema.registry import registry
 
 BUILDS = "WIR-BUILD-1"
-"""The requirement without which there is no envelope to look at."""
+"""The requirement that there is an envelope to check."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class ClientTarget(Target):
 
         Raises:
             Violation: it does not.
-            NotApplicable: there is no builder, or nothing that the stage could hold against it.
+            NotApplicable: there is no builder, or nothing for the stage to check.
             NotAssessed: it is unclear whose builder it is.
             Blocked: it does not get as far.
         """
@@ -119,13 +119,13 @@ class ClientTarget(Target):
             try:
                 stage.check(envelope, case)
             except WireValidationError:
-                raise Blocked(requirement, f"the envelope of {self.named(op)} does not get as far") from None
+                raise Blocked(requirement, f"the envelope of {self.named(op)} fails an earlier check") from None
             if requirement == last:
                 break
         return envelope
 
     def built(self, op: str) -> Built:
-        """What the builder of an operation gives.
+        """The result of the builder of an operation.
 
         Raises:
             NotApplicable: there is none.
@@ -134,7 +134,7 @@ class ClientTarget(Target):
         case = self.case(op)
         name = self.library.name_of(case)
         if not name:
-            raise NotApplicable(f"does not offer {case.build_method}")
+            raise NotApplicable(f"the client does not offer {case.build_method}")
         if self.library.is_unclear(case):
             raise NotAssessed(
                 f"{name} could be of several components: name it {case.qualified_method}, "

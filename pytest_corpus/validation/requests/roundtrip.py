@@ -107,7 +107,6 @@ def _items(value: Any) -> Iterator[tuple[object, Any]]:
 
 
 def _changes(before: Any, after: Any, path: _Path) -> Iterator[str]:
-    """The paths at which what was read back is not what was written."""
     if isinstance(before, dict):
         same = type(after) is dict and [str.__str__(key) for key in dict.keys(before)] == list(after)
         inside = [(key, item, after[key]) for key, item in dict.items(before)] if same else []

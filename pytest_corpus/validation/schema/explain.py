@@ -142,7 +142,6 @@ def _keys(keys: Any) -> list[str]:
 
 
 def _near(given: object, choices: list[str], cutoff: float = 0.7) -> str:
-    """The one of the choices that was probably meant."""
     near = get_close_matches(given.casefold(), choices, n=1, cutoff=cutoff) if isinstance(given, str) else []
     return "".join(near)
 
@@ -188,7 +187,6 @@ def _unexpected(error: ValidationError) -> list[str]:
 
 
 def _message(rule: str, wanted: Any, instance: Any) -> str:
-    """The demand of a rule; `wanted` is the keyword's value and comes from the schema."""
     if rule == "type":
         return f"must be {' or '.join(_names(wanted))}, is {_type_name(instance)}"
     if rule in ("const", "enum"):

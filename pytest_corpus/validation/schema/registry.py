@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property, partial, wraps
 from inspect import currentframe
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from pytest_corpus import resources
 from pytest_corpus.spec.schemas import BASE_URI, DIALECT, SchemaFile
-from pytest_corpus.text.problems import Problem
+from pytest_corpus.text.problems import Problem, dotted
 from pytest_corpus.validation.schema import files as schema_files
 from pytest_corpus.validation.schema.exceptions import (
     DeprecatedFieldWarning,
@@ -26,7 +26,6 @@ from pytest_corpus.validation.schema.exceptions import (
 )
 from pytest_corpus.validation.schema.files import Format
 from pytest_corpus.validation.schema.names import SchemaTable, edition_of, table_of
-from pytest_corpus.validation.schema.validator import Validator
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -41,8 +40,55 @@ ROOT_VARIABLE = "CORPUS_SCHEMAS_ROOT"
 """Environment variable that names another ``schemas/`` folder (SCHEMA 6.1)."""
 
 
+class Validator:
+    """Holds instances, in the shapes of `json.loads`, to one schema.
+
+    Attributes:
+        is_valid: whether an instance meets the schema. What JSON does not have raises a ValueError.
+    """
+
+    __slots__ = ("_compiled", "_edition", "_explain", "_schema", "is_valid")
+
+    def __init__(
+        self,
+        compiled: jsonschema_rs.Validator,
+        schema: SchemaFile,
+        edition: str,
+        explain: Callable[[object], list[Problem]],
+    ) -> None:
+        self.is_valid = compiled.is_valid
+        self._compiled, self._schema, self._edition, self._explain = compiled, schema, edition, explain
+
+    def iter_errors(self, instance: object) -> Iterator[Problem]:
+        """The problems of an instance, each with `path`, `message` and `schema` (SCHEMA 9.2)."""
+        with suppress(ValueError):  # a type, a key or a text that JSON does not have
+            if self.is_valid(instance):
+                return
+        yield from self._explain(instance)
+
+    def validate(self, instance: object) -> None:
+        """Pass an instance that meets the schema (SCHEMA 12.D). Raises SchemaValidationError if it does not."""
+        if problems := list(self.iter_errors(instance)):
+            name, golden = self._schema.name, golden_for(self._schema.name, self._edition, instance)
+            raise SchemaValidationError(name, self._edition, problems, golden=golden)
+
+    def deprecated(self, instance: object) -> list[str]:
+        """The paths of all in a valid instance that the schema calls ``deprecated`` (SCHEMA 10.2)."""
+        said = self._compiled.evaluate(instance).annotations()
+        pointers = [
+            str(each["instanceLocation"])
+            for each in said
+            if isinstance(notes := each["annotations"], dict) and notes.get("deprecated") is True
+        ]
+        return list(dict.fromkeys(map(_path, pointers)))
+
+
+def _path(pointer: str) -> str:
+    return dotted(part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:])
+
+
 class SchemaRegistry:
-    """All schemas below one folder: those of the protocol, and any other ``*.json`` of a folder of one's own.
+    """All schemas below one folder: those of the protocol, and any other ``*.json`` of a user's folder.
 
     Files are read, and validators compiled, when they are first needed and then kept; any number of threads
     may share a registry.
@@ -50,8 +96,8 @@ class SchemaRegistry:
     Args:
         root: the ``schemas/`` folder; by default the one that ``CORPUS_SCHEMAS_ROOT`` names, or else the
             shipped one.
-        formats: checks for formats of one's own, by name, besides `FORMATS` and those of JSON Schema, all
-            of which are asserted.
+        formats: checks for the user's own formats, by name, in addition to `FORMATS` and those of JSON
+            Schema; all of them are asserted.
     """
 
     def __init__(self, root: Path | None = None, *, formats: Mapping[str, Format] | None = None) -> None:
@@ -157,7 +203,7 @@ class SchemaRegistry:
         return validator.deprecated(instance) if self._deprecates else []
 
     def compile(self, document: dict[str, Any]) -> jsonschema_rs.Validator:
-        """A schema of one's own, which may refer to those here by ``$id``. Raises ValueError if it does not compile."""
+        """A user's own schema, which may refer to those here by ``$id``. Raises ValueError if it does not compile."""
         import jsonschema_rs
 
         return jsonschema_rs.Draft202012Validator(schema_files.for_compiler(document, self._formats), **self._options())
@@ -168,7 +214,7 @@ class SchemaRegistry:
 
         files = [file for schema in self.table.schemas for file in schema.files]
         with self._lock:
-            # Together, for what many refer to is then compiled once; whatever does not compile is left out.
+            # Together, so that shared targets are compiled once; schemas that do not compile are left out.
             wanted = {file: {"$ref": BASE_URI + file} for file in files if file not in self._compiled}
             with suppress(ValueError, jsonschema_rs.ReferencingError):  # compiling one by one names the broken file
                 together = jsonschema_rs.validator_map_for({"$schema": DIALECT, "$defs": wanted}, **self._options())
@@ -237,7 +283,6 @@ class SchemaRegistry:
         return self._read(uri.removeprefix(BASE_URI))[1]
 
     def _options(self) -> dict[str, Any]:
-        """The options of the compiler besides a document."""
         # Even formats that no schema uses make each call slower.
         formats = {
             "formats": self._formats,
@@ -267,7 +312,6 @@ def _frames_here() -> int:
 
 
 def _no_version(schema: SchemaFile, accepted: tuple[str, ...]) -> Problem:
-    """That none of the accepted versions has a schema."""
     message = f"is of no accepted version: {schema.name} exists in {', '.join(schema.editions)}"
     return Problem("", "version", f"{message}, not in {' or '.join(accepted) or 'none'}", schema.name)
 

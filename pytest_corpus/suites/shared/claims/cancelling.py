@@ -1,4 +1,4 @@
-"""What is told of a call that nobody waits for any more (SPECIFICATION 6.4, 11.2; R99)."""
+"""Cancelled calls: what they stop and what they report (SPECIFICATION 6.4, 11.2; R99)."""
 
 from collections.abc import Callable
 
@@ -47,7 +47,7 @@ class Cancelling:
 
 
 def within(holds: Callable[[], bool]) -> bool:
-    """Whether something comes to hold while an observation would still count."""
+    """Return whether something becomes true while an observation would still count."""
     until = inputs.monotonic() + LATEST_S
     while not inputs.read("holds", holds):
         if inputs.monotonic() > until:
@@ -57,11 +57,11 @@ def within(holds: Callable[[], bool]) -> bool:
 
 
 def given_up_outside(subject: Subject) -> int:
-    """How often an adapter outside this process has stopped waiting for its provider."""
+    """The number of times that an adapter outside this process has stopped waiting for its provider."""
     return subject.client.remote.hooks.given_up if subject.client.remote is not None else 0
 
 
 def observed(subject: Subject, before: int) -> bool:
-    """Whether the principal operation was observed after so many observations."""
+    """Return whether the principal operation was observed after this number of observations."""
     names = subject.principal, f"{subject.component}.{subject.principal}"
     return any(one.op in names for one in subject.client.metrics.observations[before:])

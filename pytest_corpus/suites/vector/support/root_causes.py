@@ -11,12 +11,12 @@ from typing import Any
 
 from pytest_corpus.kit.outcomes import Blocked, Undecided, Violation
 from pytest_corpus.kit.root_causes import BasicRequirement, RootCauses
-from pytest_corpus.suites.vector.support.actions import FILTERING, RANKING, READING, WRITING
 from pytest_corpus.suites.vector.support.answers import id_of, metadata_of
 from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities
 from pytest_corpus.suites.vector.support.component import Vector
 from pytest_corpus.suites.vector.support.geometry import POLAR, SEEN_FROM, best, canonical, direction
 from pytest_corpus.suites.vector.support.sandbox import Sandbox
+from pytest_corpus.suites.vector.support.shared import FILTERING, RANKING, READING, WRITING
 
 ANGLES = (10, 45, 80, 115, 150)
 RANKING_OF = {"cosine": "VEC-SCORE-1", "euclidean": "VEC-SCORE-2", "dot": "VEC-SCORE-3"}
@@ -86,7 +86,7 @@ def _ids(sandbox: Sandbox, count: int, degrees: float) -> list[str]:
 
 
 def _looked_up(sandbox: Sandbox, items: list[dict[str, Any]], found: list[str]) -> list[str]:
-    """What a query found, with what an approximate search left out and finds by its own vector (R113)."""
+    """The ids that a query found, and those that an approximate search finds only by their own vector (R113)."""
     missing = [item for item in items if item["id"] not in found] if sandbox.vector.approximate else []
     more = (name for item in missing for name in sandbox.ids(item["vector"], len(items)) if name not in found)
     return [*found, *dict.fromkeys(more)]
@@ -161,7 +161,7 @@ def _writing(vector: Vector) -> str | None:
 
 
 def _filtering(vector: Vector) -> str | None:
-    """The broken requirement among filters by one string."""
+    """The requirement that a filter by one string violates, if any."""
     if not vector.filters:
         return None
     items = _items(vector)
