@@ -15,8 +15,9 @@ from pytest_corpus.adapter.event_loop.closing import ClosingBudget, lasting, lef
 from pytest_corpus.adapter.event_loop.loop import STOP_S, LoopThread, TimeLimit
 from pytest_corpus.adapter.exceptions import DeclarationError, WriteForbidden
 from pytest_corpus.adapter.exchange import CallFault, Exchange
+from pytest_corpus.adapter.hooks.late_reports import LateReports
 from pytest_corpus.adapter.hooks.logs import LogTap
-from pytest_corpus.adapter.hooks.metrics import Observation, RecordingSink
+from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import Plan, ProviderProbe
 from pytest_corpus.adapter.opening import factory as factories
 from pytest_corpus.adapter.opening.remote import RemoteAdapter
@@ -55,6 +56,7 @@ class AdapterClient:
         call_timeout: float = 30.0,
         *,
         metrics: RecordingSink | None = None,
+        late: LateReports | None = None,
         provider: ProviderProbe | None = None,
         loop: LoopThread | None = None,
         read_only: bool = False,
@@ -67,9 +69,9 @@ class AdapterClient:
         self.closing, self.is_fresh = closing or ClosingBudget(), is_fresh
         self.exchanges: list[Exchange] = []
         self.recorder = recorder
-        self.concurrent_observations: tuple[Observation, ...] = ()
         self.generation = 0
         self.metrics = metrics or RecordingSink()
+        self.late = late or LateReports(self.metrics)
         self.provider = provider or ProviderProbe()
         self.meter = meter or Meter()
         self.asked = factories.asked_for(declaration.factory, declaration.declared)
@@ -127,7 +129,8 @@ class AdapterClient:
         """
         if self.remote is not None:
             return self
-        other = self._another(self.call_timeout, metrics=self.metrics, provider=self.provider, meter=self.meter)
+        shared = {"metrics": self.metrics, "late": self.late, "provider": self.provider, "meter": self.meter}
+        other = self._another(self.call_timeout, **shared)
         if not inputs.read("same instance", lambda: other._is_copy_of(self)):
             return other
         other.close()
@@ -238,8 +241,7 @@ class AdapterClient:
         """Drop the recorded exchanges and what was planned at the provider."""
         self.exchanges.clear()
         self.provider.forget()
-        self.metrics.observations.clear()
-        self.metrics.counts.clear()
+        self.late.forget()
 
     # -- calls -----------------------------------------------------------------------------------------
 
@@ -284,8 +286,6 @@ class AdapterClient:
     def send_all(self, requests: Sequence[Any], component: str, clients: Sequence[int] = ()) -> list[Exchange]:
         """Send unary requests concurrently; they are not in `exchanges`, and none has telemetry of its own.
 
-        The observations of all of them together are in `concurrent_observations`.
-
         Args:
             clients: the client of each request: those of one client are sent one after the other.
 
@@ -311,7 +311,6 @@ class AdapterClient:
         except concurrent.futures.CancelledError:
             mark(exchanges, CallFault("raised", "CancelledError"))
         self._end(exchanges, recording, component)
-        self.concurrent_observations = recording.observations()
         if self.recorder is not None:
             self.recorder.sent_together(exchanges, component, self._around(plans))
         return exchanges
@@ -327,13 +326,13 @@ class AdapterClient:
         assert self.remote is not None, "the adapter runs in this process"
         answer, exchange = RawAnswer(), Exchange(request.envelope, request.streaming)
         self._check_timeouts(exchange.op)
-        plans, _ = self.provider.plans, self._begin(1)
+        plans, recording = self.provider.plans, self._begin(1)
         try:
             self._loop.run(self.remote.transport.raw(request, answer), self.call_timeout)
         except TimeLimit as late:
             self._timeouts.add(exchange.op)
             answer.fault = too_late(late, self.call_timeout)
-        self.meter.note(component, [exchange])
+        self._end([exchange], recording, component)
         if self.recorder is not None:
             self.recorder.sent_raw(request, answer, component, self._around(plans))
         return answer
@@ -351,15 +350,12 @@ class AdapterClient:
         return Circumstances(plans, self.provider.take_arrivals(), self.generation, called)
 
     def _begin(self, calls: int) -> Recording:
-        """Take calls from the budget; remote reports of earlier calls no longer count."""
+        """Take calls from the budget; what earlier calls do at the provider no longer counts."""
         self.meter.spending.admit(calls)
-        if self.remote is not None:
-            self.remote.hooks.turn()
-        return Recording(self.metrics, self.provider)
+        return Recording(self.late, self.provider, self.remote.hooks.turn() if self.remote is not None else None)
 
     def _end(self, exchanges: Sequence[Exchange], recording: Recording, component: str) -> None:
-        if "metrics" in self.hooks:
-            recording.wait(exchanges)
+        recording.end(exchanges, observes="metrics" in self.hooks)
         self.meter.note(component, exchanges)
 
     def _carry_out(self, exchange: Exchange, limit: float) -> None:

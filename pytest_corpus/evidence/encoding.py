@@ -71,7 +71,6 @@ def fill(made: Exchange, written: Mapping[str, Any]) -> None:
     ]
     made.fault = fault(written.get("fault"))
     made.elapsed_s, made.started = written.get("elapsed_s", 0.0), written.get("started", made.started)
-    made.observations, made.counts = tuple(observations(written)), tuple(counts(written))
     made.logs, made.debug_logs, made.headers = (
         tuple(map(given, written.get(key, ()))) for key in ("logs", "debug_logs", "headers")
     )

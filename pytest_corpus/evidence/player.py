@@ -11,6 +11,7 @@ from typing import Any
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.exceptions import Unresponsive
 from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.hooks.late_reports import Reports
 from pytest_corpus.adapter.inputs import Source
 from pytest_corpus.adapter.recording import Recording
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
@@ -204,15 +205,21 @@ class RecordedClient(AdapterClient):
         exchange.limited = limit_s is not None and limit_s < self.call_timeout
         self._check_write(exchange)
         self.meter.spending.admit(1)
-        recording = Recording(self.metrics, self.provider)
+        recording = Recording(self.late, self.provider, None)
         entry_point = "handle_stream" if streaming else "handle"
         found = self.player.next(entry_point, component, encoding.value(request))
         self._arrive(found)
         recording.complete(exchange)
         encoding.fill(exchange, found)
+        self._report(exchange, found, recording)
         self.meter.note(component, [exchange])
         self.exchanges.append(exchange)
         return exchange
+
+    def _report(self, exchange: Exchange, found: Mapping[str, Any], recording: Recording) -> None:
+        """Give an exchange the reports that it came to have."""
+        call = recording.expected(exchange, exchange.elapsed_s, observes="metrics" in self.hooks)
+        exchange.reports = Reports(encoding.observations(found), encoding.counts(found), call)
 
     def send_all(self, requests: Sequence[Any], component: str, clients: Sequence[int] = ()) -> list[Exchange]:  # noqa: ARG002
         """Give the recorded answers to requests that were sent at the same time."""
@@ -220,12 +227,13 @@ class RecordedClient(AdapterClient):
         for exchange in exchanges:
             self._check_write(exchange)
         self.meter.spending.admit(len(requests))
+        recording = Recording(self.late, self.provider, None)
         found = self.player.next("together", component, *map(encoding.value, requests))
         self._arrive(found)
         for exchange, each in zip(exchanges, found["calls"], strict=True):
             encoding.fill(exchange, each)
+            self._report(exchange, each, recording)
         self.meter.note(component, exchanges)
-        self.concurrent_observations = tuple(encoding.observations(found))
         return exchanges
 
     def raw_call(self, request: RawRequest, component: str) -> RawAnswer:

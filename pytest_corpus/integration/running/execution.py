@@ -101,6 +101,7 @@ class TestExecution:
         component: str,
         target: Target,
         *,
+        is_last: bool,
         causes: RootCauses[Any] | None,
         reported: set[tuple[str, str]],
         spending: Spending,
@@ -108,6 +109,7 @@ class TestExecution:
         self.item, self.adapter, self.component, self.target = item, adapter, component, target
         self.requirement = catalogue()[requirement_of(item)]
         self.result: Result | None = None
+        self._is_last = is_last
         self._causes, self._reported, self._spending = causes, reported, spending
         self._recorded: RecordedTest | None = None
 
@@ -329,9 +331,11 @@ class TestExecution:
         """Collect the findings of the test and of the audit, the secrets that were sent, the editions."""
         if own and not own.indirect:
             self._add(own, observed)
-        for requirement, violation, exchange in self.target.audit():
+        for requirement, violation, exchange in self.target.audit(is_last=self._is_last):
             if not self._is_reported(requirement) and requirement in catalogue():
                 self._add(Sighting(requirement, violation, exchange), observed)
+        for exchange in self.target.unsettled:
+            exchange.origin = exchange.origin or self.item
         observed.editions &= frozenset(self.target.editions)
         # An audit says more of what blocks a test. If capabilities do not answer, one of the foundations says why.
         if own and own.indirect:

@@ -136,7 +136,7 @@ class Vector(VectorConditions):
 
     def _find_out_what_works(self) -> None:
         """Before the sweep, because finding it out fills the main namespace again."""
-        _ = self.deletes_by_filter, *map(self.works, self.operations())
+        _ = self.deletes_by_filter, self.filters_work(), *map(self.works, self.operations())
 
     def _created(self, reply: Reply, sandbox: Sandbox) -> None:
         """Go on only if a namespace was created."""
@@ -212,8 +212,8 @@ class Vector(VectorConditions):
 
     # -- what holds for every answer -------------------------------------------------------------------
 
-    def audit(self) -> Iterator[tuple[str, Violation, Exchange]]:
-        for requirement, violation, exchange in super().audit():
+    def audit(self, *, is_last: bool = False) -> Iterator[tuple[str, Violation, Exchange]]:
+        for requirement, violation, exchange in super().audit(is_last=is_last):
             if not _repeats(violation.path, exchange.request):
                 yield requirement, violation, exchange
 
