@@ -265,7 +265,7 @@ class AdapterClient:
         exchange = Exchange(request, streaming, secrets=dict(secrets or {}), component=component)
         self._check_write(exchange)
         self._check_timeouts(exchange.op)
-        plans, recording, started = self.provider.plans, self._begin(1), time.monotonic()
+        plans, recording, started = tuple(self.provider.plans), self._begin(1), time.monotonic()
         limit = self.call_timeout if limit_s is None else min(limit_s, self.call_timeout)
         exchange.limited = limit < self.call_timeout
         with LogTap(debug_logs) as tap:
@@ -298,7 +298,7 @@ class AdapterClient:
         exchanges = [Exchange(request, streaming=False) for request in requests]
         for exchange in exchanges:
             self._check_write(exchange)
-        plans, recording = self.provider.plans, self._begin(len(exchanges))
+        plans, recording = tuple(self.provider.plans), self._begin(len(exchanges))
         lanes: dict[int, list[Exchange]] = {}
         for client, exchange in zip(clients or range(len(exchanges)), exchanges, strict=True):
             lanes.setdefault(client, []).append(exchange)
@@ -326,7 +326,7 @@ class AdapterClient:
         assert self.remote is not None, "the adapter runs in this process"
         answer, exchange = RawAnswer(), Exchange(request.envelope, request.streaming)
         self._check_timeouts(exchange.op)
-        plans, recording = self.provider.plans, self._begin(1)
+        plans, recording = tuple(self.provider.plans), self._begin(1)
         try:
             self._loop.run(self.remote.transport.raw(request, answer), self.call_timeout)
         except TimeLimit as late:

@@ -46,7 +46,7 @@ class ProviderProbe:
         self._own: dict[tuple[str, str], Endpoint] = {}
         self._operations: list[str] = []
         self._arrivals: list[tuple[str, Any, Mapping[str, Any]]] = []
-        self._plans: list[Plan] = []
+        self.plans: list[Plan] = []
         self.struck: list[Plan] = []
         self.handed_on: list[Arrival] = []
 
@@ -97,7 +97,7 @@ class ProviderProbe:
         self._arrivals.append((arrived, chunk, told))
         if told:
             self.handed_on.append(Arrival(arrived, told))
-        for plan in self._plans:
+        for plan in self.plans:
             if plan.strikes(arrived, chunk):
                 plan.fired += 1
                 self.struck.append(plan)
@@ -123,11 +123,6 @@ class ProviderProbe:
         taken, self._arrivals = self._arrivals, []
         return taken
 
-    @property
-    def plans(self) -> tuple[Plan, ...]:
-        """What is planned and not cleared."""
-        return tuple(self._plans)
-
     def plan(  # noqa: PLR0917 - the documented signature
         self,
         kind: str,
@@ -152,12 +147,12 @@ class ProviderProbe:
             forms = [name for name, kinds in FORMS.items() if kind in kinds]
             raise ValueError(f"unknown form {form!r} of {kind}; one of {', '.join(forms) or 'none'}")
         plan = Plan(kind, op, at_chunk, times, retry_after_ms, delay_ms, form)
-        self._plans.append(plan)
+        self.plans.append(plan)
         return plan
 
     def clear(self) -> None:
         """Forget every plan; the counts stay."""
-        self._plans.clear()
+        self.plans.clear()
 
     def forget(self) -> None:
         """Forget every plan, and what was handed on."""
@@ -167,18 +162,18 @@ class ProviderProbe:
     @contextmanager
     def paused(self) -> Iterator[None]:
         """Carry out no plan within: the suite prepares the call for which a plan is meant."""
-        plans, self._plans = self._plans, []
+        plans, self.plans = self.plans, []
         try:
             yield
         finally:
-            self._plans = plans
+            self.plans = plans
 
     @property
     def is_failing(self) -> bool:
         """True if a plan that makes calls fail has struck and is not cleared."""
-        return any(plan.fired and BY_KIND[plan.kind].canonical for plan in self._plans)
+        return any(plan.fired and BY_KIND[plan.kind].canonical for plan in self.plans)
 
     @property
     def canaries(self) -> tuple[str, ...]:
         """The secret texts of all plans that struck and are not cleared."""
-        return tuple(plan.canary for plan in self._plans if plan.fired)
+        return tuple(plan.canary for plan in self.plans if plan.fired)
