@@ -198,7 +198,7 @@ class TestExecution:
                 if self._spending.refused > refused:
                     raise BudgetSpent(str(self._spending.budget))
                 if not taken():
-                    raise NotAssessed("the test looked at nothing")
+                    raise NotAssessed("the test checked nothing")
             return Ending("satisfied")
         except BudgetSpent as spent:
             return self._out_of_budget(spent)
