@@ -14,6 +14,7 @@ from pytest_corpus.suites.graph.support.answers import failures, listed, size
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.scenarios import batches
+from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
 from pytest_corpus.suites.graph.support.scenarios.batches import MIXED, carrying, drop, link, put, results
 from pytest_corpus.suites.graph.support.scenarios.edges import blamed
 from pytest_corpus.suites.graph.support.written_items import MANY
@@ -203,28 +204,10 @@ def test_a_batch_of_the_stated_size_is_carried_out(graph: Graph) -> None:
 
 
 @pytest.mark.core
-@deciding("name", batch="GRA-BATCH-9", transaction="GRA-TXN-6")
-@pytest.mark.parametrize("kind", list(batches.BAD_LISTS))
-def test_operations_that_are_not_a_list_are_refused(graph: Graph, name: str, kind: str) -> None:
-    """The list of operations is required and a list."""
-    graph.require(name)
-    given = batches.BAD_LISTS[kind]
-    reply = graph.call(name, {} if given is ... else {MANY[name]: given})
-    if name == "batch":
-        expect.refusal(reply, "BadRequest")
-    else:
-        batches.refused_or_failed(reply, name)
-
-
-@deciding("name", batch="GRA-BATCH-9", transaction="GRA-TXN-6")
-@pytest.mark.parametrize("kind", list(batches.BAD_OPERATIONS))
-def test_what_is_not_an_operation_is_refused(graph: Graph, name: str, kind: str) -> None:
-    """An operation without `op` or `args`, or with one of the wrong type, is refused or reported as failed."""
-    carrying(graph, name)
-    reply = graph.call(name, {MANY[name]: [batches.BAD_OPERATIONS[kind]]})
-    batches.refused_or_failed(reply, name)
-    for failure in batches.failed_operations(reply.result)[:1]:
-        blamed(failure, "BadRequest", "NotSupported")
+@arguments_of("GRA-BATCH-9", "GRA-TXN-6")
+def test_what_is_not_a_list_of_operations_is_refused(graph: Graph, bad: BadArguments) -> None:
+    """The operations are a list of objects with `op` and `args`; one that is not may be reported as failed."""
+    bad.are_refused(graph)
 
 
 @pytest.mark.requirement("GRA-BATCH-10")

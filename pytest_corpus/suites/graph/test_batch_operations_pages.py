@@ -10,6 +10,7 @@ from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.scenarios import paging
+from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
 
 
 @pytest.mark.core
@@ -119,13 +120,10 @@ def test_a_filter_compares_values(graph: Graph) -> None:
 
 
 @pytest.mark.core
-@pytest.mark.requirement("GRA-BULK-6")
-@pytest.mark.parametrize("kind", list(paging.BAD_PAGES))
-def test_arguments_of_a_page_are_checked(graph: Graph, kind: str) -> None:
+@arguments_of("GRA-BULK-6")
+def test_arguments_of_a_page_are_checked(graph: Graph, bad: BadArguments) -> None:
     """`limit` is a whole number from 1 on, `cursor` a string, `filter` an object."""
-    graph.require("bulk_vertices")
-    denied = ["NotSupported"] if kind.startswith("filter") else []
-    expect.refusal(graph.call("bulk_vertices", paging.BAD_PAGES[kind]), "BadRequest", *denied)
+    bad.are_refused(graph)
 
 
 @pytest.mark.requirement("GRA-BULK-7")

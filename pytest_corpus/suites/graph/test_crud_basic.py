@@ -17,6 +17,7 @@ from pytest_corpus.suites.graph.support.answers import failures
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.scenarios import items, state_machine
+from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
 from pytest_corpus.suites.graph.support.scenarios.concurrent_writes import history
 from pytest_corpus.suites.graph.support.scenarios.edges import unusable
 from pytest_corpus.suites.graph.support.scenarios.isolation import WHERE, at
@@ -223,32 +224,15 @@ def test_the_last_of_two_nodes_of_one_id_is_kept(graph: Graph) -> None:
         sandbox.all_show([value_of(nodes[1])], "the last one of an id")
 
 
+@pytest.mark.core
+@arguments_of("GRA-NODE-6")
+def test_what_is_not_a_list_of_nodes_is_refused(graph: Graph, bad: BadArguments) -> None:
+    """`nodes` is a list of nodes with ids, labels and properties; one that is not may be reported as failed."""
+    bad.are_refused(graph)
+
+
 class TestBadItems:
     """Refusals, and what becomes of the rest."""
-
-    @pytest.mark.core
-    @pytest.mark.requirement("GRA-NODE-6")
-    @pytest.mark.parametrize("value", items.NO_LISTS.values(), ids=list(items.NO_LISTS))
-    def test_nodes_that_are_no_list_are_refused(self, graph: Graph, value: Any) -> None:
-        """`nodes` is required and a list."""
-        graph.require("upsert_nodes")
-        expect.refusal(graph.call("upsert_nodes", {"nodes": value}), "BadRequest")
-        expect.refusal(graph.call("upsert_nodes", {}), "BadRequest")
-
-    @pytest.mark.requirement("GRA-NODE-6")
-    @pytest.mark.parametrize("kind", list(items.BAD_NODES))
-    def test_what_is_no_node_is_refused(self, graph: Graph, kind: str) -> None:
-        """A node without an id, or with a field of the wrong type, is refused or reported as failed."""
-        graph.require("upsert_nodes")
-        unusable(graph.call("upsert_nodes", {"nodes": [items.BAD_NODES[kind]]}))
-
-    @pytest.mark.requirement("GRA-NODE-6")
-    @pytest.mark.parametrize("value", [7, ["n"], {"name": "n"}], ids=["number", "list", "object"])
-    @pytest.mark.parametrize("name", ["upsert_nodes", "delete_nodes", "bulk_vertices"])
-    def test_a_namespace_of_the_wrong_type_is_refused(self, graph: Graph, name: str, value: Any) -> None:
-        """`namespace` is a string in writes, deletes and listings."""
-        graph.require(name)
-        expect.refusal(graph.call(name, {**graph.requests.minimal(name), "namespace": value}), "BadRequest")
 
     @pytest.mark.core
     @pytest.mark.requirement("GRA-NODE-7")

@@ -13,6 +13,7 @@ from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.prerequisites import is_refused
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
 from pytest_corpus.suites.graph.support.scenarios import edges, items, multigraph
+from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
 from pytest_corpus.suites.graph.support.scenarios.isolation import WHERE, at, empty_place
 from pytest_corpus.suites.graph.support.scenarios.multigraph import PARALLEL
 from pytest_corpus.suites.graph.support.written_items import MANY
@@ -166,18 +167,10 @@ def test_the_result_of_a_delete_is_of_the_schema(graph: Graph, kind: str) -> Non
 
 
 @pytest.mark.core
-@pytest.mark.parametrize(
-    "kind",
-    [pytest.param(kind, marks=pytest.mark.requirement("GRA-DELETE-7")) for kind in items.BAD_DELETES]
-    + [pytest.param(kind, marks=pytest.mark.requirement("GRA-DELETE-10")) for kind in items.DELETES_OF_NOTHING],
-)
-@pytest.mark.parametrize("what", ["nodes", "edges"])
-def test_what_is_no_delete_is_refused(graph: Graph, what: str, kind: str) -> None:
+@arguments_of("GRA-DELETE-7", "GRA-DELETE-10")
+def test_what_is_not_a_delete_is_refused(graph: Graph, bad: BadArguments) -> None:
     """A delete names `ids`, a list of strings, or a `filter`, an object, or both."""
-    graph.require(f"delete_{what}")
-    denied = ["NotSupported"] if kind.startswith("filter") else []
-    args = {**items.DELETES_OF_NOTHING, **items.BAD_DELETES}[kind]
-    expect.refusal(graph.call(f"delete_{what}", args), "BadRequest", *denied)
+    bad.are_refused(graph)
 
 
 @pytest.mark.requirement("GRA-DELETE-7")

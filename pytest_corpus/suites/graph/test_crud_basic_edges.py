@@ -16,6 +16,7 @@ from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.prerequisites import is_refused
 from pytest_corpus.suites.graph.support.sandbox import EDGE_READERS
 from pytest_corpus.suites.graph.support.scenarios import edges, items, multigraph
+from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
 from pytest_corpus.suites.graph.support.scenarios.edges import unusable
 from pytest_corpus.suites.graph.support.scenarios.multigraph import LOOP, PARALLEL
 
@@ -154,25 +155,10 @@ def test_numbers_of_an_edge_are_finite(graph: Graph, value: Any) -> None:
 
 
 @pytest.mark.core
-@pytest.mark.requirement("GRA-EDGE-6")
-@pytest.mark.parametrize("value", items.NO_LISTS.values(), ids=list(items.NO_LISTS))
-def test_edges_that_are_no_list_are_refused(graph: Graph, value: Any) -> None:
-    """`edges` is required and a list."""
-    graph.require("upsert_edges")
-    expect.refusal(graph.call("upsert_edges", {"edges": value}), "BadRequest")
-    expect.refusal(graph.call("upsert_edges", {}), "BadRequest")
-
-
-@pytest.mark.requirement("GRA-EDGE-6")
-@pytest.mark.parametrize("kind", list(items.BAD_EDGES))
-def test_what_is_no_edge_is_refused(graph: Graph, kind: str) -> None:
-    """An edge without an id, an end or a label, or with one of the wrong type, is refused or reported."""
-    graph.require("upsert_nodes", "upsert_edges")
-    graph.seed()
-    edge: Any = items.BAD_EDGES[kind]
-    if isinstance(edge, dict):
-        edge = {key: item for key, item in {**graph.seeds.edge("s3", "s4"), **edge}.items() if item is not ...}
-    unusable(graph.seeds.call("upsert_edges", {"edges": [edge]}))
+@arguments_of("GRA-EDGE-6")
+def test_what_is_not_a_list_of_edges_is_refused(graph: Graph, bad: BadArguments) -> None:
+    """`edges` is a list of edges with ids, ends and labels; one that is not may be reported as failed."""
+    bad.are_refused(graph)
 
 
 @pytest.mark.requirement("GRA-EDGE-7")

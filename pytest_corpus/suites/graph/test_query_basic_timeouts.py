@@ -1,7 +1,5 @@
 """Timeouts of queries, which only the published wire has (edition 1.1.0; R42, R69, R118)."""
 
-from typing import Any
-
 import pytest
 
 from pytest_corpus.kit import expect
@@ -10,6 +8,7 @@ from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.graph.support.answers import records
 from pytest_corpus.suites.graph.support.capabilities import ASKING
 from pytest_corpus.suites.graph.support.component import Graph, graph
+from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
 from pytest_corpus.suites.shared.claims.deadlines import PROMPTLY_S, in_time, repeatedly
 
 TIMED = {"claimed": "GRA-QUERY-13", "published": "GRA-QUERY-20"}
@@ -35,21 +34,11 @@ def test_an_ample_timeout_is_accepted(graph: Graph, operation: str, requirement:
     expect.that(found == first, "the same records", "others")
 
 
-@rules(**TIMED)
-@OPERATION
-@pytest.mark.parametrize("value", ["soon", [5]], ids=["text", "list"])
-def test_a_timeout_of_the_wrong_type_is_refused(graph: Graph, value: Any, operation: str, requirement: str) -> None:
-    """A `timeout_ms` is a number."""
-    times(graph, operation, requirement)
-    expect.refusal(graph.invoke(operation, {**graph.requests.minimal(operation), "timeout_ms": value}), "BadRequest")
-
-
-@pytest.mark.requirement("GRA-QUERY-20")
-@OPERATION
-def test_a_negative_timeout_is_refused(graph: Graph, operation: str) -> None:
-    """A `timeout_ms` is not negative."""
-    graph.require(operation)
-    expect.refusal(graph.invoke(operation, {**graph.requests.minimal(operation), "timeout_ms": -1}), "BadRequest")
+@arguments_of("GRA-QUERY-13", "GRA-QUERY-20")
+def test_a_timeout_that_is_not_a_time_is_refused(graph: Graph, bad: BadArguments) -> None:
+    """A `timeout_ms` is a number, and not negative."""
+    times(graph, bad.operation, bad.requirement)
+    bad.are_refused(graph)
 
 
 @pytest.mark.requirement("GRA-QUERY-19")

@@ -13,6 +13,7 @@ from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.graph.support.answers import listed
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.scenarios import multigraph, traversal
+from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
 from pytest_corpus.suites.graph.support.scenarios.multigraph import LOOP
 
 
@@ -214,15 +215,10 @@ def test_an_unknown_start_node_among_known_ones_does_no_harm(graph: Graph, place
 
 
 @pytest.mark.core
-@pytest.mark.requirement("GRA-TRAV-12")
-@pytest.mark.parametrize("kind", list(traversal.BAD_TRAVERSALS))
-def test_arguments_of_a_traversal_are_checked(graph: Graph, kind: str) -> None:
+@arguments_of("GRA-TRAV-12")
+def test_arguments_of_a_traversal_are_checked(graph: Graph, bad: BadArguments) -> None:
     """`start_nodes` is a list of ids, `max_depth` a whole number from 1 on, `direction` one of three."""
-    graph.require("traversal")
-    whole = {**graph.requests.minimal("traversal"), **traversal.BAD_TRAVERSALS[kind]}
-    args = {key: value for key, value in whole.items() if value is not ...}
-    optional = ["NotSupported"] if "filters" in kind or kind == "direction_unknown" else []
-    expect.refusal(graph.call("traversal", args), "BadRequest", *optional)
+    bad.are_refused(graph)
 
 
 @pytest.mark.requirement("GRA-TRAV-13")

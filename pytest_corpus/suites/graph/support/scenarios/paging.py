@@ -13,19 +13,6 @@ from pytest_corpus.suites.graph.support.scenarios.isolation import empty_place
 COUNT = 11
 """The number of nodes that are listed in pages."""
 
-BAD_PAGES: dict[str, dict[str, Any]] = {
-    "limit_text": {"limit": "ten"},
-    "limit_list": {"limit": [5]},
-    "limit_fraction": {"limit": 2.5},
-    "limit_zero": {"limit": 0},
-    "limit_negative": {"limit": -1},
-    "cursor_number": {"cursor": 7},
-    "cursor_object": {"cursor": {"a": 1}},
-    "filter_text": {"filter": "a"},
-    "filter_list": {"filter": ["a"]},
-    "namespace_number": {"namespace": 7},
-}
-
 
 def bulky(graph: Graph) -> Sandbox:
     """A place whose nodes are listed, where listing works."""

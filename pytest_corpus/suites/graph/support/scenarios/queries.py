@@ -128,25 +128,6 @@ def tricky_nodes(graph: Graph) -> tuple[Sandbox, dict[str, tuple[str, str]]]:
     return sandbox, {kind: (node["properties"]["corpus_key"], value_of(node)) for kind, node in nodes.items()}
 
 
-def binds_typed(graph: Graph, operation: str) -> None:
-    """An operation finds a node by a value of each type that a property takes, and not by another value."""
-    graph.require(operation)
-    graph.readers.trusted(operation)
-    graph.speaks("typed")
-    sandbox = graph.sandbox(own=False)
-    for kind, (there, absent) in TYPED.items():
-        node = sandbox.node(kind, rank=there)
-        key = node["properties"]["corpus_key"] = f"{sandbox.key(kind)} $rank $wanted"
-        if type(there) is int:
-            sandbox.put(node)
-        elif sandbox.call("upsert_nodes", {"nodes": [node]}).is_a("BadRequest"):
-            continue  # a property that holds integers may take no other values
-        found = sandbox.answers(operation, "typed", wanted=key, rank=there)
-        expect.that(found == [value_of(node)], f"the node that has the value: {kind}", f"{len(found)} nodes", "records")
-        found = sandbox.answers(operation, "typed", wanted=key, rank=absent)
-        expect.that(not found, f"no node with another value: {kind}", f"{len(found)}", "records")
-
-
 def broken(graph: Graph) -> list[tuple[dict[str, Any], Reply]]:
     """Requests whose text is not a query of the dialect, with the answers of `query`.
 
