@@ -67,6 +67,11 @@ def once(subject: Subject, name: str, ask: Callable[[], T], *, everywhere: bool 
     return found
 
 
+def sent_once(subject: Subject, name: str, request: RawRequest, *, everywhere: bool = False) -> Seen:
+    """A raw exchange that is made once for this component, or `everywhere`: for the whole adapter."""
+    return once(subject, name, lambda: sent(subject, request), everywhere=everywhere)
+
+
 def sent(subject: Subject, request: RawRequest) -> Seen:
     """A raw exchange of its own, waiting as a sound client does where the adapter asks for it."""
     seen: list[Seen] = []
@@ -84,7 +89,7 @@ def sent(subject: Subject, request: RawRequest) -> Seen:
 
 def capabilities(subject: Subject) -> Seen:
     """A plain unary success."""
-    return once(subject, "capabilities", lambda: sent(subject, RawRequest(subject.envelope("capabilities"))))
+    return sent_once(subject, "capabilities", RawRequest(subject.envelope("capabilities")))
 
 
 def refused(subject: Subject) -> list[Seen]:
@@ -102,7 +107,7 @@ def refused(subject: Subject) -> list[Seen]:
 def stream(subject: Subject, accept: str = NDJSON) -> Seen:
     """A plain stream; over HTTP of the content type that is asked for."""
     envelope = subject.envelope(subject.principal_stream)
-    return once(subject, f"stream {accept}", lambda: sent(subject, RawRequest(envelope, True, accept=accept)))
+    return sent_once(subject, f"stream {accept}", RawRequest(envelope, True, accept=accept))
 
 
 def streaming(subject: Subject) -> Seen:
@@ -281,6 +286,14 @@ def kind_of(body: Any) -> str:
     if isinstance(body, dict):
         return "an object"
     return "no JSON" if body is None else f"a {type_name(body)}"
+
+
+def hold_frames(seen: Seen, parts: list[bytes], unit: str) -> None:
+    """Each part of a stream is a JSON object."""
+    with shown(seen):
+        for number, part in enumerate(parts, start=1):
+            got = kind_of(lenient(part)) if part.strip() else "an empty one"
+            expect.that(isinstance(lenient(part), dict), "one JSON frame", got, f"{unit} {number}")
 
 
 def ends_with_terminal(seen: Seen, bodies: list[Any], unit: str) -> None:

@@ -29,6 +29,7 @@ from pytest_corpus.suites.transport.exchanges import (
     plain,
     refused,
     sent,
+    sent_once,
     shown,
     streaming,
     undelayed,
@@ -55,12 +56,8 @@ def test_what_is_no_json_is_a_bad_request(subject: Subject) -> None:
         for body in [] if silent else bodies or [None]:
             got = f"no answer ({fault.kind})" if fault else named(body)
             expect.that("BadRequest" in error_names(body), "the error BAD_REQUEST", got)
-        after = once(
-            subject,
-            "after no json",
-            lambda: sent(subject, RawRequest(subject.envelope("capabilities"))),
-            everywhere=True,
-        )
+        plain_call = RawRequest(subject.envelope("capabilities"))
+        after = sent_once(subject, "after no json", plain_call, everywhere=True)
     with shown(after):
         works = after.answer.fault is None and after.answer.pieces
         expect.that(works, "an answer to the next call", "none")
