@@ -12,10 +12,10 @@ from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.prerequisites import is_refused
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
-from pytest_corpus.suites.graph.support.scenarios import edges, items, multigraph
+from pytest_corpus.suites.graph.support.scenarios import edges, items
 from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
+from pytest_corpus.suites.graph.support.scenarios.edges import PARALLEL
 from pytest_corpus.suites.graph.support.scenarios.isolation import WHERE, at, empty_place
-from pytest_corpus.suites.graph.support.scenarios.multigraph import PARALLEL
 from pytest_corpus.suites.graph.support.written_items import MANY
 
 
@@ -51,8 +51,7 @@ def test_a_delete_removes_what_is_there_and_nothing_else(graph: Graph) -> None:
 @pytest.mark.requirement("GRA-DELETE-1")
 def test_a_deleted_node_stays_deleted(graph: Graph) -> None:
     """Another write, of any kind, does not bring it back; written again, it is there with its new value."""
-    graph.require("upsert_nodes", "delete_nodes")
-    sandbox = graph.sandbox()
+    sandbox = graph.sandbox("upsert_nodes", "delete_nodes")
     values = sandbox.put_named("abc")
     sandbox.remove("nodes", "a")
     del values["a"]
@@ -92,7 +91,7 @@ def test_a_parallel_edge_stays(graph: Graph) -> None:
     """Of two edges between the same nodes the deleted one is gone and the other stays."""
     graph.require("delete_edges")
     edges.sees_edges(graph)
-    multigraph.needs(graph, PARALLEL)
+    edges.needs(graph, PARALLEL)
     sandbox, values = edges.linked_nodes(graph)
     sandbox.link(sandbox.edge("a", "b", "f"))
     sandbox.remove("edges", "e")
@@ -123,8 +122,7 @@ def test_old_edges_do_not_come_back(graph: Graph) -> None:
 @pytest.mark.parametrize("kind", ["nodes", "edges"])
 def test_deleting_what_is_not_there_succeeds(graph: Graph, kind: str) -> None:
     """An id that never was, one that is deleted a second time, and several of them."""
-    graph.require("upsert_nodes", "upsert_edges")
-    sandbox = graph.sandbox()
+    sandbox = graph.sandbox("upsert_nodes", "upsert_edges")
     sandbox.put(sandbox.node("a"), sandbox.node("b"))
     sandbox.link(sandbox.edge("a", "b", "e"))
     name = "e" if kind == "edges" else "a"
@@ -143,8 +141,7 @@ def test_deleting_what_is_not_there_succeeds(graph: Graph, kind: str) -> None:
 @pytest.mark.requirement("GRA-DELETE-9")
 def test_the_deleted_nodes_are_counted(graph: Graph) -> None:
     """Two nodes that were there, and one that was not, are two deleted nodes."""
-    graph.require("upsert_nodes", "delete_nodes")
-    sandbox = graph.sandbox()
+    sandbox = graph.sandbox("upsert_nodes", "delete_nodes")
     sandbox.put(sandbox.node("a"), sandbox.node("b"))
     if graph.at_once < 3:
         raise NotApplicable(f"at most {graph.at_once} items go into one request")
@@ -157,8 +154,7 @@ def test_the_deleted_nodes_are_counted(graph: Graph) -> None:
 @pytest.mark.parametrize("kind", ["nodes", "edges"])
 def test_the_result_of_a_delete_is_of_the_schema(graph: Graph, kind: str) -> None:
     """The answer to a delete, of something or of nothing, is of the schema."""
-    graph.require("upsert_nodes", f"delete_{kind}")
-    sandbox = graph.sandbox()
+    sandbox = graph.sandbox("upsert_nodes", f"delete_{kind}")
     sandbox.put(sandbox.node("a"))
     for name in ("a", "a"):
         reply = sandbox.call(f"delete_{kind}", {"ids": [sandbox.id(name)]})
@@ -191,8 +187,7 @@ def test_a_delete_of_nothing_deletes_nothing(graph: Graph) -> None:
 )
 def test_a_filter_deletes_the_nodes_that_fit(graph: Graph, kind: str, size: int | None, gone: str) -> None:
     """A delete with a filter removes the nodes that have all its properties, or is refused and removes none."""
-    graph.require("upsert_nodes", "delete_nodes")
-    sandbox = graph.sandbox()
+    sandbox = graph.sandbox("upsert_nodes", "delete_nodes")
     kinds = {"a": ("x", 1), "b": ("y", 1), "c": ("x", 2), "d": ("z", 1)}
     nodes = {name: sandbox.node(name, corpus_kind=sandbox.tag + of, corpus_size=n) for name, (of, n) in kinds.items()}
     sandbox.put(*nodes.values())
@@ -207,8 +202,7 @@ def test_a_filter_deletes_the_nodes_that_fit(graph: Graph, kind: str, size: int 
 @pytest.mark.parametrize("way", list(MANY))
 def test_a_filter_deletes_in_a_batch_too(graph: Graph, way: str) -> None:
     """A delete with a filter in a batch, or in a transaction, removes what fits, or fails."""
-    graph.require("upsert_nodes", "delete_nodes", way)
-    sandbox = graph.sandbox()
+    sandbox = graph.sandbox("upsert_nodes", "delete_nodes", way)
     values = sandbox.put(*(sandbox.node(name, corpus_kind=sandbox.tag + name) for name in "ab"))
     reply = sandbox.call_many(way, sandbox.item("delete_nodes", filter={"corpus_kind": f"{sandbox.tag}a"}))
     expect.either(reply, "BadRequest", "NotSupported")
@@ -218,8 +212,7 @@ def test_a_filter_deletes_in_a_batch_too(graph: Graph, way: str) -> None:
 @pytest.mark.requirement("GRA-DELETE-6")
 def test_a_filter_deletes_the_edges_that_fit(graph: Graph) -> None:
     """A delete of edges with a filter removes the edges that fit, or is refused and removes none."""
-    graph.require("upsert_nodes", "upsert_edges", "delete_edges")
-    sandbox = graph.sandbox()
+    sandbox = graph.sandbox("upsert_nodes", "upsert_edges", "delete_edges")
     values = sandbox.put_named("abc")
     sandbox.link(*(sandbox.edge("a", name, corpus_kind=sandbox.tag + name) for name in "bc"))
     reply = sandbox.call("delete_edges", {"filter": {"corpus_kind": f"{sandbox.tag}b"}})

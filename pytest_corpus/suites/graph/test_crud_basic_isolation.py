@@ -150,8 +150,7 @@ def test_an_item_names_its_namespace(graph: Graph) -> None:
 def test_answers_name_the_namespace(graph: Graph) -> None:
     """If a listed node names its namespace, it is the one that was listed."""
     graph.namespaces()
-    graph.require("bulk_vertices")
-    sandbox = graph.sandbox()
+    sandbox = graph.sandbox("bulk_vertices")
     sandbox.put(sandbox.node("a"))
     for node in sandbox.listed():
         named = node.get("namespace")

@@ -12,9 +12,9 @@ from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.graph.support.answers import listed
 from pytest_corpus.suites.graph.support.component import Graph, graph
-from pytest_corpus.suites.graph.support.scenarios import multigraph, traversal
+from pytest_corpus.suites.graph.support.scenarios import edges, traversal
 from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
-from pytest_corpus.suites.graph.support.scenarios.multigraph import LOOP
+from pytest_corpus.suites.graph.support.scenarios.edges import LOOP
 
 
 @pytest.mark.core
@@ -42,8 +42,7 @@ def test_a_traversal_reaches_every_node_in_its_depth(graph: Graph) -> None:
 @pytest.mark.requirement("GRA-TRAV-2")
 def test_a_traversal_shows_nodes_as_they_were_written(graph: Graph) -> None:
     """A reached node has the labels and properties that it was written with, and that it was updated to."""
-    graph.require("traversal", "upsert_edges")
-    sandbox = graph.sandbox()
+    sandbox = graph.sandbox("traversal", "upsert_edges")
     sandbox.put_named(["n0", "n1"])
     sandbox.link(sandbox.edge("n0", "n1"))
     node = sandbox.node("n1", corpus_size=3)
@@ -176,10 +175,9 @@ def test_the_maximal_depth_works(graph: Graph) -> None:
 @pytest.mark.parametrize("direction", ["OUTGOING", "BOTH"])
 def test_cycles_do_not_disturb(graph: Graph, direction: str) -> None:
     """A cycle, a loop and two ways to one node reach each node, and the traversal ends."""
-    graph.require("traversal", "upsert_edges")
-    sandbox = graph.sandbox()
+    sandbox = graph.sandbox("traversal", "upsert_edges")
     sandbox.put(*(sandbox.node(name) for name in "abcd"))
-    pairs = ["ab", "bc", "ca", "ac", *(["aa"] if multigraph.takes(graph, LOOP) else []), "cd"]
+    pairs = ["ab", "bc", "ca", "ac", *(["aa"] if edges.takes(graph, LOOP) else []), "cd"]
     sandbox.link(*(sandbox.edge(pair[0], pair[1]) for pair in pairs))
     depth = max(traversal.depths(graph))
     wanted = ["b", "c", "d"] if depth > 1 else ["b", "c"]
@@ -191,8 +189,7 @@ def test_cycles_do_not_disturb(graph: Graph, direction: str) -> None:
 @pytest.mark.requirement("GRA-TRAV-11")
 def test_an_unknown_start_node_reaches_nothing(graph: Graph) -> None:
     """A start node that does not exist is refused permanently, or nothing is reached from it."""
-    graph.require("traversal")
-    sandbox = graph.sandbox(own=False)
+    sandbox = graph.sandbox("traversal", own=False)
     reply = sandbox.call("traversal", {"start_nodes": [sandbox.id("none")], "max_depth": 1})
     expect.either(reply, "BadRequest")
     if not reply.is_error:
@@ -224,8 +221,7 @@ def test_arguments_of_a_traversal_are_checked(graph: Graph, bad: BadArguments) -
 @pytest.mark.requirement("GRA-TRAV-13")
 def test_a_traversal_shows_each_node_and_edge_once(graph: Graph) -> None:
     """With two ways to a node, it and every edge are shown once, and paths begin at the start node."""
-    graph.require("traversal", "upsert_edges")
-    sandbox = graph.sandbox()
+    sandbox = graph.sandbox("traversal", "upsert_edges")
     sandbox.put(*(sandbox.node(name) for name in "abc"))
     ends = {"e1": ("a", "b"), "e2": ("b", "c"), "e3": ("a", "c")}
     sandbox.link(*(sandbox.edge(source, target, name) for name, (source, target) in ends.items()))

@@ -45,8 +45,7 @@ def test_a_schema_describes_what_was_written(graph: Graph, tenant: bool, require
 @pytest.mark.requirement("GRA-SCHEMA-2")
 def test_a_schema_is_as_it_is_now(graph: Graph) -> None:
     """A label that was written after a schema was read appears in the next one."""
-    graph.require("get_schema")
-    sandbox = graph.sandbox(own=False)
+    sandbox = graph.sandbox("get_schema", own=False)
     schema_of(sandbox)
     label = f"Corpus{canary(6)}"
     sandbox.put({**sandbox.node("late"), "labels": [label]})
