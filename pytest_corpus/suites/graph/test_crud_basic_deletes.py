@@ -234,11 +234,7 @@ def test_the_deletes_beside_failed_ones_are_counted(graph: Graph, kind: str) -> 
 
 
 def without_the_middle(graph: Graph) -> tuple[Sandbox, Reply]:
-    """A place where edges led from `a` over `b` to `c`, and the answer to the deletion of `b`.
-
-    Raises:
-        NotApplicable: a node that has edges is not deleted.
-    """
+    """A place where edges led from `a` over `b` to `c`, and the answer to the deletion of `b`."""
     graph.require("delete_nodes")
     edges.sees_edges(graph)
     sandbox, _ = edges.linked_nodes(graph)

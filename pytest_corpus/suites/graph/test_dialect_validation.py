@@ -126,11 +126,7 @@ def takes_plain_text(graph: Graph, operation: str, dialect: str) -> None:
 
 
 def in_unlisted_dialects(graph: Graph) -> list[Reply]:
-    """The answers to a plain query, in its most usual words, in the dialects that capabilities do not list.
-
-    Raises:
-        NotApplicable: they list them all, or none at all.
-    """
+    """The answers to a plain query, in its most usual words, in the dialects that capabilities do not list."""
     graph.require("query")
     listed = {name.lower() for name in graph.dialects.listed}
     texts = {name: row.spellings["group"][0] for name, row in DIALECTS.items() if name not in listed}

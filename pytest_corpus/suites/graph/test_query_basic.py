@@ -224,8 +224,7 @@ def test_a_parameter_that_is_not_given_matches_nothing(graph: Graph, form: str) 
     elif form == "absent":
         del args["params"]
     reply = graph.call("query", args)
-    expect.either(reply, "BadRequest")
-    if not reply.is_error:
+    if expect.either(reply, "BadRequest"):
         found = graph.seeds.own(reply.result)
         expect.that(not found, "a refusal, or no records", f"{len(found)} nodes", "result.records")
 
@@ -342,11 +341,7 @@ def test_a_timeout_ends_a_query(graph: Graph, operation: str) -> None:
 
 
 def times(graph: Graph, operation: str, requirement: str) -> None:
-    """Go on only if an operation works, and a timeout is claimed if the requirement asks for that.
-
-    Raises:
-        NotApplicable: no timeout is claimed.
-    """
+    """Go on only if an operation works, and a timeout is claimed if the requirement asks for that."""
     graph.require(operation)
     if requirement == TIMED["claimed"] and not graph.claims_timeout:
         raise NotApplicable("no timeout of queries is claimed")

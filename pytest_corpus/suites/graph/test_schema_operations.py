@@ -68,12 +68,7 @@ def test_an_index_is_made_and_dropped(graph: Graph) -> None:
 
 
 def claimed_ddl(graph: Graph) -> str:
-    """A dialect in which DDL is claimed: by a key of capabilities with the word `ddl`, which is true or lists it.
-
-    Raises:
-        NotApplicable: no DDL is claimed.
-        NotAssessed: the suite knows none of the dialects.
-    """
+    """A dialect in which DDL is claimed: by a key of capabilities with the word `ddl`, which is true or lists it."""
     claims = graph.claims("ddl")
     every = any(value is True for value in claims)
     listed = {name for value in claims if isinstance(value, list) for name in value if isinstance(name, str)}
@@ -87,11 +82,7 @@ def claimed_ddl(graph: Graph) -> str:
 
 
 def carried_out(graph: Graph, sandbox: Sandbox, purpose: str, dialect: str) -> None:
-    """One spelling of a statement is carried out.
-
-    Raises:
-        NotAssessed: all are refused as badly written.
-    """
+    """One spelling of a statement is carried out."""
     refused = []
     for text in graph.dialects.texts(purpose, dialect):
         reply = sandbox.call("query", {"text": text, "dialect": dialect, "params": {}})

@@ -111,12 +111,7 @@ def stream(subject: Subject, accept: str = NDJSON) -> Seen:
 
 
 def streaming(subject: Subject) -> Seen:
-    """A plain stream, over HTTP in a format that is offered.
-
-    Raises:
-        NotApplicable: streams are neither claimed nor supported.
-        NotAssessed: there is none all the same.
-    """
+    """A plain stream, over HTTP in a format that is offered."""
     found = [stream(subject, kind) for kind in kinds_of(subject)]
     for seen in found:
         if seen.answer.fault is None and not refuses(seen) and seen.answer.pieces:
@@ -148,11 +143,7 @@ def refuses(seen: Seen) -> bool:
 
 
 def is_offered(subject: Subject, kind: str) -> bool:
-    """Whether a plain stream comes in a format, under whatever content type; one that is answered in another does not.
-
-    Raises:
-        Blocked, NotAssessed: it cannot be found out.
-    """
+    """Return whether a plain stream comes in a format, under any content type but that of another format."""
     seen = answered(stream(subject, kind))
     bodies = seen.bodies
     if bodies and is_busy(bodies[0]):
@@ -165,23 +156,14 @@ def is_offered(subject: Subject, kind: str) -> bool:
 
 
 def offered(subject: Subject, kind: str) -> Seen:
-    """A plain stream in a format.
-
-    Raises:
-        NotApplicable: the format is not offered.
-        Blocked, NotAssessed: it cannot be found out.
-    """
+    """A plain stream in a format."""
     if not is_offered(subject, kind):
         raise NotApplicable(f"{kind} is not offered")
     return stream(subject, kind)
 
 
 def answered(seen: Seen) -> Seen:
-    """Itself, where the call came to its end.
-
-    Raises:
-        Blocked, NotAssessed: it did not.
-    """
+    """Itself, where the call came to its end."""
     fault = seen.answer.fault
     if fault is None:
         return seen
@@ -264,11 +246,7 @@ def is_envelope(body: Any) -> bool:
 
 
 def undelayed(seen: Seen) -> Seen:
-    """Itself, where the call was not put off.
-
-    Raises:
-        NotAssessed: it was.
-    """
+    """Itself, where the call was not put off."""
     if any(map(is_busy, seen.bodies)):
         raise NotAssessed("the call is put off")
     return seen

@@ -115,11 +115,7 @@ def named(body: Any) -> str:
 
 
 def without_json(subject: Subject) -> Seen:
-    """The answer to what is no JSON; where that is put off, to the same again, once a plain call was not.
-
-    Raises:
-        NotAssessed: other calls are put off too, or a limiter is at work.
-    """
+    """The answer to what is no JSON; where that is put off, to the same again, once a plain call was not."""
     seen = sent(subject, RawRequest(body=NO_JSON))
     if any(map(is_busy, seen.bodies)):
         undelayed(sent(subject, RawRequest(subject.envelope("capabilities"))))
@@ -164,11 +160,7 @@ def is_utf8(data: bytes, *, is_whole: bool) -> bool:
 
 
 def side_by_side(subject: Subject) -> list[tuple[str, str]]:
-    """What each of many requests is answered alone and beside the others; empty where it is put off.
-
-    Raises:
-        NotAssessed: the answers cannot be told apart.
-    """
+    """What each of many requests is answered alone and beside the others; empty where it is put off."""
     requests: Sequence[Any] = [subject.envelope("capabilities"), *(seen.request.envelope for seen in refused(subject))]
     alone = [fingerprint(subject.send(request)) for request in requests]
     if len(set(alone)) < len(requests) - 1 or "" in alone or any(text.startswith("no answer") for text in alone):
@@ -201,11 +193,7 @@ def after_leavers(subject: Subject) -> tuple[Seen, Seen]:
 
 
 def after_leaving(subject: Subject) -> tuple[Seen, bool]:
-    """A stream that is left while its provider is slow, and whether the work ends in time.
-
-    Raises:
-        NotAssessed: the stream has too few chunks, or the provider is not asked for each of them.
-    """
+    """A stream that is left while its provider is slow, and whether the work ends in time."""
     name = subject.principal_stream
     kind = streaming(subject).request.accept
     plan = subject.faults.plan("slow", name, at_chunk=1, delay_ms=WORK_MS)

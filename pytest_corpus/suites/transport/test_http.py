@@ -200,11 +200,7 @@ def other_type(subject: Subject) -> Seen:
 
 
 def unzipped(body: bytes) -> bytes:
-    """Return what gzip made of a body, in one member or more; empty if it is none.
-
-    Raises:
-        NotAssessed: it is more than an envelope of capabilities ever is.
-    """
+    """Return what gzip made of a body, in one member or more; empty if it is none."""
     found = b""
     while body:
         reader = zlib.decompressobj(zlib.MAX_WBITS | 16)

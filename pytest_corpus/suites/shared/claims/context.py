@@ -260,11 +260,7 @@ def closed(subject: Subject, reply: Reply | StreamReply) -> bool:
 
 
 def cache_scope(subject: Subject, scope: str) -> dict[str, Any]:
-    """A context with this word for the scope of a cache.
-
-    Raises:
-        NotApplicable: it is not of edition 1.0.0, to which the run is pinned, and refused.
-    """
+    """A context with this word for the scope of a cache."""
     ctx = CACHE_SCOPES[scope]
     if "attrs" not in ctx and subject.settings.edition and closed(subject, subject.invoke(subject.principal, ctx=ctx)):
         raise NotApplicable("the context of edition 1.0.0 is closed, and cache_scope in it is refused")
@@ -272,11 +268,7 @@ def cache_scope(subject: Subject, scope: str) -> dict[str, Any]:
 
 
 def tenant_hash(subject: Subject, tenant: str) -> str:
-    """The hash that a plain call of a tenant is labelled with.
-
-    Raises:
-        NotApplicable: the call is not labelled by tenant.
-    """
+    """The hash that a plain call of a tenant is labelled with."""
     subject.require(subject.principal)
     reply = subject.call(subject.principal, ctx={"tenant": tenant})
     found = labelled(reply)

@@ -68,11 +68,7 @@ class Spoiled:
 
 
 def carrying(graph: Graph, name: str = "batch") -> Sandbox:
-    """Return an empty place if batches, or transactions, take writes.
-
-    Raises:
-        NotAssessed: batches do not take `upsert_nodes`.
-    """
+    """Return an empty place if batches, or transactions, take writes."""
     graph.require(name, "upsert_nodes")
     graph.operation_names.spelled("upsert_nodes")
     if name == "batch" and cached(graph, "plain batch", partial(_takes_no_nodes, graph)):
@@ -176,12 +172,7 @@ def _failing(graph: Graph, sandbox: Sandbox, place: str, kind: str) -> Spoiled:
 
 
 def limit(graph: Graph) -> int:
-    """The stated `max_batch_ops`.
-
-    Raises:
-        NotApplicable: none is stated.
-        NotAssessed: it is too large to be filled.
-    """
+    """The stated `max_batch_ops`."""
     carrying(graph)
     most = graph.capabilities.limit("max_batch_ops")
     if most is None:

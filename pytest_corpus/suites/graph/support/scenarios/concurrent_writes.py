@@ -59,11 +59,7 @@ class Clients:
 
 
 def history(graph: Graph) -> dict[str, list[Event]]:
-    """The history of two nodes.
-
-    Raises:
-        NotApplicable: one page does not surely show both of them.
-    """
+    """The history of two nodes."""
     graph.require("upsert_nodes", "delete_nodes", "bulk_vertices")
     graph.readers.trusted("bulk_vertices")
     sandbox = empty_place(graph)

@@ -18,11 +18,7 @@ def sees_edges(graph: Graph) -> list[str]:
 
 
 def linked(graph: Graph, edge_reader: str) -> tuple[Sandbox, dict[str, str]]:
-    """Linked nodes, if an operation shows their edge.
-
-    Raises:
-        Blocked: others show it and this one does not.
-    """
+    """Linked nodes, if an operation shows their edge."""
     graph.require("upsert_nodes", "upsert_edges")
     known = graph.readers.of_edges()
     graph.readers.skip_if_others_work(edge_reader, dict.fromkeys(known, True))
@@ -45,11 +41,7 @@ def linked_nodes(graph: Graph) -> tuple[Sandbox, dict[str, str]]:
 
 
 def ends(graph: Graph, sandbox: Sandbox, reader: str, source: str, wanted: list[str]) -> list[str]:
-    """The targets of the edges from a node, as an operation shows them.
-
-    Raises:
-        NotAssessed: a probe query of the user folds edges that are all there into one record (R119).
-    """
+    """The targets of the edges from a node, as an operation shows them."""
     found = sandbox.ends(reader, source)
     given = reader != "traversal" and graph.dialects.supplied("links", str(graph.dialect))
     if given and found != wanted and found == sorted(set(wanted)):
@@ -70,8 +62,7 @@ def dangling(graph: Graph, missing: str) -> Any:
 
 def unusable(reply: Any) -> None:
     """An answer refuses its only item with BAD_REQUEST, or reports it as failed."""
-    expect.either(reply, "BadRequest")
-    if not reply.is_error:
+    if expect.either(reply, "BadRequest"):
         expect.that(failures(reply.result), "a refusal, or a failed item", "neither", "result.failures")
         for failure in failures(reply.result):
             blamed(failure, "BadRequest")
@@ -104,11 +95,7 @@ def takes(graph: Graph, kind: str) -> bool:
 
 
 def needs(graph: Graph, *kinds: str) -> None:
-    """Go on only if a graph stores edges of these kinds.
-
-    Raises:
-        NotApplicable: it refuses them permanently.
-    """
+    """Go on only if a graph stores edges of these kinds."""
     for kind in kinds:
         if not takes(graph, kind):
             raise NotApplicable(f"{kind} is refused permanently")

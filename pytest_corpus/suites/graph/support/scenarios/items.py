@@ -59,22 +59,14 @@ def two_or_one(kinds: Iterable[str]) -> list[tuple[str, int]]:
 
 
 def among(items: list[Any], bad: list[Any], most: int) -> list[Any]:
-    """Items with bad ones after the first of them, no more than fit into one request.
-
-    Raises:
-        NotApplicable: one item goes into one request.
-    """
+    """Items with bad ones after the first of them, no more than fit into one request."""
     if most < 2:
         raise NotApplicable("one item goes into one request")
     return [items[0], *bad, *items[1:]][:most]
 
 
 def counted_truly(reply: Reply, there: int) -> None:
-    """Of a request of which some items failed, those that are there are counted, and those that failed.
-
-    Raises:
-        NotApplicable: the request is refused whole, no item of it fails, or nothing is counted (R123).
-    """
+    """Of a request of which some items failed, those that are there are counted, and those that failed."""
     expect.either(reply, "BadRequest")
     found = failures(reply.result)
     if reply.is_error or not found:
@@ -90,11 +82,7 @@ def counted_truly(reply: Reply, there: int) -> None:
 
 
 def counts(result: Any, written: int) -> None:
-    """The result of a request whose items were all written counts them, and no failures.
-
-    Raises:
-        NotApplicable: it counts nothing (R123).
-    """
+    """The result of a request whose items were all written counts them, and no failures."""
     if counted(result) is None:
         raise NotApplicable("the result counts nothing (R123)")
     expect.that(counted(result) == written, f"a count of {written}", f"{counted(result)}", "result")

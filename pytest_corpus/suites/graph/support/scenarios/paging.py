@@ -60,11 +60,7 @@ def every_node_once(sandbox: Sandbox, pages: Iterable[list[Mapping[str, Any]]], 
 
 
 def spacious(sandbox: Sandbox, limit: int | None) -> None:
-    """Go on only if the suite follows all pages of this size: not through a crowded place in small steps.
-
-    Raises:
-        NotApplicable: there are too many nodes for pages so small.
-    """
+    """Go on only if the suite follows all pages of this size: not through a crowded place in small steps."""
     if sandbox.namespace is None and not sandbox.graph.filters:
         crowd = sum(len(page) for page in sandbox.pages({"limit": PAGE}))
         if limit is not None and crowd > limit * MOST_PAGES:
@@ -74,6 +70,5 @@ def spacious(sandbox: Sandbox, limit: int | None) -> None:
 def fit_once(sandbox: Sandbox, limit: int, wanted: dict[str, Any], ids: set[str]) -> None:
     """The pages with a filter have just these nodes, each once, unless the filter is refused permanently."""
     first = sandbox.call("bulk_vertices", {"limit": limit, "filter": wanted})
-    expect.either(first, "BadRequest", "NotSupported")
-    if not first.is_error:
+    if expect.either(first, "BadRequest", "NotSupported"):
         every_node_once(sandbox, sandbox.pages({"limit": limit, "filter": wanted}, first), ids)

@@ -92,12 +92,7 @@ def depths(graph: Graph) -> range:
 
 
 def deep(graph: Graph) -> tuple[Sandbox, int]:
-    """A chain that is longer than the stated maximal depth, and that depth.
-
-    Raises:
-        NotApplicable: none is stated.
-        NotAssessed: it is too large to be walked.
-    """
+    """A chain that is longer than the stated maximal depth, and that depth."""
     graph.require("traversal")
     most = graph.capabilities.limit("max_traversal_depth")
     if most is None:
