@@ -84,9 +84,6 @@ def sent(subject: Subject, request: RawRequest) -> Seen:
     return seen[-1]
 
 
-# -- plain exchanges -----------------------------------------------------------------------------------
-
-
 def capabilities(subject: Subject) -> Seen:
     """A plain unary success."""
     return sent_once(subject, "capabilities", RawRequest(subject.envelope("capabilities")))
@@ -181,9 +178,6 @@ def shown(seen: Seen) -> Iterator[None]:
         if violation.exchange is None:
             violation.seen_in(seen.exchange)
         raise
-
-
-# -- reading -------------------------------------------------------------------------------------------
 
 
 def payloads(answer: RawAnswer) -> list[bytes]:

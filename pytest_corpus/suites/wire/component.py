@@ -80,8 +80,6 @@ class ClientTarget:
         self.accepted = EDITIONS if edition is None else (edition,)
         self.editions: set[str] = set(EDITIONS)
 
-    # -- as the run sees it ----------------------------------------------------------------------------
-
     def begin(self, *, unlearn: bool = False) -> None:  # noqa: ARG002 - nothing is found out of builders
         """Forget what the test before saw."""
         self.editions = set(EDITIONS)
@@ -98,8 +96,6 @@ class ClientTarget:
 
     def tidy(self) -> None:
         """Builders leave nothing behind."""
-
-    # -- as the tests see it ---------------------------------------------------------------------------
 
     def case(self, op: str) -> WireRequestCase:
         """The case of an operation, in the accepted editions."""

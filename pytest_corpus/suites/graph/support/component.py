@@ -49,8 +49,6 @@ class Graph(GraphCapabilities):
         super().__init__(*given)
         self.readers = Readers(self)
 
-    # -- requests --------------------------------------------------------------------------------------
-
     def call(
         self, name: str, args: Mapping[str, Any] | None = None, ctx: Mapping[str, Any] | None = None, **options: Any
     ) -> Reply:
@@ -98,8 +96,6 @@ class Graph(GraphCapabilities):
     def is_full(self, reply: Reply | StreamReply) -> bool:
         return reply.is_a("ResourceExhausted") and reply.exchange.op.removeprefix("graph.") in WRITING
 
-    # -- what holds for every answer -------------------------------------------------------------------
-
     def audit_payload(self, name: str, result: Any) -> Iterator[tuple[str, Violation]]:
         requirement = self.operation(name).shaped
         if not requirement or self.operation(name).streaming:
@@ -114,8 +110,6 @@ class Graph(GraphCapabilities):
 
     def audit_chunk(self, _name: str, _chunk: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
         yield from ()
-
-    # -- leaving no trace ------------------------------------------------------------------------------
 
     def begin(self, *, unlearn: bool = False) -> None:
         self._release()

@@ -185,11 +185,7 @@ def _edges_missing(sandbox: Sandbox, expected_targets: Mapping[str, Mapping[str,
 
 def _fails_to_read(sandbox: Sandbox, reader: str) -> bool:
     """Return whether reading a place without a write is an error other than a permanent refusal."""
-    if reader == "bulk_vertices":
-        reply: Any = sandbox.call(reader, {"limit": 5})
-    else:
-        args = sandbox.graph.question("group", group=sandbox.group)
-        reply = sandbox.stream(args) if reader == "stream_query" else sandbox.call(reader, args)
+    reply = sandbox.asked(reader)
     expect.readable(reply)
     return reply.is_error and not reply.is_a("BadRequest", "IndexNotReady")
 
