@@ -5,7 +5,6 @@ from functools import partial
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided
-from pytest_corpus.kit.requests import canary
 from pytest_corpus.kit.store.settling import Look, Settling
 from pytest_corpus.suites.graph.support.capabilities import ASKING, SEEDS, GraphCapabilities
 from pytest_corpus.suites.graph.support.place import value_of
@@ -103,7 +102,7 @@ def _written_nodes(graph: GraphCapabilities) -> Iterator[tuple[Sandbox, list[str
     yield graph.seeds, [f"v-{graph.seeds.tag}-{name}" for name in SEEDS]
     places = [graph.sandbox(), graph.sandbox(own=False)]
     if graph.capabilities.flag("supports_multi_tenant") is True:
-        places.append(graph.sandbox(tenant=f"tenant-{canary()}"))
+        places.append(graph.sandbox(tenant=graph.tenant()))
     for sandbox in places:
         yield sandbox, []
         nodes = [sandbox.node(name) for name in "abc"]

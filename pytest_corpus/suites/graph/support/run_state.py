@@ -85,6 +85,7 @@ class GraphShared(Shared):
     edge_readers: dict[str, bool] | None = None
     lasting: set[str] = field(default_factory=set)
     sandboxes: int = 0
+    tenants: list[str] = field(default_factory=list)
     looks: int = 0
     requests: int = 0
     namespaces: Undecided | None = None

@@ -55,7 +55,8 @@ class Deadlines:
     def test_an_expired_call_is_refused(self, subject: Subject, ago_ms: int) -> None:
         """Every operation that has a deadline fails fast when it has passed."""
         subject.require(subject.principal)
-        for name in subject.working(subject.deadlined(streaming=False)):
+        case = list(AGO_MS.values()).index(ago_ms)
+        for name in subject.working(in_turn(subject.deadlined(streaming=False), subject.principal, case)):
             reply = subject.call(name, ctx={"deadline_ms": in_ms(-ago_ms)})
             expect.refusal(reply, "DeadlineExceeded")
 

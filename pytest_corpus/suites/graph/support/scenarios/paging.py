@@ -8,7 +8,7 @@ from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.sandbox import MOST_PAGES, PAGE, Sandbox
-from pytest_corpus.suites.graph.support.scenarios.isolation import empty_place
+from pytest_corpus.suites.graph.support.scenarios.isolation import empty_place, lasting_place
 
 COUNT = 11
 """The number of nodes that are listed in pages."""
@@ -36,8 +36,11 @@ def pages(graph: Graph, limit: int | None) -> tuple[Sandbox, list[list[Mapping[s
     """A place with a number of nodes, and its pages of a size."""
     graph.require("bulk_vertices", "upsert_nodes")
 
+    def fill(sandbox: Sandbox) -> None:
+        sandbox.put(*(sandbox.node(f"n{number}") for number in range(COUNT)))
+
     def ask() -> tuple[Sandbox, list[list[Mapping[str, Any]]]]:
-        sandbox = filled(graph, COUNT)
+        sandbox, _ = lasting_place(graph, "pages", fill, empty=True)
         spacious(sandbox, limit)
         given = {} if limit is None else {"limit": limit}
         return sandbox, [*sandbox.pages({**given, **narrowed(sandbox)})]

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Mapping
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
-
-T = TypeVar("T")
+from pytest_corpus.suites.graph.support.scenarios.isolation import lasting_place
 
 MOST_DEPTH = 30
 """A larger maximal depth is not walked to its end."""
@@ -25,18 +24,6 @@ KINDS: dict[str, Any] = {"a": 1, "b": 2, "c": "text", "d": 1, "ab": 2, "ac": 1}
 
 Chain = tuple[Sandbox, tuple[dict[str, Any], ...]]
 """A place with nodes n0, n1 ... and its edges e0, e1 ... from each to the next, of two labels in turn."""
-
-
-def lasting_place(graph: Graph, key: Hashable, fill: Callable[[Sandbox], T]) -> tuple[Sandbox, T]:
-    """A place in the default namespace that tests only look at; `fill` writes what is in it, once a run."""
-
-    def write() -> tuple[Sandbox, T]:
-        sandbox = graph.sandbox(own=False)
-        filled = fill(sandbox)
-        graph.shared.lasting.update(name for _, _, name in graph.shared.written_items.made if sandbox.tag in name)
-        return sandbox, filled
-
-    return cached(graph, key, write)
 
 
 def chain(graph: Graph, length: int = CHAIN) -> Chain:
