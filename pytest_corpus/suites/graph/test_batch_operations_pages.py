@@ -120,7 +120,7 @@ def test_a_filter_compares_values(graph: Graph) -> None:
 
 
 @pytest.mark.core
-@arguments_of("GRA-BULK-6")
+@arguments_of("GRA-BULK-6", "GRA-BULK-8")
 def test_arguments_of_a_page_are_checked(graph: Graph, bad: BadArguments) -> None:
     """`limit` is a whole number from 1 on, `cursor` a string, `filter` an object."""
     bad.are_refused(graph)

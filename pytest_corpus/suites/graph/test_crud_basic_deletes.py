@@ -7,7 +7,7 @@ from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.suites.graph.support.answers import failures
+from pytest_corpus.suites.graph.support.answers import counted, failures
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.prerequisites import is_refused
@@ -17,6 +17,7 @@ from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArgume
 from pytest_corpus.suites.graph.support.scenarios.edges import PARALLEL
 from pytest_corpus.suites.graph.support.scenarios.isolation import WHERE, at, empty_place
 from pytest_corpus.suites.graph.support.written_items import MANY
+from pytest_corpus.suites.shared.claims.replays import sent_twice_at_once
 
 
 @pytest.mark.core
@@ -148,6 +149,18 @@ def test_the_deleted_nodes_are_counted(graph: Graph) -> None:
     ids = [sandbox.id(name) for name in ("a", "b", "none")]
     result = expect.success(sandbox.call("delete_nodes", {"ids": ids}), "delete_nodes to work")
     items.counts(result, 2)
+
+
+@pytest.mark.requirement("GRA-DELETE-9")
+def test_a_node_that_is_deleted_twice_at_once_is_counted_once(graph: Graph) -> None:
+    """Two deletes of one node at once are one deleted node in all."""
+    sandbox = graph.sandbox("upsert_nodes", "delete_nodes")
+    sandbox.put(sandbox.node("a"))
+    request = graph.envelope("delete_nodes", {**sandbox.place, "ids": [sandbox.id("a")]}, sandbox.ctx)
+    counts = [counted(result) for result in sent_twice_at_once(graph, request)[0]]
+    if None in counts:
+        raise NotApplicable("the result counts nothing (R123)")
+    expect.that(sum(filter(None, counts)) == 1, "one deleted node", f"{counts}", "result")
 
 
 @pytest.mark.requirement("GRA-DELETE-8")

@@ -201,7 +201,7 @@ def test_an_unknown_start_node_adds_nothing(graph: Graph, known: str) -> None:
 
 
 @pytest.mark.core
-@arguments_of("GRA-TRAV-12")
+@arguments_of("GRA-TRAV-12", "GRA-TRAV-16")
 def test_arguments_of_a_traversal_are_checked(graph: Graph, bad: BadArguments) -> None:
     """`start_nodes` is a list of ids, `max_depth` a whole number from 1 on, `direction` one of three."""
     bad.are_refused(graph)

@@ -170,7 +170,7 @@ def machine(graph: Graph) -> type[Any]:
             found, touched = [], set[str]()
             for kind, name, pair in steps:
                 names = {name} if kind in ("put", "drop") else {*pair}
-                if operation == "transaction" or not names & touched:  # the order in a batch is a SHOULD
+                if not names & touched:  # the order in a batch, or a transaction, is a SHOULD
                     found.append(self.world.step(kind, name, pair))
                     touched |= names
             operations = [each for each in found if each is not None]
