@@ -13,7 +13,7 @@ from pytest_corpus.suites.graph.support.answers import failures, listed
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
-from pytest_corpus.suites.graph.support.scenarios.isolation import at, two_places
+from pytest_corpus.suites.graph.support.scenarios.isolation import at, keyed_tenants, two_places
 from pytest_corpus.suites.graph.support.written_items import MANY
 from pytest_corpus.suites.shared.claims import replays
 from pytest_corpus.suites.shared.contexts import new_key
@@ -158,7 +158,7 @@ def test_a_key_in_another_namespace_is_another_write(graph: Graph, name: str) ->
 @pytest.mark.parametrize("name", MUTATING)
 def test_a_key_of_another_tenant_is_another_write(graph: Graph, name: str) -> None:
     """The same write with the same key of two tenants is carried out for each."""
-    done_in_each(graph, name, *two_places(graph, "tenants"))
+    done_in_each(graph, name, *keyed_tenants(graph))
 
 
 @pytest.mark.requirement("COM-IDEM-1")

@@ -6,7 +6,6 @@ from typing import Any
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Undecided
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.graph.support.dialects import Dialects
 from pytest_corpus.suites.graph.support.operation_names import OperationNames
 from pytest_corpus.suites.graph.support.place import Trusted
@@ -24,8 +23,8 @@ MOST_AT_ONCE = 20
 SEEDS = tuple(f"s{number}" for number in range(1, 9))
 """The nodes that plain requests speak of: a chain."""
 
-NAMESPACES = TENANTS = 4
-"""The numbers of namespaces and of tenants that tests share: their ids and groups differ."""
+NAMESPACES = 4
+"""The number of namespaces that tests share: their ids and groups differ."""
 
 
 class GraphCapabilities(Subject):
@@ -136,15 +135,6 @@ class GraphCapabilities(Subject):
             number = self.shared.sandboxes % min(NAMESPACES, self.settings.max_namespaces)
             namespace = f"{self.settings.prefix}n{number}"
         return Sandbox(self, f"{self.settings.prefix}{self.shared.number()}", namespace=namespace, tenant=tenant)
-
-    def tenant(self) -> str:
-        """One of a few tenants in turn."""
-        known = self.shared.tenants
-        if len(known) < TENANTS:
-            known.append(f"tenant-{canary()}")
-        else:
-            known.append(known.pop(0))
-        return known[-1]
 
     def namespaces(self, *, aside: bool = False) -> None:
         """Go on only if writing to a new namespace makes it; `aside` where a test tries that too, among others.

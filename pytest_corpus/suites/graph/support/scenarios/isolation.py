@@ -4,6 +4,7 @@ from collections.abc import Callable, Hashable, Iterator
 from typing import Any, TypeVar
 
 from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
 from pytest_corpus.suites.graph.support.written_items import MANY
@@ -19,7 +20,7 @@ def at(graph: Graph, where: str) -> Sandbox:
     """An empty place in the default namespace, in a new one, or of a tenant."""
     if where == "namespace":
         graph.namespaces(aside=True)
-    tenant = graph.tenant() if where == "tenant" else None
+    tenant = graph.shared.tenant() if where == "tenant" else None
     return graph.sandbox(tenant=tenant, own=where == "namespace")
 
 
@@ -54,7 +55,19 @@ def two_tenants(graph: Graph, *, own: bool = False, claimed: bool = True) -> tup
     """The same place of two tenants; `own`: in a namespace that no other test has."""
     require_tenants(graph, claimed=claimed)
     sandbox = empty_place(graph) if own else graph.sandbox(own=False)
-    one, other = (sandbox.like(namespace=sandbox.namespace, tenant=graph.tenant()) for _ in range(2))
+    one, other = (sandbox.like(namespace=sandbox.namespace, tenant=graph.shared.tenant()) for _ in range(2))
+    return one, other
+
+
+def keyed_tenants(graph: Graph) -> tuple[Sandbox, Sandbox]:
+    """The same place of two tenants whose data lie apart: SPECIFICATION 6.1 scopes a key by tenant without a claim."""
+    claimed = graph.capabilities.flag("supports_multi_tenant") is True
+    one, other = two_tenants(graph, claimed=claimed)
+    if not claimed:
+        place = graph.sandbox(own=False)
+        place.like(tenant=one.tenant).put(place.node("a"))
+        if any(place.like(tenant=other.tenant).all_seen().values()):
+            raise NotApplicable("tenants share their data, and supports_multi_tenant is not claimed")
     return one, other
 
 
