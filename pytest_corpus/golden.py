@@ -10,37 +10,20 @@ The files are those of the table `pytest_corpus.spec.goldens`. Another folder th
 or by the environment variable ``CORPUS_GOLDEN_ROOT``, other schemas by ``CORPUS_SCHEMAS_ROOT``.
 """
 
-from pytest_corpus.authoring.findings import Finding
-from pytest_corpus.authoring.goldens.changes import Change, diff
-from pytest_corpus.authoring.goldens.checks import (
-    MAX_BYTES,
-    ROOT_VARIABLE,
-    check,
-    check_file,
-    check_text,
-    files,
-    root_folder,
-)
-from pytest_corpus.authoring.goldens.invariants import CONDITIONS, DERIVATIONS, MAX_STRING_BYTES
-from pytest_corpus.authoring.goldens.making import GoldenError, generate, made
-from pytest_corpus.spec.goldens import goldens_of
-
-__all__ = [
-    "CONDITIONS",
-    "DERIVATIONS",
-    "MAX_BYTES",
-    "MAX_STRING_BYTES",
-    "ROOT_VARIABLE",
-    "Change",
-    "Finding",
-    "GoldenError",
-    "check",
-    "check_file",
-    "check_text",
-    "diff",
-    "files",
-    "generate",
-    "goldens_of",
-    "made",
-    "root_folder",
-]
+from pytest_corpus.authoring.findings import Finding as Finding
+from pytest_corpus.authoring.goldens.changes import Change as Change
+from pytest_corpus.authoring.goldens.changes import diff as diff
+from pytest_corpus.authoring.goldens.checks import MAX_BYTES as MAX_BYTES
+from pytest_corpus.authoring.goldens.checks import ROOT_VARIABLE as ROOT_VARIABLE
+from pytest_corpus.authoring.goldens.checks import check as check
+from pytest_corpus.authoring.goldens.checks import check_file as check_file
+from pytest_corpus.authoring.goldens.checks import check_text as check_text
+from pytest_corpus.authoring.goldens.checks import files as files
+from pytest_corpus.authoring.goldens.checks import root_folder as root_folder
+from pytest_corpus.authoring.goldens.invariants import CONDITIONS as CONDITIONS
+from pytest_corpus.authoring.goldens.invariants import DERIVATIONS as DERIVATIONS
+from pytest_corpus.authoring.goldens.invariants import MAX_STRING_BYTES as MAX_STRING_BYTES
+from pytest_corpus.authoring.goldens.making import GoldenError as GoldenError
+from pytest_corpus.authoring.goldens.making import generate as generate
+from pytest_corpus.authoring.goldens.making import made as made
+from pytest_corpus.spec.goldens import goldens_of as goldens_of

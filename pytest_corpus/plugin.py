@@ -181,6 +181,6 @@ def schema_registry() -> SchemaRegistry:
 @pytest.fixture(scope="session")
 def stream_validator() -> Any:
     """`validate_frames(frames, component=...)`: the report on a finished stream."""
-    from pytest_corpus.validation.streams.validate import validate_frames
+    from pytest_corpus.validation.streams.engine import validate_frames
 
     return validate_frames

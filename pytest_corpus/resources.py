@@ -1,4 +1,4 @@
-"""Where shipped schemas, goldens, skeletons and documents lie: in the package first, beside it in a checkout second."""
+"""The folders of the shipped schemas, goldens, skeletons and documents: in the package, or next to it in a checkout."""
 
 from pathlib import Path
 

@@ -11,58 +11,30 @@ ends in ``.v1.1`` means that file and no other, and one with ``#version/1.0.0`` 
 Importing this module reads no file and loads no schema library, and nothing here uses the network.
 """
 
-from pytest_corpus.spec.schemas import EDITIONS, LATEST
-from pytest_corpus.text.problems import Problem, json_problems
-from pytest_corpus.validation.schema.exceptions import (
-    DeprecatedFieldWarning,
-    SchemaAssertionError,
-    SchemaFileError,
-    SchemaValidationError,
-    UnknownEditionError,
-    UnknownSchemaError,
-)
-from pytest_corpus.validation.schema.files import FORMATS, Format
-from pytest_corpus.validation.schema.names import find_schema
-from pytest_corpus.validation.schema.registry import (
-    ROOT_VARIABLE,
-    SchemaRegistry,
-    assert_valid,
-    get_schema,
-    get_validator,
-    list_schemas,
-    preload_all_schemas,
-    registry,
-    validate_json,
-    validate_with_version_tolerance,
-)
-from pytest_corpus.validation.schema.validator import Validator
-
-__all__ = [
-    "EDITIONS",
-    "FORMATS",
-    "LATEST",
-    "ROOT_VARIABLE",
-    "DeprecatedFieldWarning",
-    "Format",
-    "Problem",
-    "SchemaAssertionError",
-    "SchemaFileError",
-    "SchemaRegistry",
-    "SchemaValidationError",
-    "UnknownEditionError",
-    "UnknownSchemaError",
-    "Validator",
-    "assert_valid",
-    "find_schema",
-    "get_schema",
-    "get_validator",
-    "json_problems",
-    "list_schemas",
-    "preload_all_schemas",
-    "registry",
-    "validate_json",
-    "validate_with_version_tolerance",
-]
+from pytest_corpus.spec.schemas import EDITIONS as EDITIONS
+from pytest_corpus.spec.schemas import LATEST as LATEST
+from pytest_corpus.text.problems import Problem as Problem
+from pytest_corpus.text.problems import json_problems as json_problems
+from pytest_corpus.validation.schema.exceptions import DeprecatedFieldWarning as DeprecatedFieldWarning
+from pytest_corpus.validation.schema.exceptions import SchemaAssertionError as SchemaAssertionError
+from pytest_corpus.validation.schema.exceptions import SchemaFileError as SchemaFileError
+from pytest_corpus.validation.schema.exceptions import SchemaValidationError as SchemaValidationError
+from pytest_corpus.validation.schema.exceptions import UnknownEditionError as UnknownEditionError
+from pytest_corpus.validation.schema.exceptions import UnknownSchemaError as UnknownSchemaError
+from pytest_corpus.validation.schema.files import FORMATS as FORMATS
+from pytest_corpus.validation.schema.files import Format as Format
+from pytest_corpus.validation.schema.names import find_schema as find_schema
+from pytest_corpus.validation.schema.registry import ROOT_VARIABLE as ROOT_VARIABLE
+from pytest_corpus.validation.schema.registry import SchemaRegistry as SchemaRegistry
+from pytest_corpus.validation.schema.registry import Validator as Validator
+from pytest_corpus.validation.schema.registry import assert_valid as assert_valid
+from pytest_corpus.validation.schema.registry import get_schema as get_schema
+from pytest_corpus.validation.schema.registry import get_validator as get_validator
+from pytest_corpus.validation.schema.registry import list_schemas as list_schemas
+from pytest_corpus.validation.schema.registry import preload_all_schemas as preload_all_schemas
+from pytest_corpus.validation.schema.registry import registry as registry
+from pytest_corpus.validation.schema.registry import validate_json as validate_json
+from pytest_corpus.validation.schema.registry import validate_with_version_tolerance as validate_with_version_tolerance
 
 if __name__ == "__main__":
     from pytest_corpus.cli import schema_registry

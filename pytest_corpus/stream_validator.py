@@ -10,35 +10,25 @@ becomes an error of the report; only wrong arguments raise, and what the caller'
 What arrives bit by bit goes into a `StreamValidationEngine`, whose memory stays bounded.
 """
 
-from pytest_corpus.spec.wire_format import MAX_FRAME_BYTES
-from pytest_corpus.validation.streams.config import MAX_ERRORS, Framing, ValidationConfig, ValidationMode
-from pytest_corpus.validation.streams.engine import Bytes, Source, StreamValidationEngine
-from pytest_corpus.validation.streams.frame_rules import EVENT_KEYS, EVENTS
-from pytest_corpus.validation.streams.plan import FRAME_KEYS, STREAMING
-from pytest_corpus.validation.streams.report import ErrorType, FrameError, StreamReport, Terminal
-from pytest_corpus.validation.streams.validate import validate_frames, validate_ndjson_stream, validate_sse_stream
-
-__all__ = [
-    "EVENTS",
-    "EVENT_KEYS",
-    "FRAME_KEYS",
-    "MAX_ERRORS",
-    "MAX_FRAME_BYTES",
-    "STREAMING",
-    "Bytes",
-    "ErrorType",
-    "FrameError",
-    "Framing",
-    "Source",
-    "StreamReport",
-    "StreamValidationEngine",
-    "Terminal",
-    "ValidationConfig",
-    "ValidationMode",
-    "validate_frames",
-    "validate_ndjson_stream",
-    "validate_sse_stream",
-]
+from pytest_corpus.spec.wire_format import MAX_FRAME_BYTES as MAX_FRAME_BYTES
+from pytest_corpus.validation.streams.config import MAX_ERRORS as MAX_ERRORS
+from pytest_corpus.validation.streams.config import Framing as Framing
+from pytest_corpus.validation.streams.config import ValidationConfig as ValidationConfig
+from pytest_corpus.validation.streams.config import ValidationMode as ValidationMode
+from pytest_corpus.validation.streams.engine import Bytes as Bytes
+from pytest_corpus.validation.streams.engine import Source as Source
+from pytest_corpus.validation.streams.engine import StreamValidationEngine as StreamValidationEngine
+from pytest_corpus.validation.streams.engine import validate_frames as validate_frames
+from pytest_corpus.validation.streams.engine import validate_ndjson_stream as validate_ndjson_stream
+from pytest_corpus.validation.streams.engine import validate_sse_stream as validate_sse_stream
+from pytest_corpus.validation.streams.frame_rules import EVENT_KEYS as EVENT_KEYS
+from pytest_corpus.validation.streams.frame_rules import EVENTS as EVENTS
+from pytest_corpus.validation.streams.plan import FRAME_KEYS as FRAME_KEYS
+from pytest_corpus.validation.streams.plan import STREAMING as STREAMING
+from pytest_corpus.validation.streams.report import ErrorType as ErrorType
+from pytest_corpus.validation.streams.report import FrameError as FrameError
+from pytest_corpus.validation.streams.report import StreamReport as StreamReport
+from pytest_corpus.validation.streams.report import Terminal as Terminal
 
 if __name__ == "__main__":
     from pytest_corpus.cli import stream_validator

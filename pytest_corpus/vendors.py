@@ -1,14 +1,10 @@
-"""What a stand-in for a vendor's API is made of: `provider.serve()` takes its endpoints (docs/adapter-guide.md)."""
+"""The parts of a stand-in for a vendor's API: `provider.serve()` takes its endpoints (docs/adapter-guide.md)."""
 
-from pytest_corpus.adapter.hooks.vendors.endpoint import (
-    Body,
-    Endpoint,
-    Endpoints,
-    Errors,
-    Events,
-    Refusal,
-    Trouble,
-    event,
-)
-
-__all__ = ["Body", "Endpoint", "Endpoints", "Errors", "Events", "Refusal", "Trouble", "event"]
+from pytest_corpus.adapter.hooks.vendors.endpoint import Body as Body
+from pytest_corpus.adapter.hooks.vendors.endpoint import Endpoint as Endpoint
+from pytest_corpus.adapter.hooks.vendors.endpoint import Endpoints as Endpoints
+from pytest_corpus.adapter.hooks.vendors.endpoint import Errors as Errors
+from pytest_corpus.adapter.hooks.vendors.endpoint import Events as Events
+from pytest_corpus.adapter.hooks.vendors.endpoint import Refusal as Refusal
+from pytest_corpus.adapter.hooks.vendors.endpoint import Trouble as Trouble
+from pytest_corpus.adapter.hooks.vendors.endpoint import event as event

@@ -8,91 +8,43 @@
 Whatever an envelope is, nothing but a `WireValidationError` is raised, and its text holds no content.
 """
 
-from pytest_corpus.spec.validation_codes import PROTOCOL_ERROR_CODES, VALIDATION_ERROR_CODES
-from pytest_corpus.validation.requests.arguments import (
-    ArgsValidator,
-    replaced_keys,
-    request_editions,
-    validate_llm_complete_args,
-    validate_request_schema,
-    validate_rules,
-    validate_vector_query_args,
-)
-from pytest_corpus.validation.requests.cases import (
-    CASES,
-    WireRequestCase,
-    case_of,
-    cases,
-    get_adapter_builder,
-    owners,
-    validate_case,
-)
-from pytest_corpus.validation.requests.codes import validation_error
-from pytest_corpus.validation.requests.edges import EDGE_CASES, EdgeCase
-from pytest_corpus.validation.requests.exceptions import (
-    ArgsValidationError,
-    CtxValidationError,
-    EnvelopeShapeError,
-    EnvelopeTypeError,
-    RoundTripError,
-    SerializationError,
-    VersionMismatchError,
-    WireSchemaError,
-    WireValidationError,
-)
-from pytest_corpus.validation.requests.metrics import ValidationMetrics
-from pytest_corpus.validation.requests.pipeline import (
-    REQUIRED_KEYS,
-    Validator,
-    validate_args_for_operation,
-    validate_ctx_field,
-    validate_envelope_common,
-    validate_envelope_shape,
-    validate_op_field,
-    validate_schema,
-    validate_wire_envelope,
-)
-from pytest_corpus.validation.requests.roundtrip import json_roundtrip, top_level
-
-__all__ = [
-    "CASES",
-    "EDGE_CASES",
-    "PROTOCOL_ERROR_CODES",
-    "REQUIRED_KEYS",
-    "VALIDATION_ERROR_CODES",
-    "ArgsValidationError",
-    "ArgsValidator",
-    "CtxValidationError",
-    "EdgeCase",
-    "EnvelopeShapeError",
-    "EnvelopeTypeError",
-    "RoundTripError",
-    "SerializationError",
-    "ValidationMetrics",
-    "Validator",
-    "VersionMismatchError",
-    "WireRequestCase",
-    "WireSchemaError",
-    "WireValidationError",
-    "case_of",
-    "cases",
-    "get_adapter_builder",
-    "json_roundtrip",
-    "owners",
-    "replaced_keys",
-    "request_editions",
-    "top_level",
-    "validate_args_for_operation",
-    "validate_case",
-    "validate_ctx_field",
-    "validate_envelope_common",
-    "validate_envelope_shape",
-    "validate_llm_complete_args",
-    "validate_op_field",
-    "validate_request_schema",
-    "validate_rules",
-    "validate_schema",
-    "validate_vector_query_args",
-    "validate_wire_envelope",
-    "validation_error",
-]
+from pytest_corpus.spec.validation_codes import PROTOCOL_ERROR_CODES as PROTOCOL_ERROR_CODES
+from pytest_corpus.spec.validation_codes import VALIDATION_ERROR_CODES as VALIDATION_ERROR_CODES
+from pytest_corpus.validation.requests.arguments import ArgsValidator as ArgsValidator
+from pytest_corpus.validation.requests.arguments import replaced_keys as replaced_keys
+from pytest_corpus.validation.requests.arguments import request_editions as request_editions
+from pytest_corpus.validation.requests.arguments import validate_llm_complete_args as validate_llm_complete_args
+from pytest_corpus.validation.requests.arguments import validate_request_schema as validate_request_schema
+from pytest_corpus.validation.requests.arguments import validate_rules as validate_rules
+from pytest_corpus.validation.requests.arguments import validate_vector_query_args as validate_vector_query_args
+from pytest_corpus.validation.requests.cases import CASES as CASES
+from pytest_corpus.validation.requests.cases import WireRequestCase as WireRequestCase
+from pytest_corpus.validation.requests.cases import case_of as case_of
+from pytest_corpus.validation.requests.cases import cases as cases
+from pytest_corpus.validation.requests.cases import get_adapter_builder as get_adapter_builder
+from pytest_corpus.validation.requests.cases import owners as owners
+from pytest_corpus.validation.requests.cases import validate_case as validate_case
+from pytest_corpus.validation.requests.codes import validation_error as validation_error
+from pytest_corpus.validation.requests.edges import EDGE_CASES as EDGE_CASES
+from pytest_corpus.validation.requests.edges import EdgeCase as EdgeCase
+from pytest_corpus.validation.requests.exceptions import ArgsValidationError as ArgsValidationError
+from pytest_corpus.validation.requests.exceptions import CtxValidationError as CtxValidationError
+from pytest_corpus.validation.requests.exceptions import EnvelopeShapeError as EnvelopeShapeError
+from pytest_corpus.validation.requests.exceptions import EnvelopeTypeError as EnvelopeTypeError
+from pytest_corpus.validation.requests.exceptions import RoundTripError as RoundTripError
+from pytest_corpus.validation.requests.exceptions import SerializationError as SerializationError
+from pytest_corpus.validation.requests.exceptions import VersionMismatchError as VersionMismatchError
+from pytest_corpus.validation.requests.exceptions import WireSchemaError as WireSchemaError
+from pytest_corpus.validation.requests.exceptions import WireValidationError as WireValidationError
+from pytest_corpus.validation.requests.metrics import ValidationMetrics as ValidationMetrics
+from pytest_corpus.validation.requests.pipeline import REQUIRED_KEYS as REQUIRED_KEYS
+from pytest_corpus.validation.requests.pipeline import Validator as Validator
+from pytest_corpus.validation.requests.pipeline import validate_args_for_operation as validate_args_for_operation
+from pytest_corpus.validation.requests.pipeline import validate_ctx_field as validate_ctx_field
+from pytest_corpus.validation.requests.pipeline import validate_envelope_common as validate_envelope_common
+from pytest_corpus.validation.requests.pipeline import validate_envelope_shape as validate_envelope_shape
+from pytest_corpus.validation.requests.pipeline import validate_op_field as validate_op_field
+from pytest_corpus.validation.requests.pipeline import validate_schema as validate_schema
+from pytest_corpus.validation.requests.pipeline import validate_wire_envelope as validate_wire_envelope
+from pytest_corpus.validation.requests.roundtrip import json_roundtrip as json_roundtrip
+from pytest_corpus.validation.requests.roundtrip import top_level as top_level

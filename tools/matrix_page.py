@@ -12,7 +12,7 @@ PAGE = ROOT / "docs" / "matrix.md"
 HEAD = """# Verdicts of the examples
 
 Written by `tox run -e report` from the attestations of the examples, which also writes `reports/matrix.html` with the
-status of each requirement. `examples/README.md` says what each back end taught the suite.
+status of each requirement. The README of each example lists what is special about its back end.
 
 """
 

@@ -182,7 +182,7 @@ class AdapterClient:
             self.closing.spend(time.monotonic() - started)
 
     def _close_within(self, loop: LoopThread, limit: float) -> None:
-        """Close what was opened; beside the tests where no time is left to wait for it."""
+        """Close what was opened, concurrently with the tests if no time is left to wait for it."""
         if limit <= 0:
             loop.begin(self._opened.close())
             return
@@ -255,7 +255,7 @@ class AdapterClient:
             WriteForbidden: the operation writes, and the client only reads.
             BudgetSpent: the run may make no more calls.
         """
-        exchange = Exchange(request, streaming, secrets=dict(secrets or {}), debug_logs=debug_logs, component=component)
+        exchange = Exchange(request, streaming, secrets=dict(secrets or {}), component=component)
         self._check_write(exchange)
         self._check_timeouts(exchange.op)
         recording, started = self._begin(1), time.monotonic()
@@ -265,7 +265,7 @@ class AdapterClient:
             self._carry_out(exchange, limit)
         exchange.elapsed_s = time.monotonic() - started
         self._end([exchange], recording, component)
-        exchange.logs = tuple(tap.texts)
+        exchange.logs, exchange.debug_logs = tuple(tap.texts), tuple(tap.debug_texts)
         if self.remote is not None:
             if exchange.secrets and self.hears_logs:
                 time.sleep(SETTLE_S)

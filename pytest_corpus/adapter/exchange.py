@@ -47,10 +47,10 @@ class Frame:
 
 @dataclass(slots=True)
 class Exchange:
-    """A request, the frames that came back (a unary call has at most one), and what was reported meanwhile.
+    """A request, the frames that came back (a unary call has at most one), and the reports that came with them.
 
-    `component` is the one whose handler it went to; `handed_on` is what the provider was told of the context;
-    `secrets` names the texts that may not reappear; `debug_logs` says that debug logging was switched on;
+    `component` is the one whose handler it went to; `handed_on` has the members of the context that the provider got;
+    `secrets` names the texts that may not reappear; `debug_logs` are the log records below INFO;
     `headers` are those of an answer over HTTP;
     `limited` that the call was given less time than the call limit; what comes after `until`, on the monotonic clock,
     is not part of it; `started` is when a unary call was sent, on the same clock; `faults` are the kinds of the planned
@@ -67,11 +67,11 @@ class Exchange:
     observations: tuple[Observation, ...] = ()
     counts: tuple[Count, ...] = ()
     logs: tuple[str, ...] = ()
+    debug_logs: tuple[str, ...] = ()
     headers: tuple[str, ...] = ()
     reached_provider: int = 0
     handed_on: tuple[Arrival, ...] = ()
     secrets: Mapping[str, str] = field(default_factory=dict)
-    debug_logs: bool = False
     limited: bool = False
     until: float = math.inf
     started: float = math.inf
@@ -105,7 +105,7 @@ def _is_finite(value: Any) -> bool:
 
 def non_finite(value: Any, path: str = "") -> Iterator[str]:
     """The paths of all NaN and infinities in a JSON value."""
-    if _is_finite(value):  # as nearly always: then no path need be told
+    if _is_finite(value):  # as nearly always: then no path is needed
         return
     if isinstance(value, float):
         yield path or "(root)"

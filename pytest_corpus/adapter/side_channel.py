@@ -8,11 +8,11 @@ from pathlib import Path
 
 MAX_LINES = 1_000
 MAX_LINE = 4_096
-"""So many of the latest lines are kept, and so many characters of each."""
+"""The number of latest lines that are kept, and of characters of each."""
 
 
 SETTLE_S = 0.02
-"""So long after an answer a line may come that belongs to the call."""
+"""The time after an answer in which a line still belongs to the call."""
 
 MAX_READ = 4 * 2**20
 

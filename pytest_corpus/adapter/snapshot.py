@@ -1,7 +1,7 @@
 """Plain values from what an adapter hands over: looked at once, and never again by anything else.
 
 An object of the adapter's may raise at each look, or show something else each time. So it is written to text and
-read back before anything is judged by it, and whatever goes wrong meanwhile is a fact about the object.
+read back before anything is judged by it, and any failure of this is a fact about the object.
 """
 
 import json

@@ -111,7 +111,7 @@ def _named(function: str) -> str:
 
 
 def _file(name: str) -> str:
-    """A path for a person; one that says more than where a file lies is not told."""
+    """A path for a person; an unusual one is not shown, for it may contain more than a location."""
     if not _FILE.fullmatch(name):
         return "a file of an unusual name"
     try:

@@ -38,11 +38,7 @@ class Finding:
 
 
 def root_of(given: Path | str | None, variable: str, name: str) -> Path:
-    """The folder that is meant: the one given, the one that an environment variable names, or the shipped one.
-
-    Raises:
-        NotADirectoryError: it is not a folder.
-    """
+    """The folder given, the one that a variable names, or the shipped one. Raises NotADirectoryError."""
     named = os.environ.get(variable) if given is None else None
     root = Path(given or named or resources.folder(name))
     if not root.is_dir():

@@ -6,11 +6,12 @@ held against the schema itself afterwards.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 from urllib.parse import unquote, urljoin
 
-from pytest_corpus.authoring.tree import MANY, NAMED, ONE, at
+from pytest_corpus.authoring.tree import at
+from pytest_corpus.validation.schema.files import transformed
 
 Schema = Mapping[str, Any] | bool
 
@@ -83,17 +84,7 @@ class Folder:
 
     def narrowed(self, folded: Folded, branch: Schema, choices: list[list[Schema]]) -> Folded:
         """The folded schema with one branch of a union folded in, and these choices left with those of the branch."""
-        copy = Folded(
-            folded.types,
-            folded.values,
-            {key: list(said) for key, said in folded.properties.items()},
-            folded.required,
-            list(folded.closures),
-            list(folded.items),
-            dict(folded.bounds),
-            list(folded.patterns),
-            list(choices),
-        )
+        copy = replace(folded, properties=dict(folded.properties), bounds=dict(folded.bounds), choices=choices)
         self._into(copy, branch)
         return copy
 
@@ -106,7 +97,7 @@ class Folder:
         for part in schema.get("allOf", ()):
             self._into(folded, part)
         self._say(folded, schema)
-        folded.choices += _choices(schema)
+        folded.choices = [*folded.choices, *_choices(schema)]
 
     def _say(self, folded: Folded, schema: Mapping[str, Any]) -> None:
         if "type" in schema:
@@ -116,59 +107,46 @@ class Folder:
                 earlier = folded.values
                 folded.values = values if earlier is None else [value for value in earlier if value in values]
         for key, value in schema.get("properties", {}).items():
-            folded.properties.setdefault(key, []).append(value)
+            folded.properties[key] = [*folded.properties.get(key, ()), value]
         folded.required = list(dict.fromkeys((*folded.required, *schema.get("required", ()))))
         if "additionalProperties" in schema or "patternProperties" in schema:
             keys = frozenset(schema.get("properties", ()))
             patterns = schema.get("patternProperties", {})
-            folded.closures.append((keys, patterns, schema.get("additionalProperties", True)))
+            closure = (keys, patterns, schema.get("additionalProperties", True))
+            folded.closures = [*folded.closures, closure]
         if "items" in schema:
-            folded.items.append(schema["items"])
+            folded.items = [*folded.items, schema["items"]]
         for bound in (*_LEAST, *_MOST):
             if bound in schema:
                 tightest = max if bound in _LEAST else min
                 folded.bounds[bound] = tightest(schema[bound], folded.bounds.get(bound, schema[bound]))
         if "pattern" in schema:
-            folded.patterns.append(schema["pattern"])
+            folded.patterns = [*folded.patterns, schema["pattern"]]
 
     def _target(self, ref: str) -> Schema:
         uri, _, pointer = ref.partition("#")
         if pointer and pointer[0] != "/":
             return True  # an anchor, of which nothing is known here
         if uri not in self._documents:
-            self._documents[uri] = absolute(self._retrieve(uri), uri)
+            self._documents[uri] = _absolute(self._retrieve(uri), uri)
         target: Schema = at(self._documents[uri], unquote(pointer))
         return target
 
 
-def absolute(schema: Any, uri: str) -> Any:
-    """The schema with its references made absolute."""
-    if not isinstance(schema, Mapping):
-        return schema
-    made: dict[str, Any] = {}
-    for key, value in schema.items():
-        if key == "$ref":
-            made[key] = urljoin(uri, value)
-        elif key in ONE:
-            made[key] = absolute(value, uri)
-        elif key in MANY:
-            made[key] = [absolute(item, uri) for item in value]
-        elif key in NAMED:
-            made[key] = {name: absolute(item, uri) for name, item in value.items()}
-        else:
-            made[key] = value
-    return made
+def _absolute(document: Any, uri: str) -> Any:
+
+    def change(schema: dict[str, Any]) -> None:
+        if "$ref" in schema:
+            schema["$ref"] = urljoin(uri, schema["$ref"])
+
+    return transformed(document, change)
 
 
 def _both(types: Iterable[str], given: str | list[str]) -> tuple[str, ...]:
     """The types that are in both; every integer is a number."""
     sides = (set(types), {given} if isinstance(given, str) else set(given))
-    kept = [name for name in TYPES if all(name in side or _is_in(name, side) for side in sides)]
+    kept = [name for name in TYPES if all(name in side or (name == "integer" and "number" in side) for side in sides)]
     return tuple(name for name in kept if name != "integer" or "number" not in kept)
-
-
-def _is_in(name: str, types: set[str]) -> bool:
-    return name == "integer" and "number" in types
 
 
 def _choices(schema: Mapping[str, Any]) -> Iterator[list[Schema]]:

@@ -16,11 +16,7 @@ LIBRARIES = {
 
 
 def library(module: str, file: str) -> Any:
-    """A module of an optional library.
-
-    Raises:
-        BundleError: it is not installed; `file` needs it.
-    """
+    """A module of an optional library. Raises BundleError if it is not installed; `file` needs it."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:

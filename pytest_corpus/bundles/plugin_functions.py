@@ -10,11 +10,7 @@ from pytest_corpus.bundles.evaluation.values import refusal
 
 
 def functions(hook: str, ask: Callable[[], Iterable[Any]], file: str) -> dict[str, Callable[..., Any]]:
-    """The functions that implementations of a hook return, by name; later ones win.
-
-    Raises:
-        BundleError: one raises, or gives something else; `file` needs it.
-    """
+    """The functions that a hook returns, by name; later ones win. Raises BundleError if the hook fails."""
     found: dict[str, Callable[..., Any]] = {}
     try:
         given = list(ask())

@@ -1,8 +1,8 @@
 """Runs of bundles, each with one provider, and the providers and adapters that they share."""
 
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.usage.budget import Budget
 from pytest_corpus.bundles.errors import BundleError, Problem, suggestion
-from pytest_corpus.bundles.loading.bundle import Bundle, Case
+from pytest_corpus.bundles.loading.bundle import Bundle, Case, ProviderChoice
 from pytest_corpus.bundles.loading.bundle_file import load
 from pytest_corpus.bundles.providers.protocol import Provider
 from pytest_corpus.bundles.providers.registry import make
@@ -20,7 +20,6 @@ from pytest_corpus.bundles.results import CaseResult
 from pytest_corpus.bundles.running.asking import Asking
 from pytest_corpus.bundles.running.cassettes import Cassettes, mode_of
 from pytest_corpus.bundles.running.pool import Pool
-from pytest_corpus.bundles.running.provider_choice import SelectedProvider, choose
 from pytest_corpus.bundles.running.store import Store
 
 Openers = Mapping[str, Callable[[], AdapterClient]]
@@ -107,6 +106,14 @@ class BundleRun:
         )
 
 
+@dataclass(frozen=True)
+class SelectedProvider:
+    """A provider, and of corpus the label of the adapter."""
+
+    choice: ProviderChoice
+    adapter: str = ""
+
+
 class BundleSession:
     """Prepares the runs of bundles and closes what they opened.
 
@@ -133,11 +140,7 @@ class BundleSession:
         self._clients: dict[str, AdapterClient] = {}
 
     def runs_of(self, path: Path) -> list[BundleRun]:
-        """A bundle with each of its providers.
-
-        Raises:
-            BundleError: it cannot be run.
-        """
+        """A bundle with each of its providers. Raises BundleError if it cannot be run."""
         bundle = load(path)
         found = [self._run(bundle, chosen) for chosen in choose(bundle, self.options.providers, list(self._adapters()))]
         labels = [run.provider for run in found]
@@ -202,3 +205,40 @@ class BundleSession:
             self._clients.popitem()[1].close()
         while self._providers:
             self._providers.popitem()[1].close()
+
+
+def choose(bundle: Bundle, asked: Sequence[str], adapters: Sequence[str]) -> list[SelectedProvider]:
+    """The providers of a bundle: those that were asked for, else the one of its file, else the adapters under test.
+
+    Args:
+        asked: ``NAME`` or ``NAME:MODEL``.
+        adapters: the labels of the LLM adapters under test.
+
+    Raises:
+        BundleError: there is none.
+    """
+    if asked:
+        choices = [_of_option(bundle, each) for each in dict.fromkeys(asked)]
+    elif bundle.provider is not None:
+        choices = [bundle.provider]
+    elif adapters:
+        choices = [ProviderChoice("corpus")]
+    else:
+        said = "no provider is named; add 'provider', or declare an LLM adapter with --corpus-adapter=module:factory"
+        raise BundleError(Problem(bundle.file, said))
+    found: list[SelectedProvider] = []
+    for choice in choices:
+        if choice.name == "corpus" and adapters:
+            found += [SelectedProvider(choice, label) for label in adapters]
+        else:
+            found.append(SelectedProvider(choice))
+    return found
+
+
+def _of_option(bundle: Bundle, asked: str) -> ProviderChoice:
+    """A choice of the command line; how to ask stays as the file has it."""
+    name, _, model = asked.partition(":")
+    own = bundle.provider or ProviderChoice(name)
+    if own.name == name:
+        return replace(own, model=model or own.model)
+    return replace(own, name=name, model=model or None, base_url=None)

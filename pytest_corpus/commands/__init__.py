@@ -18,9 +18,7 @@ COMMANDS = {
 }
 """The summary of each command, in the order of `--help`."""
 
-FINE, FINDINGS, USAGE = 0, 1, 2
-"""The exit codes of every command."""
-
+FINE, FINDINGS, USAGE = 0, 1, 2  # the exit codes of every command
 INTERRUPTED, NO_READER = 130, 141
 """The exit codes, as in shells, after Ctrl-C and if the reader of the output went away."""
 

@@ -13,8 +13,7 @@ from typing import Any, TextIO
 
 from pytest_corpus.redaction.values import printable
 
-Measure = Callable[[int], str]
-"""Renders an amount of work."""
+Measure = Callable[[int], str]  # renders an amount of work
 
 
 def format_argument(parser: argparse.ArgumentParser) -> None:

@@ -15,18 +15,10 @@ from pytest_corpus.commands import CommandError
 from pytest_corpus.commands._console import size
 from pytest_corpus.spec.wire_format import BOM
 
-STDIN = "-"
-"""The name of stdin."""
-
-MAX_BYTES = 64 * 1024 * 1024
-"""The default size limit of a document."""
-
-LINES = (".ndjson", ".jsonl")
-"""The suffixes of files with one document per line."""
-
-SUFFIXES = (".json", *LINES)
-"""The suffixes of the files that are read in a folder."""
-
+STDIN = "-"  # the name of stdin
+MAX_BYTES = 64 * 1024 * 1024  # the default size limit of a document
+LINES = (".ndjson", ".jsonl")  # the suffixes of files with one document per line
+SUFFIXES = (".json", *LINES)  # the suffixes of the files that are read in a folder
 _SNIFFED = 4096
 _SIGNATURES = (
     (b"\x1f\x8b", "is compressed with gzip; unpack it first"),

@@ -21,9 +21,7 @@ from pytest_corpus.text.atomic_write import obstacle
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-ENVIRONMENT = "env://"
-"""The prefix, as in cosign, of an environment variable that holds a key."""
-
+ENVIRONMENT = "env://"  # the prefix, as in cosign, of an environment variable that holds a key
 _Key = TypeVar("_Key")
 
 

@@ -18,10 +18,7 @@ from pytest_corpus.validation.schema.exceptions import DeprecatedFieldWarning, S
 from pytest_corpus.validation.schema.registry import SchemaRegistry, registry
 
 PROG = "pytest-corpus schema validate"
-
-_HELD = 1000
-"""The most findings in a JSON result; the others are counted."""
-
+_HELD = 1000  # the most findings in a JSON result; the others are counted
 _NAME_IT = "name its schema with --schema NAME (pytest-corpus schema list shows them)"
 _BY_FILE = {golden.file.rpartition("/")[2]: golden for golden in GOLDENS}
 

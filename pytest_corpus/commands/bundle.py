@@ -21,7 +21,7 @@ from pytest_corpus.bundles.providers.mock import read_script
 from pytest_corpus.bundles.reporting import baselines, section
 from pytest_corpus.bundles.results import PASSED, CaseResult
 from pytest_corpus.bundles.running.cassettes import MODES
-from pytest_corpus.bundles.running.store import MemoryStore, SpentBudget
+from pytest_corpus.bundles.running.store import SpentBudget, Store
 from pytest_corpus.bundles.session import BundleOptions, BundleRun, BundleSession
 from pytest_corpus.commands import FINDINGS, FINE, INTERRUPTED, CommandError
 from pytest_corpus.commands import _console as console
@@ -171,7 +171,7 @@ class _Session:
         )
         self._session = BundleSession(
             options,
-            lambda _, slots: MemoryStore(slots, self._spent_budget),
+            lambda _, slots: Store(slots, self._spent_budget),
             self._functions,
             lambda: {label: partial(_opened, declaration) for label, declaration in adapters.items()},
             "--plugin MODULE brings it",

@@ -12,20 +12,13 @@ from pytest_corpus.commands import _console as console
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.text.atomic_write import write_folder
 
-TOLERATED = (".git", ".venv", "venv")
-"""Names that may exist in the folder: a new repository and a virtual environment."""
-
-COMMON = "common"
-"""The folder of the files that the repositories of all components have."""
-
+TOLERATED = (".git", ".venv", "venv")  # names that may exist in the folder: a new repository and a virtual environment
+COMMON = "common"  # the folder of the files that the repositories of all components have
 WIRE = "corpus-wire/corpus_wire"
 """The folder of the modules that the adapters of all components share, and of the operations of each component."""
 
-PLACEHOLDER = "COMPONENT"
-"""The name of the component in the skeletons."""
-
-DISARMED = "as-"
-"""The prefix that disables a file in the skeletons, such as a `conftest.py` or a `.gitignore`."""
+PLACEHOLDER = "COMPONENT"  # the name of the component in the skeletons
+DISARMED = "as-"  # the prefix that disables a file in the skeletons, such as a `conftest.py` or a `.gitignore`
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

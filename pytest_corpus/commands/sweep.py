@@ -19,13 +19,9 @@ from pytest_corpus.kit.store import leftovers, sweeping
 from pytest_corpus.kit.store.leftovers import FOLDER, Leftovers, began_at
 from pytest_corpus.reports.text import count
 
-STORES = ("vector", "graph")
-"""The components that store data."""
-
+STORES = ("vector", "graph")  # the components that store data
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-
-RECENT_S = 3600
-"""The age below which a run that only the adapter knows may still be in progress elsewhere."""
+RECENT_S = 3600  # the age below which a run that only the adapter knows may still be in progress elsewhere
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -19,26 +19,17 @@ from pytest_corpus.reports.json_report import INTERNAL_REPORT_DIR
 from pytest_corpus.reports.reading import ReportError, read
 from pytest_corpus.spec.components import COMPONENTS
 
-EMBEDDED = "pytest_corpus.reference:all"
-"""The adapter that is verified if none is named."""
-
+EMBEDDED = "pytest_corpus.reference:all"  # the adapter that is verified if none is named
 EXIT_CODES = {0: FINE, 1: FINDINGS, 2: USAGE, 4: USAGE, 5: USAGE}
 """The exit code of the command for each of pytest's; with 2 and 5 nothing was verified. Others stay as they are."""
 
-UNPROVEN = 3
-"""The exit code if pytest succeeded, but no attestation shows that the suite ran."""
-
+UNPROVEN = 3  # the exit code if pytest succeeded, but no attestation shows that the suite ran
 _TELLING = frozenset(("--collect-only", "--co", "--help", "-h", "--version", "-V", "--markers", "--fixtures"))
 """Arguments that make pytest print something instead of running tests."""
 
 UNENDED = "it ended before the suite did"
-
-_PYTEST_INTERRUPTED = 2
-"""pytest's exit code after Ctrl-C or an error in the collection."""
-
-_PYTEST_FAILED = 3
-"""pytest's exit code of an internal error."""
-
+_PYTEST_INTERRUPTED = 2  # pytest's exit code after Ctrl-C or an error in the collection
+_PYTEST_FAILED = 3  # pytest's exit code of an internal error
 _APART = ("-p", "no:cacheprovider", "-p", "no:asyncio", "-p", "no:randomly")
 """Disables a cache in the current folder and plugins for other kinds of tests."""
 

@@ -1,1 +1,1 @@
-"""What the suites are written with."""
+"""The toolkit that the suites are written with."""

@@ -1,4 +1,4 @@
-"""What a run has learnt of an adapter already, so that no call is made twice to look at the same thing.
+"""The answers that a run has from an adapter already, so that no call is made twice for the same purpose.
 
 A test that looks at an answer alone may take the one that another test got; a test for which it matters when, how often
 or after what a call is made asks for itself. Where tests are repeated nothing is remembered. The order of the tests
@@ -8,6 +8,7 @@ must not matter, so no planned fault strikes what is learnt, and a failure that 
 from collections.abc import Callable, Hashable
 from typing import TypeVar
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit.calls import Calls
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names
@@ -18,7 +19,7 @@ T = TypeVar("T")
 
 
 def cached(calls: Calls, key: Hashable, ask: Callable[[], T]) -> T:
-    """What `ask` came to when it was first asked under this key.
+    """The result of `ask` when it was first called under this key.
 
     What a test planned at the provider does not strike it. `ask` may plan faults of its own. The actions of the test
     that asked count as those of each test that takes the answer.
@@ -35,7 +36,7 @@ def cached(calls: Calls, key: Hashable, ask: Callable[[], T]) -> T:
         recalled: T = answer
         return recalled
     before = {id(each) for client in calls.clients for each in client.exchanges}
-    with calls.client.provider.paused():
+    with calls.client.provider.paused(), inputs.apart(f"{calls.component} {key!r}"):
         answer = ask()
     made = [each for client in calls.clients for each in client.exchanges if id(each) not in before]
     if calls.settings.remembers and all(map(lasting, made)):
@@ -44,7 +45,7 @@ def cached(calls: Calls, key: Hashable, ask: Callable[[], T]) -> T:
 
 
 def lasting(exchange: Exchange) -> bool:
-    """Whether an exchange would come out the same later: it came to its end, and not in a failure that may pass."""
+    """Return if an exchange would have the same result later: it ended, and not in a failure that may pass."""
     if exchange.fault or not exchange.frames:
         return False
     passing = any(TAXONOMY[name].retry == "yes" for name in error_names(exchange.frames[-1].body))

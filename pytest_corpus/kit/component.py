@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.facts import Capabilities
@@ -20,7 +21,7 @@ from pytest_corpus.kit.requests import Request, Requests
 from pytest_corpus.kit.retries import Retries, is_passing, is_retryable
 from pytest_corpus.kit.run_state import Settings, Shared
 from pytest_corpus.kit.store.settling import Settling, postponed
-from pytest_corpus.kit.target import gate, require_transport
+from pytest_corpus.kit.target import Target, gate, require_transport
 from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.spec.operations import BY_OP, Operation, operations_of
 from pytest_corpus.spec.requirements import HOOKS, Requirement
@@ -30,7 +31,7 @@ Own = TypeVar("Own", bound="Subject")
 Answer = TypeVar("Answer", Reply, StreamReply, "Reply | StreamReply")
 
 MOST_FRESH = 3
-"""How many instances beside the one of the run are open at once: a factory may open a pool of connections each time."""
+"""The most additional instances that are open at once: a factory may open a pool of connections each time."""
 
 
 def op_of(request: Any) -> str:
@@ -39,11 +40,7 @@ def op_of(request: Any) -> str:
     return op if isinstance(op, str) else ""
 
 
-def _nobody(_component: str) -> None:
-    return None
-
-
-class Subject:
+class Subject(Target):
     """Sends requests of one component and reads the answers. Components subclass it with their requests."""
 
     component = ""
@@ -75,7 +72,7 @@ class Subject:
         self.settling = self.settling_type(self)
         self.editions = set(EDITIONS)
         self._fresh: list[AdapterClient] = []
-        self.beside: Callable[[str], Subject | None] = _nobody
+        self.beside: Callable[[str], Subject | None] = lambda _component: None
         """Another component of the same adapter by name; None where that is not tested."""
         self._tried: set[str] = set()
 
@@ -83,23 +80,16 @@ class Subject:
 
     @property
     def calls(self) -> int:
-        """How often the adapter was called so far, whichever of its components."""
         return self.client.meter.total_calls
 
     def begin(self, *, unlearn: bool = False) -> None:
-        """Forget what the test before did; `unlearn`: also what was found out of the adapter."""
+        super().begin()
         if unlearn:
             self.shared.unlearn()
-        self.editions = set(EDITIONS)
         self.shared.actions.forget()
         self.client.forget()
 
     def gate(self, requirement: Requirement) -> None:
-        """Go on only where what a requirement needs is there.
-
-        Raises:
-            Undecided: it is not.
-        """
         require_transport(requirement, self.client)
         self._learn_hooks(requirement)
         gate(requirement, self.client, self.capabilities)
@@ -121,7 +111,6 @@ class Subject:
                 self.works(name)
 
     def audit(self) -> Iterator[tuple[str, Violation, Exchange]]:
-        """What everything that was exchanged in the current test breaks, whatever it was asked for."""
         for client in self.clients:
             for exchange in client.exchanges:
                 if exchange.component not in ("", self.component):  # another component's own tests judge it
@@ -162,7 +151,7 @@ class Subject:
 
     def unique(self, prefix: str = "note") -> str:
         """A short word that no other request of this run or worker holds."""
-        return f"{prefix} {self.settings.run}{self.shared.number()}"
+        return f"{prefix} {self.settings.run}{inputs.number()}"
 
     # -- calls -----------------------------------------------------------------------------------------
 
@@ -244,32 +233,23 @@ class Subject:
         return [reply] if is_retryable(reply) and not planned else []
 
     def rivals(self) -> Rivals:
-        """Two plain writes that tell a replay from a second application.
-
-        Raises:
-            NotApplicable: the component stores nothing.
-        """
+        """Two plain writes that tell a replay from a second application. Raises NotApplicable if nothing is stored."""
         raise NotApplicable(f"{self.component} stores nothing")
 
     def relieve(self, _reply: Reply | StreamReply) -> bool:
-        """Whether the suite gave back something that it held at the adapter, because an answer says that it is full."""
+        """Return if the suite gave back something at the adapter because an answer says that it is full."""
         return False
 
     def is_full(self, _reply: Reply | StreamReply) -> bool:
-        """Whether an answer says that a quota for what the suite writes is used up (R115)."""
+        """Return if an answer says that a quota for what the suite writes is used up (R115)."""
         return False
 
     def require(self, *names: str) -> None:
-        """Go on only where these operations are offered and answer a plain request.
-
-        Raises:
-            NotApplicable: capabilities deny the operation, or it answers NOT_SUPPORTED unclaimed.
-            Blocked: it does not work, which is the finding of another requirement.
-        """
+        """Go on only where these operations are offered and answer a plain request, as `Prerequisites.require`."""
         self.prerequisites.require(*names)
 
     def works(self, name: str) -> bool:
-        """Whether an operation is offered and works."""
+        """Return if an operation is offered and works."""
         return self.prerequisites.works(name)
 
     def working(self, names: Iterable[str] | None = None) -> Iterator[str]:
@@ -279,11 +259,11 @@ class Subject:
     # -- what holds for every answer -------------------------------------------------------------------
 
     def audit_payload(self, name: str, result: Any) -> Iterator[Finding]:
-        """What the result of an operation breaks, as (requirement id, violation)."""
+        """The violations in the result of an operation, as (requirement id, violation)."""
         raise NotImplementedError
 
     def audit_chunk(self, _name: str, chunk: Mapping[str, Any]) -> Iterator[Finding]:
-        """What a chunk breaks beyond its schema, as (requirement id, violation)."""
+        """The violations in a chunk besides those of its schema, as (requirement id, violation)."""
         raise NotImplementedError
 
     def has_content(self, frame: Any) -> bool:
@@ -294,11 +274,7 @@ class Subject:
         return chunk.get("is_final") is True or any(chunk.get(key) for key in self.content)
 
     def models(self) -> tuple[str, ...]:
-        """The listed models.
-
-        Raises:
-            NotApplicable: capabilities list none, so the set is open (R13).
-        """
+        """The listed models. Raises NotApplicable if capabilities list none, so the set is open (R13)."""
         if not self.capabilities.models:
             raise NotApplicable("capabilities list no models")
         return self.capabilities.models
@@ -340,7 +316,6 @@ class Subject:
         return type(self)(self.client.second_instance(call_timeout), self.capabilities, self.settings, self.shared)
 
     def close_fresh(self) -> None:
-        """Close the instances that `fresh` made."""
         while self._fresh:
             self._fresh.pop().close()
 
@@ -352,34 +327,24 @@ class Subject:
     def missed_s(self) -> float:
         return self.settling.missed_s
 
-    def tidy(self) -> None:
-        """Remove what the tests left in the adapter's store; called once, before the adapter is closed."""
-
     # -- what was seen ---------------------------------------------------------------------------------
 
     @property
     def clients(self) -> list[AdapterClient]:
-        """Every instance that the current test speaks to."""
         return [self.client, *(client for client in self._fresh if client is not self.client)]
 
     @property
     def outages(self) -> Outages:
-        """When the provider behind the adapter was away."""
         return self.client.meter.outages
 
     @property
     def disturbances(self) -> int:
-        """How often something failed for a reason that may pass: in all tests, and in answers of the current one."""
         passing = sum(is_passing(exchange) for client in self.clients for exchange in client.exchanges)
         return self.outages.interruptions + passing
 
 
 def holds(requirement: str, reply: Reply | StreamReply, subject: Subject) -> None:
-    """Raise the violation of one requirement if an answer breaks it.
-
-    Raises:
-        Blocked: something that the requirement speaks of should be there and is missing.
-    """
+    """Raise the violation of one requirement if an answer breaks it. Raises Blocked if its subject is missing."""
     found = dict(reversed([*subject.findings(reply.exchange)]))
     if requirement in found:
         raise found[requirement].seen_in(reply.exchange)

@@ -54,7 +54,7 @@ def uncounted() -> Iterator[None]:
 
 @contextmanager
 def resting_on(requirement: str) -> Iterator[None]:
-    """What is found here is a violation of another requirement, which the test at hand rests on."""
+    """Report a violation that is found here as one of another requirement, which the test rests on."""
     try:
         with uncounted():
             yield

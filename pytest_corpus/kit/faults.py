@@ -2,13 +2,14 @@
 
 from typing import Any
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.hooks.provider import Plan
 from pytest_corpus.kit.answer_cache import lasting
 from pytest_corpus.kit.calls import Calls
 from pytest_corpus.kit.outcomes import NotAssessed, Undecided
 
 MAX_PROVIDER_RETRIES = 20
-"""How often a planned fault strikes: more often than a sound adapter retries."""
+"""The number of times that a planned fault strikes: more often than a sound adapter retries."""
 
 
 class ProviderFaults:
@@ -28,11 +29,7 @@ class ProviderFaults:
         return provider.plan(kind, op, **options)
 
     def fired(self, plan: Plan) -> None:
-        """Go on, without it, only where a planned fault struck.
-
-        Raises:
-            NotAssessed: the adapter did not reach its provider under this op, or answered from a cache.
-        """
+        """Clear a planned fault. Raises NotAssessed if it did not strike."""
         self._calls.client.provider.clear()
         if not plan.fired:
             raise NotAssessed(f"the fault planned at {plan.op or 'the provider'} never fired")
@@ -52,7 +49,7 @@ class ProviderFaults:
         if name not in calls.shared.provider_ops:
             provider = calls.client.provider
             before = len(provider.arrivals)
-            with provider.paused():
+            with provider.paused(), inputs.apart(f"{own} reaches"):
                 reply = calls.invoke(name, calls.requests.distinct(name))
             arrived = tuple(dict.fromkeys(provider.arrivals[before:]))
             if arrived or lasting(reply.exchange):
@@ -65,11 +62,7 @@ class ProviderFaults:
         return own if own in ops and len(ops) > 1 else None
 
     def backed(self, *, streaming: bool) -> list[str]:
-        """The operations that work and reach the provider, the principal one first.
-
-        Raises:
-            NotAssessed: not even the principal one reaches it.
-        """
+        """The operations that work and reach the provider. Raises NotAssessed if not even the principal one does."""
         principal = self._calls.principal_stream if streaming else self._calls.principal
         self.provider_op(principal)
         found = [principal]

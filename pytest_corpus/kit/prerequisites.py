@@ -1,7 +1,8 @@
-"""What a test may rely on: operations that are offered and answer a plain request."""
+"""The operations that a test may rely on: they are offered and answer a plain request."""
 
 from collections.abc import Mapping
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import plain
 from pytest_corpus.kit.calls import Calls
@@ -25,13 +26,13 @@ class Prerequisites:
         """
         for name in names:
             if name not in self._calls.shared.obstacles:
-                with uncounted():
+                with uncounted(), inputs.apart(f"{self._calls.component}.{name} works"):
                     self._calls.shared.obstacles[name] = self.obstacle(name)
             if (obstacle := self._calls.shared.obstacles[name]) is not None:
                 raise obstacle
 
     def works(self, name: str) -> bool:
-        """Whether an operation is offered and works."""
+        """Return if an operation is offered and works."""
         try:
             self.require(name)
         except Undecided:
@@ -39,16 +40,16 @@ class Prerequisites:
         return True
 
     def claimed(self, name: str) -> bool | None:
-        """What capabilities say of an operation: offered, not offered, or nothing (None)."""
+        """The claim of capabilities about an operation: offered, not offered, or nothing (None)."""
         capability = self._calls.operation(name).capability
         return self._calls.capabilities.flag(capability) if capability else True
 
     def denies(self, name: str) -> bool:
-        """Whether capabilities say that an operation is not offered."""
+        """Return if capabilities say that an operation is not offered."""
         return self.claimed(name) is False
 
     def is_callable(self, name: str) -> bool:
-        """Whether an operation can be called and is not denied, working or not."""
+        """Return if an operation can be called and is not denied, working or not."""
         return not self.denies(name) and (
             not self._calls.operation(name).streaming or self._calls.client.streams(self._calls.component)
         )
@@ -63,11 +64,11 @@ class Prerequisites:
         ]
 
     def excuse(self, _name: str, _reply: Reply | StreamReply) -> Undecided | None:
-        """Why the answer to a plain request is not held against its operation; None if it is."""
+        """The reason not to hold the answer to a plain request against its operation; None if there is none."""
         return None
 
     def obstacle(self, name: str) -> Undecided | None:
-        """Why an operation cannot be relied on, by its capability and a plain request; None where it can."""
+        """The reason why an operation cannot be relied on, by its capability and a plain request; None if it can."""
         operation = self._calls.operation(name)
         claimed = self.claimed(name)
         if claimed is False:

@@ -1,4 +1,4 @@
-"""What came back, read leniently: one defect of an envelope must not hide what else it says."""
+"""Answers, read leniently: one defect of an envelope must not hide what else it says."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,14 +9,14 @@ from pytest_corpus.spec.errors import BY_CODE, TAXONOMY, code_of, is_a
 
 
 def looks_like_error(body: Any) -> bool:
-    """Whether an answer means to be an error envelope."""
+    """Return if an answer means to be an error envelope."""
     if not isinstance(body, dict):
         return False
     return body.get("ok") is False or ("error" in body and "result" not in body and "chunk" not in body)
 
 
 def looks_like_success(body: Any) -> bool:
-    """Whether an answer means to be a unary success envelope."""
+    """Return if an answer means to be a unary success envelope."""
     return isinstance(body, dict) and "result" in body and not looks_like_error(body)
 
 
@@ -125,7 +125,7 @@ class StreamReply(AnyReply):
 
     @property
     def finished(self) -> bool:
-        """Whether it came to a successful end."""
+        """True if it came to a successful end."""
         return not self.errors and any(chunk.get("is_final") is True for chunk in self.chunks)
 
     def __str__(self) -> str:

@@ -1,11 +1,10 @@
 """Requests: their parts, and those that tests ask a component for by purpose."""
 
-import secrets
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply
 
@@ -29,21 +28,21 @@ class Request:
 
 def canary(length: int = 14) -> str:
     """A random text that an adapter cannot produce by accident."""
-    return "".join(secrets.choice(CANARY_LETTERS) for _ in range(length))
+    return inputs.letters(CANARY_LETTERS, length)
 
 
 def new_trace() -> str:
     """A traceparent that was not sent before."""
-    return f"00-{secrets.token_hex(16)}-{secrets.token_hex(8)}-01"
+    return f"00-{inputs.hexadecimal(16)}-{inputs.hexadecimal(8)}-01"
 
 
 def in_ms(milliseconds: float) -> int:
     """An absolute deadline at that distance from now; negative: in the past."""
-    return int(time.time() * 1000 + milliseconds)
+    return int(inputs.wall_clock() * 1000 + milliseconds)
 
 
 class Requests:
-    """What each component builds in its `requests.py`. Operations go by their bare names."""
+    """The requests that each component builds in its `requests.py`. Operations go by their bare names."""
 
     def minimal(self, name: str) -> dict[str, Any]:
         """The arguments of the plainest valid request of an operation."""
@@ -86,9 +85,9 @@ class Requests:
         raise NotImplementedError
 
     def distinguishable(self) -> list[dict[str, Any]]:
-        """Envelopes of unary requests whose answers can be told apart by `fingerprint`."""
+        """Envelopes of unary requests with different answers, as `fingerprint` shows."""
         raise NotImplementedError
 
     def fingerprint(self, reply: Reply) -> Any:
-        """What tells the answer to one of `distinguishable` from the others."""
+        """The part of an answer that differs between the requests of `distinguishable`."""
         raise NotImplementedError

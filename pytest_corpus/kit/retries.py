@@ -7,11 +7,11 @@ gives up if it does not come back.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.usage.outages import Outages
@@ -32,13 +32,13 @@ FAMILIAR = 3
 """An operation that has given such answers of its own so often is asked again without a pause."""
 
 CALL_S, RUN_S = 30.0, 120.0
-"""How long the suite waits for a provider, in one call and in a run."""
+"""The seconds that the suite waits for a provider, in one call and in a run."""
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.25, 4.0
 """The pauses between two looks at a provider that is away double from the first to the second of these."""
 
 PROBE_S = 5.0
-"""How long a plain call may take that looks whether the provider is back."""
+"""The seconds that a plain call may take that checks if the provider is back."""
 
 ASKED_AT_MOST_S = 10.0
 """A call that fails as slowly as this is not made a third time."""
@@ -51,7 +51,7 @@ UNRELATED = ("capabilities", "health")
 
 
 def is_retryable(reply: Reply | StreamReply) -> bool:
-    """Whether an answer is an error of a class that a client may retry (ERRORS 4), and does not deny it."""
+    """Return if an answer is an error of a class that a client may retry (ERRORS 4), and does not deny it."""
     classes = [TAXONOMY[name] for name in reply.names]
     return bool(classes) and classes[0].retry == "yes" and reply.details.get("retryable") is not False
 
@@ -64,7 +64,7 @@ def hint_s(reply: Reply | StreamReply) -> float | None:
 
 
 def is_passing(exchange: Exchange) -> bool:
-    """Whether an answer, or an item in it, failed in a way that may pass, and no planned fault is the reason."""
+    """Return if an answer, or an item in it, failed in a way that may pass, and no planned fault is the reason."""
     if exchange.own or exchange.recalled:
         return False
     planned = {BY_KIND[kind].canonical for kind in exchange.faults}
@@ -122,7 +122,7 @@ class Retries:
         """
         if self._outages.lasting:
             raise Outage(self._outages.said)
-        begun = time.monotonic()
+        begun = inputs.monotonic()
         answer = attempt(0.0)
         if failing(answer) and not self.probing:
             return self._again(op, attempt, failing, answer, begun)
@@ -151,16 +151,16 @@ class Retries:
         answer: Answer,
         begun: float,
     ) -> Answer:
-        """Make the call again: at most twice, and once more if the provider was away meanwhile."""
+        """Make the call again: at most twice, and once more if the provider was unavailable in between."""
         made = [failing(answer)]
         self._outages.begin(begun)
         familiar = self._outages.own.get(op, 0) >= FAMILIAR
         for pause_s in PAUSES_S:
-            if time.monotonic() - begun > ASKED_AT_MOST_S or self._outages.never:
+            if inputs.monotonic() - begun > ASKED_AT_MOST_S or self._outages.never:
                 break
             if not self._calls.relieve(made[-1][0]) and not self._pause(made[-1], 0.0 if familiar else pause_s):
                 break
-            answer = attempt(time.monotonic() - begun)
+            answer = attempt(inputs.monotonic() - begun)
             if not (left := failing(answer)):
                 return self._interrupted(op, answer, made)
             made.append(left)
@@ -172,7 +172,7 @@ class Retries:
         if not self._await(op):
             self._own(op, made)
             return answer
-        answer = attempt(time.monotonic() - begun)
+        answer = attempt(inputs.monotonic() - begun)
         if left := failing(answer):
             made.append(left)
             self._own(op, made)
@@ -189,13 +189,13 @@ class Retries:
         pause_s = usual_s if asked_s is None else asked_s
         if pause_s > min(CALL_S, RUN_S - self._outages.waited_s):
             return False
-        time.sleep(pause_s)
+        inputs.sleep(pause_s)
         if asked_s is not None:
             self._outages.waited_s += pause_s
         return True
 
     def _interrupted(self, op: str, answer: Answer, made: list[list[Reply | StreamReply]]) -> Answer:
-        """Note that the provider failed meanwhile; what it answered then is no longer part of the test."""
+        """Note an outage of the provider; the answers from that time are no longer part of the test."""
         self._outages.interruptions += 1
         self._drop(reply.exchange for replies in made for reply in replies)
         self._note(op, answer)
@@ -228,7 +228,7 @@ class Retries:
         return [row.name for row in reading if self._calls.prerequisites.is_callable(row.name)]
 
     def _works(self, op: str) -> bool:
-        """Whether a plain call works while this one does not, here or on the instance that most tests speak to."""
+        """Return if a plain call works while this one does not, here or on the instance of most tests."""
         places = {id(place.client): place for place in (self._calls, self._calls.main)}
         return any(_answers(place, probe) for place in places.values() for probe in self._probes(op))
 
@@ -239,7 +239,7 @@ class Retries:
             Outage: the provider did not come back.
         """
         for pause_s in self._pauses():
-            time.sleep(pause_s)
+            inputs.sleep(pause_s)
             self._outages.waited_s += pause_s
             if any(_answers(self._calls.main, probe) for probe in self._probes(op)):
                 return True
@@ -253,7 +253,7 @@ class Retries:
     def _pauses(self) -> Iterator[float]:
         """Growing pauses, as long as there is time to wait in this call and this run."""
         pause_s, begun = FIRST_WAIT_S, self._outages.began
-        while time.monotonic() + pause_s < begun + CALL_S and self._outages.waited_s + pause_s < RUN_S:
+        while inputs.monotonic() + pause_s < begun + CALL_S and self._outages.waited_s + pause_s < RUN_S:
             yield pause_s
             pause_s = min(2 * pause_s, LONGEST_WAIT_S)
 

@@ -45,12 +45,12 @@ class BasicRequirement:
     without: frozenset[str] = frozenset()
 
     def explains(self, done: frozenset[str]) -> bool:
-        """Whether a test that did this rests on it."""
+        """Return if a test that did this rests on it."""
         return self.needs <= done and not self.without & done
 
 
 class RootCauses(Generic[Own]):
-    """What explains the violations of a component; found out when the first one turns up, once a run."""
+    """The root causes of a component's violations, searched for once a run when the first violation is found."""
 
     def __init__(self, subject: Own) -> None:
         self.subject = subject
@@ -73,11 +73,11 @@ class RootCauses(Generic[Own]):
             )
 
     def failing_basics(self) -> Iterator[BasicRequirement]:
-        """The plain sentences that do not hold; none where that cannot be told."""
+        """The plain requirements that are broken; none if that is unknown."""
         yield from ()
 
     def _consequence_of_failing(self, requirement: str, violation: Violation) -> Blocked | None:
-        """Whether a violation may be the consequence of a plain sentence that does not hold."""
+        """The plain requirement that is broken, if a violation may be its consequence."""
         done = frozenset(self.subject.shared.actions.done)
         if isinstance(violation, Accepted) or not done:
             return None
@@ -90,7 +90,7 @@ class RootCauses(Generic[Own]):
         return None
 
     def _wrongly_refused(self, requirement: str, violation: Violation) -> Blocked | None:
-        """Whether a violation is the wrong class of the plainest bad requests in another place."""
+        """The root cause, if a violation is the wrong class of the plainest bad requests in another place."""
         if not isinstance(violation, Misclassified) or not any(is_a(name, "BadRequest") for name in violation.wanted):
             return None
         for found in self._once(self._find_wrong_class):
@@ -110,7 +110,7 @@ class RootCauses(Generic[Own]):
         yield WrongErrorClass(NO_ARGUMENTS if bare.names == names else subject.checked, names)
 
     def _wrongly_accepted(self, requirement: str, violation: Violation) -> Blocked | None:
-        """Whether a bad request was accepted, as the plainest ones are."""
+        """The root cause, if a bad request was accepted as the plainest ones are."""
         if not isinstance(violation, Accepted) or requirement == NO_ARGUMENTS:
             return None
         if any(is_a(name, family) for name in violation.wanted for family in self._once(self._find_never_refused)):
@@ -118,7 +118,7 @@ class RootCauses(Generic[Own]):
         return None
 
     def _find_never_refused(self) -> Iterator[str]:
-        """The classes of errors that are never answered, by `args` that is no object and wrong arguments anywhere."""
+        """The classes of errors that are never answered, by `args` of another type and wrong arguments anywhere."""
         subject = self.subject
         plain = subject.envelope(subject.principal)
         names = [name for name in subject.operations(streaming=False) if subject.requests.wrong_types(name)]

@@ -2,7 +2,6 @@
 
 from collections.abc import Hashable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from itertools import count
 from typing import Any, ClassVar
 
 from pytest_corpus.adapter.exchange import Exchange
@@ -16,8 +15,6 @@ MAX_NAMESPACES = 10
 
 MIN_NAMESPACES = 3
 """The number of namespaces that a worker needs: tests compare as many."""
-
-_NUMBERS = count(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +88,3 @@ class Shared:
             if each.name in self.learnt:
                 empty = each.default if each.default_factory is MISSING else each.default_factory()
                 setattr(self, each.name, empty)
-
-    def number(self) -> int:
-        """A number that is unique in the process: the adapters of a run may share a provider."""
-        return next(_NUMBERS)

@@ -1,7 +1,6 @@
 """The subject of the tests as the run sees it, and the conditions under which a test runs."""
 
 from collections.abc import Iterator, Sequence
-from typing import Protocol
 
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.exchange import Exchange
@@ -9,6 +8,7 @@ from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.adapter.usage.outages import Outages
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.spec.requirements import HOOKS, LOGS, Requirement
+from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.spec.transports import TRANSPORT_GROUPS
 from pytest_corpus.verdict.ledger import LACKING
 
@@ -18,62 +18,65 @@ FOUNDATIONS = ("COM-WIRE-1", "COM-WIRE-2", "COM-WIRE-3", CAPABILITIES)
 """Requirements that can be decided although capabilities do not answer, besides those of transports."""
 
 
-class Target(Protocol):
-    """What every test begins and ends with."""
+class Target:
+    """The subject of the tests, as every test begins and ends with it; by default it calls and writes nothing.
+
+    Attributes:
+        editions: the schema editions that everything that was successful in the current test is valid under.
+    """
+
+    editions: set[str]
 
     @property
     def clients(self) -> Sequence[AdapterClient]:
         """Every instance of an adapter that the current test speaks to."""
+        return ()
 
     @property
     def calls(self) -> int:
-        """How often the adapter was called so far, in all tests."""
-
-    editions: set[str]
-    """The schema editions that everything that was successful in the current test is valid under."""
+        """The number of calls of the adapter so far, in all tests."""
+        return 0
 
     @property
     def outages(self) -> Outages:
-        """When the provider behind the adapter was away."""
+        """The outages of the provider behind the adapter."""
+        return Outages()
 
     @property
     def disturbances(self) -> int:
-        """How often something failed for a reason that may pass: in all tests, and in answers of the current one."""
+        """The number of failures that may pass: in all tests, and in answers of the current one."""
+        return 0
 
     @property
     def settle_s(self) -> float | None:
-        """The seconds after which a write shows (R46); None where nothing that was written was looked at."""
+        """The seconds after which a write shows (R46); None if nothing that was written was read."""
+        return None
 
     @property
     def missed_s(self) -> float:
-        """How many seconds a plain write was looked for that did not show at all; 0 where all of them showed."""
+        """The seconds for which the suite waited for a plain write that did not show at all."""
+        return 0.0
 
     def gate(self, requirement: Requirement) -> None:
-        """Go on only where what a requirement needs is there.
-
-        Raises:
-            Undecided: it is not.
-        """
+        """Go on only if everything that a requirement needs is there. Raises Undecided if it is not."""
 
     def audit(self) -> Iterator[tuple[str, Violation, Exchange]]:
-        """What everything that was exchanged in the current test breaks, whatever it was asked for."""
+        """The violations in everything that was exchanged in the current test, whatever it was asked for."""
+        yield from ()
 
-    def begin(self, *, unlearn: bool = False) -> None:
-        """Forget what the test before did; `unlearn`: also what was found out of the adapter."""
+    def begin(self, *, unlearn: bool = False) -> None:  # noqa: ARG002 - nothing is learnt here
+        """Forget the test before; `unlearn`: also what was found out of the adapter."""
+        self.editions = set(EDITIONS)
 
     def close_fresh(self) -> None:
         """Close what was opened for the current test alone."""
 
     def tidy(self) -> None:
-        """Remove what the tests left behind."""
+        """Remove what the tests left in the adapter's store; called once, before the adapter is closed."""
 
 
 def require_transport(requirement: Requirement, client: AdapterClient) -> None:
-    """Go on only if the adapter is reached over a transport that the requirement speaks of.
-
-    Raises:
-        NotApplicable: it is called in this process, or reached over another one.
-    """
+    """Raise NotApplicable if the adapter is not reached over a transport that the requirement speaks of."""
     wanted = [need for need in requirement.needs if need in TRANSPORT_GROUPS]
     if wanted and client.remote is None:
         raise NotApplicable("the adapter is called in this process, not over a transport")

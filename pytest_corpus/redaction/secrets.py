@@ -8,12 +8,8 @@ from typing import Any, Final
 from pytest_corpus.redaction.values import CREDENTIAL, VOCABULARY, cut, printable, redacted, type_name
 
 STARS: Final = "***"
-
-GRAM: Final = 8
-"""So many characters of a secret in a row are as good as the whole of it (R21)."""
-
-SHORTEST: Final = 4
-"""A shorter value of an environment variable would mask half of every text."""
+GRAM: Final = 8  # a run of this many characters gives a secret away (R21)
+SHORTEST: Final = 4  # a shorter value of an environment variable would mask half of every text
 
 _SECRET_NAME: Final = re.compile(
     r"(?!(?:OLD)?PWD$)(?=.*(?:key|token|secret|passw|passphrase|pwd|credential))", re.IGNORECASE

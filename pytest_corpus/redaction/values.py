@@ -17,8 +17,7 @@ from pytest_corpus.spec.operations import OPERATIONS
 from pytest_corpus.spec.user_content import LISTS, OBJECTS, TEXTS, VECTORS
 from pytest_corpus.spec.words import FINISH_REASONS, HEALTH_STATES, STREAM_OUTCOME, STREAMING_CODE, SUCCESS_CODES
 
-_WRITTEN_FREELY: Final = OBJECTS | TEXTS | VECTORS
-"""Keys at and below which anything may stand that a user wrote."""
+_WRITTEN_FREELY: Final = OBJECTS | TEXTS | VECTORS  # keys at and below which anything may stand that a user wrote
 
 _SECRET_KEY: Final = re.compile(
     r"secret|passw|authori[sz]|credential|cookie|bearer|signature|private|session|tenant|"

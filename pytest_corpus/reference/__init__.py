@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 # The folders, before the factories of the same names: a folder that is imported later would take the name.
@@ -13,51 +15,33 @@ import pytest_corpus.reference.embedding
 import pytest_corpus.reference.graph
 import pytest_corpus.reference.llm
 import pytest_corpus.reference.vector  # noqa: F401
+from pytest_corpus.spec.components import ROWS
 
 if TYPE_CHECKING:
-    from pytest_corpus.reference.embedding.adapter import ReferenceEmbedding
     from pytest_corpus.reference.foundation import Provider, ReferenceAdapter
-    from pytest_corpus.reference.graph.adapter import ReferenceGraph
-    from pytest_corpus.reference.llm.adapter import ReferenceLLM
     from pytest_corpus.reference.request_builders import ReferenceClient
     from pytest_corpus.reference.telemetry import MetricsSink
-    from pytest_corpus.reference.vector.adapter import ReferenceVector
 
 __all__ = ["all", "client", "embedding", "graph", "llm", "vector"]
 
 
-def llm(metrics: MetricsSink | None = None, provider: Provider | None = None) -> ReferenceLLM:
-    """The reference adapter for LLMs, a wire handler (SPECIFICATION 8)."""
-    from pytest_corpus.reference.llm.adapter import ReferenceLLM
+def _factory(component: str, title: str) -> Callable[..., ReferenceAdapter]:
+    """The factory of a component's reference adapter, a wire handler."""
 
-    return ReferenceLLM(metrics=metrics, provider=provider)
+    def factory(metrics: MetricsSink | None = None, provider: Provider | None = None) -> ReferenceAdapter:
+        made: type[ReferenceAdapter] = getattr(import_module(f"{__name__}.{component}.adapter"), f"Reference{title}")
+        return made(metrics=metrics, provider=provider)
 
-
-def vector(metrics: MetricsSink | None = None, provider: Provider | None = None) -> ReferenceVector:
-    """The reference adapter for vectors, a wire handler (SPECIFICATION 9)."""
-    from pytest_corpus.reference.vector.adapter import ReferenceVector
-
-    return ReferenceVector(metrics=metrics, provider=provider)
+    return factory
 
 
-def embedding(metrics: MetricsSink | None = None, provider: Provider | None = None) -> ReferenceEmbedding:
-    """The reference adapter for embeddings, a wire handler (SPECIFICATION 10)."""
-    from pytest_corpus.reference.embedding.adapter import ReferenceEmbedding
-
-    return ReferenceEmbedding(metrics=metrics, provider=provider)
-
-
-def graph(metrics: MetricsSink | None = None, provider: Provider | None = None) -> ReferenceGraph:
-    """The reference adapter for graphs, a wire handler (SPECIFICATION 7)."""
-    from pytest_corpus.reference.graph.adapter import ReferenceGraph
-
-    return ReferenceGraph(metrics=metrics, provider=provider)
+_FACTORIES = {row.name: _factory(row.name, row.title) for row in ROWS}
+llm, vector, embedding, graph = (_FACTORIES[name] for name in ("llm", "vector", "embedding", "graph"))
 
 
 def all(metrics: MetricsSink | None = None, provider: Provider | None = None) -> dict[str, ReferenceAdapter]:  # noqa: A001
     """The reference adapters of all components, by component."""
-    factories = {"llm": llm, "vector": vector, "embedding": embedding, "graph": graph}
-    return {component: factory(metrics, provider) for component, factory in factories.items()}
+    return {component: factory(metrics, provider) for component, factory in _FACTORIES.items()}
 
 
 def client() -> ReferenceClient:

@@ -175,8 +175,8 @@ class ReferenceAdapter(Admission, FaultMapping, Telemetry):
 
     def handed_on(self, call: Call) -> dict[str, Any]:
         """The part of the context that the provider gets: the trace and the deadline (SPECIFICATION 6.1, 11.3)."""
-        told = {"traceparent": call.traceparent, "deadline_ms": call.deadline_ms}
-        return {name: value for name, value in told.items() if value is not None}
+        given = {"traceparent": call.traceparent, "deadline_ms": call.deadline_ms}
+        return {name: value for name, value in given.items() if value is not None}
 
     async def capabilities(self, call: Call) -> dict[str, Any]:  # noqa: ARG002 - has the shape of all operations
         """The facts that every component states (SPECIFICATION 6.2), to be extended with its own facts."""

@@ -32,8 +32,7 @@ BADGES = tuple(suffix for suffix, module in FORMATS.items() if module.startswith
 MATRIX_FORMATS: Mapping[str, str] = {".html": "html.matrix", ".md": "markdown.matrix", ".json": "matrix"}
 """The module that renders each format of a matrix (`matrix.build`)."""
 
-JUNIT = ".junit.xml"
-"""The suffix of pytest's own JUnit file, which pytest writes itself."""
+JUNIT = ".junit.xml"  # the suffix of pytest's own JUnit file, which pytest writes itself
 
 
 def suffix_of(name: str, known: Mapping[str, str] | tuple[str, ...] = FORMATS) -> str | None:

@@ -20,17 +20,12 @@ from pytest_corpus.verdict.ledger import WORSE, Ledger, TestRecord, left_behind,
 from pytest_corpus.verdict.shards import Shard
 from pytest_corpus.verdict.verdict import STATUSES, ComponentVerdict, Status, Verdict
 
-FORMAT = "1.0"
-"""The version of the report's own shape."""
-
-SHORT = 80
-"""No text that an adapter states in its capabilities is longer in a report."""
-
+FORMAT = "1.0"  # the version of the report's own shape
+SHORT = 80  # no text that an adapter states in its capabilities is longer in a report
 INTERNAL_REPORT_DIR = "CORPUS_INTERNAL_REPORT_DIR"
 """The environment variable that names a folder; a run does not mention the reports that it writes there."""
 
-EXACT = 2**53
-"""The largest integer that every reader of JSON keeps exactly (RFC 8259, 6)."""
+EXACT = 2**53  # the largest integer that every reader of JSON keeps exactly (RFC 8259, 6)
 
 
 @dataclass(frozen=True, slots=True)

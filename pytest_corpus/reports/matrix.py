@@ -102,8 +102,7 @@ def _totals(document: Document) -> dict[str, dict[str, int]]:
     return {level: dict(numbers) for level, numbers in sorted(found.items())}
 
 
-SAID = ("reason", "keyword", "blocked_by", "findings")
-"""The keys that a cell repeats from the entry of its report."""
+SAID = ("reason", "keyword", "blocked_by", "findings")  # the keys that a cell repeats from the entry of its report
 
 
 def _cell(entry: Mapping[str, Any]) -> dict[str, Any] | None:

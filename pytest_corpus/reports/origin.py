@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
-GIT_PATIENCE_S = 2.0
-"""The time limit of git, in seconds."""
-
+GIT_PATIENCE_S = 2.0  # the time limit of git, in seconds
 _COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _PLAIN = re.compile(r"[A-Za-z0-9_.#:/+-]{1,80}")
 

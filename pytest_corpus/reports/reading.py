@@ -10,8 +10,7 @@ from pytest_corpus import resources
 from pytest_corpus.redaction.values import cut, printable
 from pytest_corpus.reports.json_report import FORMAT
 
-LARGEST = 64 * 2**20
-"""No report is larger, in bytes."""
+LARGEST = 64 * 2**20  # no report is larger, in bytes
 
 
 class ReportError(Exception):

@@ -75,8 +75,7 @@ def fix_first(verdict: Verdict) -> list[Line]:
     return [line._replace(text=printable(line.text)) for line in lines]
 
 
-FIX_FIRST = 8
-"""The most lines of the list of what to fix first, its head included."""
+FIX_FIRST = 8  # the most lines of the list of what to fix first, its head included
 
 
 def _component(part: ComponentVerdict, verdict: Verdict, detail: Detail) -> Iterator[Line]:
@@ -164,8 +163,7 @@ def _by_reason(statuses: Sequence[Status]) -> Iterator[str]:
         yield f"{', '.join(ids) if len(ids) <= LISTED else count(len(ids), 'requirement')}: {reason}"
 
 
-LISTED = 40
-"""More requirements than this that one reason leaves open are counted and not listed."""
+LISTED = 40  # more requirements than this that one reason leaves open are counted and not listed
 
 
 def _runs(status: Status) -> str:

@@ -5,9 +5,7 @@ from collections import defaultdict
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-MAX_IDLE = 32
-"""So many connections to one address are kept open while nothing is posted."""
-
+MAX_IDLE = 32  # the most idle connections kept open to one address
 CONNECT_S = 5.0
 
 

@@ -9,9 +9,7 @@ from pytest_corpus.serving.service import Service
 from pytest_corpus.spec.transports import HOOKS_VARIABLE
 
 MAX_LINE_BYTES = 64 * 2**20
-
-BLOCKING = 32 * 2**10
-"""A longer message may not fit into a pipe, so it is written beside the loop."""
+BLOCKING = 32 * 2**10  # a longer message may not fit into a pipe, so a thread writes it
 
 
 class LineTooLong(Exception):

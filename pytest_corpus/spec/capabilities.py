@@ -4,6 +4,7 @@ A fact is looked for under each of its keys, at the top of the document and insi
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -48,34 +49,30 @@ class Fact:
 
 
 def _flag(name: str, *components: str, also: tuple[str, ...] = ()) -> Fact:
-    return Fact(name, "flag", (name, *also), components) if components else Fact(name, "flag", (name, *also))
+    return Fact(name, "flag", (name, *also), components or COMPONENTS)
+
+
+def _flags(component: str, names: str) -> Iterator[Fact]:
+    return (_flag(name, component) for name in names.split())
 
 
 FACTS = (
-    Fact("server", "text", ("server",)),
-    Fact("version", "text", ("version",)),
-    Fact("protocol", "text", ("protocol",)),
+    *(Fact(name, "text", (name,)) for name in REQUIRED),
     _flag("supports_deadline"),
     _flag("supports_multi_tenant"),
     _flag("idempotent_writes"),
     _flag("supports_caching", "llm", "vector", "embedding", "graph"),
     _flag("supports_streaming", "llm", "embedding"),
     _flag("supports_streaming", "graph", also=("supports_stream_query",)),
-    _flag("supports_roles", "llm"),
-    _flag("supports_system_message", "llm"),
-    _flag("supports_json_output", "llm"),
-    _flag("supports_tools", "llm"),
-    _flag("supports_parallel_tool_calls", "llm"),
-    _flag("supports_tool_choice", "llm"),
-    _flag("supports_count_tokens", "llm"),
+    *_flags("llm", "supports_roles supports_system_message supports_json_output supports_tools"),
+    *_flags("llm", "supports_parallel_tool_calls supports_tool_choice supports_count_tokens"),
     Fact("max_context_length", "limit", ("max_context_length",), ("llm",)),
     Fact("max_tool_calls_per_turn", "limit", ("max_tool_calls_per_turn",), ("llm",)),
     Fact("models", "names", ("supported_models",), ("llm", "embedding")),
     _flag("supports_namespaces", "vector", "graph"),
     _flag("supports_index_management", "vector"),
     _flag("supports_filters", "vector", also=("supports_metadata_filtering",)),
-    _flag("supports_batch_operations", "vector"),
-    _flag("supports_batch_queries", "vector"),
+    *_flags("vector", "supports_batch_operations supports_batch_queries"),
     _flag("supports_pagination", "vector", "graph"),
     Fact("metrics", "names", ("supported_metrics",), ("vector",)),
     Fact("dimension", "limit", ("dimension",), ("vector",)),
@@ -84,11 +81,8 @@ FACTS = (
     Fact("max_top_k", "limit", ("max_top_k",), ("vector",)),
     Fact("max_filter_terms", "limit", ("max_filter_terms",), ("vector",)),
     Fact("max_text_length", "limit", ("max_text_length",), ("vector", "embedding")),
-    _flag("supports_normalization", "embedding"),
-    _flag("normalizes_at_source", "embedding"),
-    _flag("supports_truncation", "embedding"),
-    _flag("supports_token_counting", "embedding"),
-    _flag("supports_batch_embedding", "embedding"),
+    *_flags("embedding", "supports_normalization normalizes_at_source supports_truncation"),
+    *_flags("embedding", "supports_token_counting supports_batch_embedding"),
     Fact("dialects", "names", ("dialects", "supported_query_dialects"), ("graph",)),
     _flag("supports_property_filters", "graph"),
     _flag("supports_bulk_ops", "graph", also=("supports_bulk_vertices",)),

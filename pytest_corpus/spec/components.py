@@ -21,54 +21,28 @@ class Component:
     chapters: tuple[str, ...]
 
 
-def _component(name: str, title: str, prefix: str, chapters: str) -> Component:
-    return Component(name, title, prefix, tuple(chapters.split()))
+_TABLE = """
+llm LLM LLM
+    wire_handler complete_basic streaming_semantics count_tokens_consistency sampling_params_validation
+    message_validation capabilities_shape health_report context_siem deadline_enforcement error_mapping_retryable
+vector Vector VEC
+    wire_handler capabilities_shape namespace_operations upsert_basic query_basic query_basic_scores
+    dimension_validation filtering_semantics delete_operations batch_size_limits health_report context_siem
+    context_siem_tenants deadline_enforcement error_mapping_retryable
+embedding Embedding EMB
+    wire_handler embed_basic embed_batch_basic normalization_semantics truncation_and_text_length
+    count_tokens_behavior capabilities_shape health_report context_siem deadline_enforcement
+    error_mapping_retryable cache_and_batch_fallback
+graph Graph GRA
+    wire_handler capabilities_shape crud_basic crud_basic_edges crud_basic_deletes crud_basic_isolation
+    crud_basic_replays query_basic query_basic_traversals streaming_semantics
+    dialect_validation batch_operations batch_operations_pages schema_operations
+    health_report context_siem deadline_enforcement error_mapping_retryable
+"""
 
-
-ROWS = (
-    _component(
-        "llm",
-        "LLM",
-        "LLM",
-        """
-        wire_handler complete_basic streaming_semantics count_tokens_consistency
-        sampling_params_validation message_validation capabilities_shape health_report context_siem
-        deadline_enforcement error_mapping_retryable
-        """,
-    ),
-    _component(
-        "vector",
-        "Vector",
-        "VEC",
-        """
-        wire_handler capabilities_shape namespace_operations upsert_basic query_basic
-        query_basic_scores dimension_validation filtering_semantics delete_operations
-        batch_size_limits health_report context_siem context_siem_tenants
-        deadline_enforcement error_mapping_retryable
-        """,
-    ),
-    _component(
-        "embedding",
-        "Embedding",
-        "EMB",
-        """
-        wire_handler embed_basic embed_batch_basic normalization_semantics
-        truncation_and_text_length count_tokens_behavior capabilities_shape health_report
-        context_siem deadline_enforcement error_mapping_retryable cache_and_batch_fallback
-        """,
-    ),
-    _component(
-        "graph",
-        "Graph",
-        "GRA",
-        """
-        wire_handler capabilities_shape crud_basic crud_basic_edges crud_basic_deletes
-        crud_basic_isolation crud_basic_replays query_basic
-        query_basic_traversals streaming_semantics dialect_validation batch_operations
-        batch_operations_pages schema_operations health_report
-        context_siem deadline_enforcement error_mapping_retryable
-        """,
-    ),
+ROWS = tuple(
+    Component(name, title, prefix, tuple(chapters))
+    for name, title, prefix, *chapters in map(str.split, _TABLE.replace("\n    ", " ").strip().splitlines())
 )
 """Every component, in the order of reports."""
 

@@ -117,35 +117,27 @@ def _steps(has: str, then: str = "") -> tuple[str, ...]:
     )
 
 
+def _nodes(key: str, value: str) -> tuple[str, ...]:
+    plain, labelled = f"g.V().has('{key}', {value})", f"g.V().has('{NODE_LABEL}', '{key}', {value})"
+    ends = (".values('corpus_value')", ".valueMap()", "")
+    return (*_steps(f"has('{key}', {value})"), f"{labelled}{ends[0]}", *(f"{plain}{end}" for end in ends))
+
+
+def _along(step: str) -> tuple[str, ...]:
+    """The ends of a step along the edges of the wanted node."""
+    way = f".{step}('{EDGE_LABEL}')"
+    return (*_steps(_KEY, way), f"g.V().{_KEY}{way}.values('corpus_value')", f"g.V().{_KEY}{way}")
+
+
 _KEY = "has('corpus_key', wanted)"
 
 _GREMLIN: Mapping[str, tuple[str, ...]] = {
-    "find": (
-        *_steps(_KEY),
-        f"g.V().has('{NODE_LABEL}', 'corpus_key', wanted).values('corpus_value')",
-        "g.V().has('corpus_key', wanted).values('corpus_value')",
-        "g.V().has('corpus_key', wanted).valueMap()",
-        "g.V().has('corpus_key', wanted)",
-    ),
-    "group": (
-        *_steps("has('corpus_group', group)"),
-        f"g.V().has('{NODE_LABEL}', 'corpus_group', group).values('corpus_value')",
-        "g.V().has('corpus_group', group).values('corpus_value')",
-        "g.V().has('corpus_group', group).valueMap()",
-        "g.V().has('corpus_group', group)",
-    ),
-    "typed": (*_steps(f"{_KEY}.has('corpus_rank', rank)"), "g.V().has('corpus_key', wanted).has('corpus_rank', rank)"),
+    "find": _nodes("corpus_key", "wanted"),
+    "group": _nodes("corpus_group", "group"),
+    "typed": (*_steps(f"{_KEY}.has('corpus_rank', rank)"), f"g.V().{_KEY}.has('corpus_rank', rank)"),
     "ordered": _steps("has('corpus_group', group)", ".order().by('corpus_rank')"),
-    "links": (
-        *_steps(_KEY, f".out('{EDGE_LABEL}')"),
-        f"g.V().has('corpus_key', wanted).out('{EDGE_LABEL}').values('corpus_value')",
-        f"g.V().has('corpus_key', wanted).out('{EDGE_LABEL}')",
-    ),
-    "link_values": (
-        *_steps(_KEY, f".outE('{EDGE_LABEL}')"),
-        f"g.V().has('corpus_key', wanted).outE('{EDGE_LABEL}').values('corpus_value')",
-        f"g.V().has('corpus_key', wanted).outE('{EDGE_LABEL}')",
-    ),
+    "links": _along("out"),
+    "link_values": _along("outE"),
     "paths": (f"g.V().{_KEY}.out('{EDGE_LABEL}').path()",),
     "literal": (
         *_steps("has('corpus_key', '{literal}')"),

@@ -61,7 +61,6 @@ def _of(op: str, kind: str, stem: str = "") -> Golden:
 
 
 def _exchange(op: str, stem: str = "") -> tuple[Golden, Golden]:
-    """The request and the success golden of one operation."""
     return _of(op, "request", stem and f"{stem}_request"), _of(op, "success", stem and f"{stem}_success")
 
 
@@ -71,7 +70,6 @@ def _exchanges(component: str, names: str) -> Iterator[Golden]:
 
 
 def _error(stem: str) -> Golden:
-    """The golden of one error envelope."""
     component = stem.partition("_")[0]
     return Golden(f"{component}/{stem}.json", f"{component}.envelope.error", also=("common.envelope.error",))
 

@@ -47,11 +47,7 @@ class SchemaFile:
         return EDITIONS[EDITIONS.index(self.own[0]) :]
 
     def file(self, edition: str = LATEST) -> str:
-        """The file that holds the schema in an edition, relative to ``schemas/``.
-
-        Raises:
-            LookupError: the edition does not know the schema.
-        """
+        """The file of the schema in an edition, relative to ``schemas/``. Raises LookupError if that has none."""
         if edition not in self.editions:
             raise LookupError(f"edition {edition} has no schema {self.name}")
         newest = [own for own in self.own if EDITIONS.index(own) <= EDITIONS.index(edition)][-1]

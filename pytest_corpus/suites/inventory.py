@@ -1,4 +1,4 @@
-"""The tests that this version carries, told from the marks of the suites without collecting them."""
+"""The tests that this version carries, read from the marks in the suites without collecting them."""
 
 import importlib
 import inspect
@@ -96,7 +96,7 @@ def _cases(mark: pytest.Mark) -> list[_Case]:
 
 
 def _shown(value: Any, namer: Any, otherwise: str) -> str:
-    """What pytest makes of a value in the name of a test."""
+    """The text by which pytest names a value in the name of a test."""
     said = namer(value) if namer else None
     value = value if said is None else said
     if value is None or isinstance(value, str | bool | int | float):

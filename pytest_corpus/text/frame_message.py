@@ -3,8 +3,7 @@
 So small a message needs no generated code, and no library of protocol buffers.
 """
 
-_JSON = b"\x0a"
-"""The tag of field 1, of the type that has a length."""
+_JSON = b"\x0a"  # the tag of field 1, of the type that has a length
 
 
 def pack(json: bytes) -> bytes:

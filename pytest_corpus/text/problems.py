@@ -6,14 +6,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-MAX_DEPTH = 200
-"""Deeper instances are refused before Python's own recursion limit is reached."""
-
-TOO_DEEP = f"is nested deeper than {MAX_DEPTH} levels"
-"""The message of a problem of such an instance."""
-
-NO_JSON = "json"
-"""The `rule` of a problem that no schema states: the value is not JSON at all."""
+MAX_DEPTH = 200  # deeper instances are refused before Python's own recursion limit is reached
+TOO_DEEP = f"is nested deeper than {MAX_DEPTH} levels"  # the message of a problem of such an instance
+NO_JSON = "json"  # the `rule` of a problem that no schema states: the value is not JSON at all
 
 
 @dataclass(frozen=True, slots=True)

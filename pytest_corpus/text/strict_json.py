@@ -20,13 +20,9 @@ from pytest_corpus.text.problems import MAX_DEPTH, TOO_DEEP, dotted, json_proble
 _COLON = re.compile(rb"\\u003[aA]")
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
-_MAX_DIGITS = 308
-"""Every integer of this many digits is in the range of a double."""
-
+_MAX_DIGITS = 308  # every integer of this many digits is in the range of a double
 _LONG_NUMBER = b"0" * (_MAX_DIGITS + 1)
-_LONG_INTEGER = b"0" * 19
-"""So many digits an integer of 64 bits may have."""
-
+_LONG_INTEGER = b"0" * 19  # an integer of 64 bits may have this many digits
 _ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
 
 
@@ -119,8 +115,7 @@ def are_strict(documents: Sequence[bytes], values: list[Any]) -> bool:
     return _has_every_key(b" ".join(documents), written)
 
 
-_LEVELS_AROUND = 254 - MAX_DEPTH - 1
-"""Levels around a list of documents, for orjson writes 254 levels and refuses more."""
+_LEVELS_AROUND = 254 - MAX_DEPTH - 1  # levels around a list of documents, for orjson writes 254 levels and refuses more
 
 
 def _has_every_key(text: bytes, written: bytes) -> bool:

@@ -20,15 +20,10 @@ from typing import Any
 from pytest_corpus.spec.requirements import catalogue, nearest
 from pytest_corpus.text.atomic_write import write_atomically
 
-FILE = "corpus-deviations.toml"
-"""The default path of the file of deviations."""
-
+FILE = "corpus-deviations.toml"  # the default path of the file of deviations
 TABLE = "deviation"
-TODO = "TODO"
-"""The first word of a reason or plan that is still to be written; such an entry does not count."""
-
-GRACE = timedelta(days=90)
-"""The duration of a drafted deviation."""
+TODO = "TODO"  # the first word of a reason or plan that is still to be written; such an entry does not count
+GRACE = timedelta(days=90)  # the duration of a drafted deviation
 
 
 class DeviationError(Exception):

@@ -313,5 +313,4 @@ def left_behind(ledger: Ledger) -> list[str]:
     ]
 
 
-LISTED = 5
-"""The most names listed of what is left."""
+LISTED = 5  # the most names listed of what is left

@@ -7,9 +7,7 @@ from itertools import groupby
 
 from pytest_corpus.spec.components import COMPONENTS, WIRE
 
-MOST_SHARDS = 20
-"""The most shards of a suite."""
-
+MOST_SHARDS = 20  # the most shards of a suite
 _WRITTEN = re.compile(r"(?P<number>[0-9]{1,3})/(?P<of>[0-9]{1,3})")
 
 

@@ -105,30 +105,26 @@ def test_canaries_differ() -> None:
     assert len({probe.plan("auth").canary for _ in range(20)}) == 20
 
 
-def test_a_plan_of_an_op_strikes_that_op() -> None:
-    """Another op goes by; a plan without op strikes any."""
+@pytest.mark.parametrize(
+    ("plan", "options", "arrivals", "met"),
+    [
+        (("auth", "llm.stream"), {}, [("llm.complete", {}), ("llm.stream", {})], ["", "auth"]),
+        (("auth",), {}, [("anything.else", {})], ["auth"]),
+        (
+            *(("network", "llm.stream"), {"at_chunk": 1}),
+            [("llm.stream", {}), *(("llm.stream", {"chunk": chunk}) for chunk in range(3))],
+            ["", "", "network", ""],
+        ),
+        (("network", "llm.stream"), {}, [("llm.stream", {"chunk": 0}), ("llm.stream", {})], ["", "network"]),
+        (("unavailable",), {"times": 3}, [("llm.complete", {})] * 5, ["unavailable"] * 3 + ["", ""]),
+    ],
+    ids=["its op", "any op", "its chunk", "no chunk", "as often as planned"],
+)
+def test_a_plan_strikes_where_it_is_meant_to(plan: Any, options: Any, arrivals: Any, met: list[str]) -> None:
+    """The op and the chunk that it names, and no other; without an op any."""
     probe = ProviderProbe()
-    probe.plan("auth", "llm.stream")
-    assert [reach(probe, "llm.complete"), reach(probe, "llm.stream")] == ["", "auth"]
-    probe.plan("auth")
-    assert reach(probe, "anything.else") == "auth"
-
-
-def test_at_chunk() -> None:
-    """With `at_chunk` it strikes that chunk alone, without it the operation alone."""
-    probe = ProviderProbe()
-    probe.plan("network", "llm.stream", at_chunk=1)
-    arrivals = [reach(probe, "llm.stream", **facts) for facts in ({}, {"chunk": 0}, {"chunk": 1}, {"chunk": 2})]
-    assert arrivals == ["", "", "network", ""]
-    probe.plan("network", "llm.stream")
-    assert [reach(probe, "llm.stream", chunk=0), reach(probe, "llm.stream")] == ["", "network"]
-
-
-def test_times() -> None:
-    """It strikes as often as planned."""
-    probe = ProviderProbe()
-    probe.plan("unavailable", times=3)
-    assert [reach(probe) for _ in range(5)] == ["unavailable"] * 3 + ["", ""]
+    probe.plan(*plan, **options)
+    assert [reach(probe, op, **facts) for op, facts in arrivals] == met
 
 
 def test_slow_takes_its_time() -> None:
@@ -172,14 +168,14 @@ def test_every_logger_is_heard() -> None:
 
 
 def test_levels_stay_as_they_are() -> None:
-    """A debug record that nobody would see is not seen, unless asked for."""
+    """A debug record that nobody would see is not seen, unless asked for, and kept apart from the others."""
     logger = logging.getLogger("tests.debugging")
     before = logging.root.level
     with LogTap() as tap:
         logger.debug("hidden")
     with LogTap(debug=True) as deep:
         logger.debug("shown")
-    assert (tap.texts, deep.texts, logging.root.level) == ([], ["shown"], before)
+    assert (tap.debug_texts, deep.texts, deep.debug_texts, logging.root.level) == ([], [], ["shown"], before)
 
 
 def test_debug_is_taken_back_after_an_exception() -> None:
@@ -201,12 +197,3 @@ def test_extra_fields_and_exceptions_are_read() -> None:
     [text] = [text for text in tap.texts if "failed" in text]
     assert "in the exception" in text
     assert "in the extra" in text
-
-
-def test_a_record_that_cannot_be_formatted() -> None:
-    """A wrong format string is kept with its arguments, and raises nothing."""
-    alone = logging.getLogger("tests.wrong")
-    alone.propagate = False
-    with LogTap() as tap:
-        alone.warning("%d %d", "secret")
-    assert "secret" in tap.texts[0]

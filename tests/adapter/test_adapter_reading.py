@@ -2,6 +2,7 @@
 
 import json
 import math
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_corpus.adapter.calls import read_frame
-from pytest_corpus.adapter.exchange import non_finite
+from pytest_corpus.adapter.exchange import Exchange, non_finite
 from pytest_corpus.adapter.snapshot import NotJSON
 from pytest_corpus.spec.wire_format import BOM
 from pytest_corpus.text.problems import MAX_DEPTH
@@ -111,6 +112,26 @@ def test_a_lone_surrogate_is_left_to_the_schemas() -> None:
 def test_just_deep_enough() -> None:
     """The limit of nesting is that of every other reader of the suite."""
     assert read_frame(nested(MAX_DEPTH), 0.0).size == 2 * MAX_DEPTH
+
+
+def test_mappings_and_tuples_become_json() -> None:
+    """Any mapping is an object, any tuple an array."""
+    assert arrived(MappingProxyType({"a": (1, MappingProxyType({}))})).body == {"a": [1, {}]}
+
+
+def test_non_finite_paths() -> None:
+    """Every NaN and infinity is found with its path."""
+    value = {"a": [1.0, float("nan")], "b": {"c": float("-inf")}, "d": 2.0}
+    assert sorted(non_finite(value)) == ["a[1]", "b.c"]
+    assert list(non_finite(float("inf"))) == ["(root)"]
+
+
+@pytest.mark.parametrize(
+    ("request_", "op"), [({"op": "llm.health"}, "llm.health"), ({"op": 7}, ""), ([], ""), (None, "")]
+)
+def test_op_of_an_exchange(request_: Any, op: str) -> None:
+    """The operation of a request, whatever the request is."""
+    assert Exchange(request_, streaming=False).op == op
 
 
 def test_an_object_of_this_process_can_name_a_key_twice() -> None:

@@ -5,9 +5,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from cli_runs import called
 from samples import bundle, echo, write
-
-from pytest_corpus.cli import main
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "bundles"
 
@@ -18,84 +17,78 @@ def _alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def test_a_new_bundle_passes(capsys: pytest.CaptureFixture[str]) -> None:
-    """What init writes is sound and passes with mock."""
-    assert main(["bundle", "init", "qa"]) == 0
-    assert main(["bundle", "validate", "qa"]) == 0
-    assert main(["bundle", "run", "qa"]) == 0
-    out = capsys.readouterr().out
-    assert "qa: sound, 2 cases" in out
-    assert "qa (mock): passed; 2/2 cases passed" in out
-    assert main(["bundle", "init", "qa"]) == 2
+def test_a_new_bundle_passes() -> None:
+    """The bundle that init writes is sound and passes with mock."""
+    assert called("bundle", "init", "qa").code == 0
+    assert "qa: sound, 2 cases" in called("bundle", "validate", "qa").out
+    ended = called("bundle", "run", "qa")
+    assert (ended.code, "qa (mock): passed; 2/2 cases passed" in ended.out) == (0, True)
+    assert called("bundle", "init", "qa").code == 2
 
 
-def test_validate_tells_everything(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_validate_tells_everything(tmp_path: Path) -> None:
     """Every problem is a line; JSON for machines."""
     write(tmp_path / "b", {"bundle.yaml": "name: x\nprompt: y\n"})
-    assert main(["bundle", "validate", "b", "--format", "json"]) == 1
-    [found] = json.loads(capsys.readouterr().out)["bundles"]
-    assert len(found["problems"]) == 3
-    assert main(["bundle", "validate", "none"]) == 2
+    ended = called("bundle", "validate", "b", "--format", "json")
+    [found] = json.loads(ended.out)["bundles"]
+    assert (ended.code, len(found["problems"])) == (1, 3)
+    assert called("bundle", "validate", "none").code == 2
 
 
-def test_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_run(tmp_path: Path) -> None:
     """A bundle whose gate does not hold is exit code 1; at shape nothing of it is shown."""
     bundle(tmp_path / "b", [echo(0), {"id": "b", "input": {"q": "private"}}])
-    assert main(["bundle", "run", "b", "--evidence", "shape"]) == 1
-    out = capsys.readouterr().out
-    assert "error  b: the provider answers NotSupported" in out
-    assert "private" not in out
-    assert main(["bundle", "run", "b", "--format", "json", "--limit", "1"]) == 0
-    [section] = json.loads(capsys.readouterr().out)["bundles"]
+    ended = called("bundle", "run", "b", "--evidence", "shape")
+    assert (ended.code, "error  b: the provider answers NotSupported" in ended.out) == (1, True)
+    assert "private" not in ended.out
+    [section] = json.loads(called("bundle", "run", "b", "--format", "json", "--limit", "1").out)["bundles"]
     assert section["verdict"] == "not_judged"
 
 
 @pytest.mark.parametrize("name", ["123", "true", "null"])
 def test_a_new_bundle_may_have_any_name(name: str) -> None:
     """A folder whose name YAML reads as something else than text."""
-    assert main(["bundle", "init", name]) == 0
-    assert main(["bundle", "validate", name]) == 0
+    assert called("bundle", "init", name).code == 0
+    assert called("bundle", "validate", name).code == 0
 
 
-def test_validate_reads_the_script(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What is wrong with the script of mock is found as well."""
-    bundle(
-        tmp_path / "b", [echo(0)], "provider: {name: mock, script: s.jsonl}\n", s_jsonl='{"id": "x", "outputt": 1}\n'
-    )
-    assert main(["bundle", "validate", "b"]) == 1
-    assert "s.jsonl:1: unknown key 'outputt'; did you mean 'output'?" in capsys.readouterr().out
+def test_validate_reads_the_script(tmp_path: Path) -> None:
+    """A mistake in the script of mock is found as well."""
+    script = '{"id": "x", "outputt": 1}\n'
+    bundle(tmp_path / "b", [echo(0)], "provider: {name: mock, script: s.jsonl}\n", s_jsonl=script)
+    ended = called("bundle", "validate", "b")
+    assert (ended.code, "s.jsonl:1: unknown key 'outputt'; did you mean 'output'?" in ended.out) == (1, True)
 
 
-def test_a_part_that_fails_is_red(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_part_that_fails_is_red(tmp_path: Path) -> None:
     """With a limit the gate is not judged, and a failing case is an ordinary failure, as in pytest."""
     gate = "thresholds:\n  - {metric: pass_rate, operator: '>=', value: 0.5}\nprovider: {name: mock}\n"
     bundle(tmp_path / "b", [{"id": "b", "input": {"q": 1}}, echo(0), echo(1)], gate)
-    assert main(["bundle", "run", "b"]) == 0
-    assert main(["bundle", "run", "b", "--limit", "1"]) == 1
-    assert "not judged" in capsys.readouterr().out
+    assert called("bundle", "run", "b").code == 0
+    ended = called("bundle", "run", "b", "--limit", "1")
+    assert (ended.code, "not judged" in ended.out) == (1, True)
 
 
-def test_run_with_a_plugin(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_with_a_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Providers and scorers come from a module."""
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     bundle(tmp_path / "b", [echo(0)], "provider: {name: mine}\n")
-    (tmp_path / "own_provider.py").write_text(
-        "def pytest_corpus_bundle_providers(config):\n    return {'mine': lambda r: 'yes'}\n"
-    )
-    assert main(["bundle", "run", "b", "--plugin", "own_provider"]) == 0
-    assert main(["bundle", "run", "b"]) == 2
-    assert "the provider 'mine' is not known" in capsys.readouterr().err
+    hook = "def pytest_corpus_bundle_providers(config):\n    return {'mine': lambda r: 'yes'}\n"
+    (tmp_path / "own_provider.py").write_text(hook)
+    assert called("bundle", "run", "b", "--plugin", "own_provider").code == 0
+    ended = called("bundle", "run", "b")
+    assert (ended.code, "the provider 'mine' is not known" in ended.err) == (2, True)
 
 
-def test_run_with_the_reference_adapter(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_with_the_reference_adapter(tmp_path: Path) -> None:
     """An adapter answers for the provider corpus."""
     bundle(tmp_path / "b", [{"id": "one", "input": {"q": 1}}], "")
-    assert main(["bundle", "run", "b", "--adapter", "ref=pytest_corpus.reference:llm"]) == 0
-    assert "qa (corpus:ref): passed; 1/1 cases passed" in capsys.readouterr().out
+    ended = called("bundle", "run", "b", "--adapter", "ref=pytest_corpus.reference:llm")
+    assert (ended.code, "qa (corpus:ref): passed; 1/1 cases passed" in ended.out) == (0, True)
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.iterdir()))
 def test_the_examples(name: str) -> None:
     """The examples of the repository are sound and pass."""
-    assert main(["bundle", "validate", str(EXAMPLES / name)]) == 0
-    assert main(["bundle", "run", str(EXAMPLES / name), "--provider", "mock"]) == 0
+    assert called("bundle", "validate", EXAMPLES / name).code == 0
+    assert called("bundle", "run", EXAMPLES / name, "--provider", "mock").code == 0

@@ -19,7 +19,7 @@ from pytest_corpus.bundles.providers.registry import make
 from pytest_corpus.bundles.results import CaseResult
 from pytest_corpus.bundles.running.asking import Asking
 from pytest_corpus.bundles.running.pool import Pool
-from pytest_corpus.bundles.running.store import MemoryStore, SpentBudget
+from pytest_corpus.bundles.running.store import SpentBudget, Store
 
 GOOD = json.dumps({"answer": "x", "confidence": 0.9})
 
@@ -93,7 +93,7 @@ def asked(folder: Path, name: str, url: str, **changes: Any) -> list[CaseResult]
     choice = replace(found.provider, name=name, base_url=url)
     provider = make(choice, found.file, {}, None)
     asking = Asking(found, choice, provider, pause=lambda _: None)
-    pool = Pool(asking, found.cases, MemoryStore(1, SpentBudget()), 1)
+    pool = Pool(asking, found.cases, Store(1, SpentBudget()), 1)
     try:
         return [pool.result(case.id) for case in found.cases]
     finally:

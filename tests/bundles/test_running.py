@@ -23,7 +23,7 @@ from pytest_corpus.bundles.running.asking import Asking
 from pytest_corpus.bundles.running.cassettes import Cassettes, mode_of
 from pytest_corpus.bundles.running.pool import Pool
 from pytest_corpus.bundles.running.shared_store import SharedSpentBudget, SharedStore
-from pytest_corpus.bundles.running.store import MemoryStore, SpentBudget
+from pytest_corpus.bundles.running.store import SpentBudget, Store
 
 
 def asked(found: Bundle, answer: Callable[[CompletionRequest], Any] | None = None, **more: Any) -> list[CaseResult]:
@@ -35,7 +35,7 @@ def asked(found: Bundle, answer: Callable[[CompletionRequest], Any] | None = Non
 
 def results(asking: Asking) -> list[CaseResult]:
     found = asking.bundle
-    pool = Pool(asking, found.cases, MemoryStore(found.side_by_side, SpentBudget()), found.side_by_side)
+    pool = Pool(asking, found.cases, Store(found.side_by_side, SpentBudget()), found.side_by_side)
     return [pool.result(case.id) for case in found.cases]
 
 

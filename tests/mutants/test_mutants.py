@@ -20,6 +20,12 @@ MUTANTS = {mutant.name: mutant for mutant in mutants()}
 FIRST = {mutant.requirement: name for name, mutant in reversed(MUTANTS.items())}
 """One mutant of each requirement."""
 
+
+def with_requirement(name: str) -> str:
+    """The id of a mutant's tests, by which `-k` finds it: `LLM-STREAM-3-llm-NoTerminal`."""
+    return f"{MUTANTS[name].requirement}-{name}"
+
+
 IN_THE_WHOLE_SUITE = ("test_a_control_is_conformant", "test_mutant_in_the_whole_suite")
 
 FOUNDATIONS = "COM-WIRE-[123],COM-CAP-[12]"
@@ -114,7 +120,7 @@ def test_mutant(report: Report, laboratory: Laboratory, name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", MUTANTS)
+@pytest.mark.parametrize("name", MUTANTS, ids=with_requirement)
 def test_mutant_in_the_whole_suite(report: Report, name: str) -> None:
     """In the whole suite, too, every mutant violates its requirement, and at most three others."""
     assert_caught(MUTANTS[name], report)

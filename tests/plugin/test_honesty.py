@@ -70,9 +70,8 @@ class Logging(Wrapped):
 def test_logs_that_can_be_heard(project: Project) -> None:
     """An adapter in this process that logs what it is asked for is violated."""
     project.adapter(LOGGING)
-    run(project, "mine:Logging", "--corpus-requirement=COM-LEAK-[37]")
+    run(project, "mine:Logging", "--corpus-requirement=COM-LEAK-3")
     assert violated(project.report()) == {"COM-LEAK-3"}
-    assert violated(project.report(), "SHOULD") == {"COM-LEAK-7"}
 
 
 def test_logs_that_cannot_be_heard(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

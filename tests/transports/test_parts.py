@@ -2,22 +2,18 @@
 
 import json
 import math
-from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.adapter.opening.address import parse, shown, split_label
-from pytest_corpus.adapter.transports.frame_splitter import Events, Lines, Splitter
 from pytest_corpus.adapter.transports.multiplexer import NoMessage, is_terminal, unpack
 from pytest_corpus.adapter.transports.program import Intake
 from pytest_corpus.adapter.transports.protocol import request_bytes
-from pytest_corpus.spec.wire_format import BOM
 from pytest_corpus.suites.transport.test_calls import is_utf8
 from pytest_corpus.text import frame_message
+from pytest_corpus.validation.streams.transport import SseReader
 
 
 @pytest.mark.parametrize(
@@ -85,30 +81,6 @@ def test_what_json_cannot_say_is_sent_as_a_number_beyond_all_doubles() -> None:
     """A text that says NaN stays one."""
     data = request_bytes({"NaN": [math.nan, math.inf, -math.inf, 'a "NaN" \\']})
     assert data == b'{"NaN":[1e999,1e999,-1e999,"a \\"NaN\\" \\\\"]}'
-
-
-def _cut(splitter: Splitter, data: bytes, cuts: list[int]) -> list[bytes]:
-    found: list[bytes] = []
-    places = [0, *sorted(cut % (len(data) + 1) for cut in cuts), len(data)]
-    for start, end in pairwise(places):
-        found += splitter.feed(data[start:end])
-    return [*found, *splitter.end()]
-
-
-@given(st.lists(st.integers(0, 10_000), max_size=8))
-def test_lines_are_the_same_wherever_the_bytes_are_cut(cuts: list[int]) -> None:
-    """Both line endings, blank lines, and a last line without an end."""
-    assert _cut(Lines(), b'{"a":1}\n\r\n{"b":"x"}\r\n{"c":[]}', cuts) == [b'{"a":1}', b'{"b":"x"}', b'{"c":[]}']
-
-
-@given(st.lists(st.integers(0, 10_000), max_size=8))
-def test_events_are_the_same_wherever_the_bytes_are_cut(cuts: list[int]) -> None:
-    """A BOM, comments, other fields, data in several lines, all three line endings, and an event that is cut off."""
-    data = (
-        b'\xef\xbb\xbf: hello\n\nevent: x\nid: 1\nretry: 5\ndata: {"a":\ndata: 1}\n\ndata:{"b":2}\r\rid: 2\r\n\r\n'
-        b'data: {"c":3}\r\n\r\ndata: {"d":4}'
-    )
-    assert _cut(Events(), data, cuts) == [b'{"a":\n1}', b'{"b":2}', b'{"c":3}']
 
 
 @pytest.mark.parametrize(
@@ -191,17 +163,8 @@ def test_the_beginning_of_a_long_line_is_never_lost(parts: list[bytes]) -> None:
 
 def test_a_carriage_return_ends_a_line_as_soon_as_it_comes() -> None:
     """A line feed that follows it belongs to it; a frame is not held back until more comes."""
-    events = Events()
-    assert list(events.feed(b"data: 1\r\r")) == [b"1"]
-    assert list(events.feed(b"\ndata: 2\r")) == []
-    assert list(events.feed(b"\n\r")) == [b"2"]
-    assert list(events.end()) == []
-
-
-def test_a_line_feed_behind_a_divided_byte_order_mark_is_a_blank_line() -> None:
-    """And no part of the name of the first field."""
-    events = Events()
-    assert [*events.feed(BOM[:2]), *events.feed(BOM[2:] + b"\ndata: 1\n\n")] == [b"1"]
+    pieces = (b"data: 1\r\r", b"\ndata: 2\r", b"\n\r")
+    assert list(map(SseReader(100).feed, pieces)) == [[b"1"], [], [b"2"]]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Answers are asked for once in a run; a call that failed is repeated."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -14,11 +15,17 @@ from pytest_corpus.reference import llm as reference
 from pytest_corpus.suites.llm.support.component import LLM
 
 
+@contextmanager
+def opened(factory: Callable[..., Any], **settings: Any) -> Iterator[LLM]:
+    client = AdapterClient(Declaration("a", factory, "a")).open(("llm",))
+    yield LLM(client, Capabilities("llm", {}), Settings(**settings))
+    client.close()
+
+
 @pytest.fixture
 def llm() -> Iterator[LLM]:
-    client = AdapterClient(Declaration("a", reference, "a")).open(("llm",))
-    yield LLM(client, Capabilities("llm", {}), Settings())
-    client.close()
+    with opened(reference) as llm:
+        yield llm
 
 
 def test_an_answer_is_asked_for_once(llm: LLM) -> None:
@@ -68,21 +75,17 @@ class UnavailableFirst(FailsFirst):
 
 def test_what_did_not_end_is_asked_again() -> None:
     """A call that raised has taught nothing."""
-    client = AdapterClient(Declaration("a", FailsFirst, "a")).open(("llm",))
-    llm = LLM(client, Capabilities("llm", {}), Settings())
-    assert plain(llm, "health").exchange.fault is not None
-    assert plain(llm, "health").exchange.fault is None
-    client.close()
+    with opened(FailsFirst) as llm:
+        assert plain(llm, "health").exchange.fault is not None
+        assert plain(llm, "health").exchange.fault is None
 
 
 def test_a_passing_failure_is_asked_again() -> None:
     """A failure that may pass, and that no test planned, is asked again at once, and leaves no trace but the time."""
-    client = AdapterClient(Declaration("a", UnavailableFirst, "a")).open(("llm",))
-    llm = LLM(client, Capabilities("llm", {}), Settings())
-    assert not plain(llm, "health").is_error
-    assert (llm.calls, len(client.exchanges), llm.outages.interruptions) == (2, 1, 1)
-    assert llm.outages.clock
-    client.close()
+    with opened(UnavailableFirst) as llm:
+        assert not plain(llm, "health").is_error
+        assert (llm.calls, len(llm.client.exchanges), llm.outages.interruptions) == (2, 1, 1)
+        assert llm.outages.clock
 
 
 def test_nothing_is_learnt_under_a_plan(llm: LLM) -> None:
@@ -112,8 +115,6 @@ def test_what_a_planned_failure_becomes_is_asked_for_once(llm: LLM) -> None:
 
 def test_repeated_tests_ask_each_time() -> None:
     """With `--corpus-repeat` nothing is remembered."""
-    client = AdapterClient(Declaration("a", reference, "a")).open(("llm",))
-    llm = LLM(client, Capabilities("llm", {}), Settings(remembers=False))
-    assert plain(llm, "health") is not plain(llm, "health")
-    assert llm.calls == 2
-    client.close()
+    with opened(reference, remembers=False) as llm:
+        assert plain(llm, "health") is not plain(llm, "health")
+        assert llm.calls == 2

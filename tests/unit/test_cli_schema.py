@@ -11,7 +11,7 @@ from cli_runs import called, ran
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pytest_corpus import cli, resources
+from pytest_corpus import resources
 from pytest_corpus.commands import CommandError
 from pytest_corpus.commands._files import MAX_BYTES
 from pytest_corpus.commands._validate import schema_for
@@ -367,17 +367,14 @@ def test_no_file_brings_it_down(tmp_path_factory: pytest.TempPathFactory, data: 
         assert shown["valid"] == (expected == 0)
 
 
-def test_lint_says_what_is_wrong_with_a_tree(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_lint_says_what_is_wrong_with_a_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`schema lint` ends with 0 on the shipped schemas, with 1 and a line of a missing file, and with 2 on a slip."""
-    assert cli.main(["schema", "lint"]) == 0
-    assert capsys.readouterr().out.endswith("checked: no findings\n")
+    assert called("schema", "lint").out.endswith("checked: no findings\n")
     root = tmp_path / "schemas"
     shutil.copytree(resources.folder("schemas"), root)
     (root / "llm" / "llm.types.message.json").unlink()
     monkeypatch.setenv("CORPUS_SCHEMAS_ROOT", str(root))
-    assert cli.main(["schema", "lint", "--rule", "missing"]) == 1
-    assert "llm/llm.types.message.json: does not exist" in capsys.readouterr().out
-    assert cli.main(["schema", "lint", "--rule", "nothing"]) == 2
-    assert "there is no rule 'nothing'; use missing, " in capsys.readouterr().err
+    ended = called("schema", "lint", "--rule", "missing")
+    assert (ended.code, "llm/llm.types.message.json: does not exist" in ended.out) == (1, True)
+    ended = called("schema", "lint", "--rule", "nothing")
+    assert (ended.code, "there is no rule 'nothing'; use missing, " in ended.err) == (2, True)

@@ -5,8 +5,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from cli_runs import called
 
-from pytest_corpus import cli, resources
+from pytest_corpus import resources
 from pytest_corpus.golden import ROOT_VARIABLE, check
 from pytest_corpus.spec.goldens import GOLDENS
 
@@ -24,46 +25,39 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "own"
 
 
-def run(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
-    """Exit code and what was printed."""
-    code = cli.main(["golden", *map(str, words)])
-    shown = capsys.readouterr()
-    return code, shown.out, shown.err
-
-
-def test_check_all(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_all(tree: Path) -> None:
     """Without files all are checked; fine is 0, and one line."""
-    assert run(capsys, "check") == (0, f"{len(GOLDENS)} files checked: no findings\n", "")
+    assert called("golden", "check") == (0, f"{len(GOLDENS)} files checked: no findings\n", "")
 
 
-def test_check_finds(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_finds(tree: Path) -> None:
     """A finding is a line, its count the last, and the exit code 1; JSON says the same."""
     (tree / REQUEST).unlink()
-    code, out, _ = run(capsys, "check")
+    code, out, _ = called("golden", "check")
     assert code == 1
     assert out.splitlines()[0].startswith(f"{REQUEST}: does not exist, but the table")
     assert out.endswith("files checked: 1 finding\n")
-    code, out, _ = run(capsys, "check", "--format", "json")
+    code, out, _ = called("golden", "check", "--format", "json")
     (finding,) = json.loads(out)["findings"]
     assert code == 1
     assert (finding["file"], finding["rule"], finding["path"]) == (REQUEST, "missing", "")
 
 
 @pytest.mark.parametrize("name", [REQUEST, "llm_complete_request.json", "llm_complete_request"])
-def test_check_one_by_name(tree: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_one_by_name(tree: Path, name: str) -> None:
     """A golden may be named by folder and file, by file, or by stem; what else is broken does not matter."""
     (tree / "graph/graph_row.json").unlink()
-    assert run(capsys, "check", name)[:2] == (0, "1 file checked: no findings\n")
+    assert called("golden", "check", name)[:2] == (0, "1 file checked: no findings\n")
     (tree / REQUEST).write_text("{}")
-    code, out, _ = run(capsys, "check", name)
+    code, out, _ = called("golden", "check", name)
     assert code == 1
     assert f"{REQUEST}: op: is missing" in out
 
 
-def test_check_a_bad_file_by_path(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_a_bad_file_by_path(tree: Path) -> None:
     """A file that is none is told in lines that begin with the path as it was typed."""
     Path("llm_complete_request.json").write_bytes(b"")
-    code, out, err = run(capsys, "check", "./llm_complete_request.json")
+    code, out, err = called("golden", "check", "./llm_complete_request.json")
     assert (code, err) == (1, "")
     assert out == "./llm_complete_request.json: is empty [json]\n1 file checked: 1 finding\n"
 
@@ -85,12 +79,10 @@ def test_check_a_bad_file_by_path(tree: Path, capsys: pytest.CaptureFixture[str]
         (("generate", "--output", "file"), "file"),
     ],
 )
-def test_a_mistake_is_one_sentence(
-    tree: Path, words: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_mistake_is_one_sentence(tree: Path, words: tuple[str, ...], said: str) -> None:
     """A mistake ends with 2 and one line that says what to do; nothing is written."""
     Path("file").write_text("")
-    code, out, err = run(capsys, *words)
+    code, out, err = called("golden", *words)
     assert (code, out) == (2, "")
     assert err.startswith("pytest-corpus golden ")
     assert said in err
@@ -99,21 +91,21 @@ def test_a_mistake_is_one_sentence(
     assert check(tree) == []
 
 
-def test_a_schema_that_is_broken_is_one_sentence(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_schema_that_is_broken_is_one_sentence(tree: Path) -> None:
     """A damaged schemas/ folder is named, not a traceback."""
     Path("schemas/llm").mkdir(parents=True)
-    code, out, err = run(capsys, "check", "--schemas", "schemas")
+    code, out, err = called("golden", "check", "--schemas", "schemas")
     assert (code, out) == (2, "")
     assert err.startswith("pytest-corpus golden check: schemas/")
     assert "cannot be read" in err
 
 
-def test_generate_one_operation(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_generate_one_operation(tree: Path) -> None:
     """`--component llm --operation complete` writes the missing ones of that operation, and keeps the others."""
     kept = (tree / "llm/llm_complete_success.json").read_bytes()
     (tree / REQUEST).unlink()
     (tree / "graph/graph_row.json").unlink()
-    code, out, err = run(capsys, "generate", "--component", "llm", "--operation", "complete")
+    code, out, err = called("golden", "generate", "--component", "llm", "--operation", "complete")
     assert (code, err) == (0, "")
     assert out.splitlines()[0] == f"wrote {tree / REQUEST}"
     assert "which exists; --force overwrites it" in out
@@ -122,33 +114,35 @@ def test_generate_one_operation(tree: Path, capsys: pytest.CaptureFixture[str]) 
     assert [finding.file for finding in check(tree)] == ["graph/graph_row.json"]
 
 
-def test_generate_into_another_folder(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_generate_into_another_folder(tree: Path) -> None:
     """A new folder is made; all goldens that are written there are sound."""
-    assert run(capsys, "generate", "--output", "deep/new")[0] == 0
+    assert called("golden", "generate", "--output", "deep/new")[0] == 0
     assert check("deep/new") == []
-    assert run(capsys, "generate", "llm_complete_request", "--output", "deep/new", "--force")[1].startswith("wrote ")
-    assert run(capsys, "generate", "--operation", "graph.traversal", "--output", "more")[0] == 0
+    assert called("golden", "generate", "llm_complete_request", "--output", "deep/new", "--force")[1].startswith(
+        "wrote "
+    )
+    assert called("golden", "generate", "--operation", "graph.traversal", "--output", "more")[0] == 0
     assert sorted(path.name for path in Path("more/graph").iterdir()) == [
         "graph_traversal_request.json",
         "graph_traversal_success.json",
     ]
 
 
-def test_diff(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_diff(tree: Path) -> None:
     """The changes by other schemas are listed golden by golden, with a patch; nothing is written."""
     shutil.copytree(resources.folder("schemas"), "schemas")
-    assert run(capsys, "diff", "--schemas", "schemas") == (0, "0 goldens changed by these schemas\n", "")
+    assert called("golden", "diff", "--schemas", "schemas") == (0, "0 goldens changed by these schemas\n", "")
     path = Path("schemas/graph/graph.types.id.json")
     document = json.loads(path.read_text())
     document["properties"]["kind"] = {"const": "vertex"}
     document["required"].append("kind")
     path.write_text(json.dumps(document))
-    code, out, _ = run(capsys, "diff", "--schemas", "schemas")
+    code, out, _ = called("golden", "diff", "--schemas", "schemas")
     lines = out.splitlines()
     assert code == 1
     assert lines[0] == "graph/graph_id_value.json is no longer valid under graph.types.id (edition 1.0.0)"
     assert '+  "kind": "vertex"' in lines
     assert lines[-1] == "1 golden changed by these schemas"
-    (change,) = json.loads(run(capsys, "diff", "--schemas", "schemas", "--format", "json")[1])["changes"]
+    (change,) = json.loads(called("golden", "diff", "--schemas", "schemas", "--format", "json")[1])["changes"]
     assert change["file"] == "graph/graph_id_value.json"
     assert check(tree) == []

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, TypeVar
 
 import pytest
 
-import pytest_corpus.reference
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.reference.embedding.adapter import ReferenceEmbedding
 from pytest_corpus.reference.foundation import ReferenceAdapter
@@ -164,7 +163,7 @@ def ask(adapter: ReferenceGraph, text: str, dialect: str = "cypher", **params: A
 @pytest.fixture
 def graph() -> ReferenceGraph:
     """Ann knows Bob, who likes Cid."""
-    adapter = pytest_corpus.reference.graph()
+    adapter = ReferenceGraph()
     call(adapter, "upsert_nodes", {"nodes": PEOPLE})
     call(adapter, "upsert_edges", {"edges": KNOWS})
     return adapter

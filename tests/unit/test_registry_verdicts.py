@@ -93,22 +93,13 @@ COMPLETE: tuple[tuple[str, dict[str, Any], list[tuple[str, str, str]]], ...] = (
     ("null", {"model": None}, [("result.model", "type", "must be string, is null")]),
     ("union", {"tool_calls": {}}, [("result.tool_calls", "type", "must be array or null, is object")]),
     ("nullable", {"logprobs": 7}, [("result.logprobs", "type", "must be null or object, is integer")]),
-    (
-        "bound",
-        {"usage": {"prompt_tokens": -1, "total_tokens": 0}},
-        [("result.usage.prompt_tokens", "minimum", "must be at least 0")],
-    ),
-    (
-        "index",
-        {"warnings": [{"message": "a"}, {"message": True}]},
-        [("result.warnings.1.message", "type", "must be string, is boolean")],
-    ),
-    (
-        "several",
-        {"text": None, "usage": []},
-        [("result.text", "type", "must be string, is null"), ("result.usage", "type", "must be object, is array")],
-    ),
-)
+    ("bound", {"usage": {"prompt_tokens": -1, "total_tokens": 0}},
+     [("result.usage.prompt_tokens", "minimum", "must be at least 0")]),
+    ("index", {"warnings": [{"message": "a"}, {"message": True}]},
+     [("result.warnings.1.message", "type", "must be string, is boolean")]),
+    ("several", {"text": None, "usage": []},
+     [("result.text", "type", "must be string, is null"), ("result.usage", "type", "must be object, is array")]),
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(("kind", "change", "expected"), COMPLETE, ids=[row[0] for row in COMPLETE])
@@ -123,50 +114,30 @@ def test_a_problem_says_where_which_rule_and_what_is_wanted(
 
 OTHERS: tuple[tuple[str, object, tuple[str, str, str]], ...] = (
     ("llm.types.message", [], ("", "type", "must be object, is array")),
-    (
-        "llm.types.message",
-        {"role": CANARY, "content": ""},
-        ("role", "enum", 'must be "system" or "user" or "assistant" or "tool"'),
-    ),
+    ("llm.types.message", {"role": CANARY, "content": ""},
+     ("role", "enum", 'must be "system" or "user" or "assistant" or "tool"')),
     ("llm.envelope.error", {**ERROR, "ok": True}, ("ok", "const", "must be false")),
     ("llm.envelope.error", {**ERROR, "code": CANARY}, ("code", "pattern", "must match ^[A-Z_]+$")),
     ("operation_context", {"tenant": ""}, ("tenant", "minLength", "must have at least 1 characters, has 0")),
-    (
-        "operation_context",
-        {"tenant": CANARY * 30},
-        ("tenant", "maxLength", "must have at most 256 characters, has 450"),
-    ),
+    ("operation_context", {"tenant": CANARY * 30},
+     ("tenant", "maxLength", "must have at most 256 characters, has 450")),
     ("llm.sampling.params", {"top_p": 0}, ("top_p", "exclusiveMinimum", "must be more than 0")),
     ("llm.sampling.params", {"temperature": 3}, ("temperature", "maximum", "must be at most 2.0")),
-    (
-        "llm.stream.frames.ndjson.schema",
-        {"event": "data", "data": {"text": ""}},
-        ("data.is_final", "required", "is missing"),
-    ),
-    (
-        "llm.stream.frames.ndjson.schema",
-        {"event": CANARY, "data": {}},
-        ("", "oneOf", "fits none of the 3 allowed shapes"),
-    ),
-    (
-        "vector.query.success",
-        {**SUCCESS, "result": {"matches": [{"vector": {"id": "v"}, "score": 1}], "namespace": "", "total_matches": 1}},
-        ("result.matches.0.distance", "required", "is missing"),
-    ),
+    ("llm.stream.frames.ndjson.schema", {"event": "data", "data": {"text": ""}},
+     ("data.is_final", "required", "is missing")),
+    ("llm.stream.frames.ndjson.schema", {"event": CANARY, "data": {}},
+     ("", "oneOf", "fits none of the 3 allowed shapes")),
+    ("vector.query.success",
+     {**SUCCESS, "result": {"matches": [{"vector": {"id": "v"}, "score": 1}], "namespace": "", "total_matches": 1}},
+     ("result.matches.0.distance", "required", "is missing")),
     ("vector.types.filter", {"a-b": CANARY}, ("a-b", "additionalProperties", "is a key that is not allowed here")),
     ("vector.batch_query.success", {**SUCCESS, "result": 7}, ("result", "type", "must be array or object, is integer")),
-    (
-        "embedding.embed_batch.success",
-        {**SUCCESS, "result": {"model": CANARY, "total_texts": 0}},
-        ("result.embeddings", "required", "is missing"),
-    ),
-    (
-        "embedding.embed_batch.success",
-        {**SUCCESS, "result": {"embeddings": [], "total_texts": 0}},
-        ("result.model", "required", "is missing"),
-    ),
+    ("embedding.embed_batch.success", {**SUCCESS, "result": {"model": CANARY, "total_texts": 0}},
+     ("result.embeddings", "required", "is missing")),
+    ("embedding.embed_batch.success", {**SUCCESS, "result": {"embeddings": [], "total_texts": 0}},
+     ("result.model", "required", "is missing")),
     ("graph.types.entity", {"id": CANARY}, ("", "oneOf", "fits none of the 2 allowed shapes")),
-)
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -22,26 +22,14 @@ OVERLAY: tuple[tuple[str, list[object], str | None, list[tuple[int, str, str]]],
     ("no event", [{"data": {}}, EVENT_END], "success", [(1, ErrorType.FRAME_SHAPE, "event")]),
     ("no data", [{"event": "data"}, EVENT_END], "success", [(1, ErrorType.FRAME_SHAPE, "data")]),
     ("an extra key", [{**EVENT_DATA, "id": 1}, EVENT_END], "success", [(1, ErrorType.FRAME_SHAPE, "id")]),
-    (
-        "bad chunk",
-        [{"event": "data", "data": {"text": "a"}}, EVENT_END],
-        "success",
-        [(1, ErrorType.CHUNK_SCHEMA, "data.is_final")],
-    ),
-    (
-        "bad completion",
-        [{"event": "end", "data": without(COMPLETION, "usage")}],
-        "success",
-        [(1, ErrorType.CHUNK_SCHEMA, "data.usage")],
-    ),
-    (
-        "bad error",
-        [{"event": "error", "data": without(ERROR, "code")}],
-        "error",
-        [(1, ErrorType.ERROR_ENVELOPE, "data.code")],
-    ),
+    ("bad chunk", [{"event": "data", "data": {"text": "a"}}, EVENT_END], "success",
+     [(1, ErrorType.CHUNK_SCHEMA, "data.is_final")]),
+    ("bad completion", [{"event": "end", "data": without(COMPLETION, "usage")}], "success",
+     [(1, ErrorType.CHUNK_SCHEMA, "data.usage")]),
+    ("bad error", [{"event": "error", "data": without(ERROR, "code")}], "error",
+     [(1, ErrorType.ERROR_ENVELOPE, "data.code")]),
     ("no object", [7, EVENT_END], "success", [(1, ErrorType.FRAME_TYPE, "")]),
-)
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(("kind", "frames", "terminal", "errors"), OVERLAY, ids=[row[0] for row in OVERLAY])

@@ -106,6 +106,7 @@ SSE: tuple[tuple[str, bytes, int, list[tuple[int, str]]], ...] = (
     ("CR", sse(D, F).replace(b"\n", b"\r"), 2, []),
     ("mixed line ends", b"data:" + D + b"\r\n\n" + b"data: " + F + b"\r\r\n", 2, []),
     ("byte order mark", BOM + sse(D, F), 2, []),
+    ("byte order mark before a blank line", BOM + b"\n" + sse(D, F), 2, []),
     ("no space", sse(D, F).replace(b"data: ", b"data:"), 2, []),
     ("comments", b": hi\n" + sse(D) + b":\n\n: data: x\n" + sse(F), 2, []),
     ("more blank lines", b"\n\n" + sse(D) + b"\n\n" + sse(F) + b"\n", 2, []),

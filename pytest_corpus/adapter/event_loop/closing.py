@@ -22,8 +22,8 @@ BLOCKED: Final = "a blocked event loop"
 class ClosingBudget:
     """The time that closing may take in a run: in all, for each instance, and how many of an adapter may hang.
 
-    Of an adapter's fresh instances so many are waited for; the others are closed beside the tests, or, where those
-    before them hung, not at all. The instance that the run began with always gets its turn.
+    If the time for fresh instances is used up, they are closed concurrently with the tests; once `max_hanging` of an
+    adapter hung, its others are not closed. The first instance of a run is always closed.
     """
 
     def __init__(self, total_s: float = TOTAL_S, each_s: float = EACH_S, max_hanging: int = MAX_HANGING) -> None:
@@ -76,7 +76,7 @@ def grouped(what: str, labels: Iterable[str]) -> list[str]:
 
 
 def lasting() -> set[threading.Thread]:
-    """The threads for which Python waits at its end, those of executors aside, which end when they are told."""
+    """The threads for which Python waits at its end, except those of executors, which end on request."""
     pooled = set(getattr(pools, "_threads_queues", ()))
     return {thread for thread in threading.enumerate() if not thread.daemon and thread not in pooled}
 

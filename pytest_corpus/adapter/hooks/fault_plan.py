@@ -1,10 +1,10 @@
 """The planned faults of a provider's stand-in."""
 
 import asyncio
-import secrets
 from dataclasses import dataclass, field
 from typing import Any
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.spec.faults import BY_KIND
 
 
@@ -40,7 +40,7 @@ class Plan:
     retry_after_ms: float | None = None
     delay_ms: float = 0
     form: str | None = None
-    canary: str = field(default_factory=lambda: f"raw-{secrets.token_hex(8)}")
+    canary: str = field(default_factory=lambda: f"raw-{inputs.hexadecimal(8)}")
     fired: int = 0
     waiting: int = 0
     hints_ms: tuple[float, ...] = ()

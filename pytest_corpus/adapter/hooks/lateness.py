@@ -11,16 +11,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 LATEST_S = 1.0
-"""So long after the answer an observation still counts."""
+"""The time after an answer in which an observation still counts."""
 
 QUIET_S = 0.003
 """Late reports are complete if none has come for this time and half of the lateness."""
 
 PATIENCE = 3
-"""So many waits may be in vain before the suite takes it that nothing comes."""
+"""The number of waits in vain after which the suite expects no more reports."""
 
 MOST_FRUITLESS = 20
-"""And so many where others came late."""
+"""The same number for an adapter whose other reports came late."""
 
 
 @dataclass(frozen=True, slots=True)

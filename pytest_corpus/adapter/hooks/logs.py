@@ -48,10 +48,12 @@ class LogTap:
     It listens where loggers hand their records on, after their own filters: loggers that do not propagate, or
     that are made while the call runs, are heard too. Loggers without a level of their own emit from INFO, or with
     `debug` from DEBUG (R124); what the application would not see without that is not handed on to its handlers.
+    Records below INFO are kept apart, in `debug_texts`.
     """
 
     def __init__(self, debug: bool = False) -> None:
         self.texts: list[str] = []
+        self.debug_texts: list[str] = []
         self._level = logging.DEBUG if debug else logging.INFO
         self._root_level = logging.root.level
         self._hand_on = logging.Logger.callHandlers
@@ -60,7 +62,7 @@ class LogTap:
     def take(self, record: logging.LogRecord) -> bool:
         """Keep message, extra fields and exception text of a record; whether its message can be written at all."""
         text, is_sound = text_of(record)
-        self.texts.append(text)
+        (self.debug_texts if record.levelno < logging.INFO else self.texts).append(text)
         return is_sound
 
     def __enter__(self) -> LogTap:

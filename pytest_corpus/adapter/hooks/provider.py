@@ -153,7 +153,7 @@ class ProviderProbe:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Carry out no plan meanwhile: for what the suite prepares before the call that a plan is meant for."""
+        """Carry out no plan within: the suite prepares the call for which a plan is meant."""
         plans, self._plans = self._plans, []
         try:
             yield

@@ -40,7 +40,7 @@ def scheme_of(declared: str) -> Scheme | None:
 
 
 def split_label(declared: str) -> tuple[str, str] | None:
-    """The label and the address; None where it is no address. Without a label, it is what may be shown of the address.
+    """The label and the address; None if it is not an address. Without a label, it is the shown form of the address.
 
     An address may hold `=` itself, so a label is letters, digits, `_` and `-` before the first one (R91).
     """
@@ -71,12 +71,13 @@ def parse(declared: str) -> Address:
                 raise DeclarationError(
                     visible, "begins with a variable, and no shell runs that would set it", "begin it with cmd:env"
                 )
+        if not scheme.prefix.endswith("://"):
             return address
         url = urlsplit(text)
     except ValueError as error:
         raise DeclarationError(visible, f"cannot be read: {str(error).lower()}") from None
     try:
-        url.port  # noqa: B018 - a port that is no number is told only when it is read, with its text
+        url.port  # noqa: B018 - an invalid port raises only when it is read
     except ValueError:
         raise DeclarationError(visible, "cannot be read: the port must be a number from 0 to 65535") from None
     if not url.hostname:

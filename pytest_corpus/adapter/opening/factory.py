@@ -24,7 +24,7 @@ KEYWORDS = ("metrics", "provider", "component")
 """The arguments that a factory may ask for by name."""
 
 MOST_PLACES = 3
-"""So many places of the way to an exception are told, the last ones."""
+"""The number of places of the way to an exception that are shown, the last ones."""
 
 T = TypeVar("T")
 
@@ -40,11 +40,7 @@ def split_label(declared: str) -> tuple[str, str]:
 
 
 def resolve(spec: str) -> Callable[..., Any]:
-    """The factory that ``module:attr.attr`` names; the invocation folder is importable.
-
-    Raises:
-        DeclarationError: the spec is malformed, cannot be imported, or names nothing callable.
-    """
+    """The factory that ``module:attr.attr`` names. Raises DeclarationError if it cannot be imported or called."""
     found = find(spec)
     if not callable(found):
         path = spec.partition(":")[2]
@@ -53,11 +49,7 @@ def resolve(spec: str) -> Callable[..., Any]:
 
 
 def find(spec: str) -> Any:
-    """The object that ``module:attr.attr`` names, as `resolve` finds it.
-
-    Raises:
-        DeclarationError: the spec is malformed, cannot be imported, or names nothing.
-    """
+    """The object that ``module:attr.attr`` names; the working folder is importable. Raises DeclarationError."""
     module_name, colon, path = spec.partition(":")
     if not colon or not module_name or not path:
         raise DeclarationError(spec, "is not of the form 'module:attribute'", "write it as mypkg.module:factory")
@@ -108,11 +100,7 @@ def _suggest(name: str, known: list[str]) -> str:
 
 
 def asked_for(factory: Callable[..., Any], declared: str) -> tuple[str, ...]:
-    """Return the hooks that a factory asks for by name.
-
-    Raises:
-        DeclarationError: it cannot be called with them alone.
-    """
+    """Return the hooks that a factory asks for by name. Raises DeclarationError if it needs other arguments."""
     try:
         parameters = inspect.signature(factory).parameters.values()
     except KeyboardInterrupt:
@@ -209,7 +197,6 @@ async def open_factory(
 
 
 def _take(made: Any, component: str | None, sink: Any, declared: str, opened: Opened) -> None:
-    """Add what a factory made to `opened`."""
     parts: Mapping[str, Any] = made if isinstance(made, Mapping) else {component or "": made}
     if not parts:
         raise DeclarationError(declared, "the factory returns an empty mapping")
@@ -259,11 +246,7 @@ def _some(value: Any) -> Any:
 
 
 async def _first(made: Any) -> Any:
-    """Return the first value of an async generator.
-
-    Raises:
-        ValueError: it yields nothing.
-    """
+    """Return the first value of an async generator. Raises ValueError if it yields nothing."""
     try:
         return await made.__anext__()
     except StopAsyncIteration:

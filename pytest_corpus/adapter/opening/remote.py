@@ -1,4 +1,4 @@
-"""An adapter outside this process: reached at its address, with the hooks served beside it."""
+"""An adapter outside this process: reached at its address, with a server for the hooks."""
 
 from __future__ import annotations
 
@@ -49,11 +49,7 @@ class Connection:
     log: Path | None = None
 
     def context(self) -> ssl.SSLContext | bool:
-        """Return the context that verifies the other side.
-
-        Raises:
-            OSError: the file of authorities cannot be read.
-        """
+        """Return the context that verifies the other side. Raises OSError if the file of authorities cannot be read."""
         if self.tls == "yes":
             return True
         if self.tls == "no":
@@ -68,11 +64,7 @@ class RemoteFactory:
         self.address, self.connection = address, connection
 
     def check(self) -> None:
-        """See that the library is installed that reaches such an address.
-
-        Raises:
-            DeclarationError: it is not.
-        """
+        """See that the library is installed that reaches such an address. Raises DeclarationError if it is not."""
         scheme = self.address.scheme
         if scheme.library and importlib.util.find_spec(scheme.library) is None:
             raise DeclarationError(

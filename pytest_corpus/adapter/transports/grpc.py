@@ -39,7 +39,6 @@ class Grpc(RawTransport):
         self._stream = self._channel.unary_stream(f"/{GRPC_SERVICE}/HandleStream")
 
     async def send(self, envelope: Any) -> bytes:
-        """Return the answer to a request, or the envelope that goes with a status other than OK."""
         call = self._unary(pack(request_bytes(envelope)), metadata=self._metadata())
         try:
             answer = await call
@@ -48,7 +47,6 @@ class Grpc(RawTransport):
         return _read(answer)
 
     async def stream(self, envelope: Any) -> AsyncGenerator[bytes, None]:
-        """Yield the frames that answer a request."""
         call = self._stream(pack(request_bytes(envelope)), metadata=self._metadata())
         last = b""
         try:
@@ -62,17 +60,12 @@ class Grpc(RawTransport):
             call.cancel()
 
     async def raw(self, request: RawRequest, answer: RawAnswer) -> None:
-        """Send a message, and note the messages that come, the status and the trailing metadata."""
         method = self._stream if request.streaming else self._unary
         call = method(pack(request.data), metadata=self._metadata())
         try:
             if request.streaming:
                 async for message in call:
-                    answer.keep(message)
-                    if len(answer.pieces) == request.leave_after:
-                        answer.leave()
-                        return
-                    if answer.fault is not None:
+                    if not answer.goes_on_after(message, request):
                         return
             else:
                 answer.keep(await call)
@@ -87,7 +80,6 @@ class Grpc(RawTransport):
         return (*self._headers, (HOOKS_HEADER.lower(), self._hooks.address()[1]))
 
     def _envelope_of(self, error: grpc.aio.AioRpcError) -> bytes:
-        """Return the envelope in the trailing metadata of a status."""
         trailing = dict(error.trailing_metadata() or ())
         self._side_channel.headers(
             [error.details() or "", *(each for each in trailing.values() if isinstance(each, str))]
@@ -98,7 +90,6 @@ class Grpc(RawTransport):
         raise CallFailed(CallFault("raised", f"the status is {error.code().name}, without an envelope")) from None
 
     async def aclose(self) -> None:
-        """Close the channel."""
         await self._channel.close(None)
 
 

@@ -1,14 +1,13 @@
 """An adapter behind HTTP: unary calls, and streams as NDJSON or SSE (SPECIFICATION 4.2.1, 4.2.4.1, 4.2.4.2; R87)."""
 
 import ssl
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import aclosing
 from types import SimpleNamespace
 from typing import Any
 
 import aiohttp
 
-from pytest_corpus.adapter.transports.frame_splitter import Events, Lines, Splitter
 from pytest_corpus.adapter.transports.protocol import (
     MAX_ANSWER_BYTES,
     connection_failed,
@@ -20,6 +19,7 @@ from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest, RawTrans
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.transports import HOOKS_HEADER, JSON, NDJSON, SSE
 from pytest_corpus.text.strict_json import read_exactly
+from pytest_corpus.validation.streams.transport import NdjsonReader, Payloads, Reader, SseReader
 
 MAX_HEADER_BYTES = 64 * 2**10
 """Some servers send longer headers than aiohttp's default limit, such as a policy for browsers."""
@@ -58,7 +58,6 @@ class Http(RawTransport):
         )
 
     async def send(self, envelope: Any) -> bytes:
-        """Return the body of the answer, whatever its status."""
         try:
             async with await self.post(request_bytes(envelope), JSON) as response:
                 return await read_body(response)
@@ -66,7 +65,6 @@ class Http(RawTransport):
             raise connection_failed(error) from None
 
     async def stream(self, envelope: Any) -> AsyncGenerator[bytes, None]:
-        """Yield the frames of a stream, in the format that the adapter offers for it."""
         try:
             async with aclosing(self._frames(request_bytes(envelope), op_of(envelope))) as frames:
                 async for frame in frames:
@@ -114,11 +112,7 @@ class Http(RawTransport):
     async def post(
         self, body: bytes, accept: str, headers: Mapping[str, str] | None = None, *, method: str = "POST"
     ) -> aiohttp.ClientResponse:
-        """Return the head of the answer to a request; send the request again if its connection was gone.
-
-        Raises:
-            aiohttp.ClientError, OSError
-        """
+        """Return the head of the answer, also if the first connection was gone. Raises aiohttp.ClientError, OSError."""
         _, hooks = self._hooks.address()
         own = {"Accept": accept, HOOKS_HEADER: hooks, **(headers or {})}
         for attempt in range(MAX_STALE + 1):
@@ -143,30 +137,21 @@ class Http(RawTransport):
                 answer.status = response.status
                 answer.version = ".".join(map(str, response.version)) if response.version else ""
                 answer.headers = tuple(response.headers.items())
-                await _note_body(response, request, answer)
+                async for part in response.content.iter_any():
+                    if not answer.goes_on_after(part, request):
+                        break
             finally:
                 response.close()
         except _FAILURES as error:
             answer.fault = connection_failed(error).fault
 
     async def aclose(self) -> None:
-        """Close every connection."""
         await self._session.close()
 
 
 async def _note_reuse(_session: object, trace: SimpleNamespace, _params: object) -> None:
     if trace.trace_request_ctx is not None:
         trace.trace_request_ctx.reused = True
-
-
-async def _note_body(response: aiohttp.ClientResponse, request: RawRequest, answer: RawAnswer) -> None:
-    async for part in response.content.iter_any():
-        answer.keep(part)
-        if len(answer.pieces) == request.leave_after:
-            answer.leave()
-            return
-        if answer.fault is not None:
-            return
 
 
 async def read_body(response: aiohttp.ClientResponse) -> bytes:
@@ -187,15 +172,26 @@ async def frames_of(response: aiohttp.ClientResponse, asked: str) -> AsyncGenera
     if kind == JSON:
         yield await read_body(response)
         return
-    splitter: Splitter = Events() if (kind if kind in (NDJSON, SSE) else asked) == SSE else Lines()
+    made = SseReader if (kind if kind in (NDJSON, SSE) else asked) == SSE else NdjsonReader
+    reader: Reader = made(MAX_ANSWER_BYTES)
     async for part in response.content.iter_any():
-        for frame in splitter.feed(part):
+        for frame in _whole(reader, reader.feed(part)):
             yield frame
-        if splitter.waiting > MAX_ANSWER_BYTES:
+        if reader.is_over_limit:
             response.close()
             raise too_long()
-    for frame in splitter.end():
+    for frame in () if reader.rest_is_lost else _whole(reader, reader.rest()):  # R87
         yield frame
+
+
+def _whole(reader: Reader, payloads: Payloads) -> Iterator[bytes]:
+    """The frames among payloads: every event, and every line that is not blank, without the end of the line."""
+    for payload in payloads:
+        if payload is None:
+            raise too_long()
+        frame = payload.removesuffix(b"\r")
+        if frame or isinstance(reader, SseReader):
+            yield frame
 
 
 def content_type(response: aiohttp.ClientResponse) -> str:

@@ -83,7 +83,7 @@ class CallMultiplexer:
             number, frame = unpack(message)
         except NoMessage:
             self.noise += not message.lstrip().startswith(b"{")
-            self.fail(CallFault("not_json", "a message that is no answer: an object of `id` and `frame` alone is one"))
+            self.fail(CallFault("not_json", "a message that is not an object of `id` and `frame` alone"))
             return
         if number is None and len(self._waiting) == 1:
             (queue,) = self._waiting.values()

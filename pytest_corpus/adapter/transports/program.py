@@ -70,11 +70,7 @@ class Program(asyncio.SubprocessProtocol):
         self._transport: asyncio.SubprocessTransport
 
     async def start(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
-        """Start the program.
-
-        Raises:
-            OSError: it cannot be started.
-        """
+        """Start the program. Raises OSError if it cannot be started."""
         # A process group of its own, but our session: schedulers may set sessions against each other.
         await self._loop.subprocess_exec(lambda: self, *command, env=dict(environment), process_group=0)
         _STARTED.add(self)
@@ -85,11 +81,7 @@ class Program(asyncio.SubprocessProtocol):
         return self._transport.get_returncode()
 
     async def write(self, data: bytes) -> None:
-        """Write to its standard input.
-
-        Raises:
-            OSError: that is closed.
-        """
+        """Write to its standard input. Raises OSError if that is closed."""
         pipe = self._input()
         if pipe is None or pipe.is_closing():
             raise BrokenPipeError
@@ -98,7 +90,7 @@ class Program(asyncio.SubprocessProtocol):
             await self._writable.wait()
 
     async def wait(self, seconds: float) -> int | None:
-        """The exit code if it ends within so many seconds, and its output is read by then."""
+        """The exit code if it ends within this time, and its output is read by then."""
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self._exited.wait(), seconds)
             for closed in self._closed.values():
@@ -141,11 +133,9 @@ class Program(asyncio.SubprocessProtocol):
     # -- what asyncio calls ----------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The program runs."""
         self._transport = cast("asyncio.SubprocessTransport", transport)
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
-        """It has written something."""
         self._takers[fd].feed(data)
 
     def pipe_connection_lost(self, fd: int, _error: Exception | None) -> None:
@@ -168,7 +158,6 @@ class Program(asyncio.SubprocessProtocol):
         self._writable.clear()
 
     def resume_writing(self) -> None:
-        """It has read."""
         self._writable.set()
 
 

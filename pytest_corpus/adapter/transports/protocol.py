@@ -101,11 +101,7 @@ class Transport(Protocol):
     """The most turns of the loop after a call, so that reports of the adapter's own tasks are part of it."""
 
     async def send(self, envelope: Any) -> bytes:
-        """The answer of the unary entry point: the bytes of one JSON document.
-
-        Raises:
-            CallFailed: there is none.
-        """
+        """The answer of the unary entry point: the bytes of one JSON document. Raises CallFailed if there is none."""
 
     def stream(self, envelope: Any) -> Frames:
         """The frames of the streaming entry point, which is called when the first one is asked for."""

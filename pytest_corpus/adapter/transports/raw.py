@@ -13,7 +13,7 @@ from pytest_corpus.adapter.transports.protocol import MAX_ANSWER_BYTES, Transpor
 from pytest_corpus.spec.transports import JSON
 
 LISTEN_S = 0.1
-"""So long is listened to a channel of messages after an answer that was the last one."""
+"""The seconds to listen to a channel of messages after its last answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +23,11 @@ class RawRequest:
     Attributes:
         envelope: the request, whatever it is.
         streaming: it goes to the streaming entry point.
-        body: bytes that are sent in the place of the envelope; on stdio and WebSocket, of the whole message.
+        body: bytes that are sent instead of the envelope; on stdio and WebSocket, instead of the whole message.
         method, accept, content_type, encoding, headers: of HTTP alone; `encoding` is what `Accept-Encoding` offers.
-        leave_after: after so many pieces nobody listens any more, as where a client goes away; None: to the end.
-        disconnect: where somebody leaves a WebSocket, its connection is closed, which is one of its own.
-        listen_s: how many seconds is listened to a channel of messages after the last answer, or after leaving it.
+        leave_after: the number of pieces after which the client goes away; None: it reads to the end.
+        disconnect: leaving a WebSocket closes its connection, which is one of its own.
+        listen_s: the seconds to listen to a channel of messages after the last answer, or after leaving it.
     """
 
     envelope: Any = None
@@ -119,6 +119,13 @@ class RawAnswer:
         if self.size > MAX_ANSWER_BYTES:
             self.pieces.clear()
             self.fault = too_long().fault
+
+    def goes_on_after(self, data: bytes, request: RawRequest) -> bool:
+        """Note a piece, and return if the client reads on: it does not leave, and the answer is not too long."""
+        self.keep(data)
+        if len(self.pieces) == request.leave_after:
+            self.leave()
+        return self.left_s is None and self.fault is None
 
     def leave(self) -> None:
         """Note that the client goes away."""

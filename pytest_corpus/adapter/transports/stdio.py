@@ -31,11 +31,7 @@ class Stdio(RawTransport):
         self._program: Program | None = None
 
     async def start(self) -> None:
-        """Start the program.
-
-        Raises:
-            OSError: it cannot be started.
-        """
+        """Start the program. Raises OSError if it cannot be started."""
         answers = Intake(self.calls.take, MAX_ANSWER_BYTES, lambda _: self.calls.fail(too_long().fault))
         program = Program(answers, Intake(self._note, MAX_LINE, self._note), self._end)
         provider = f"{self._hooks.url}/{PROVIDER_PATH}"
@@ -48,11 +44,9 @@ class Stdio(RawTransport):
         return self._program.code if self._program else None
 
     async def send(self, envelope: Any) -> bytes:
-        """Return the frame that answers a request."""
         return await self.calls.unary(envelope)
 
     def stream(self, envelope: Any) -> AsyncGenerator[bytes, None]:
-        """Return the frames that answer a request."""
         return self.calls.stream(envelope)
 
     async def raw(self, request: RawRequest, answer: RawAnswer) -> None:
@@ -71,7 +65,6 @@ class Stdio(RawTransport):
         self.calls.end(CallFault("raised", closed if code is None else ended))
 
     async def aclose(self) -> None:
-        """End the program."""
         if self._program is not None:
             await self._program.aclose()
 

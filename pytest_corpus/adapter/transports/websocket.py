@@ -29,11 +29,7 @@ class WebSocket(RawTransport):
         self._opening = asyncio.Lock()
 
     async def connect(self) -> CallMultiplexer:
-        """The calls of an open connection.
-
-        Raises:
-            aiohttp.ClientError, OSError: there is none.
-        """
+        """The calls of an open connection. Raises aiohttp.ClientError or OSError if there is none."""
         async with self._opening:
             if self._socket is not None and not self._socket.closed and self._calls is not None:
                 return self._calls
@@ -81,14 +77,12 @@ class WebSocket(RawTransport):
             raise connection_failed(error) from None
 
     async def send(self, envelope: Any) -> bytes:
-        """Return the frame that answers a request."""
         while True:
             calls = await self._open()
             with contextlib.suppress(ClosedWhileIdle):  # which a connection that is opened now cannot be
                 return await calls.unary(envelope)
 
     async def stream(self, envelope: Any) -> AsyncGenerator[bytes, None]:
-        """Yield the frames that answer a request."""
         while True:
             frames = (await self._open()).stream(envelope)
             try:
@@ -115,7 +109,6 @@ class WebSocket(RawTransport):
             await own.aclose()
 
     async def aclose(self) -> None:
-        """Close the connection."""
         if self._socket is not None:
             with contextlib.suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(self._socket.close(), CLOSING_S)

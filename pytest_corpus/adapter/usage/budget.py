@@ -12,7 +12,7 @@ KINDS = ("calls", "tokens")
 """The things that a budget may limit."""
 
 LONGEST = 15
-"""So many digits a limit has at most."""
+"""The most digits of a limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +40,7 @@ class Budget:
 
 
 def parse(text: str) -> Budget:
-    """The budget that a text such as ``calls=500,tokens=20000`` gives.
-
-    Raises:
-        ValueError: it is not one; says why in a few words.
-    """
+    """The budget of a text such as ``calls=500,tokens=20000``. Raises ValueError, which says what is wrong."""
     found: dict[str, int] = {}
     for part in text.split(","):
         kind, _, number = (piece.strip() for piece in part.partition("="))
@@ -86,11 +82,7 @@ class Spending:
             self._enforced = False
 
     def admit(self, calls: int) -> None:
-        """Go on only where so many calls may be made.
-
-        Raises:
-            BudgetSpent: the budget does not allow them.
-        """
+        """Go on only if this number of calls may be made. Raises BudgetSpent if the budget does not allow them."""
         if self._enforced and self._is_over(calls):
             self.refused += 1
             raise BudgetSpent(str(self.budget))

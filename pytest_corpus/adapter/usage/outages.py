@@ -16,7 +16,7 @@ class Outages:
         waited_s: the seconds that this run has waited for the provider.
         own: the operations that answer some requests so although a plain call works, and how often that was seen.
         lasting: the provider did not come back, so no more calls are made.
-        never: there is no use in waiting: a new instance of the adapter works, or nothing ever worked.
+        never: waiting does not help: a new instance of the adapter works, or nothing ever worked.
     """
 
     worked: dict[str, None] = field(default_factory=dict)

@@ -21,20 +21,12 @@ MAX_SHOWN: Final = 5
 
 
 def root_folder(root: Path | str | None = None) -> Path:
-    """The ``golden/`` folder that is meant: the one given, that of ``CORPUS_GOLDEN_ROOT``, or the shipped one.
-
-    Raises:
-        NotADirectoryError: it is not a folder.
-    """
+    """The ``golden/`` folder given, that of ``CORPUS_GOLDEN_ROOT``, or the shipped one. Raises NotADirectoryError."""
     return root_of(root, ROOT_VARIABLE, "golden")
 
 
 def files(root: Path | str | None = None) -> tuple[str, ...]:
-    """Every file that is checked, relative to the root: those of the table, then those that only the folder has.
-
-    Raises:
-        NotADirectoryError: the root is not a folder.
-    """
+    """The files of the table, then those that only the folder has, relative to the root. Raises NotADirectoryError."""
     return tuple(dict.fromkeys((*BY_FILE, *files_below(root_folder(root)))))
 
 
@@ -75,11 +67,7 @@ def _held(golden: Golden, path: Path, schemas: SchemaRegistry | None) -> list[Fi
 
 
 def check_file(golden: Golden, path: Path, *, schemas: SchemaRegistry | None = None) -> list[Finding]:
-    """The findings about a file that is to be a golden, wherever it lies; see `check`.
-
-    Raises:
-        SchemaFileError: a schema that is needed is missing or broken.
-    """
+    """The findings about a file that is to be a golden, wherever it lies. Raises SchemaFileError, as `check`."""
     data, rule, fault = read_bytes(path, MAX_BYTES)
     if fault:
         return [Finding(golden.file, rule, fault)]
@@ -115,7 +103,6 @@ def _check_document(
 
 
 def _check_stream(golden: Golden, data: bytes, schemas: SchemaRegistry) -> list[Finding]:
-    """The stream as a whole, and if that is sound its lines."""
     if not data.strip():
         return [Finding(golden.file, "json", "is empty")]
     report = StreamValidationEngine(golden.component, schemas=schemas).read_ndjson(data)

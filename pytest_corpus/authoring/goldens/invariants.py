@@ -90,7 +90,6 @@ def _is_count(value: object) -> bool:
 
 
 def _list(node: Node, *keys: str) -> list[Any] | None:
-    """The first of the keys that holds a list."""
     return next((node[key] for key in keys if isinstance(node.get(key), list)), None)
 
 

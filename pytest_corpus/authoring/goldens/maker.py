@@ -177,7 +177,6 @@ class Maker:
 
 
 def _examples(golden: Golden) -> dict[str, Any]:
-    """The example values by key that fit a golden."""
     component = golden.component
     examples = {**COMMON, **ERRORS[component], **OF_COMPONENT[component], "protocol": protocol_of(component)}
     examples["request_id"] = f"req-{crc32(golden.file.encode()):08x}"

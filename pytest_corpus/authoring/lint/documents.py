@@ -99,7 +99,6 @@ def keywords(tree: Tree) -> Iterator[Finding]:
 
 
 def _patterns(one: Place) -> Iterator[tuple[str, str]]:
-    """Every pattern of a schema, with its pointer."""
     if isinstance(one.schema.get("pattern"), str):
         yield f"{one.pointer}/pattern", one.schema["pattern"]
     named = one.schema.get("patternProperties")

@@ -46,19 +46,15 @@ def widens(tree: Tree) -> Iterator[Finding]:
     unique: dict[Finding, None] = {}
     for schema in tree.schemas:
         for elder, newer in zip(schema.own, schema.own[1:], strict=False):
-            unique |= dict.fromkeys(_narrowed(registry, schema, elder, newer, _made(folder, schema, elder)))
+            instances = list(variants(folder, {"$ref": BASE_URI + schema.file(elder)}))
+            unique |= dict.fromkeys(_narrowed(registry, schema, elder, newer, instances))
     yield from unique
 
 
 def _is_sound(tree: Tree) -> bool:
-    """Return if every file can be compiled."""
     documents = (lint_documents.place, lint_documents.metaschema, lint_documents.patterns)
     rules = (*documents, references.resolves, references.cycles)
     return tree.complete and not any(True for rule in rules for _ in rule(tree))
-
-
-def _made(folder: Folder, schema: SchemaFile, edition: str) -> list[Any]:
-    return list(variants(folder, {"$ref": BASE_URI + schema.file(edition)}))
 
 
 def _narrowed(

@@ -94,10 +94,6 @@ def lint(root: Path | str | None = None, *, rules: Iterable[str] = tuple(RULES))
 
 
 def files(root: Path | str | None = None) -> tuple[str, ...]:
-    """Every file that is linted, relative to the root: those of the table, then those that only the folder has.
-
-    Raises:
-        NotADirectoryError: the root is not a folder.
-    """
+    """The files of the table, then those that only the folder has, relative to the root. Raises NotADirectoryError."""
     tree = Tree(root_of(root, ROOT_VARIABLE, "schemas"))
     return tuple(dict.fromkeys((*tree.listed, *tree.files)))

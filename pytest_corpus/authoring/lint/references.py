@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Set
 
 from pytest_corpus.authoring.findings import Finding
-from pytest_corpus.authoring.tree import Reference, Tree, escaped
+from pytest_corpus.authoring.tree import Tree, escaped
 from pytest_corpus.spec.goldens import GOLDENS
 from pytest_corpus.spec.operations import OPERATIONS
 from pytest_corpus.spec.schemas import BY_NAME, SCHEMAS
@@ -77,20 +77,15 @@ def dangling(tree: Tree) -> Iterator[Finding]:
     while waiting:
         for one in waiting:
             used |= _around(one.target or "", one.target_pointer, defined)
-        waiting = [one for one in rest if _is_live(one, defined, used)]
+        waiting = [one for one in rest if _around(one.file, one.pointer, defined) <= used]
         rest = [one for one in rest if one not in waiting]
     for file, pointer in sorted(defined - used):
         yield Finding(file, "dangling", "is used nowhere: refer to it, or remove it", pointer)
 
 
 def _around(file: str, pointer: str, defined: Set[tuple[str, str]]) -> set[tuple[str, str]]:
-    """The definitions that a place lies in."""
     parts = pointer.split("/")
     return {(file, "/".join(parts[:end])) for end in range(len(parts) + 1)} & defined
-
-
-def _is_live(one: Reference, defined: Set[tuple[str, str]], used: Set[tuple[str, str]]) -> bool:
-    return _around(one.file, one.pointer, defined) <= used
 
 
 def reachable(tree: Tree) -> Iterator[Finding]:

@@ -32,11 +32,7 @@ class Budget:
         self._until = time.monotonic() + MOST_SECONDS
 
     def spend(self, steps: int = 1) -> None:
-        """Take steps.
-
-        Raises:
-            BudgetError: none are left, or no time.
-        """
+        """Take steps. Raises BudgetError if none are left, or no time."""
         before = self.steps >> 8
         self.steps += steps
         if self.steps > MOST_STEPS:
@@ -51,21 +47,13 @@ class Budget:
             yield item
 
     def reserve(self, size: int) -> None:
-        """Make sure, before it is made, that a value of a size may be made.
-
-        Raises:
-            BudgetError: it would be too large.
-        """
+        """Make sure that a value of a size may be made. Raises BudgetError if it would be too large."""
         if size > MOST_SIZE:
             raise BudgetError(f"makes a value larger than {MOST_SIZE:,} characters")
         self.spend(1 + size // SIZE_OF_A_STEP)
 
     def keep(self, value: Any) -> Any:
-        """A value that was just made.
-
-        Raises:
-            BudgetError: it is too large.
-        """
+        """A value that was just made. Raises BudgetError if it is too large."""
         if value is None or isinstance(value, bool | float):
             return value
         if isinstance(value, int):

@@ -20,7 +20,7 @@ def is_size(source: str) -> bool:
     """True if a part of an expression counts something, as ``len(output['items'])``, and shows nothing of it."""
     try:
         node = ast.parse(source.strip(), mode="eval").body
-    except SyntaxError:  # a part that is no expression on its own
+    except SyntaxError:  # a part that is not an expression on its own
         return False
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len"
 
@@ -46,20 +46,11 @@ class Expression:
 
     @cached_property
     def tree(self) -> ast.expr:
-        """Its syntax tree.
-
-        Raises:
-            ExpressionError: it is not allowed.
-        """
+        """Its syntax tree. Raises ExpressionError if it is not allowed."""
         return parsed(self.source)
 
     def value(self, names: Mapping[str, Any]) -> Any:
-        """Its value.
-
-        Raises:
-            OperationError: Python refuses an operation.
-            BudgetError: the budget is used up.
-        """
+        """Its value. Raises OperationError if Python refuses an operation, BudgetError if the budget is used up."""
         return Interpreter(Budget()).value(self.tree, names)
 
     def judge(self, names: Mapping[str, Any]) -> Verdict:

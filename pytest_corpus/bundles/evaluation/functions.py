@@ -19,12 +19,7 @@ from pytest_corpus.bundles.evaluation.values import (
 
 
 def call(budget: Budget, name: str, arguments: list[Any], keywords: dict[str, Any]) -> Any:
-    """The result of a function.
-
-    Raises:
-        OperationError: Python refuses the call.
-        BudgetError: it would use up too much.
-    """
+    """The result of a function. Raises OperationError if Python refuses the call, BudgetError if it costs too much."""
     budget.spend(1 + sum(map(size_of, arguments)) // SIZE_OF_A_STEP)
     try:
         return budget.keep(FUNCTIONS[name](budget, *arguments, **keywords))
@@ -57,7 +52,6 @@ def _sum(budget: Budget, items: Any, /, start: Any = 0) -> Any:
 
 
 def _keyed(budget: Budget, key: Any) -> Callable[[Any], Any] | None:
-    """The function that `key` names."""
     if key is None:
         return None
     if key not in FUNCTIONS:
@@ -135,4 +129,4 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "reversed": lambda budget, items, /: iter(gathered(budget, attempt(reversed, items))),
     "matches": _matches,
 }
-"""The functions by name; `isinstance`, of which the second argument is no value, is the interpreter's own."""
+"""The functions by name; `isinstance`, whose second argument is not a value, is the interpreter's own."""

@@ -56,12 +56,7 @@ class Interpreter:
         self._budget, self._seen = budget, seen
 
     def value(self, node: ast.expr, names: Names) -> Any:
-        """The value of a part of an expression.
-
-        Raises:
-            OperationError: Python refuses an operation.
-            BudgetError: the budget is used up.
-        """
+        """The value of a part of an expression. Raises OperationError or BudgetError."""
         self._budget.spend()
         found: Any = getattr(self, f"_{type(node).__name__.lower()}")(node, names)
         if self._seen is not None:

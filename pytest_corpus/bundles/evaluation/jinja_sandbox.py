@@ -5,7 +5,7 @@ Imported where Jinja is surely installed.
 
 import json
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from typing import Any
 
@@ -19,6 +19,7 @@ from jinja2.visitor import NodeTransformer
 
 from pytest_corpus.bundles.evaluation import values
 from pytest_corpus.bundles.evaluation.budget import MOST_BITS, SIZE_OF_A_STEP, Budget, BudgetError, size_of
+from pytest_corpus.bundles.evaluation.functions import call
 
 _BUDGET: ContextVar[Budget] = ContextVar("corpus_template_budget")
 
@@ -76,11 +77,7 @@ class Compiled:
 
 
 def environment(source: str) -> Compiled:
-    """A template of a source.
-
-    Raises:
-        jinja2.TemplateSyntaxError: it is none, or holds what is not offered.
-    """
+    """A template of a source. Raises jinja2.TemplateSyntaxError if it is none, or holds what is not offered."""
     sandbox = PromptSandbox(undefined=StrictUndefined, autoescape=False, optimized=False, finalize=_written)
     tree = sandbox.parse(source, filename="<template>")
     for node in tree.find_all(nodes.Node):
@@ -133,12 +130,12 @@ class PromptSandbox(ImmutableSandboxedEnvironment):  # type: ignore[misc]
         super().__init__(**options)
         own: dict[str, Any] = dict(DEFAULT_FILTERS)
         self.filters = {name: _counted(name, own[name]) for name in FILTERS if name in own}
-        self.filters["attr"] = pass_context(_attribute)
+        self.filters["attr"] = pass_context(lambda context, value, name: context.environment.getattr(value, str(name)))
         self.filters["tojson"] = pass_context(_tojson)
         self.filters |= {
-            "corpus_each": pass_context(_each),
+            "corpus_each": pass_context(lambda _context, items: budget().each(iter(items))),
             "corpus_text": pass_context(_text),
-            "corpus_joined": pass_context(_joined),
+            "corpus_joined": pass_context(lambda _context, items: _together(map(_written, items))),
         }
         self.tests = {name: _counted_test(name, DEFAULT_TESTS[name]) for name in TESTS}
         self.globals = {"range": _range, "namespace": Namespace}
@@ -203,24 +200,14 @@ def _plain(value: Any) -> Any:
 
 
 def _range(*ends: Any) -> range:
-    found: range = values.attempt(range, *ends)
-    if len(found) > values.MOST_PIECES:
-        raise BudgetError(f"makes a list of more than {values.MOST_PIECES:,} items")
+    found: range = call(budget(), "range", list(ends), {})
     return found
-
-
-def _each(_context: Any, items: Iterable[Any]) -> Iterator[Any]:
-    return budget().each(iter(items))
 
 
 def _text(_context: Any, text: str) -> str:
     budget().reserve(len(text))
     budget().spend(len(text) // SIZE_OF_A_STEP)
     return text
-
-
-def _joined(_context: Any, items: list[Any]) -> str:
-    return _together(map(_written, items))
 
 
 def _together(parts: Iterable[str]) -> str:
@@ -265,7 +252,6 @@ _SHOWN: tuple[type, ...] = (str, int, float, list, tuple, dict, set, range, type
 
 
 def _counted(name: str, function: Any) -> Any:
-    """A filter of Jinja's, within the budget."""
     kind = getattr(function, "jinja_pass_arg", None)
     how = kind.name if kind is not None else ""
 
@@ -291,7 +277,6 @@ def _counted(name: str, function: Any) -> Any:
 
 
 def _counted_test(name: str, function: Any) -> Any:
-    """A test of Jinja's, within the budget."""
 
     def counted(value: Any, *args: Any) -> bool:
         for each in (value, *args):
@@ -326,10 +311,6 @@ def _foresee(name: str, value: Any, arguments: list[Any]) -> None:
     # Each partial sum of lists would be a list of its own.
     if name == "sum" and isinstance(value, list | tuple) and any(isinstance(v, list | tuple | str) for v in value):
         raise SecurityError("the filter sum adds numbers alone")
-
-
-def _attribute(context: Any, value: Any, name: Any) -> Any:
-    return context.environment.getattr(value, str(name))
 
 
 def _tojson(_context: Any, value: Any, indent: int | None = None) -> str:

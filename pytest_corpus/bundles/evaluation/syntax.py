@@ -46,11 +46,7 @@ class ExpressionError(Exception):
 
 
 def parsed(source: str) -> ast.expr:
-    """The syntax tree of an expression, all of which is allowed.
-
-    Raises:
-        ExpressionError: it is no expression, or holds something that is not offered.
-    """
+    """The syntax tree of an expression. Raises ExpressionError if it holds something that is not offered."""
     if len(source.encode("utf-8", "surrogatepass")) > LONGEST:
         raise ExpressionError(f"is longer than {LONGEST:,} bytes")
     try:

@@ -44,20 +44,11 @@ class Template:
             raise TemplateError("cannot be parsed") from None
 
     def check(self) -> None:
-        """Read the template.
-
-        Raises:
-            TemplateError: it is none, or holds what is not offered.
-            BundleError: Jinja is not installed.
-        """
+        """Read the template. Raises TemplateError if it is not valid, BundleError if Jinja is not installed."""
         _ = self._compiled
 
     def render(self, variables: Mapping[str, Any]) -> str:
-        """The text for one case.
-
-        Raises:
-            TemplateError: a variable is missing, or the template uses up too much or does what it may not.
-        """
+        """The text for one case. Raises TemplateError if a variable is missing, or something is refused."""
         compiled = self._compiled
         jinja2 = library("jinja2", self.file)
         try:

@@ -41,12 +41,7 @@ ALL_METHODS = frozenset().union(*METHODS.values())
 
 
 def method(budget: Budget, value: Any, name: str, arguments: list[Any], keywords: dict[str, Any]) -> Any:
-    """The result of a method of a value.
-
-    Raises:
-        OperationError: there is no such method, or Python refuses the call.
-        BudgetError: it would use up too much.
-    """
+    """The result of a method of a value. Raises OperationError if there is none, BudgetError if it costs too much."""
     if name not in METHODS.get(type(value), ()):
         raise OperationError(f"a value of type {type(value).__name__} has no method {name!r} here")
     budget.spend(1 + (len(value) + sum(map(size_of, arguments))) // SIZE_OF_A_STEP)
@@ -72,11 +67,7 @@ def _foresee(budget: Budget, value: Any, name: str, arguments: list[Any]) -> Non
 
 
 def attempt(call: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
-    """The result of a call of Python's own on plain values.
-
-    Raises:
-        OperationError: Python refuses it.
-    """
+    """The result of a call of Python's own on plain values. Raises OperationError if Python refuses it."""
     try:
         return call(*arguments, **keywords)
     except (TypeError, ValueError, LookupError, ArithmeticError, AttributeError) as error:
@@ -92,12 +83,7 @@ def refusal(error: BaseException) -> str:
 
 
 def binary(budget: Budget, operation: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
-    """The result of a function of `operator` with two operands.
-
-    Raises:
-        OperationError: Python refuses it, or it is `%` on text.
-        BudgetError: the result would be too large.
-    """
+    """The result of a function of `operator` with two operands. Raises OperationError or BudgetError."""
     if operation is operator.mod and isinstance(left, str):
         raise OperationError("'%' on text is not offered")
     if operation is operator.mul:
@@ -128,12 +114,7 @@ def _foresee_power(left: Any, right: Any) -> None:
 
 
 def gathered(budget: Budget, items: Any) -> list[Any]:
-    """The items of whatever can be iterated, as a list.
-
-    Raises:
-        OperationError: it cannot be iterated.
-        BudgetError: there are too many.
-    """
+    """The items of whatever can be iterated, as a list. Raises OperationError or BudgetError."""
     if isinstance(items, range | str | list | tuple | dict | set) and len(items) > MOST_PIECES:
         raise BudgetError(f"makes a list of more than {MOST_PIECES:,} items")
     walk = attempt(iter, items)
@@ -144,12 +125,7 @@ def gathered(budget: Budget, items: Any) -> list[Any]:
 
 
 def found_in(pattern: str, text: str) -> bool:
-    """`re.search` with a time limit.
-
-    Raises:
-        OperationError: the pattern is not a valid regular expression.
-        BudgetError: it takes too long.
-    """
+    """`re.search` with a time limit. Raises OperationError if the pattern is not valid, BudgetError if it is slow."""
     import regex
 
     check_pattern(pattern)
@@ -174,11 +150,7 @@ MOST_REPEATS = 10_000
 
 
 def check_pattern(pattern: str) -> None:
-    """See whether a text is a regular expression of Python's `re`.
-
-    Raises:
-        OperationError: it is none, or repeats more than it may.
-    """
+    """Pass a pattern of Python's `re`. Raises OperationError if it is not valid, or repeats too much."""
     import warnings
 
     if len(pattern) > MOST_BITS:

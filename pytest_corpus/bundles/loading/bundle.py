@@ -51,7 +51,7 @@ class Scorer:
 
 @dataclass(frozen=True)
 class Contract:
-    """What holds for every answer."""
+    """The checks of every answer."""
 
     schema: OutputSchema | None = None
     invariants: tuple[Expression, ...] = ()
@@ -61,7 +61,7 @@ class Contract:
 
 @dataclass(frozen=True)
 class ProviderChoice:
-    """Who is asked: a provider's name, its model (None: its default), and how it is asked."""
+    """The provider that is asked: its name, its model (None: its default), and the options."""
 
     name: str
     model: str | None = None
@@ -96,7 +96,7 @@ class Bundle:
 
     @property
     def folder(self) -> Path:
-        """Where its files lie."""
+        """The folder of its files."""
         return self.path.parent
 
     @property
@@ -105,10 +105,6 @@ class Bundle:
         return self.max_parallel if self.parallel else 1
 
     def prompts(self, case: Case) -> tuple[str, str | None]:
-        """The prompt of a case and its system prompt.
-
-        Raises:
-            TemplateError: they cannot be rendered.
-        """
+        """The prompt of a case and its system prompt. Raises TemplateError if they cannot be rendered."""
         system = self.system.render(case.input) if self.system else None
         return self.prompt.render(case.input), system

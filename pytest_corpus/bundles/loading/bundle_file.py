@@ -22,11 +22,7 @@ T = TypeVar("T")
 
 
 def load(path: Path) -> Bundle:
-    """The bundle of a bundle.yaml, with all its files.
-
-    Raises:
-        BundleError: it cannot be run; says everything that is wrong, with files and lines.
-    """
+    """The bundle of a bundle.yaml. Raises BundleError with everything that is wrong, with files and lines."""
     source = read(path)
     problems = dict.fromkeys(_shape(source))  # each missing key is an error that names them all
     if problems:
@@ -52,7 +48,6 @@ def _validator() -> Any:
 
 
 def _shape(source: Source) -> Iterator[Problem]:
-    """The violations of the schema of bundle.yaml, in words."""
     for error in sorted(_validator().iter_errors(source.value), key=lambda each: source.line(*each.absolute_path)):
         path: tuple[Key, ...] = tuple(error.absolute_path)
         named = ".".join(map(str, path)) or "bundle.yaml"

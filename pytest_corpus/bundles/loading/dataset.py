@@ -31,11 +31,7 @@ def lines_of(path: Path) -> Iterator[tuple[int, Any, str]]:
 
 
 def read_cases(path: Path, contract: Contract) -> tuple[Case, ...]:
-    """The cases of a dataset.
-
-    Raises:
-        BundleError: it has none, or lines are not cases.
-    """
+    """The cases of a dataset. Raises BundleError if it has none, or lines are not cases."""
     reader = _Reader(shown(path), contract)
     for number, value, flaw in lines_of(path):
         reader.take(number, value, flaw)
@@ -124,11 +120,7 @@ def _checked_id(given: str) -> str:
 
 
 def invariant(source: Any) -> Expression:
-    """An expression that is allowed.
-
-    Raises:
-        ValueError: it is none; the end of a sentence.
-    """
+    """An expression that is allowed. Raises ValueError if it is none; the end of a sentence."""
     if not isinstance(source, str):
         raise ValueError(f"an invariant is {kind(source)}, and must be a text")
     expression = Expression(source)

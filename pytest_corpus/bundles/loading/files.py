@@ -19,11 +19,7 @@ def shown(path: Path) -> str:
 
 
 def inside(folder: Path, given: str) -> Path:
-    """The file inside a bundle's folder that a path names.
-
-    Raises:
-        ValueError: it is absolute, leaves the folder, also by a link, or names no file; the end of a sentence.
-    """
+    """The file inside a bundle's folder that a path names. Raises ValueError, the end of a sentence."""
     if "\0" in given or not given.strip():
         raise ValueError(f"{printable(given)!r} is not a path; name a file in the folder of the bundle")
     if PurePosixPath(given).is_absolute() or PureWindowsPath(given).drive or given.startswith(("\\", "~")):
@@ -44,11 +40,7 @@ def inside(folder: Path, given: str) -> Path:
 
 
 def text_of(path: Path) -> str:
-    """The text of a file in UTF-8, without its byte order mark.
-
-    Raises:
-        BundleError: it cannot be read, is too large, or is not UTF-8.
-    """
+    """The text of a file, without a byte order mark. Raises BundleError if it is unreadable, too large or not UTF-8."""
     name = shown(path)
     try:
         if path.stat().st_size > LARGEST:

@@ -24,7 +24,7 @@ DRAFTS = {
 }
 
 _BASE = "file:///corpus-bundle/"
-"""Where references are resolved: no real place."""
+"""The base of references, which is not a real place."""
 
 _IN_PLACE = ("not", "if", "then", "else")
 _IN_PLACE_LISTS = ("allOf", "anyOf", "oneOf")
@@ -70,11 +70,7 @@ class OutputSchema:
 
 
 def read_schema(folder: Path, given: str) -> OutputSchema:
-    """A schema of a bundle, and the files that it refers to.
-
-    Raises:
-        BundleError: it is not a valid JSON Schema; ValueError: the path leads nowhere (the end of a sentence).
-    """
+    """A schema of a bundle with the files that it refers to. Raises BundleError, or ValueError for its path alone."""
     path = inside(folder, given)
     document = _json(path)
     draft = _draft(path, document)

@@ -37,11 +37,7 @@ class Source:
 
 
 def read(path: Path) -> Source:
-    """The value of a YAML file.
-
-    Raises:
-        BundleError: it cannot be read, is not valid YAML, holds more than plain values, or names a key twice.
-    """
+    """The value of a YAML file. Raises BundleError if it is not valid YAML or holds more than plain values."""
     yaml = library("yaml", shown(path))
     source, line = Source(shown(path)), None
     text = text_of(path)

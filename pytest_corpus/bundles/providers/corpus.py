@@ -7,10 +7,10 @@ from typing import Any
 
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive
-from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, ProviderError
+from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, Provider, ProviderError
 
 
-class CorpusProvider:
+class CorpusProvider(Provider):
     """Sends envelopes to an adapter that is opened when it is first called."""
 
     def __init__(self, label: str, model: str | None, opened: Callable[[], AdapterClient]) -> None:
@@ -44,9 +44,6 @@ class CorpusProvider:
         args |= {key: value for key, value in given.items() if value is not None}
         args |= request.options_with_stop_sequences
         return {"op": "llm.complete", "ctx": {"deadline_ms": int((time.time() + limit) * 1000)}, "args": args}
-
-    def close(self) -> None:
-        pass
 
 
 def _result(body: Any) -> Mapping[str, Any]:

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 from pytest_corpus.bundles.plugin_functions import called
-from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, ProviderError
+from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, Provider, ProviderError
 
 Complete = Callable[[CompletionRequest], Any]
 """Gives an `Answer`, a text, or an awaitable of one; raises `ProviderError` where it has none."""
 
 
-class HookProvider:
+class HookProvider(Provider):
     """A provider behind a function; whatever else it raises is an error that is not tried again."""
 
     def __init__(self, name: str, model: str | None, complete: Complete) -> None:
@@ -33,6 +33,3 @@ class HookProvider:
         if flaw := found.flaw():
             raise ProviderError("BadRequest", f"the provider gave an Answer whose {flaw}", is_own=True)
         return found
-
-    def close(self) -> None:
-        pass

@@ -13,13 +13,13 @@ from pytest_corpus.bundles.loading.bundle import Bundle
 from pytest_corpus.bundles.loading.dataset import lines_of, unnamed
 from pytest_corpus.bundles.loading.files import shown
 from pytest_corpus.bundles.matching import kind
-from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, ProviderError
+from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, Provider, ProviderError
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
 
 KEYS = ("id", "input", "output", "error", "retry_after_ms", "delay_ms", "finish_reason")
 
 
-class MockProvider:
+class MockProvider(Provider):
     """Plays a script, or echoes `expected_output` if there is none."""
 
     label = "mock"
@@ -56,20 +56,13 @@ class MockProvider:
             self._calls[request.case] += 1
         return lines[min(number, len(lines) - 1)]
 
-    def close(self) -> None:
-        pass
-
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def read_script(bundle: Bundle) -> None:
-    """Check the script of a bundle, if it has one.
-
-    Raises:
-        BundleError: it cannot.
-    """
+    """Check the script of a bundle, if it has one. Raises BundleError if it cannot."""
     if bundle.provider is not None and bundle.provider.script is not None:
         _read(bundle.provider.script)
 
@@ -90,7 +83,6 @@ def _read(path: Path) -> dict[str, list[Mapping[str, Any]]]:
 
 
 def _fault(value: Any) -> str:
-    """The flaw of a line; empty if there is none."""
     if not isinstance(value, dict):
         return f"is {kind(value)}, and must be an object"
     for key in value:

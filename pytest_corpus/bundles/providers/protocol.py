@@ -47,7 +47,7 @@ class CompletionRequest:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back. `id` is the provider's own of the answer; `cached` that it says, or is seen, to repeat one.
+    """The answer of a provider. `id` is the provider's own; `cached`: it says, or is seen, to repeat an earlier one.
 
     `latency_ms` is the provider's own measure, None where the caller's clock counts.
     """
@@ -108,11 +108,8 @@ class Provider(Protocol):
     label: str
 
     def complete(self, request: CompletionRequest) -> Answer:
-        """The answer to one request.
-
-        Raises:
-            ProviderError: there is none.
-        """
+        """The answer to one request. Raises ProviderError if there is none."""
 
     def close(self) -> None:
-        """End what it holds."""
+        """End what it holds, by default nothing."""
+        return

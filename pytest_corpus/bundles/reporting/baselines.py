@@ -17,13 +17,13 @@ class BaselineError(Exception):
 
 
 def entry(statuses: Mapping[str, str], metrics: Mapping[str, float | None]) -> dict[str, Any]:
-    """What a baseline keeps of a bundle with one provider: no content, and no times, which change each time."""
+    """The entry of a bundle with one provider: no content, and no times, which change each time."""
     kept = {name: number for name, number in metrics.items() if not name.endswith("_ms")}
     return {"cases": dict(statuses), "metrics": kept}
 
 
 def name_of(bundle: Path, provider: str, baseline: Path) -> str:
-    """What a bundle with a provider is called in a baseline: its path from there, wherever the run began."""
+    """The name of a bundle with a provider in a baseline: its path from there, wherever the run began."""
     try:
         path = Path(os.path.relpath(bundle, baseline.absolute().parent)).as_posix()
     except ValueError:  # another drive of Windows
@@ -32,11 +32,7 @@ def name_of(bundle: Path, provider: str, baseline: Path) -> str:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """The entries of a baseline, by ``bundle | provider``.
-
-    Raises:
-        BaselineError: it is none.
-    """
+    """The entries of a baseline, by ``bundle | provider``. Raises BaselineError if it is none."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
         found: dict[str, Any] = document["bundles"]
@@ -54,17 +50,13 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def write(path: Path, entries: Mapping[str, Any], before: Mapping[str, Any]) -> None:
-    """Write a baseline: these entries replace earlier ones, entries of other bundles stay.
-
-    Raises:
-        OSError: it cannot be written.
-    """
+    """Write a baseline; entries of other bundles stay. Raises OSError if it cannot be written."""
     document = {"format": FORMAT, "bundles": {**before, **entries}}
     write_atomically(json.dumps(document, sort_keys=True, indent=2) + "\n", path)
 
 
 def compare(now: Mapping[str, Any], before: Mapping[str, Any] | None) -> dict[str, list[str]]:
-    """What changed, by its kind; kinds without a change are left out."""
+    """The changes by kind; kinds without a change are left out."""
     if before is None:
         return {"added": sorted(now["cases"])}
     old, new = before["cases"], now["cases"]

@@ -1,4 +1,4 @@
-"""Why a case did not pass, for people: what was sent and came back, and each reason; at `shape` without content."""
+"""The message of a case that did not pass: each reason, and at `full` the prompts and the answer too."""
 
 import os
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ def fit(text: str) -> str:
 def _lines(file: str, provider: str, result: CaseResult, *, full: bool) -> Iterator[str]:
     yield f"{file}: case {result.case}, provider {provider}: {result.status}"
     for reason in result.every_reason:
-        yield f"  {_indented(reason.full if full and reason.full else reason.shape)}"
+        yield "  " + (reason.full if full and reason.full else reason.shape).replace("\n", "\n  ")
     for number, sample in enumerate(result.samples, 1):
         if sample.status == PASSED:
             continue
@@ -43,13 +43,5 @@ def _lines(file: str, provider: str, result: CaseResult, *, full: bool) -> Itera
             for name, text in (*sent, ("answer", sample.content.output)):
                 if text is not None:
                     yield f"  {name}{which}:"
-                    yield f"    | {_quoted(text)}"
+                    yield "    | " + cut(text, LONGEST).rstrip("\n").replace("\n", "\n    | ")
             break
-
-
-def _indented(text: str) -> str:
-    return text.replace("\n", "\n  ")
-
-
-def _quoted(text: str) -> str:
-    return cut(text, LONGEST).rstrip("\n").replace("\n", "\n    | ")

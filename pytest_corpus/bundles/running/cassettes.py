@@ -54,11 +54,7 @@ class Cassettes:
         self._recorded: set[str] = set()
 
     def replayed(self, provider: str, request: CompletionRequest) -> Answer | None:
-        """The recorded answer to a request; None where it is to be asked and recorded.
-
-        Raises:
-            CassetteMiss: there is none, and none may be recorded.
-        """
+        """The recorded answer to a request; None if it is to be recorded. Raises CassetteMiss if it may not be."""
         if self.mode == "all":
             return None
         path = self._path(request.case)
@@ -74,11 +70,7 @@ class Cassettes:
         raise self._miss(provider, request, entries)
 
     def record(self, provider: str, request: CompletionRequest, answer: Answer) -> None:
-        """Keep the answer to a request in the file of its case.
-
-        Raises:
-            CassetteMiss: it cannot be written.
-        """
+        """Keep the answer to a request in the file of its case. Raises CassetteMiss if it cannot be written."""
         try:
             self._folder.mkdir(exist_ok=True)
             with _alone(self._folder):

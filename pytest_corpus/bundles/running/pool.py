@@ -99,7 +99,6 @@ class Pool:
                 self._changed.notify_all()
 
     def _give_up(self) -> None:
-        """Give up the cases whose time is over."""
         now = time.monotonic()
         for name, running in list(self._running.items()):
             if running.progress.deadline <= now:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pytest_corpus.adapter.usage.budget import Budget
 from pytest_corpus.bundles.results import CaseResult, from_document, lost
-from pytest_corpus.bundles.running.store import Spent, SpentBudget
+from pytest_corpus.bundles.running.store import Spent, SpentBudget, Store
 from pytest_corpus.text.atomic_write import write_atomically
 
 
@@ -46,7 +46,7 @@ class SharedSpentBudget(SpentBudget):
             os.close(handle)
 
 
-class SharedStore:
+class SharedStore(Store):
     """The store of one bundle with one provider."""
 
     shared = True
@@ -54,7 +54,7 @@ class SharedStore:
     def __init__(self, folder: Path, key: str, slots: int, spent_budget: SpentBudget) -> None:
         self._folder = folder / hashlib.sha256(key.encode()).hexdigest()[:24]
         self._folder.mkdir(mode=0o700, exist_ok=True)
-        self._slots, self.spent_budget = slots, spent_budget
+        self._places, self.spent_budget = slots, spent_budget
         self._held: dict[str, int] = {}
         self._taken: list[int] = []
         self._lock = threading.Lock()
@@ -97,7 +97,6 @@ class SharedStore:
             return None
 
     def _is_abandoned(self, case: str) -> bool:
-        """True if the process that claimed a case no longer holds it."""
         try:
             handle = _lock(self._file(case, "claim"))
         except FileNotFoundError:
@@ -107,7 +106,7 @@ class SharedStore:
         return handle is not None
 
     def take_slot(self) -> bool:
-        for number in range(self._slots):
+        for number in range(self._places):
             handle = _lock(self._folder / f"slot-{number}", os.O_CREAT)
             if handle is not None:
                 with self._lock:

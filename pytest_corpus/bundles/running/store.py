@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-from typing import Protocol
 
 from pytest_corpus.adapter.usage.budget import Budget
 from pytest_corpus.bundles.results import CaseResult
@@ -60,32 +59,12 @@ class SpentBudget:
             return ""
 
 
-class Store(Protocol):
-    """Keeps the results of one bundle with one provider. Each case is claimed once in all."""
+class Store:
+    """Keeps the results of one bundle with one provider, in one process. Each case is claimed once in all.
 
-    shared: bool
-    """True if other processes write to it too."""
-
-    spent_budget: SpentBudget
-
-    def claim(self, case: str) -> bool:
-        """Claim a case for this process; false if another one has it."""
-
-    def keep(self, result: CaseResult) -> None:
-        """Keep the result of a case that was claimed here; a second one is dropped."""
-
-    def fetch(self, case: str) -> CaseResult | None:
-        """The result of a case, whichever process asked it; a lost one if the process that claimed it has ended."""
-
-    def take_slot(self) -> bool:
-        """Take one of the places of cases that run concurrently, if one is free."""
-
-    def free_slot(self) -> None:
-        """Give a place back."""
-
-
-class MemoryStore:
-    """The store of a run in one process."""
+    Attributes:
+        shared: other processes write to it too.
+    """
 
     shared = False
 
@@ -96,6 +75,7 @@ class MemoryStore:
         self._lock = threading.Lock()
 
     def claim(self, case: str) -> bool:
+        """Claim a case for this process; false if another one has it."""
         with self._lock:
             if case in self._claimed:
                 return False
@@ -103,14 +83,18 @@ class MemoryStore:
             return True
 
     def keep(self, result: CaseResult) -> None:
+        """Keep the result of a case that was claimed here; a second one is dropped."""
         with self._lock:
             self._results.setdefault(result.case, result)
 
     def fetch(self, case: str) -> CaseResult | None:
+        """The result of a case, whichever process asked it; a lost one if the process that claimed it has ended."""
         return self._results.get(case)
 
     def take_slot(self) -> bool:
+        """Take one of the places of cases that run concurrently, if one is free."""
         return self._slots.acquire(blocking=False)
 
     def free_slot(self) -> None:
+        """Give a place back."""
         self._slots.release()

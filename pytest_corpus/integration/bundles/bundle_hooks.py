@@ -11,7 +11,7 @@ import pytest
 
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.bundles.plugin_functions import functions
-from pytest_corpus.bundles.running.store import MemoryStore, SpentBudget, Store
+from pytest_corpus.bundles.running.store import SpentBudget, Store
 from pytest_corpus.bundles.session import BundleSession, Openers
 from pytest_corpus.integration.bundles import options, records
 from pytest_corpus.integration.bundles.conclusion_hooks import BundleConclusionHooks
@@ -52,7 +52,7 @@ class BundleHooks:
 
     def _store(self, key: str, slots: int) -> Store:
         if self.folder is None:
-            return MemoryStore(slots, self._spent_budget)
+            return Store(slots, self._spent_budget)
         from pytest_corpus.bundles.running.shared_store import SharedStore
 
         return SharedStore(self.folder, key, slots, self._spent_budget)

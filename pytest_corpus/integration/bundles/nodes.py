@@ -13,9 +13,7 @@ from pytest_corpus.bundles.results import PASSED, CaseResult
 from pytest_corpus.bundles.session import BundleRun, BundleSession
 
 MARKER = "bundle"
-
-MOST_NAMED, MOST_EXPLAINED = 20, 3
-"""The most cases that a missed threshold names and explains."""
+MOST_NAMED, MOST_EXPLAINED = 20, 3  # the most cases that a missed threshold names and explains
 
 FOREIGN_MARKERS = frozenset(
     (

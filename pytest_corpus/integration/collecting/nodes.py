@@ -20,11 +20,8 @@ from pytest_corpus.suites import modules_of
 from pytest_corpus.suites.inventory import tests
 from pytest_corpus.verdict.ledger import ledger_key
 
-REPETITION = "corpus_repetition"
-"""The fixture in which a test's repetition travels."""
-
-OWNER = pytest.StashKey[tuple[Adapter, str]]()
-"""On a conformance item: the adapter and the component that it tests."""
+REPETITION = "corpus_repetition"  # the fixture in which a test's repetition travels
+OWNER = pytest.StashKey[tuple[Adapter, str]]()  # on a conformance item: the adapter and the component that it tests
 
 
 class Anchor(pytest.File):

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-TERMINATED = 128 + signal.SIGTERM
-"""The exit code of a run that SIGTERM ended, as shells have it."""
+TERMINATED = 128 + signal.SIGTERM  # the exit code of a run that SIGTERM ended, as shells have it
 
 
 @contextmanager

@@ -8,12 +8,8 @@ from pytest_corpus.reports.finding_text import one_line
 from pytest_corpus.reports.text import printable
 from pytest_corpus.verdict.verdict import counted
 
-MOST = 10
-"""The most annotations of one kind that GitHub shows for a step."""
-
-LONGEST_SUMMARY = 1_000_000
-"""The most bytes written to the summary of a step, slightly below GitHub's limit."""
-
+MOST = 10  # the most annotations of one kind that GitHub shows for a step
+LONGEST_SUMMARY = 1_000_000  # the most bytes written to the summary of a step, slightly below GitHub's limit
 TRUNCATED = "\n\nThe rest is left out: GitHub takes no more.\n"
 
 

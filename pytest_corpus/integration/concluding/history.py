@@ -9,13 +9,9 @@ import pytest
 from pytest_corpus.verdict.ledger import Ledger
 from pytest_corpus.verdict.verdict import Verdict
 
-KEY = "corpus/tests/{}"
-"""The key in the cache of the violated requirements of each test in its last run."""
-
+KEY = "corpus/tests/{}"  # the key in the cache of the violated requirements of each test in its last run
 MOST_NAMED = 5
-
-RAN = ("satisfied", "violated", "not_applicable")
-"""The outcomes of a test that decided something."""
+RAN = ("satisfied", "violated", "not_applicable")  # the outcomes of a test that decided something
 
 
 def since_the_last_run(config: pytest.Config, ledger: Ledger, verdict: Verdict) -> str:

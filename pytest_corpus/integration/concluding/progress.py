@@ -13,14 +13,9 @@ from pytest_corpus.integration.options.profiles import ENVIRONMENT
 from pytest_corpus.redaction.values import cut, printable
 from pytest_corpus.reports.json_report import facts
 
-EVERY_S = 30.0
-"""The seconds between two reports of progress."""
-
-WIDEST = 110
-"""The most characters of capabilities on a line of the terminal."""
-
-LONGEST = 40
-"""The most characters of a stated fact on the terminal."""
+EVERY_S = 30.0  # the seconds between two reports of progress
+WIDEST = 110  # the most characters of capabilities on a line of the terminal
+LONGEST = 40  # the most characters of a stated fact on the terminal
 
 
 def environment(variables: Mapping[str, str]) -> list[str]:

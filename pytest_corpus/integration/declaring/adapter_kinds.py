@@ -255,7 +255,7 @@ class FactoryAdapter(Adapter):
         settings = Settings(
             options.seed,
             options.edition,
-            "-".join(filter(None, (run.run, run.worker))),
+            run.run,
             options.dialects,
             options.write_delay,
             remembers=options.repeat == 1,

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exceptions import BudgetSpent, DeclarationError, Unresponsive, WriteForbidden
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.usage.budget import Spending
@@ -27,8 +28,7 @@ from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.verdict.ledger import Finding, Outcome, TestRecord
 
-RUNS = 3
-"""The most runs of a test that fails while its provider fails."""
+RUNS = 3  # the most runs of a test that fails while its provider fails
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class TestExecution:
             started, calls = time.monotonic(), self.target.calls
             observed, ending = Observed(), UNFINISHED
             try:
-                self.target.begin()
+                self._begin(1)
                 ending = self._judged(function, arguments, observed)
             except Exception as error:
                 ending = Ending("error", raised=error)
@@ -165,6 +165,12 @@ class TestExecution:
         return self.result
 
     # -- the body --------------------------------------------------------------------------------------
+
+    def _begin(self, run: int) -> None:
+        """Begin a run of the test: what it sends depends on the seed, the test and the answers alone."""
+        scope = f"{test_of(self.item)} {repetition_in(self.item.nodeid)} {run}"
+        inputs.begin(self.adapter.options.seed, scope, self.adapter.settings.worker)
+        self.target.begin(unlearn=run > 1)
 
     def _judged(self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Observed) -> Ending:
         """Run the body and audit its exchanges, however it ends."""
@@ -228,7 +234,7 @@ class TestExecution:
                         raise
                     raise Outage(self.target.outages.said) from outcome
                 self.target.close_fresh()
-                self.target.begin(unlearn=True)
+                self._begin(RUNS - left + 1)
             else:
                 return
 

@@ -13,8 +13,7 @@ from pytest_corpus.integration.running import rerun as rerunning
 from pytest_corpus.integration.running.execution import TestExecution
 from pytest_corpus.kit.fixtures import SUBJECT
 
-EXECUTION = pytest.StashKey[TestExecution]()
-"""On a conformance item: the execution in progress."""
+EXECUTION = pytest.StashKey[TestExecution]()  # on a conformance item: the execution in progress
 
 
 class ExecutionHooks:

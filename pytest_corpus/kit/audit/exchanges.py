@@ -90,7 +90,7 @@ def audit(exchange: Exchange, context: AuditContext) -> Iterator[Finding]:
             yield expect.ENVELOPE, Violation("a success or an error envelope", described(body))
     if context.has_metrics:
         yield from telemetry_findings(exchange, context.component)
-    yield from leak_findings(exchange, exchange.logs if context.hears_logs else ())
+    yield from leak_findings(exchange, hears_logs=context.hears_logs)
 
 
 def time_of(exchange: Exchange, frame: Frame) -> str:
@@ -142,7 +142,7 @@ def _is_finite(frame: Frame) -> bool:
 
 
 def _stream_findings(exchange: Exchange, context: AuditContext) -> Iterator[Finding]:
-    from pytest_corpus.validation.streams.validate import validate_frames
+    from pytest_corpus.validation.streams.engine import validate_frames
 
     for number, frame in enumerate(exchange.frames, start=1):
         if frame.size > MAX_FRAME_BYTES:

@@ -16,6 +16,9 @@ GRAM = 8
 SENTENCE = 24
 """A substring of this length of a model's text is a leak: a shorter one may stand in a log by accident (R124)."""
 
+DEBUG = "COM-LEAK-7"
+"""The requirement that content in a debug record breaks, of whatever kind it is."""
+
 LEAKS = {
     "content": {"error": "COM-LEAK-1", "metrics": "COM-LEAK-2", "log": "COM-LEAK-3"},
     "tenant": {"error": "COM-LEAK-4", "metrics": "COM-LEAK-4", "log": "COM-LEAK-4"},
@@ -35,25 +38,25 @@ CHANNELS = {
     "answer": "an answer",
     "metrics": "metrics",
     "log": "a log record",
+    "debug": "a debug record",
 }
 
 
-def leak_findings(exchange: Exchange, logs: Sequence[str]) -> Iterator[Finding]:
-    """The secrets of a request that a channel gives away."""
-    answered = list(_completions(exchange)) if logs or exchange.observations or exchange.counts else []
-    texts = _texts(exchange, logs) if exchange.secrets or answered else {}
-    for channel, requirement in (("metrics", "COM-LEAK-2"), ("log", "COM-LEAK-3")):
+def leak_findings(exchange: Exchange, *, hears_logs: bool) -> Iterator[Finding]:
+    """The secrets of a request that a channel gives away; log records are the adapter's if they can be heard."""
+    logs, debug_logs = (exchange.logs, exchange.debug_logs) if hears_logs else ((), ())
+    reported = logs or debug_logs or exchange.observations or exchange.counts
+    answered = list(_completions(exchange)) if reported else []
+    texts = {**_texts(exchange), "log": logs, "debug": debug_logs} if exchange.secrets or answered else {}
+    for channel, requirement in (("metrics", "COM-LEAK-2"), ("log", "COM-LEAK-3"), ("debug", DEBUG)):
         for text in answered:
             if any(gives_away(each, text, SENTENCE) for each in texts[channel]):
-                violation = Violation("nothing of the completion", f"a part of it in {CHANNELS[channel]}")
-                yield "COM-LEAK-7" if exchange.debug_logs and channel == "log" else requirement, violation
+                yield requirement, Violation("nothing of the completion", f"a part of it in {CHANNELS[channel]}")
     for what, secret in exchange.secrets.items():
         kind = next((kind for kind in LEAKS if what.startswith(kind)), "content")
-        for channel, requirement in LEAKS[kind].items():
+        for channel, requirement in (*LEAKS[kind].items(), *([("debug", DEBUG)] if "log" in LEAKS[kind] else [])):
             if any(gives_away(text, secret) for text in texts[channel]):
-                only_on_request = exchange.debug_logs and channel == "log"
-                violation = Violation(f"nothing of the {what}", f"a part of it in {CHANNELS[channel]}")
-                yield "COM-LEAK-7" if only_on_request else requirement, violation
+                yield requirement, Violation(f"nothing of the {what}", f"a part of it in {CHANNELS[channel]}")
 
 
 def gives_away(text: str, secret: str, gram: int = GRAM) -> bool:
@@ -73,8 +76,8 @@ def _completions(exchange: Exchange) -> Iterator[str]:
             yield text
 
 
-def _texts(exchange: Exchange, logs: Sequence[str]) -> Mapping[str, Sequence[str]]:
-    """The text of each channel."""
+def _texts(exchange: Exchange) -> Mapping[str, Sequence[str]]:
+    """The text of each channel but for log records."""
     bodies = [frame.body for frame in exchange.frames]
     errors = [body for body in bodies if looks_like_error(body)]
     failed = [item for body in bodies if isinstance(body, Mapping) for item in _failed_items(body.get("result"))]
@@ -88,7 +91,6 @@ def _texts(exchange: Exchange, logs: Sequence[str]) -> Mapping[str, Sequence[str
         "message": [str(body.get("message")) for body in errors],
         "answer": [*_json(bodies), *exchange.headers],
         "metrics": _json(report.labels() for report in reports),
-        "log": logs,
     }
 
 

@@ -7,7 +7,6 @@ import math
 import shutil
 import sys
 import tempfile
-import time
 import unittest
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.kit.calls import Calls
 from pytest_corpus.kit.outcomes import Undecided, Violation
 
@@ -114,7 +114,7 @@ def for_all(strategy: SearchStrategy[T], check: Callable[[T], None], calls: Call
 
     def body(value: T) -> None:
         nonlocal last_call, until
-        if meter.total_calls >= last_call or time.monotonic() > until:
+        if meter.total_calls >= last_call or inputs.monotonic() > until:
             raise Over("the budget is used up")
         try:
             check(value)
@@ -123,7 +123,7 @@ def for_all(strategy: SearchStrategy[T], check: Callable[[T], None], calls: Call
             if isinstance(outcome, Undecided):
                 raise Over("a check could not decide") from None
             if math.isinf(until):
-                last_call, until = meter.total_calls + SHRINK_CALLS, time.monotonic() + SHRINK_S
+                last_call, until = meter.total_calls + SHRINK_CALLS, inputs.monotonic() + SHRINK_S
             outcome.seen_in(outcome.exchange or calls.client.exchanges[-1])
             outcome.calls = meter.total_calls - begun
             raise

@@ -6,18 +6,18 @@ sent; its rules raise a `Violation` where the adapter and the model part ways.
 
 import json
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.kit.generation.generate import Over, imported_as_they_are, nothing_left_behind, settings
 from pytest_corpus.kit.outcomes import NotAssessed, Undecided, Violation
 
 GENERATE_S, SHRINK_S = 5.0, 1.0
-"""How long sequences are generated, and from the first failure on shortened; a fast adapter needs far less."""
+"""The time limits for generating sequences, and for shortening a failing one; a fast adapter needs far less."""
 
 
 def machines() -> ModuleType:
@@ -30,7 +30,7 @@ def machines() -> ModuleType:
 
 @dataclass
 class _Runs:
-    """What came of the sequences so far: the shortest failing one, or what made a verdict impossible."""
+    """The outcome of the sequences so far: the shortest failing one, or the reason why there is no verdict."""
 
     until: float = float("inf")
     violation: Violation | None = None
@@ -40,11 +40,11 @@ class _Runs:
 
     @property
     def over(self) -> bool:
-        return self.undecided is not None or time.monotonic() > self.until
+        return self.undecided is not None or inputs.monotonic() > self.until
 
     def begin(self) -> None:
         """Start the clock with the first sequence: what hypothesis does before it takes long on a busy machine."""
-        self.until = min(self.until, time.monotonic() + GENERATE_S)
+        self.until = min(self.until, inputs.monotonic() + GENERATE_S)
 
     def note(self, outcome: BaseException | None, envelopes: list[Any]) -> None:
         """Keep the outcome of a sequence where it is worth keeping."""
@@ -53,7 +53,7 @@ class _Runs:
         if not isinstance(outcome, Violation):
             return
         if self.violation is None:
-            self.until = time.monotonic() + SHRINK_S
+            self.until = inputs.monotonic() + SHRINK_S
         if self.violation is None or len(envelopes) <= len(self.envelopes):
             self.violation, self.envelopes = outcome, list(envelopes)
 

@@ -1,4 +1,4 @@
-"""What a run wrote into an adapter's store and has not deleted yet, in memory and in a file that outlives the run.
+"""The data that a run wrote into an adapter's store and has not deleted, in memory and in a file that outlives it.
 
 Every name that the suite makes begins with `corpus-RUN-`. The protocol has no operation that lists namespaces, so a run
 writes down what it makes before it makes it, one line at a time, and removes the file when nothing is left. After a
@@ -26,7 +26,7 @@ DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 RANDOM_DIGITS, TIME_DIGITS = 4, 6
 
 TIDY_S = 20.0
-"""How long a component cleans up in the end; what is left then is listed."""
+"""The seconds that a component may take to clean up in the end; what is left then is listed."""
 
 Kind = Literal["namespace", "vector", "node", "edge"]
 
@@ -44,7 +44,7 @@ def new_run() -> str:
 
 
 def began_at(run: str) -> float | None:
-    """When a run began, in seconds since 1970; None if that is not the id of a run."""
+    """The start of a run in seconds since 1970; None if that is not the id of a run."""
     if len(run) != RANDOM_DIGITS + TIME_DIGITS or not set(run) <= set(DIGITS):
         return None
     return float(int(run[RANDOM_DIGITS:], len(DIGITS)))
@@ -88,7 +88,7 @@ class Leftovers:
             self.names.pop(place, None)
 
     def counted(self) -> Iterator[tuple[Kind, list[str]]]:
-        """What is left of each kind, with its names."""
+        """The names that are left of each kind."""
         for kind in ("namespace", "vector", "node", "edge"):
             found = [name for place, names in self.names.items() if place[3] == kind for name in names]
             if found:
@@ -142,11 +142,7 @@ class Journal(Leftovers):
 
 
 def read(path: Path) -> Leftovers | None:
-    """What the file of a run says; None if it is not one. A line that was cut off by the end of the run is left out.
-
-    Raises:
-        OSError: it cannot be read.
-    """
+    """The leftovers in the file of a run, without a line that was cut off; None if it is not one. Raises OSError."""
     found: Leftovers | None = None
     for line in path.read_text("utf-8", errors="replace").splitlines():
         try:
@@ -162,7 +158,7 @@ def read(path: Path) -> Leftovers | None:
 
 
 def is_held(path: Path) -> bool:
-    """Whether the run that writes a file is still going."""
+    """Return if the run that writes a file is still going."""
     file = os.open(path, os.O_RDONLY)
     try:
         return not _lock(file)

@@ -9,24 +9,24 @@ the adapter says, whether it must show or must never show. An adapter that shows
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.kit.expect import uncounted
 from pytest_corpus.kit.outcomes import Undecided, Violation
 from pytest_corpus.spec.operations import BY_OP, Operation
 
 LIMIT_S = 10.0
-"""What does not show after this time is not late: it is missing."""
+"""A write that does not show after this time is not late: it is missing."""
 
 PAUSE_S = 0.01
-"""How long the suite waits between two looks at what does not show yet."""
+"""The pause between two reads of a write that does not show yet."""
 
 TRIALS = 3
-"""How often the time is taken where the first write is late: one that waits for a tick may be lucky."""
+"""The number of measurements if the first write is late: one that waits for a tick may be lucky."""
 
 MARGIN, MARGIN_S = 1.25, 0.02
 """The settle time is so much more than the longest time that was seen."""
@@ -35,12 +35,12 @@ EVERYWHERE = ""
 """The place of a write that may be seen in any place."""
 
 Look = Callable[[], bool | None]
-"""Whether a write shows; None where that cannot be told."""
+"""Returns if a write shows; None if that is unknown."""
 
 
 @dataclass(slots=True)
 class Settle:
-    """What is known of the settle time of a component, the same for all its instances.
+    """The settle time of a component as far as it is known, the same for all its instances.
 
     Attributes:
         seconds: the settle time; None while it is not known.
@@ -79,7 +79,7 @@ class Settling:
 
     @property
     def late(self) -> bool:
-        """Whether a write was seen to show late."""
+        """True if a write was seen to show late."""
         return self._settle.found and bool(self._settle.seconds)
 
     # -- what a component says ---------------------------------------------------------------------------
@@ -89,7 +89,7 @@ class Settling:
         return frozenset()
 
     def looks(self, name: str, _request: Mapping[str, Any]) -> bool:
-        """Whether a request of an operation looks at what was written."""
+        """Return if a request of an operation reads what was written."""
         return name not in self.blind
 
     def trials(self) -> Iterator[Look]:
@@ -109,12 +109,12 @@ class Settling:
 
     @property
     def missed_s(self) -> float:
-        """How long a plain write was looked for that did not show at all; 0 where all of them showed."""
+        """The seconds for which a plain write was read that did not show at all; 0 if all of them showed."""
         return self._settle.missed_s
 
     @property
     def waited_s(self) -> float:
-        """How long was waited in this run."""
+        """The seconds that were waited in this run."""
         return self._settle.waited_s
 
     def note(self, request: Any) -> None:
@@ -122,14 +122,14 @@ class Settling:
         op = _operation(request)
         if op is not None and op.mutating and self._settle.seconds != 0:
             for place in self.places(request) or {EVERYWHERE}:
-                self._settle.written[place] = time.monotonic()
+                self._settle.written[place] = inputs.monotonic()
 
     def find_out(self) -> float:
         """The settle time, which is found out where it is neither known nor given."""
         if self._settle.seconds is None:
             self._settle.seconds = self._given
         if self._settle.seconds is None:
-            with self.at_once(), uncounted():
+            with self.at_once(), uncounted(), inputs.apart("settling"):
                 try:
                     longest = self._longest()
                 except (Undecided, Violation):
@@ -142,7 +142,7 @@ class Settling:
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
-        """What is looked at here is looked at as soon as it is written."""
+        """Read without waiting for writes to settle."""
         outer, self._at_once = self._at_once, True
         try:
             yield
@@ -155,20 +155,20 @@ class Settling:
         """Wait until what was written in some places has settled; the seconds that were waited."""
         written = self._settle.written
         known = [at for place, at in written.items() if not places or place in places or EVERYWHERE in (place, *places)]
-        left_s = max(known, default=-math.inf) + (self._settle.seconds or 0.0) - time.monotonic()
+        left_s = max(known, default=-math.inf) + (self._settle.seconds or 0.0) - inputs.monotonic()
         if left_s <= 0:
             return 0.0
-        time.sleep(left_s)
+        inputs.sleep(left_s)
         self._settle.waited_s += left_s
         return left_s
 
     def _longest(self) -> float:
         """The longest time in seconds that a plain write took to show; 0 where all show at once, or never."""
-        begun, longest = time.monotonic(), 0.0
+        begun, longest = inputs.monotonic(), 0.0
         for _ in range(TRIALS):
             taken = [shows_after(look, begun + LIMIT_S) for look in self.trials()]
             if math.inf in taken:
-                self._settle.missed_s = time.monotonic() - begun
+                self._settle.missed_s = inputs.monotonic() - begun
             longest = max([longest, *(seconds for seconds in taken if seconds < math.inf)])
             if not longest:
                 break
@@ -176,20 +176,20 @@ class Settling:
 
 
 def shows_after(look: Look, until: float) -> float:
-    """The seconds until a write shows; 0 where it does at once or that cannot be told, infinity where it is missing.
+    """The seconds until a write shows; 0 if it does at once or that is unknown, infinity if it is missing.
 
     Args:
         until: when to give up, on the monotonic clock.
     """
-    begun, shows = time.monotonic(), look()
+    begun, shows = inputs.monotonic(), look()
     if shows is not False:
         return 0.0
     while shows is False:
-        if time.monotonic() > until:
+        if inputs.monotonic() > until:
             return math.inf
-        time.sleep(PAUSE_S)
+        inputs.sleep(PAUSE_S)
         shows = look()
-    return time.monotonic() - begun if shows else 0.0
+    return inputs.monotonic() - begun if shows else 0.0
 
 
 def _operation(request: Any) -> Operation | None:
@@ -201,6 +201,6 @@ def postponed(request: Any, waited_s: float) -> Any:
     """The request as it would have been made now: a deadline that had not passed is as far away as it was meant."""
     ctx = request.get("ctx") if waited_s and isinstance(request, Mapping) else None
     deadline = ctx.get("deadline_ms") if isinstance(ctx, Mapping) else None
-    if isinstance(ctx, Mapping) and isinstance(deadline, int) and deadline > (time.time() - waited_s) * 1000:
+    if isinstance(ctx, Mapping) and isinstance(deadline, int) and deadline > (inputs.wall_clock() - waited_s) * 1000:
         return {**request, "ctx": {**ctx, "deadline_ms": deadline + round(waited_s * 1000)}}
     return request

@@ -1,9 +1,9 @@
 """Deleting what earlier runs left in an adapter's store: by the prefix of their names alone."""
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.retries import PAUSES_S, hint_s, is_retryable
 from pytest_corpus.kit.store.leftovers import Kind, Leftovers, Place, run_of, uuid_of
@@ -22,7 +22,7 @@ DELETES: dict[Kind, tuple[str, str]] = {
 AT_ONCE, PAGE, MOST_PAGES = 10, 100, 1000
 
 MOST_S = 10.0
-"""How long it waits at most where an answer asks for it."""
+"""The longest wait that an answer may ask for."""
 
 Send = Callable[[Mapping[str, Any], str], Reply]
 """Sends an envelope to a component."""
@@ -36,7 +36,7 @@ def patient(send: Send) -> Send:
         for pause_s in PAUSES_S:
             if not is_retryable(reply):
                 break
-            time.sleep(min(hint_s(reply) or pause_s, MOST_S))
+            inputs.sleep(min(hint_s(reply) or pause_s, MOST_S))
             reply = send(envelope, component)
         return reply
 
@@ -72,7 +72,7 @@ def _deleted(place: Place, names: list[str], send: Send) -> Iterator[str]:
 
 
 def listed(components: Iterable[str], send: Send) -> dict[str, Leftovers]:
-    """What an adapter itself says that runs left, by run: namespaces in `health`, and nodes of the default one."""
+    """The leftovers that an adapter itself lists, by run: namespaces in `health`, and nodes of the default one."""
     found: dict[str, Leftovers] = {}
     for component in components:
         kind: Kind = "node" if component == "graph" else "namespace"

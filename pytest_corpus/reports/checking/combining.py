@@ -2,16 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from pytest_corpus.reports import json_report, view
-from pytest_corpus.reports.checking.coherence import BLOCKED, Shipped, some
-from pytest_corpus.reports.checking.verification import PACKAGE
+from pytest_corpus.reports.checking.coherence import some
+from pytest_corpus.reports.checking.reconstruction import Shipped, add, deviations_of, foreign, ledger_of, start_of
 from pytest_corpus.reports.text import count, printable
-from pytest_corpus.spec.requirements import CATALOGUE_VERSION
-from pytest_corpus.verdict.deviations import Deviation
-from pytest_corpus.verdict.ledger import Finding, Ledger, TestRecord, ledger_key
+from pytest_corpus.verdict.ledger import Ledger
 from pytest_corpus.verdict.shards import Shard
 from pytest_corpus.verdict.verdict import decide
 
@@ -59,15 +57,13 @@ def build(reports: Sequence[tuple[str, view.Document]], shipped: Shipped) -> dic
         _check(part)
     parts = sorted(given, key=lambda part: part.shard.number)
     _check_together(parts)
-    components = list(dict.fromkeys(entry["component"] for entry in parts[0].document["requirements"]))
-    suites = {name: list(shipped(name, parts[0].document["profile"])) for name in components}
-    ledger = Ledger(parts[0].document["adapter"]["name"])
-    ledger.components = tuple(components)
-    ledger.capabilities.update({name: each for name in components if (each := _stated(parts[0], name)) is not None})
-    ledger.expected.update(ledger_key(name, test) for name, tests in suites.items() for test in tests)
+    first, *others = parts
+    suites = {name: list(shipped(name, first.document["profile"])) for name in first.document["components"]}
     for part in parts:
         _check_tests(part, suites)
-        _add(part, ledger)
+    ledger = ledger_of(first.document, shipped)
+    for part in others:
+        add(part.document, ledger)
     return _written(parts, ledger)
 
 
@@ -78,13 +74,8 @@ def _check(part: Part) -> None:
         raise Unfit(f"{part.name}: its sha256 does not match its content; it was altered")
     if "shard" not in document:
         raise Unfit(f"{part.name} is not the report of a shard; run pytest with --corpus-shard=1/2 and the like")
-    if document["spec"]["catalogue"] != CATALOGUE_VERSION:
-        said = f"it is of catalogue {document['spec']['catalogue']} and this version knows {CATALOGUE_VERSION}"
+    for said in foreign(document):
         raise Unfit(f"{part.name}: {said}; combine it with the version that wrote it")
-    wrote, own = document["environment"].get(PACKAGE, "an unknown version"), json_report.environment()[PACKAGE]
-    if wrote != own:
-        said = f"it was written by {PACKAGE} {printable(wrote)} and this is {own}"
-        raise Unfit(f"{part.name}: {said}; combine it with that version")
 
 
 def _check_together(parts: Sequence[Part]) -> None:
@@ -142,75 +133,19 @@ def _check_tests(part: Part, suites: Mapping[str, Sequence[str]]) -> None:
         raise Unfit(f"{part.name}: it has tests twice")
 
 
-def _stated(part: Part, component: str) -> dict[str, Any] | None:
-    stated: dict[str, Any] | None = part.document["capabilities"].get(component)
-    return stated
-
-
-def _add(part: Part, ledger: Ledger) -> None:
-    """Take down what a shard found out, as the run of it did."""
-    document = part.document
-    for component, used in document["components"].items():
-        ledger.called({component: used.get("calls", 0)}, {component: used.get("tokens", 0)})
-    ledger.settled(document.get("settle_s", {}))
-    ledger.runs.update(document.get("runs", ()))
-    found: dict[str, list[Finding]] = {}
-    for entry in document["requirements"]:
-        findings = [
-            Finding(entry["id"], each["expected"], each["got"], each["path"]) for each in entry.get("findings", ())
-        ]
-        found.setdefault(entry["component"], []).extend(findings)
-    for entry in document["requirements"]:
-        # Of tests that are open, the one that the requirement's reason was taken from goes first, as it did in the run.
-        tests = sorted(entry["tests"], key=lambda test: test.get("reason", "") != entry.get("reason", ""))
-        for test in tests:
-            # The first record of a component has all its findings, whichever test saw them.
-            own = tuple(found.pop(entry["component"], ()))
-            record = _record(ledger.adapter, entry, test, tuple(document["spec"]["editions_met"]), own)
-            ledger.ran(record)
-            ledger.reported(record, agrees=True)
-
-
-def _record(
-    adapter: str,
-    entry: Mapping[str, Any],
-    test: Mapping[str, Any],
-    editions: tuple[str, ...],
-    findings: tuple[Finding, ...],
-) -> TestRecord:
-    reason = test.get("reason", "")
-    blocked = BLOCKED.match(reason)
-    return TestRecord(
-        adapter=adapter,
-        component=entry["component"],
-        requirement=entry["id"],
-        test=test["test"],
-        outcome=test["outcome"],
-        reason=reason,
-        keyword=entry.get("keyword", "") if reason == entry.get("reason", "") else "",
-        blocked_by=blocked[1] if blocked else "",
-        editions=editions,
-        duration_s=test.get("duration_s", 0.0),
-        calls=test.get("calls", 0),
-        findings=findings,
-    )
-
-
 def _written(parts: Sequence[Part], ledger: Ledger) -> dict[str, Any]:
     documents = [part.document for part in parts]
     first = documents[0]
-    started = min(documents, key=_start)
-    end = max(_start(document) + timedelta(seconds=document["duration_s"]) for document in documents)
-    deviations = [
-        _deviation(entry) for document in documents for entry in document["requirements"] if "deviation" in entry
-    ]
-    day = _start(started).date()
+    started = min(documents, key=start_of)
+    end = max(start_of(document) + timedelta(seconds=document["duration_s"]) for document in documents)
+    deviations = [each for document in documents for each in deviations_of(document)]
+    day = start_of(started).date()
     verdict = decide(ledger, first["level"], dict.fromkeys(deviations), day)
     ci = first.get("ci", {}).items()
     shared = {key: value for key, value in ci if all(each.get("ci", {}).get(key) == value for each in documents)}
     run = json_report.Run(
         started["started_at"],
-        (end - _start(started)).total_seconds(),
+        (end - start_of(started)).total_seconds(),
         first["seed"],
         first["level"],
         first["spec"]["pinned_edition"],
@@ -223,15 +158,6 @@ def _written(parts: Sequence[Part], ledger: Ledger) -> dict[str, Any]:
     whole = json_report.build(ledger, verdict, run)
     own = {"environment": first["environment"], "combined": [document["sha256"] for document in documents]}
     return json_report.sealed({**whole, **own})
-
-
-def _start(document: view.Document) -> datetime:
-    return datetime.fromisoformat(document["started_at"].replace("Z", "+00:00"))
-
-
-def _deviation(entry: Mapping[str, Any]) -> Deviation:
-    said = dict(entry["deviation"])
-    return Deviation(requirement=entry["id"], expires=date.fromisoformat(said.pop("expires")), **said)
 
 
 def _command(part: Part) -> str:

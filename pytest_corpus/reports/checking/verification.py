@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from pytest_corpus.reports import json_report
-from pytest_corpus.reports.checking.coherence import Shipped, contradictions, some
+from pytest_corpus.reports.checking.coherence import contradictions, some
+from pytest_corpus.reports.checking.reconstruction import Shipped, foreign
 from pytest_corpus.reports.reading import ReportError, read
-from pytest_corpus.reports.text import count, printable
-from pytest_corpus.spec.requirements import CATALOGUE_VERSION, applicable
+from pytest_corpus.reports.text import count
+from pytest_corpus.spec.requirements import applicable
 from pytest_corpus.verdict.verdict import STATUSES, verdict_of, worst
-
-PACKAGE = "pytest-corpus"
-"""The name of this package in `environment`."""
 
 
 def faults(path: Path, today: date, shipped: Shipped) -> list[str]:
@@ -34,8 +32,8 @@ def faults(path: Path, today: date, shipped: Shipped) -> list[str]:
             raise
         return [error.why]
     found = [*_digest(document, data), *_whole(document)]
-    if other := list(_versions(document)):
-        found += other
+    if other := list(foreign(document)):
+        found += (f"{said}: whether anything is missing cannot be verified here; use that version" for said in other)
     else:
         found += _catalogue(document)
         found += contradictions(document, today, shipped) if document["complete"] else ()
@@ -53,22 +51,6 @@ def _digest(document: dict[str, Any], data: bytes) -> Iterator[str]:
 def _whole(document: dict[str, Any]) -> Iterator[str]:
     if not document["complete"]:
         yield f"the run was not complete, so there is no verdict: {'; '.join(document['gaps'])}"
-
-
-def _versions(document: dict[str, Any]) -> Iterator[str]:
-    """Refuse a report of another version, whose catalogue or tests are not known here."""
-    version = document["spec"]["catalogue"]
-    if version != CATALOGUE_VERSION:
-        yield (
-            f"it is of catalogue {version} and this version knows {CATALOGUE_VERSION}: whether anything is missing "
-            "cannot be verified here; verify it with the version that its environment names"
-        )
-    wrote, own = document["environment"].get(PACKAGE, "an unknown version"), json_report.environment()[PACKAGE]
-    if wrote != own:
-        yield (
-            f"it was written by {PACKAGE} {printable(wrote)} and this is {own}: whether tests are missing cannot be "
-            "told; verify it with that version"
-        )
 
 
 def _catalogue(document: dict[str, Any]) -> Iterator[str]:

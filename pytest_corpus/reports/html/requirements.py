@@ -21,9 +21,7 @@ from pytest_corpus.verdict.verdict import counted
 
 CHANGE_TONES = {"new": "bad", "same": "caution", "fixed": "good"}
 CHANGE_SIGNS = {"new": "▲", "same": "=", "fixed": "▼"}
-
-MOST_BLOCKING = 8
-"""So many violations are named as what to mend first."""
+MOST_BLOCKING = 8  # the most violations named as what to fix first
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,7 @@ from typing import Any
 from pytest_corpus.reports import bundle_view
 from pytest_corpus.reports.markdown.text import cell, code
 
-LONGEST = 50
-"""Cases that are listed of a bundle."""
+LONGEST = 50  # cases that are listed of a bundle
 
 
 def bundles(document: Mapping[str, Any]) -> str:

@@ -20,9 +20,7 @@ HEADLINES = {
 """The words of the template of BEHAVIORAL_CONFORMANCE 12 for verdicts."""
 
 COLUMNS = "Component | Verdict | Level | Satisfied / applicable | Violated | Deviated | Not assessed | Not applicable"
-
-LONGEST = 200
-"""Requirements of one kind that are listed; a job summary has an end."""
+LONGEST = 200  # requirements of one kind that are listed; a job summary has an end
 
 
 def render(document: view.Document, evidence: Sequence[Evidence] = ()) -> str:

@@ -17,10 +17,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
-
-SUFFIX = ".dsse.json"
-"""The suffix of an envelope's file name."""
-
+SUFFIX = ".dsse.json"  # the suffix of an envelope's file name
 _MEMBERS = {"payload", "payloadType", "signatures"}
 
 

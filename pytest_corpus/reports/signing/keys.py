@@ -14,10 +14,7 @@ if TYPE_CHECKING:
 NEW_KEY = "openssl genpkey -algorithm ed25519 -out key.pem"
 PUBLIC_PART = "openssl pkey -in key.pem -pubout -out pub.pem"
 DECRYPTED = "openssl pkey -in key.pem | pytest-corpus report sign attestation.json --key -"
-
-LARGEST = 64 * 2**10
-"""No file with a key is larger, in bytes."""
-
+LARGEST = 64 * 2**10  # no file with a key is larger, in bytes
 _BEGIN = re.compile(rb"-----BEGIN ([A-Z0-9 ]{1,40})-----")
 _OTHER_PRIVATE = {
     "ENCRYPTED PRIVATE KEY": f"is encrypted; hand it over decrypted, without a file: {DECRYPTED}",

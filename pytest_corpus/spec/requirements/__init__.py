@@ -38,11 +38,7 @@ FOLDERS = {
 
 @cache
 def catalogue() -> MappingProxyType[str, Requirement]:
-    """Every requirement by id, in the order of the catalogue.
-
-    Raises:
-        ValueError: an entry is malformed, an id is given twice, or `spec/components.py` does not name a chapter.
-    """
+    """Every requirement by id, in the order of the catalogue. Raises ValueError if the tables are not consistent."""
     entries = [entry for _, requirements in _chapters() for entry in requirements]
     by_id = {entry.id: entry for entry in entries}
     if len(by_id) != len(entries):

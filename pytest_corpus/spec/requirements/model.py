@@ -94,11 +94,7 @@ def read(table: str, module: str, components: tuple[str, ...]) -> Iterator[Requi
 
 
 def matched(pattern: re.Pattern[str], form: str, numbered: tuple[int, str], module: str) -> tuple[Any, ...]:
-    """The groups of a line of a table.
-
-    Raises:
-        ValueError: the line does not have the form.
-    """
+    """The groups of a line of a table. Raises ValueError if the line does not have the form."""
     number, line = numbered
     if match := pattern.fullmatch(line):
         return match.groups()
@@ -118,5 +114,4 @@ def unwrapped(table: str) -> list[tuple[int, str]]:
 
 
 def _items(written: str | None) -> tuple[str, ...]:
-    """The items of a list, none if it is missing."""
     return tuple(written.split(", ")) if written else ()

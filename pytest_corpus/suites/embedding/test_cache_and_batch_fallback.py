@@ -184,7 +184,7 @@ def test_a_cache_scope_does_not_share_vectors(embedding: Embedding, operation: s
 
 @pytest.mark.requirement("COM-DEADLINE-1")
 def test_an_expired_request_is_refused_however_often_it_was_answered(embedding: Embedding) -> None:
-    """What the cache holds is not given to a call whose deadline has passed."""
+    """A call whose deadline has passed gets no answer from the cache."""
     embedding.require("embed")
     text = embedding.unique()
     for _ in range(2):

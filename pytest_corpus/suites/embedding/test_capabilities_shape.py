@@ -89,7 +89,7 @@ def test_a_batch_moves_statistics(embedding: Embedding) -> None:
 
 @pytest.mark.requirement("EMB-STATS-2")
 def test_statistics_never_fall(embedding: Embedding) -> None:
-    """Totals only grow, whatever is asked for meanwhile."""
+    """Totals only grow, whatever is requested between two readings."""
     embedding.require("get_stats", "embed")
     before = statistics_of(embedding)
     if not any(is_number(before.get(key)) for key in GROWING):

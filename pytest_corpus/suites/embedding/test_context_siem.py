@@ -93,7 +93,7 @@ def test_no_vector_anywhere(embedding: Embedding, requirement: str, operation: s
         long = [tail[-12:] for tail in digits if tail.isdigit() and len(tail) >= 12]
         hidden = {f"content of the vector {number}": tail for number, tail in enumerate((*long[:4], *long[-2:]))}
         if not hidden:
-            raise NotApplicable("the vector has no component that is long enough to be told by")
+            raise NotApplicable("no component of the vector has enough digits to be recognised")
         for ctx in ({}, new_tenant()):
             args = embedding.requests.with_text(operation, text, **options)
             holds(requirement, embedding.invoke(operation, args, ctx, secrets=hidden), embedding)

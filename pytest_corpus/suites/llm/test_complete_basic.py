@@ -318,7 +318,7 @@ def test_a_repeated_request_is_answered_like_the_first(llm: LLM) -> None:
 
 @pytest.mark.requirement("COM-DEADLINE-1")
 def test_an_expired_request_is_refused_however_often_it_was_answered(llm: LLM) -> None:
-    """What the cache holds is not given to a call whose deadline has passed."""
+    """A call whose deadline has passed gets no answer from the cache."""
     llm.require("complete")
     args = {**cold(llm), "messages": [user(llm.unique())]}
     llm.call("complete", args)
@@ -392,17 +392,10 @@ def test_an_idempotency_key_does_not_mix_up_requests(llm: LLM) -> None:
     ctx = new_key(**new_tenant())
     llm.require("complete")
     requests = llm.requests.distinguishable()[:2]
-    alone = [llm.requests.fingerprint(llm.send(request)) for request in requests]
-    if alone[0] == alone[1]:
-        raise NotAssessed("the answers to different requests cannot be told apart")
     keyed = [llm.requests.fingerprint(llm.send({**request, "ctx": ctx})) for request in requests]
-    expect.that(keyed == alone, "each request's own answer", "the other's")
-    prompts = [
-        expect.success(llm.call("complete", llm.requests.args(messages=[user(text)]), ctx))
-        for text in ("a", "b b" if llm.small else "b " * 8)
-    ]
-    sizes = [prompt["usage"]["prompt_tokens"] for prompt in prompts]
-    expect.that(sizes[0] != sizes[1], "each request's own answer", "the other's")
+    if keyed[0] == keyed[1] and len({llm.requests.fingerprint(llm.send(request)) for request in requests}) == 1:
+        raise NotAssessed("the answers to different requests cannot be told apart")
+    expect.that(keyed[0] != keyed[1], "each request's own answer", "the other's")
 
 
 @pytest.mark.requirement("COM-IDEM-1")

@@ -18,7 +18,7 @@ ENDS = sorted({*range(1, len(SENTENCE) + 1, 6), *range(len(SENTENCE) - 12, len(S
 """The ends of beginnings of the sentence: every sixth character, and each of the joined ones at its end."""
 
 FEW_TOKENS, PART = 8, 5
-"""By so many tokens, or so large a part, a count may differ from what a prompt is charged: it is an estimate."""
+"""The number of tokens, or the fraction (a fifth), by which a count may differ from the usage: it is an estimate."""
 
 
 @pytest.mark.core

@@ -120,7 +120,7 @@ def test_the_roles_of_a_conversation_are_accepted(llm: LLM, operation: str, role
 @pytest.mark.requirement("LLM-MSG-8")
 @pytest.mark.parametrize("kind", STREAMED)
 def test_a_stream_refuses_what_a_completion_refuses(llm: LLM, kind: str) -> None:
-    """What `complete` finds wrong with messages, `stream` does too."""
+    """`stream` refuses the messages that `complete` refuses."""
     llm.require("stream", "complete")
     messages = next(kinds[kind] for kinds in MALFORMED.values() if kind in kinds)
     if not llm.known("complete", messages=messages).is_a("BadRequest"):

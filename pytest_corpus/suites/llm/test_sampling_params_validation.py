@@ -124,7 +124,7 @@ def test_a_value_that_is_not_a_number_is_refused(llm: LLM, name: str, kind: str)
     ids=str,
 )
 def test_a_stream_refuses_what_a_completion_refuses(llm: LLM, name: str, value: Any) -> None:
-    """What `complete` finds out of range, or of the wrong type, `stream` does too."""
+    """`stream` refuses the values that `complete` refuses: those out of range and those of a wrong type."""
     llm.require("stream", "complete")
     if not llm.known("complete", **{name: value}).is_a("BadRequest"):
         raise NotApplicable(f"complete does not refuse this {name} either, which is a finding of its own")
@@ -165,7 +165,7 @@ def test_every_optional_argument_is_taken(llm: LLM, operation: str, what: str) -
     ids=str,
 )
 def test_what_may_be_ignored_is_checked(llm: LLM, operation: str, name: str, value: Any) -> None:
-    """What stands in no signature of an operation is refused with a value that it may not have."""
+    """An option that the signature of an operation does not have is refused if its value is not valid."""
     llm.require(operation)
     llm.refuses(operation, **{name: value})
 

@@ -1,4 +1,4 @@
-"""What a check of a tree of files found, file by file, for a test a file."""
+"""The findings of a check of a tree of files, sorted by file: each file has a test."""
 
 from collections.abc import Callable, Iterable, Mapping
 

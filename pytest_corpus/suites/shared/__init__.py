@@ -1,1 +1,1 @@
-"""What components share, written once: base classes that each component's chapters collect."""
+"""The tests that components share: base classes that each component's chapters collect."""

@@ -1,1 +1,1 @@
-"""What only a transport can break, decided for each component of an adapter outside this process."""
+"""Tests of transports, run for each component of an adapter outside this process."""

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 from pytest_corpus.adapter.exchange import Exchange, Frame
 from pytest_corpus.adapter.opening.remote import RemoteAdapter
-from pytest_corpus.adapter.transports.frame_splitter import Events
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject, op_of
@@ -20,6 +19,7 @@ from pytest_corpus.spec.operations import STREAMING
 from pytest_corpus.spec.transports import GRPC_ENVELOPE, NDJSON, SSE, STREAM_TYPES
 from pytest_corpus.spec.wire_format import BOM
 from pytest_corpus.text.frame_message import unpack
+from pytest_corpus.validation.streams.transport import SseReader
 
 T = TypeVar("T")
 
@@ -36,12 +36,12 @@ class Seen:
 
     @property
     def bodies(self) -> list[Any]:
-        """The JSON values that the answer carries, read leniently; None in the place of what is no JSON."""
+        """The JSON values that the answer carries, read leniently; None for each that is not JSON."""
         return [lenient(each) for each in payloads(self.answer)]
 
     @property
     def exchange(self) -> Exchange:
-        """What findings show of it."""
+        """The exchange as findings show it."""
         exchange = Exchange(self.request.envelope, self.request.streaming, fault=self.answer.fault)
         exchange.frames = [Frame(body, 0, 0.0) for body in self.bodies]
         return exchange
@@ -59,7 +59,7 @@ def remote_of(subject: Subject) -> RemoteAdapter:
 
 
 def once(subject: Subject, name: str, ask: Callable[[], T], *, everywhere: bool = False) -> T:
-    """What `ask` came to the first time, for this component or `everywhere`: for the whole adapter."""
+    """The result of the first `ask`, kept for this component or, with `everywhere`, for the whole adapter."""
     known, key = remote_of(subject).known, ("" if everywhere else subject.component, name)
     if key not in known or not subject.settings.remembers:
         known[key] = ask()
@@ -128,12 +128,12 @@ def plain(subject: Subject) -> Iterator[Seen]:
 
 
 def kinds_of(subject: Subject) -> tuple[str, ...]:
-    """What streams are asked for as: over HTTP each content type, and elsewhere there is one kind."""
+    """The kinds of streams that can be requested: over HTTP one for each content type, elsewhere a single one."""
     return tuple(STREAM_TYPES.values()) if way_of(subject) == "http" else (NDJSON,)
 
 
 def refuses(seen: Seen) -> bool:
-    """Whether what came is nothing but an error."""
+    """Return whether the answer is a single error."""
     status = seen.answer.status
     bodies = seen.bodies
     return bool(status and not 200 <= status < 300) or (len(bodies) == 1 and looks_like_error(bodies[0]))
@@ -171,7 +171,7 @@ def answered(seen: Seen) -> Seen:
 
 @contextmanager
 def shown(seen: Seen) -> Iterator[None]:
-    """What is found within is seen in this exchange."""
+    """Attach this exchange to the violations that are raised within."""
     try:
         yield
     except Violation as violation:
@@ -181,7 +181,7 @@ def shown(seen: Seen) -> Iterator[None]:
 
 
 def payloads(answer: RawAnswer) -> list[bytes]:
-    """What each line, event or message of an answer carries; an envelope in gRPC's trailing metadata counts too."""
+    """The content of each line, event or message of an answer, and of an envelope in gRPC's trailing metadata."""
     if answer.code:
         trailing = answer.trailing.get(GRPC_ENVELOPE)
         found = [opened(piece.data) for piece in answer.pieces]
@@ -216,12 +216,11 @@ def lines(body: bytes) -> list[bytes]:
 
 def events(body: bytes) -> list[bytes]:
     """The data of each event."""
-    reader = Events()
-    return [*reader.feed(body), *reader.end()]
+    return [data for data in SseReader(len(body)).feed(body) if data is not None]
 
 
 def lenient(data: bytes) -> Any:
-    """The value of JSON, whatever its encoding or a byte order mark spoils; None where it is no JSON."""
+    """The value of JSON, whatever its encoding or a byte order mark spoils; None if it is not JSON."""
     try:
         return json.loads(data.removeprefix(BOM).decode("utf-8", "replace"))
     except (ValueError, RecursionError):
@@ -229,13 +228,13 @@ def lenient(data: bytes) -> Any:
 
 
 def is_terminal(body: Any) -> bool:
-    """Whether a frame ends its stream."""
+    """Return whether a frame ends its stream."""
     chunk = body.get("chunk") if isinstance(body, dict) else None
     return looks_like_error(body) or (isinstance(chunk, dict) and chunk.get("is_final") is True)
 
 
 def is_envelope(body: Any) -> bool:
-    """Whether a value means to be the envelope of a unary answer."""
+    """Return whether a value looks like the envelope of a unary answer."""
     return looks_like_error(body) or looks_like_success(body)
 
 
@@ -247,7 +246,7 @@ def undelayed(seen: Seen) -> Seen:
 
 
 def is_busy(body: Any) -> bool:
-    """Whether a value is an error that says nothing of the transport."""
+    """Return whether a value is an error that says nothing about the transport."""
     return looks_like_error(body) and bool(set(error_names(body)) & set(BUSY))
 
 

@@ -1,4 +1,4 @@
-"""Which streaming transports capabilities name (SPECIFICATION 4.2.4.5; R23, R90)."""
+"""The streaming transports that capabilities name (SPECIFICATION 4.2.4.5; R23, R90)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -41,6 +41,6 @@ def test_what_is_advertised_is_a_list_of_names(subject: Subject) -> None:
 
 
 def advertised(subject: Subject) -> Any:
-    """What `extensions` say under `streaming_transports`; None where they do not."""
+    """The value of `streaming_transports` in `extensions`; None if there is none."""
     extensions = subject.capabilities.document.get("extensions")
     return extensions.get("streaming_transports") if isinstance(extensions, Mapping) else None

@@ -2,13 +2,13 @@
 
 import codecs
 import re
-import time
 from collections.abc import Iterator, Sequence
 from itertools import cycle, islice
 from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exceptions import Unresponsive
 from pytest_corpus.adapter.transports.raw import RawRequest
 from pytest_corpus.kit import expect
@@ -82,14 +82,14 @@ def test_calls_side_by_side_get_their_own_answers(subject: Subject) -> None:
     pairs = once(subject, "side by side", lambda: side_by_side(subject), everywhere=True)
     decided = [(alone, beside) for alone, beside in pairs if beside]
     if not decided:
-        raise NotAssessed("no call beside others is carried out")
+        raise NotAssessed("every concurrent call was refused")
     wrong = sum(alone != beside for alone, beside in decided)
     expect.that(not wrong, f"{MANY} answers, each to its own request", f"{wrong} answers to others, or none")
 
 
 @pytest.mark.requirement("TRA-CALL-4")
 def test_clients_that_go_away_leave_the_adapter_working(subject: Subject) -> None:
-    """After four streams that nobody read to their end, a call and a stream are answered."""
+    """After four streams that the client left early, a call and a stream are answered."""
     unary, streamed = once(subject, "leavers", lambda: after_leavers(subject), everywhere=True)
     for seen in (unary, streamed):
         with shown(seen):
@@ -102,7 +102,7 @@ def test_clients_that_go_away_leave_the_adapter_working(subject: Subject) -> Non
 
 @pytest.mark.requirement("TRA-CALL-5")
 def test_a_client_that_goes_away_ends_the_work(subject: Subject) -> None:
-    """Within a second after the client is gone nobody waits for the slow provider any more."""
+    """Within a second after the client is gone, the adapter stops waiting for the slow provider."""
     seen, freed = once(subject, "freed", lambda: after_leaving(subject), everywhere=True)
     with shown(seen):
         expect.that(freed, "the work to end within a second", "the provider is still waited for")
@@ -115,18 +115,18 @@ def named(body: Any) -> str:
 
 
 def without_json(subject: Subject) -> Seen:
-    """The answer to what is no JSON; where that is put off, to the same again, once a plain call was not."""
+    """The answer to input that is not JSON; if it asks to retry, the second answer, once a plain call works."""
     seen = sent(subject, RawRequest(body=NO_JSON))
     if any(map(is_busy, seen.bodies)):
         undelayed(sent(subject, RawRequest(subject.envelope("capabilities"))))
         seen = sent(subject, RawRequest(body=NO_JSON))
     if any("ResourceExhausted" in error_names(body) for body in seen.bodies):
-        raise NotAssessed("the call is put off")
+        raise NotAssessed("the adapter asked to retry later")
     return seen
 
 
 def answers_to_no_request(seen: Seen) -> Iterator[Any]:
-    """The frames that came for what is no request; on a channel of messages only those that belong to no call."""
+    """The frames that answer what is not a request; on a channel of messages only those that belong to no call."""
     if seen.answer.status or seen.answer.code:
         yield from seen.bodies
         return
@@ -137,7 +137,7 @@ def answers_to_no_request(seen: Seen) -> Iterator[Any]:
 
 
 def texts(seen: Seen) -> list[bytes]:
-    """What was sent, each document for itself."""
+    """The documents that were received, each as its bytes."""
     answer = seen.answer
     if answer.header("Content-Encoding").strip().lower() not in ("", "identity"):
         return []
@@ -151,7 +151,7 @@ def texts(seen: Seen) -> list[bytes]:
 
 
 def is_utf8(data: bytes, *, is_whole: bool) -> bool:
-    """Whether bytes are UTF-8; where they broke off, that may be within a character."""
+    """Return whether bytes are UTF-8; if they broke off, they may end within a character."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(data, final=is_whole)
     except UnicodeDecodeError:
@@ -160,11 +160,11 @@ def is_utf8(data: bytes, *, is_whole: bool) -> bool:
 
 
 def side_by_side(subject: Subject) -> list[tuple[str, str]]:
-    """What each of many requests is answered alone and beside the others; empty where it is put off."""
+    """The answer to each request when sent alone and when sent with others; empty if it is to be retried later."""
     requests: Sequence[Any] = [subject.envelope("capabilities"), *(seen.request.envelope for seen in refused(subject))]
     alone = [fingerprint(subject.send(request)) for request in requests]
     if len(set(alone)) < len(requests) - 1 or "" in alone or any(text.startswith("no answer") for text in alone):
-        raise NotAssessed("the answers to different requests cannot be told apart")
+        raise NotAssessed("the answers to different requests cannot be distinguished")
     turns = list(islice(cycle(zip(requests, alone, strict=True)), MANY))
     try:
         exchanges = subject.send_all([request for request, _ in turns])
@@ -174,7 +174,7 @@ def side_by_side(subject: Subject) -> list[tuple[str, str]]:
 
 
 def fingerprint(reply: Reply) -> str:
-    """What tells the answer to one request from that to another; empty where it is put off or cannot be read."""
+    """A text that distinguishes answers; empty if the request is to be retried later or the answer cannot be read."""
     fault = reply.exchange.fault
     if is_busy(reply.body) or (fault is not None and fault.kind == "not_json"):
         return ""
@@ -202,8 +202,8 @@ def after_leaving(subject: Subject) -> tuple[Seen, bool]:
     if seen.answer.left_s is None:
         raise NotAssessed("the stream ended before the client could go away")
     until = seen.answer.started + seen.answer.left_s + FREED_S + SLACK_S
-    while time.monotonic() < until and (plan.waiting or not plan.fired):
-        time.sleep(0.01)
+    while inputs.monotonic() < until and (plan.waiting or not plan.fired):
+        inputs.sleep(0.01)
     waiting = plan.waiting
     subject.faults.fired(plan)
     return seen, not waiting

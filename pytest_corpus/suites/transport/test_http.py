@@ -63,7 +63,7 @@ def test_a_success_has_a_status_of_success(subject: Subject) -> None:
     """A success is answered with 2xx."""
     seen = answered(capabilities(subject))
     if not looks_like_success(body_of(seen)):
-        raise NotAssessed("the answer is no success")
+        raise NotAssessed("the answer is not a success")
     with shown(seen):
         expect.that(200 <= seen.answer.status < 300, "2xx", f"{seen.answer.status}", "status")
 

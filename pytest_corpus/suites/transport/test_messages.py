@@ -108,7 +108,7 @@ def cancelled(subject: Subject) -> Seen:
 
 
 def messages(seen: Seen, *, objects_only: bool) -> Iterator[tuple[int, Any]]:
-    """The values of the text messages, with their number; what is no object is standard output's finding."""
+    """The values of the text messages, with their number; the test of standard output judges the others."""
     for number, piece in enumerate(seen.answer.pieces, start=1):
         body = lenient(piece.data)
         if not piece.binary and (isinstance(body, dict) or not objects_only):
@@ -122,7 +122,7 @@ def own_frames(seen: Seen) -> list[Any]:
 
 
 def is_last(seen: Seen, frame: Any) -> bool:
-    """Whether a frame ends its call; a unary call has one."""
+    """Return whether a frame ends its call; a unary call has one frame."""
     return not seen.request.streaming or is_terminal(frame)
 
 

@@ -245,7 +245,7 @@ def test_results_stand_in_the_order_of_the_queries(vector: Vector) -> None:
 
 @pytest.mark.requirement("VEC-MULTI-3")
 def test_each_query_is_answered_as_it_is_alone(vector: Vector) -> None:
-    """What one query of a batch asks for does not change the answer to another."""
+    """The options of one query of a batch do not change the answer to another."""
     vector.require("query", "batch_query")
     need_several(vector)
     sandbox, items = fan(vector)

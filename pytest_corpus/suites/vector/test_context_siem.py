@@ -37,7 +37,7 @@ WRITES = ("upsert", "delete", "delete_by_filter", "create_namespace", "delete_na
 
 @pytest.mark.requirement("COM-CTX-6")
 def test_one_context_flows_over_all_components(vector: Vector) -> None:
-    """What the graph finds is completed, embedded, looked for and stored, in one and the same context."""
+    """One context carries a flow: a graph query is completed, embedded, searched for and stored."""
     vector.require("upsert", "query")
     ctx = flow.shared_context(vector.settings.edition)
     numbers = flow.embedded(vector, ctx)
@@ -55,7 +55,7 @@ def test_one_context_flows_over_all_components(vector: Vector) -> None:
 
 @pytest.mark.requirement("COM-LEAK-1")
 def test_no_content_in_the_failures_of_a_batch(vector: Vector) -> None:
-    """What is said of a failed item holds nothing of its vector or its metadata."""
+    """The failure of an item contains nothing of its vector or its metadata."""
     vector.require("query", "upsert")
     for request in vector.requests.with_canaries(refused=True):
         if request.op == "upsert":

@@ -1,11 +1,11 @@
 """Tenants: what one writes, another neither reads nor changes (SPECIFICATION 6.1, 14.1; R25, R27, R55, R127)."""
 
 import json
-import time
 from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, cache_scope
@@ -89,7 +89,7 @@ def test_a_namespace_that_only_another_tenant_has_is_unknown(vector: Vector) -> 
         ("delete", {"ids": [item["id"]]}),
         ("delete_namespace", {}),
     ]
-    time.sleep(MERGED_S)
+    inputs.sleep(MERGED_S)
     for name, args in requests:
         reply = vector.call(name, other.args(**args), other.ctx)
         expect.readable(reply)

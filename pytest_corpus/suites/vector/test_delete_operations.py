@@ -138,7 +138,7 @@ def test_a_delete_leaves_ids_that_resemble_its_own(vector: Vector) -> None:
     items = [{**vector.item(20 + 40 * number), "id": name} for number, name in enumerate(names)]
     sandbox.put(*items)
     if len(sandbox.contents()) < len(items):
-        raise NotAssessed("the ids are not told apart")
+        raise NotAssessed("the adapter does not distinguish the ids")
     sandbox.remove(stem)
     present(sandbox, *items[1:])
 

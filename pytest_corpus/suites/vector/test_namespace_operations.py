@@ -202,7 +202,7 @@ def test_each_namespace_keeps_its_own_metric(vector: Vector) -> None:
 
 @pytest.mark.requirement("VEC-NS-9")
 def test_without_a_namespace_the_default_one_is_meant(vector: Vector) -> None:
-    """What is upserted without a namespace is found without one and as `default`, and nowhere else."""
+    """A vector upserted without a namespace is found without one and as `default`, and nowhere else."""
     item = vector.item(70)
     if not vector.namespaces:
         sandbox = vector.sandbox(item)
@@ -233,7 +233,7 @@ def test_without_a_namespace_the_default_one_is_meant(vector: Vector) -> None:
 @pytest.mark.requirement("VEC-NS-14")
 @pytest.mark.parametrize("given", [{}, {"distance_metric": None}], ids=["missing", "null"])
 def test_a_namespace_without_a_metric_can_be_used(vector: Vector, given: dict[str, Any]) -> None:
-    """What is created without a metric takes a vector and finds it again."""
+    """A namespace created without a metric takes a vector and finds it again."""
     vector.need_namespaces()
     vector.require("create_namespace", "query")
     args = {"namespace": vector.name("corpus"), "dimensions": vector.usual, **given}

@@ -1,1 +1,1 @@
-"""What a client library keeps when it builds requests."""
+"""Tests of the requests that a client library builds."""

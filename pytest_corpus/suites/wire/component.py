@@ -1,16 +1,13 @@
 """A client library, as the suite of request builders speaks to it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.client_library import Built, ClientLibrary
-from pytest_corpus.adapter.exchange import Exchange
-from pytest_corpus.adapter.usage.outages import Outages
 from pytest_corpus.kit.expect import note_check
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
-from pytest_corpus.spec.requirements import Requirement
+from pytest_corpus.kit.target import Target
 from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.validation.requests import arguments, cases, exceptions, pipeline, roundtrip
 from pytest_corpus.validation.requests.cases import CASES, WireRequestCase
@@ -18,7 +15,7 @@ from pytest_corpus.validation.requests.exceptions import WireValidationError
 from pytest_corpus.validation.schema.registry import registry
 
 BUILDS = "WIR-BUILD-1"
-"""The requirement without which there is no envelope to look at."""
+"""The requirement that there is an envelope to check."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,38 +61,17 @@ STAGES = {
 """The stages of SCHEMA 6.3 in their order, by the requirement that each decides."""
 
 
-class ClientTarget:
+class ClientTarget(Target):
     """Decides for each operation how far the envelope of its builder gets.
 
     Where it does not pass a stage, that is the finding of the stage's requirement, and the stages behind it are
     blocked by it. No adapter is called, and nothing is written.
     """
 
-    clients: tuple[AdapterClient, ...] = ()
-    calls, disturbances = 0, 0
-    settle_s, missed_s = None, 0.0
-
     def __init__(self, library: ClientLibrary, edition: str | None = None) -> None:
-        self.library, self.outages = library, Outages()
+        self.library = library
         self.accepted = EDITIONS if edition is None else (edition,)
-        self.editions: set[str] = set(EDITIONS)
-
-    def begin(self, *, unlearn: bool = False) -> None:  # noqa: ARG002 - nothing is found out of builders
-        """Forget what the test before saw."""
         self.editions = set(EDITIONS)
-
-    def gate(self, requirement: Requirement) -> None:
-        """Each stage says for itself what it needs."""
-
-    def audit(self) -> Iterator[tuple[str, Violation, Exchange]]:
-        """Nothing is exchanged."""
-        yield from ()
-
-    def close_fresh(self) -> None:
-        """There is one instance."""
-
-    def tidy(self) -> None:
-        """Builders leave nothing behind."""
 
     def case(self, op: str) -> WireRequestCase:
         """The case of an operation, in the accepted editions."""
@@ -111,7 +87,7 @@ class ClientTarget:
 
         Raises:
             Violation: it does not.
-            NotApplicable: there is no builder, or nothing that the stage could hold against it.
+            NotApplicable: there is no builder, or nothing for the stage to check.
             NotAssessed: it is unclear whose builder it is.
             Blocked: it does not get as far.
         """
@@ -149,7 +125,7 @@ class ClientTarget:
         return envelope
 
     def built(self, op: str) -> Built:
-        """What the builder of an operation gives.
+        """The result of the builder of an operation.
 
         Raises:
             NotApplicable: there is none.

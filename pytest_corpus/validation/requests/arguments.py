@@ -37,11 +37,7 @@ class ArgsValidator:
 
 
 def validate_rules(op: str, args: dict[str, Any], case_id: str = UNKNOWN_CASE) -> None:
-    """Let arguments pass that keep what the documents say of an operation's arguments in words.
-
-    Raises:
-        ArgsValidationError: the text names the document and section.
-    """
+    """Let arguments pass that keep the rules of `spec/arguments.py`. Raises ArgsValidationError with the source."""
     for rule in RULES.get(op, ()):
         for path, said in _faults(rule, args):
             raise ArgsValidationError(f"{case_id}: {said} ({rule.source})", case_id, path)

@@ -73,6 +73,8 @@ def _basic(operation: Operation) -> WireRequestCase:
 CASES = tuple(_basic(operation) for operation in OPERATIONS)
 """A case for each of the 33 operations, in the order of the operation table."""
 
+_BY_OP = {case.op: case for case in CASES}
+
 
 def cases(component: str | None = None, tag: str | None = None) -> tuple[WireRequestCase, ...]:
     """The cases of a component, of a tag, of both, or all."""
@@ -81,10 +83,7 @@ def cases(component: str | None = None, tag: str | None = None) -> tuple[WireReq
 
 def case_of(op: str) -> WireRequestCase:
     """The case of an operation. Raises KeyError if there is no such operation."""
-    for case in CASES:
-        if case.op == op:
-            return case
-    raise KeyError(op)
+    return _BY_OP[op]
 
 
 def validate_case(case: WireRequestCase, envelope: Any, metrics: ValidationMetrics | None = None) -> None:

@@ -58,17 +58,8 @@ def _edge(
     name: str, error: type[WireValidationError], envelope: Callable[[], Any], op: str = "llm.complete"
 ) -> EdgeCase:
     case = case_of(op)
-    return EdgeCase(
-        id=f"{op}.{name}",
-        op=op,
-        build_method=case.build_method,
-        schema_id=case.schema_id,
-        component=case.component,
-        args_validator=case.args_validator,
-        tags=("edge", case.component),
-        envelope=envelope,
-        error=error,
-    )
+    changed = {"id": f"{op}.{name}", "tags": ("edge", case.component), "envelope": envelope, "error": error}
+    return EdgeCase(**{**vars(case), **changed})
 
 
 def _ctx(name: str, **ctx: Any) -> EdgeCase:

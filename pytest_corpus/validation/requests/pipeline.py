@@ -65,22 +65,14 @@ def validate_wire_envelope(  # noqa: PLR0917  # the arguments of SCHEMA 6.3, in 
 
 
 def validate_envelope_common(envelope: Any, expected_op: str, case_id: str = UNKNOWN_CASE) -> None:
-    """Let an envelope pass that is a dict with the required keys, this operation and a sound context.
-
-    Raises:
-        EnvelopeTypeError, EnvelopeShapeError, CtxValidationError
-    """
+    """Let a dict pass with the required keys, this operation and a sound context. Raises WireValidationError."""
     validate_envelope_shape(envelope, case_id)
     validate_op_field(envelope, expected_op, case_id)
     validate_ctx_field(envelope, case_id)
 
 
 def validate_envelope_shape(envelope: Any, case_id: str = UNKNOWN_CASE) -> None:
-    """Let a dict pass that has `op`, `ctx` and `args` (SCHEMA 3.1, 6.3).
-
-    Raises:
-        EnvelopeTypeError, EnvelopeShapeError
-    """
+    """Let a dict pass that has `op`, `ctx` and `args` (SCHEMA 6.3). Raises EnvelopeTypeError, EnvelopeShapeError."""
     fields = top_level(envelope, case_id)
     missing = [key for key in REQUIRED_KEYS if key not in fields]
     if missing:
@@ -88,11 +80,7 @@ def validate_envelope_shape(envelope: Any, case_id: str = UNKNOWN_CASE) -> None:
 
 
 def validate_op_field(envelope: Any, expected_op: str, case_id: str = UNKNOWN_CASE) -> None:
-    """Let an envelope pass whose `op` is exactly this operation (SCHEMA 6.3; SPECIFICATION 4.2.6).
-
-    Raises:
-        EnvelopeTypeError, EnvelopeShapeError
-    """
+    """Let an envelope pass whose `op` is exactly this operation (SCHEMA 6.3). Raises EnvelopeShapeError."""
     op = top_level(envelope, case_id).get("op")
     if issubclass(type(op), str):
         op = str.__str__(op)

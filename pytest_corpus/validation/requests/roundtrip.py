@@ -25,12 +25,7 @@ _Path = tuple[object, ...]
 
 
 def json_roundtrip(obj: Any, case_id: str = UNKNOWN_CASE) -> dict[str, Any]:
-    """The dict that arrives on the other side.
-
-    Raises:
-        SerializationError: it cannot be written, or is not a dict once it was; a `RoundTripError` where something
-            else comes back.
-    """
+    """The dict that arrives on the other side. Raises SerializationError; RoundTripError if it changed."""
     arrived = _written(obj, case_id)
     if not isinstance(arrived, dict):
         raise SerializationError(f"{case_id}: round-trip did not produce dict", case_id)
@@ -112,7 +107,6 @@ def _items(value: Any) -> Iterator[tuple[object, Any]]:
 
 
 def _changes(before: Any, after: Any, path: _Path) -> Iterator[str]:
-    """The paths at which what was read back is not what was written."""
     if isinstance(before, dict):
         same = type(after) is dict and [str.__str__(key) for key in dict.keys(before)] == list(after)
         inside = [(key, item, after[key]) for key, item in dict.items(before)] if same else []

@@ -22,6 +22,7 @@ from referencing.jsonschema import DRAFT202012
 from pytest_corpus.redaction.values import shown
 from pytest_corpus.spec.schemas import BASE_URI
 from pytest_corpus.text.problems import Problem, dotted, plain
+from pytest_corpus.validation.schema.files import transformed
 
 Conforms = Callable[[object, str], bool]
 """A function that decides if an instance is of a format."""
@@ -39,7 +40,7 @@ class Explainer:
 
         @cache
         def resource(uri: str) -> Resource[Any]:
-            return DRAFT202012.create_resource(_for_python(retrieve(uri)))
+            return DRAFT202012.create_resource(transformed(retrieve(uri), _for_python))
 
         self._registry: Registry[Any] = Registry(retrieve=resource)  # type: ignore[call-arg]
 
@@ -84,21 +85,15 @@ class _Formats(FormatChecker):
             raise FormatError(f"not of the format {format}")
 
 
-def _for_python(node: Any) -> Any:
-    """The schema with its patterns as Python's `re` must read them to agree with ECMA 262.
+def _for_python(schema: dict[str, Any]) -> None:
+    """Write the patterns of a schema as Python's `re` must read them to agree with ECMA 262.
 
     There `$` is the end of the text; in Python it also stands before a final newline.
     """
-    if isinstance(node, list):
-        return [_for_python(item) for item in node]
-    if not isinstance(node, dict):
-        return node
-    copy = {key: _for_python(value) for key, value in node.items()}
-    if isinstance(copy.get("pattern"), str):
-        copy["pattern"] = _python_pattern(copy["pattern"])
-    if isinstance(copy.get("patternProperties"), dict):
-        copy["patternProperties"] = {_python_pattern(key): value for key, value in copy["patternProperties"].items()}
-    return copy
+    if isinstance(schema.get("pattern"), str):
+        schema["pattern"] = _python_pattern(schema["pattern"])
+    if isinstance(schema.get("patternProperties"), dict):
+        schema["patternProperties"] = {_python_pattern(key): it for key, it in schema["patternProperties"].items()}
 
 
 def _python_pattern(pattern: str) -> str:
@@ -147,7 +142,6 @@ def _keys(keys: Any) -> list[str]:
 
 
 def _near(given: object, choices: list[str], cutoff: float = 0.7) -> str:
-    """The one of the choices that was probably meant."""
     near = get_close_matches(given.casefold(), choices, n=1, cutoff=cutoff) if isinstance(given, str) else []
     return "".join(near)
 
@@ -193,7 +187,6 @@ def _unexpected(error: ValidationError) -> list[str]:
 
 
 def _message(rule: str, wanted: Any, instance: Any) -> str:
-    """The demand of a rule; `wanted` is the keyword's value and comes from the schema."""
     if rule == "type":
         return f"must be {' or '.join(_names(wanted))}, is {_type_name(instance)}"
     if rule in ("const", "enum"):
@@ -230,19 +223,10 @@ _SIZES = {
 
 
 def _type_name(value: object) -> str:
-    if value is None:
-        return "null"
-    for kind, name in _TYPE_NAMES:
-        if isinstance(value, kind):
-            return name
-    return type(value).__name__
+    return next((name for kind, name in _TYPE_NAMES if isinstance(value, kind)), type(value).__name__)
 
 
-_TYPE_NAMES: tuple[tuple[type, str], ...] = (
-    (bool, "boolean"),
-    (int, "integer"),
-    (float, "number"),
-    (str, "string"),
-    (dict, "object"),
-    (list, "array"),
+_TYPE_NAMES = (
+    *((type(None), "null"), (bool, "boolean"), (int, "integer"), (float, "number")),
+    *((str, "string"), (dict, "object"), (list, "array")),
 )

@@ -32,11 +32,7 @@ _NAMED: Final = ("properties", "patternProperties", "$defs", "dependentSchemas")
 
 
 def read(root: Path, file: str, formats: Collection[str] = ()) -> tuple[dict[str, Any], dict[str, Any], bool]:
-    """The document of a schema file below a folder, as it is and `for_compiler`, and whether it may deprecate anything.
-
-    Raises:
-        SchemaFileError: it cannot be read, is not JSON, or has another ``$id``.
-    """
+    """A schema file as it is and `for_compiler`, and if it may deprecate anything. Raises SchemaFileError."""
     path, uri = os.path.join(root, file), BASE_URI + file
     try:
         with open(path, "rb", buffering=0) as opened:
@@ -56,6 +52,22 @@ _SIGNS: Final = (".0,", ".0\n", ".0 ", ".0}", *FORMATS)
 """Signs of a file that may need other words."""
 
 
+def transformed(node: Any, change: Callable[[dict[str, Any]], object]) -> Any:
+    """A copy of a schema in which each schema was changed, the innermost first; data in it stays as it is."""
+    if isinstance(node, list):
+        return [transformed(item, change) for item in node]
+    if not isinstance(node, dict):
+        return node
+    copy: dict[str, Any] = {}
+    for key, value in node.items():
+        if key in _NAMED and isinstance(value, dict):
+            copy[key] = {name: transformed(item, change) for name, item in value.items()}
+        else:
+            copy[key] = value if key in _DATA else transformed(value, change)
+    change(copy)
+    return copy
+
+
 def for_compiler(node: Any, formats: Collection[str] = ()) -> Any:
     """The same schema for the compiled validator.
 
@@ -63,24 +75,17 @@ def for_compiler(node: Any, formats: Collection[str] = ()) -> Any:
     they mean, and those of one's own stand under a keyword too; and it is several times faster with a bound of 2 than
     with one of 2.0.
     """
-    if isinstance(node, list):
-        return [for_compiler(item, formats) for item in node]
-    if not isinstance(node, dict):
-        return node
-    converted: dict[str, Any] = {}
-    for key, value in node.items():
-        if key in _NAMED and isinstance(value, dict):
-            converted[key] = {name: for_compiler(item, formats) for name, item in value.items()}
-        elif key in _BOUNDS and isinstance(value, float) and value.is_integer():
-            converted[key] = int(value)
-        else:
-            converted[key] = value if key in _DATA else for_compiler(value, formats)
-    name = node.get("format")
-    if isinstance(name, str) and name in FORMATS:
-        converted["allOf"] = [*converted.get("allOf", ()), FORMATS[name]]
-    if isinstance(name, str) and name in formats:
-        converted[FORMAT_KEYWORD] = name
-    return converted
+
+    def change(schema: dict[str, Any]) -> None:
+        bounds = {key: schema[key] for key in _BOUNDS if isinstance(schema.get(key), float)}
+        schema |= {key: int(bound) for key, bound in bounds.items() if bound.is_integer()}
+        name = schema.get("format")
+        if isinstance(name, str) and name in FORMATS:
+            schema["allOf"] = [*schema.get("allOf", ()), FORMATS[name]]
+        if isinstance(name, str) and name in formats:
+            schema[FORMAT_KEYWORD] = name
+
+    return transformed(node, change)
 
 
 def careful(check: Format) -> Format:

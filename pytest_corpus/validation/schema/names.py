@@ -34,11 +34,7 @@ class SchemaTable:
         self.schemas = schemas
 
     def find_schema(self, name: str) -> tuple[SchemaFile, str | None]:
-        """The schema that a name means, and the edition that a version in the name pins.
-
-        Raises:
-            UnknownSchemaError, UnknownEditionError
-        """
+        """The schema that a name means, and the edition it pins. Raises UnknownSchemaError, UnknownEditionError."""
         stem, mark, version = name.partition(VERSION_MARK)
         if stem not in self._aliases:
             raise UnknownSchemaError(name, suggestions=self._nearest(stem))
@@ -51,11 +47,7 @@ class SchemaTable:
         return schema, wanted
 
     def resolve(self, name: str, edition: str | None) -> tuple[SchemaFile, str]:
-        """The schema that a name means, and an edition whose file of it is meant.
-
-        Raises:
-            UnknownSchemaError, UnknownEditionError
-        """
+        """The schema that a name means, and an edition of its file. Raises UnknownSchemaError, UnknownEditionError."""
         wanted = edition_of(edition)
         schema, pinned = self.find_schema(name)
         if edition is None and pinned:
@@ -65,11 +57,7 @@ class SchemaTable:
         return schema, wanted
 
     def editions_of(self, name: str) -> tuple[SchemaFile, tuple[str, ...]]:
-        """The schema that a name means, and the editions whose file of it is meant, oldest first.
-
-        Raises:
-            UnknownSchemaError
-        """
+        """The schema that a name means, and the editions of its file, oldest first. Raises UnknownSchemaError."""
         schema, pinned = self.find_schema(name)
         return schema, tuple(edition for edition in schema.editions if _has(schema, pinned, edition))
 
@@ -103,7 +91,7 @@ def table_of(root: Path) -> SchemaTable:
     that edition; any other is a schema of its own name, in every edition. The shipped folder has only the
     protocol's.
     """
-    if _is_shipped(root):
+    if root.resolve() == _shipped_root():
         return SHIPPED
     rows = {(schema.component, schema.stem): schema for schema in SCHEMAS}
     for file in _new_files(root):
@@ -122,10 +110,6 @@ def table_of(root: Path) -> SchemaTable:
 @cache
 def _shipped_root() -> Path:
     return resources.folder("schemas").resolve()
-
-
-def _is_shipped(root: Path) -> bool:
-    return root.resolve() == _shipped_root()
 
 
 def _new_files(root: Path) -> Iterator[str]:

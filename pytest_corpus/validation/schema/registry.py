@@ -5,17 +5,17 @@ from __future__ import annotations
 import copy
 import os
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial, wraps
 from inspect import currentframe
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from pytest_corpus import resources
 from pytest_corpus.spec.schemas import BASE_URI, DIALECT, SchemaFile
-from pytest_corpus.text.problems import Problem
+from pytest_corpus.text.problems import Problem, dotted
 from pytest_corpus.validation.schema import files as schema_files
 from pytest_corpus.validation.schema.exceptions import (
     DeprecatedFieldWarning,
@@ -26,7 +26,6 @@ from pytest_corpus.validation.schema.exceptions import (
 )
 from pytest_corpus.validation.schema.files import Format
 from pytest_corpus.validation.schema.names import SchemaTable, edition_of, table_of
-from pytest_corpus.validation.schema.validator import Validator
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -34,8 +33,58 @@ if TYPE_CHECKING:
     from pytest_corpus.validation.schema.explain import Explainer
 
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 ROOT_VARIABLE = "CORPUS_SCHEMAS_ROOT"
 """Environment variable that names another ``schemas/`` folder (SCHEMA 6.1)."""
+
+
+class Validator:
+    """Holds instances, in the shapes of `json.loads`, to one schema.
+
+    Attributes:
+        is_valid: whether an instance meets the schema. What JSON does not have raises a ValueError.
+    """
+
+    __slots__ = ("_compiled", "_edition", "_explain", "_schema", "is_valid")
+
+    def __init__(
+        self,
+        compiled: jsonschema_rs.Validator,
+        schema: SchemaFile,
+        edition: str,
+        explain: Callable[[object], list[Problem]],
+    ) -> None:
+        self.is_valid = compiled.is_valid
+        self._compiled, self._schema, self._edition, self._explain = compiled, schema, edition, explain
+
+    def iter_errors(self, instance: object) -> Iterator[Problem]:
+        """The problems of an instance, each with `path`, `message` and `schema` (SCHEMA 9.2)."""
+        with suppress(ValueError):  # a type, a key or a text that JSON does not have
+            if self.is_valid(instance):
+                return
+        yield from self._explain(instance)
+
+    def validate(self, instance: object) -> None:
+        """Pass an instance that meets the schema (SCHEMA 12.D). Raises SchemaValidationError if it does not."""
+        if problems := list(self.iter_errors(instance)):
+            name, golden = self._schema.name, golden_for(self._schema.name, self._edition, instance)
+            raise SchemaValidationError(name, self._edition, problems, golden=golden)
+
+    def deprecated(self, instance: object) -> list[str]:
+        """The paths of all in a valid instance that the schema calls ``deprecated`` (SCHEMA 10.2)."""
+        said = self._compiled.evaluate(instance).annotations()
+        pointers = [
+            str(each["instanceLocation"])
+            for each in said
+            if isinstance(notes := each["annotations"], dict) and notes.get("deprecated") is True
+        ]
+        return list(dict.fromkeys(map(_path, pointers)))
+
+
+def _path(pointer: str) -> str:
+    return dotted(part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:])
 
 
 class SchemaRegistry:
@@ -58,7 +107,6 @@ class SchemaRegistry:
         self._lock = RLock()
         self._documents: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
         self._compiled: dict[str, jsonschema_rs.Validator] = {}
-        self._explainer: Explainer | None = None
         self._validators: dict[str, Validator] = {}
         self._by_name: dict[tuple[str, str | None], Validator] = {}
         self._deprecates = False
@@ -82,20 +130,12 @@ class SchemaRegistry:
         }
 
     def get_schema(self, name: str, edition: str | None = None) -> dict[str, Any]:
-        """The schema document, a copy of the caller's own.
-
-        Raises:
-            UnknownSchemaError, UnknownEditionError, SchemaFileError
-        """
+        """A copy of the schema document. Raises UnknownSchemaError, UnknownEditionError, SchemaFileError."""
         schema, wanted = self.table.resolve(name, edition)
         return copy.deepcopy(self._read(schema.file(wanted))[0])
 
     def get_validator(self, name: str, edition: str | None = None) -> Validator:
-        """The compiled validator; the same object for every call that means the same file.
-
-        Raises:
-            UnknownSchemaError, UnknownEditionError, SchemaFileError
-        """
+        """The compiled validator of a file. Raises UnknownSchemaError, UnknownEditionError, SchemaFileError."""
         validator = self._by_name.get((name, edition))
         if validator is None:
             schema, wanted = self.table.resolve(name, edition)
@@ -126,19 +166,11 @@ class SchemaRegistry:
         return tuple(edition for edition in editions if self.is_valid(name, instance, edition))
 
     def validate_json(self, name: str, instance: object, edition: str | None = None, *, context: str = "") -> None:
-        """Pass an instance that meets the schema.
-
-        Raises:
-            SchemaValidationError: it does not; `problems` holds why, `context` begins the text.
-        """
+        """Pass an instance that meets the schema. Raises SchemaValidationError, whose text begins with `context`."""
         self._require(name, instance, edition, context, SchemaValidationError)
 
     def assert_valid(self, name: str, instance: object, edition: str | None = None, *, context: str = "") -> None:
-        """The same for tests.
-
-        Raises:
-            SchemaAssertionError: an AssertionError, otherwise as `validate_json`.
-        """
+        """As `validate_json`, for tests. Raises SchemaAssertionError, which is an AssertionError too."""
         self._require(name, instance, edition, context, SchemaAssertionError)
 
     def validate_with_version_tolerance(
@@ -166,30 +198,18 @@ class SchemaRegistry:
         raise SchemaAssertionError(schema.name, last, problems, case_id, golden)
 
     def deprecations(self, name: str, instance: object, edition: str | None = None) -> list[str]:
-        """The paths of all in a valid instance that its schema calls ``deprecated`` (SCHEMA 10.2).
-
-        Raises:
-            UnknownSchemaError, UnknownEditionError, SchemaFileError
-        """
+        """The paths in a valid instance that its schema calls ``deprecated`` (SCHEMA 10.2). Raises as `get_schema`."""
         validator = self.get_validator(name, edition)
         return validator.deprecated(instance) if self._deprecates else []
 
     def compile(self, document: dict[str, Any]) -> jsonschema_rs.Validator:
-        """A schema of one's own, which may refer to those here by ``$id``; compiled anew each time.
-
-        Raises:
-            ValueError: it does not compile, or a file that it refers to is broken.
-        """
+        """A schema of one's own, which may refer to those here by ``$id``. Raises ValueError if it does not compile."""
         import jsonschema_rs
 
         return jsonschema_rs.Draft202012Validator(schema_files.for_compiler(document, self._formats), **self._options())
 
     def preload_all_schemas(self) -> int:
-        """Read and compile every schema of every edition; the number of files.
-
-        Raises:
-            SchemaFileError: a file is missing or broken.
-        """
+        """Read and compile every schema; the number of files. Raises SchemaFileError if a file is missing or broken."""
         import jsonschema_rs
 
         files = [file for schema in self.table.schemas for file in schema.files]
@@ -225,32 +245,19 @@ class SchemaRegistry:
         file = schema.file(edition)
         with self._lock:
             if file not in self._validators:
-
-                def refused(instance: object, problems: list[Problem]) -> SchemaValidationError:
-                    golden = golden_for(schema.name, edition, instance)
-                    return SchemaValidationError(schema.name, edition, problems, golden=golden)
-
-                def explained(instance: object) -> list[Problem]:
-                    with suppress(ValueError):  # a type, a key or a text that JSON does not have
-                        if compiled.is_valid(instance):
-                            return []
-                    return self._explained(schema, edition, instance)
-
-                compiled = self._compile(file)
-                self._validators[file] = Validator(compiled, explained, refused)
+                explain = partial(self._explained, schema, edition)
+                self._validators[file] = Validator(self._compile(file), schema, edition, explain)
             return self._validators[file]
 
     def _explained(self, schema: SchemaFile, edition: str, instance: object) -> list[Problem]:
-        found = self._explaining().problems(instance, BASE_URI + schema.file(edition), schema.name)
+        found = self._explainer.problems(instance, BASE_URI + schema.file(edition), schema.name)
         return found or [Problem("", "schema", f"does not meet {schema.name}", schema.name)]
 
-    def _explaining(self) -> Explainer:
+    @cached_property
+    def _explainer(self) -> Explainer:
         from pytest_corpus.validation.schema.explain import Explainer
 
-        with self._lock:
-            if self._explainer is None:
-                self._explainer = Explainer(self._retrieve, self._conforms)
-            return self._explainer
+        return Explainer(self._retrieve, self._conforms)
 
     def _conforms(self, instance: object, name: str) -> bool:
         """Return if an instance is of a format, as the compiled validator sees it."""
@@ -276,7 +283,6 @@ class SchemaRegistry:
         return self._read(uri.removeprefix(BASE_URI))[1]
 
     def _options(self) -> dict[str, Any]:
-        """The options of the compiler besides a document."""
         # Even formats that no schema uses make each call slower.
         formats = {
             "formats": self._formats,
@@ -306,7 +312,6 @@ def _frames_here() -> int:
 
 
 def _no_version(schema: SchemaFile, accepted: tuple[str, ...]) -> Problem:
-    """That none of the accepted versions has a schema."""
     message = f"is of no accepted version: {schema.name} exists in {', '.join(schema.editions)}"
     return Problem("", "version", f"{message}, not in {' or '.join(accepted) or 'none'}", schema.name)
 
@@ -324,38 +329,20 @@ def registry() -> SchemaRegistry:
         return _SHARED[root]
 
 
-def get_validator(name: str, edition: str | None = None) -> Validator:
-    """As `SchemaRegistry.get_validator`, of the shared registry."""
-    return registry().get_validator(name, edition)
+def _of_shared(method: Callable[Concatenate[SchemaRegistry, P], T]) -> Callable[P, T]:
+    """A method of a registry as a function of the shared one."""
+
+    @wraps(method)
+    def function(*args: P.args, **named: P.kwargs) -> T:
+        return method(registry(), *args, **named)
+
+    return function
 
 
-def get_schema(name: str, edition: str | None = None) -> dict[str, Any]:
-    """As `SchemaRegistry.get_schema`, of the shared registry."""
-    return registry().get_schema(name, edition)
-
-
-def list_schemas(edition: str | None = None) -> dict[str, str]:
-    """As `SchemaRegistry.list_schemas`, of the shared registry."""
-    return registry().list_schemas(edition)
-
-
-def validate_json(name: str, instance: object, edition: str | None = None, *, context: str = "") -> None:
-    """As `SchemaRegistry.validate_json`, of the shared registry."""
-    registry().validate_json(name, instance, edition, context=context)
-
-
-def assert_valid(name: str, instance: object, edition: str | None = None, *, context: str = "") -> None:
-    """As `SchemaRegistry.assert_valid`, of the shared registry."""
-    registry().assert_valid(name, instance, edition, context=context)
-
-
-def validate_with_version_tolerance(
-    schema_id: str, obj: object, accepted_versions: Iterable[str], case_id: str = "unknown"
-) -> str:
-    """As `SchemaRegistry.validate_with_version_tolerance`, of the shared registry."""
-    return registry().validate_with_version_tolerance(schema_id, obj, accepted_versions, case_id)
-
-
-def preload_all_schemas() -> int:
-    """As `SchemaRegistry.preload_all_schemas`, of the shared registry."""
-    return registry().preload_all_schemas()
+get_validator = _of_shared(SchemaRegistry.get_validator)
+get_schema = _of_shared(SchemaRegistry.get_schema)
+list_schemas = _of_shared(SchemaRegistry.list_schemas)
+validate_json = _of_shared(SchemaRegistry.validate_json)
+assert_valid = _of_shared(SchemaRegistry.assert_valid)
+validate_with_version_tolerance = _of_shared(SchemaRegistry.validate_with_version_tolerance)
+preload_all_schemas = _of_shared(SchemaRegistry.preload_all_schemas)

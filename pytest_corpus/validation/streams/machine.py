@@ -182,7 +182,6 @@ class StreamMachine:
         self._ended_at = self.total
 
     def _is_chosen(self, *, last: bool) -> bool:
-        """Return if the content of the current frame must meet its schema."""
         return self._is_due or (last and self._samples)
 
     def _is_sound(self, frame: dict[Any, Any]) -> bool:

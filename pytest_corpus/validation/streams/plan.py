@@ -25,15 +25,13 @@ class Plan:
     Attributes:
         chunk: the schema of the chunks.
         null_ms: whether `ms` may be null.
-        accepts_chunk: whether a chunk meets its schema.
-        accepts_chunks: the same of a list of chunks.
+        accepts_chunks: whether every chunk of a list meets its schema.
         accepts_frames: whether every frame of a list is a success frame with a chunk that meets its schema.
         accepts_shells: whether every frame of a list is a success frame around some object.
     """
 
     chunk: str
     null_ms: bool
-    accepts_chunk: Callable[[Any], bool]
     accepts_chunks: Callable[[Any], bool]
     accepts_frames: Callable[[Any], bool]
     accepts_shells: Callable[[Any], bool]
@@ -75,7 +73,6 @@ def _make(schemas: SchemaRegistry, component: str, edition: str | None, framing:
     return Plan(
         chunk,
         null_ms,
-        schemas.get_validator(chunk, chunk_edition).is_valid,
         schemas.compile({"items": whole}).is_valid,
         schemas.compile({"items": _frame(whole, null_ms)}).is_valid,
         schemas.compile({"items": _frame({"type": "object"}, null_ms)}).is_valid,

@@ -28,13 +28,18 @@ class Reader(ABC):
     def feed(self, data: bytes) -> Payloads:
         """The payloads that are complete now."""
 
-    @abstractmethod
     def frames_of(self, payloads: Payloads) -> Payloads:
         """Those of the payloads that are frames."""
+        return payloads
 
     @abstractmethod
     def rest(self) -> Payloads:
         """The payloads that are left if nothing more comes; the reader stays as it is."""
+
+    @property
+    @abstractmethod
+    def is_over_limit(self) -> bool:
+        """True if the payload that is not complete is too large already."""
 
 
 class NdjsonReader(Reader):
@@ -75,6 +80,10 @@ class NdjsonReader(Reader):
         if self._too_long:
             return [None]
         return self._within_limit([bytes(self._held)] if self._held else [])
+
+    @property
+    def is_over_limit(self) -> bool:
+        return self._too_long
 
     def _hold(self, data: bytes) -> None:
         if self._too_long:
@@ -124,9 +133,6 @@ class SseReader(Reader):
                 self._field(line)
         return payloads
 
-    def frames_of(self, payloads: Payloads) -> Payloads:
-        return payloads
-
     def rest(self) -> Payloads:
         ended = SseReader(self._limit)
         ended.__dict__.update(self.__dict__, _line=bytearray(self._line), _data=bytearray(self._data))
@@ -134,8 +140,11 @@ class SseReader(Reader):
         self.events = ended.events
         return rest
 
+    @property
+    def is_over_limit(self) -> bool:
+        return self._line_is_too_long or self._size > self._limit
+
     def _lines(self, data: bytes) -> list[bytes]:
-        """The lines that are complete now."""
         if not self._begun:
             data = bytes(self._line) + data
             self._line.clear()

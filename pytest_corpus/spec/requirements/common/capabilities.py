@@ -1,4 +1,4 @@
-"""What every component says of itself, and whether it is so."""
+"""The capabilities of every component, and their truth."""
 
 REQUIREMENTS = """
 COM-CAP-1 MUST: `capabilities` answers with an object.
@@ -18,14 +18,14 @@ COM-CAP-5 SHOULD: Keys under `extensions` are namespaced, e.g. vendor:name.
   hint: put a namespace before each key under `extensions`, for example acme:routing
 COM-CAP-6 MUST: An operation that capabilities claim works.
   from BEHAVIORAL_CONFORMANCE 5.3, R23
-  hint: claim only operations that you serve, or mend the one that is claimed
+  hint: claim only operations that you serve, or fix the one that is claimed
 COM-CAP-7 MUST: An operation that capabilities deny answers NOT_SUPPORTED (or simply works).
   from BEHAVIORAL_CONFORMANCE 5.3, ERRORS 6, R23
   hint: answer NOT_SUPPORTED as soon as the flag of the operation is false, before its arguments are read
 COM-CAP-8 SHOULD: An operation that works is not denied by capabilities.
   from R23
   hint: set the flag of the operation to true, or answer NOT_SUPPORTED
-COM-CAP-9 MUST: `handle_stream` is there where streaming is claimed.
+COM-CAP-9 MUST: `handle_stream` exists if streaming is claimed.
   from SPECIFICATION 4.2.3, R22; needs supports_streaming; for streaming
   hint: add handle_stream to the wire handler, or deny streaming in `capabilities`
 COM-CAP-10 SHOULD: New keys of capabilities stand under `extensions`.

@@ -1,4 +1,4 @@
-"""How every component takes the context of a request."""
+"""The context of a request, as every component takes it."""
 
 REQUIREMENTS = """
 COM-CTX-1 MUST: Unknown keys in `ctx` are ignored.
@@ -13,10 +13,10 @@ COM-CTX-3 MUST: Every documented `ctx` field is accepted, and none is required.
 COM-CTX-4 MUST: `attrs` may hold any JSON.
   from SCHEMA 3.2, SPECIFICATION 4.2.5
   hint: check only that `attrs` is an object; its values may be numbers, lists, objects and null as well
-COM-CTX-5 MUST: The `traceparent` of the context is handed on to the provider unchanged.
+COM-CTX-5 MUST: The `traceparent` of the context is passed on to the provider unchanged.
   from SPECIFICATION 6.1, SPECIFICATION 11.3, R93; needs provider
   hint: send the traceparent of each call along as it came, from a local variable, in streams and batches too
-COM-CTX-6 MUST: One context goes through all four components, where they are all there, and each takes what another
+COM-CTX-6 MUST: If an adapter has all four components, one context is valid for all, and each takes what another
     answers.
   from SPECIFICATION A, SPECIFICATION 11.3, R95; for vector
   hint: take request_id and idempotency_key once for each operation: the same ones come to every component

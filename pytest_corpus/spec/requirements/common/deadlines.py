@@ -1,4 +1,4 @@
-"""How every component keeps a deadline."""
+"""Deadlines, as every component keeps them."""
 
 REQUIREMENTS = """
 COM-DEADLINE-1 MUST: A call whose deadline has passed is refused with DEADLINE_EXCEEDED.
@@ -24,8 +24,8 @@ COM-DEADLINE-7 MUST: A `deadline_ms` of zero or less is refused with BAD_REQUEST
   hint: test whether `deadline_ms` is None, not whether it is true: zero is a deadline that has passed
 COM-DEADLINE-8 MUST: An operation on several items ends within its one budget plus a second, however often it asks.
   from SPECIFICATION 6.1, SPECIFICATION 11.3, R62; needs provider, supports_deadline; for vector, embedding, graph
-  hint: take the time that is left anew before each item, a fallback item by item and a transaction included
-COM-DEADLINE-9 MUST: The absolute deadline is handed on to the provider as it is.
+  hint: compute the remaining time before each item, a fallback item by item and a transaction included
+COM-DEADLINE-9 MUST: The absolute deadline is passed on to the provider unchanged.
   from SPECIFICATION 6.1, SPECIFICATION 11.3, R93; needs provider
-  hint: hand on ctx.deadline_ms itself, epoch milliseconds; each hop works out for itself what is left of it
+  hint: pass on ctx.deadline_ms itself, epoch milliseconds; each hop computes what is left of it
 """

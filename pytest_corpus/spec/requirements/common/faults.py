@@ -1,4 +1,4 @@
-"""What every component makes of a provider that fails."""
+"""Faults of the provider, as every component reports them."""
 
 REQUIREMENTS = """
 COM-FAULT-1 MUST: A provider's rate limit or exhausted quota (429) is ResourceExhausted.

@@ -1,4 +1,4 @@
-"""What every component says of its health."""
+"""The health report of every component."""
 
 REQUIREMENTS = """
 COM-HEALTH-1 MUST: `health` answers with an object, or with an error envelope where the backend is down.

@@ -1,4 +1,4 @@
-"""What every component observes, and the labels of it."""
+"""The observations of every component, and their labels."""
 
 REQUIREMENTS = """
 COM-OBS-1 MUST: A call that succeeds is observed exactly once.
@@ -22,13 +22,13 @@ COM-OBS-6 MUST: The `code` of an observation is OK or names the class of the fai
 COM-OBS-7 MUST: The `ms` of an observation is a non-negative number.
   from SPECIFICATION 6.4, SPECIFICATION 4.1; needs metrics
   hint: measure `ms` from the start of the call on every path, failures included
-COM-OBS-8 SHOULD: `tenant_hash` is there when a tenant was given.
+COM-OBS-8 SHOULD: An observation has `tenant_hash` if a tenant was given.
   from SPECIFICATION 6.4, BEHAVIORAL_CONFORMANCE 6.8, R20, R122; needs metrics
   hint: add `tenant_hash` to `extra` in one place that all outcomes pass, streams and batches included
 COM-OBS-9 MUST: `tenant_hash` is stable for one tenant, in all operations, and differs between tenants.
   from SPECIFICATION 4, R20; needs metrics
   hint: hash the whole tenant id with one fixed salt: no salt of the call, no hash of a mere part
-COM-OBS-10 MUST: `deadline_bucket` is there when, and only when, a deadline was given.
+COM-OBS-10 MUST: An observation has `deadline_bucket` if, and only if, a deadline was given.
   from BEHAVIORAL_CONFORMANCE 6.1, BEHAVIORAL_CONFORMANCE 6.8, R20; needs metrics
   hint: set `deadline_bucket` where a deadline was given, an expired one too, and leave the key out otherwise
 COM-OBS-11 MUST: A stream counts `count_stream_final_outcome` exactly once, whatever its outcome.
@@ -37,7 +37,7 @@ COM-OBS-11 MUST: A stream counts `count_stream_final_outcome` exactly once, what
 COM-OBS-12 MUST: Metrics are reported with the arguments of the interface, by keyword.
   from SPECIFICATION 6.4; needs metrics
   hint: call observe(component=, op=, ms=, ok=, code=, extra=) and counter(component=, name=, value=, extra=)
-COM-OBS-13 MUST: What a client made up (an unknown model) does not become a label.
+COM-OBS-13 MUST: A value that a client invented (an unknown model) does not become a label.
   from SPECIFICATION 13.1, R21; needs metrics; for llm, embedding
   hint: label by `model` only once you have found it in your list
 COM-OBS-14 SHOULD: Request ids and trace ids do not become labels.
@@ -58,7 +58,7 @@ COM-OBS-18 MUST: The outcome counter of a stream names the outcome of its last f
 COM-OBS-19 MUST: `deadline_bucket` has few values, however many deadlines there are.
   from BEHAVIORAL_CONFORMANCE 6.8, R66; needs metrics
   hint: sort the time that is left into a few classes, such as below a second, a minute, an hour
-COM-OBS-26 MUST: An operation that does not exist is not repeated in a label.
+COM-OBS-26 MUST: The name of an operation that does not exist does not become a label.
   from SPECIFICATION 13.1, BEHAVIORAL_CONFORMANCE 6.8, R125; needs metrics
   hint: label a call of an unknown operation with one fixed word, such as invalid
 COM-OBS-27 MUST: Two identical calls have the same labels.

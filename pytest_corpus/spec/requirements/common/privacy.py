@@ -1,34 +1,34 @@
 """Secrets that no component may reveal: content, tenants, keys, texts of the provider."""
 
 REQUIREMENTS = """
-COM-LEAK-1 MUST: No content of a request stands in the message or the details of an error.
+COM-LEAK-1 MUST: The message and the details of an error contain no content of the request.
   from ERRORS 2.1, SPECIFICATION 15, R21
   hint: name the field and the rule that it breaks, never its value or a part of it
-COM-LEAK-2 MUST: No content of a request stands in metrics.
+COM-LEAK-2 MUST: Metrics contain no content of a request.
   from SPECIFICATION 6.4, BEHAVIORAL_CONFORMANCE 6.8, R21; needs metrics
   hint: label by op, code and counts; take no label from texts, vectors, queries, filters or metadata
-COM-LEAK-3 MUST: No content of a request stands in a log record.
+COM-LEAK-3 MUST: Log records contain no content of a request.
   from SPECIFICATION 15, SPECIFICATION 11.2, R21, R74; needs logs
   hint: log hashes and lengths in place of content, in extra fields of the record too
-COM-LEAK-4 MUST: No raw tenant id stands in an error, in metrics or in a log record.
+COM-LEAK-4 MUST: No error, metric or log record contains a raw tenant id.
   from SPECIFICATION 6.1, BEHAVIORAL_CONFORMANCE 6.8, R21
   hint: use the tenant hash wherever you would name a tenant, in throttle_scope too
-COM-LEAK-5 MUST: No idempotency key stands in an error or in metrics.
+COM-LEAK-5 MUST: No error or metric contains an idempotency key.
   from R21, R124
   hint: keep the idempotency key out of details and labels; say at most that there was one
-COM-LEAK-6 MUST: No raw text of the provider stands in an answer, in metrics or in a log record.
+COM-LEAK-6 MUST: No answer, metric or log record contains raw text of the provider.
   from ERRORS 8, R6; needs provider
   hint: write a message of your own for each class; do not pass on str(error), nor log it with its traceback
-COM-LEAK-7 SHOULD: Nor does it stand in debug records, when debug logging is switched on.
+COM-LEAK-7 SHOULD: Debug records contain no content of a request either.
   from SPECIFICATION 15, R74; needs logs
   hint: log hashes and lengths at debug level too
-COM-LEAK-8 SHOULD: What stands in `ctx.attrs` does not stand in an error, in metrics or in a log record.
+COM-LEAK-8 SHOULD: No error, metric or log record contains a value of `ctx.attrs`.
   from SPECIFICATION 15, SPECIFICATION 6.1
   hint: do not copy `attrs` into labels, details or log records: a client may put anything there
-COM-LEAK-9 MUST: No id of an item, a request or a trace stands in the message of an error.
+COM-LEAK-9 MUST: The message of an error contains no id of an item, a request or a trace.
   from ERRORS 2.1, R59
   hint: name the field in `message`, and leave the id to `details`
-COM-LEAK-10 SHOULD: No idempotency key stands in a log record.
+COM-LEAK-10 SHOULD: Log records contain no idempotency key.
   from R124, R74; needs logs
   hint: log at most that there was an idempotency key, or a hash of it
 """

@@ -1,4 +1,4 @@
-"""What every component that streams shares: frames and terminals."""
+"""Frames and terminals of every component that streams."""
 
 REQUIREMENTS = """
 COM-STREAM-1 MUST: A success frame has exactly the keys `ok`, `code`, `ms` and `chunk`.

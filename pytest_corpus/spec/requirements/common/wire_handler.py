@@ -1,4 +1,4 @@
-"""What every component shares on the wire: envelopes, errors, numbers, calls at the same time."""
+"""The wire of every component: envelopes, errors, numbers, concurrent calls."""
 
 REQUIREMENTS = """
 COM-WIRE-1 MUST: `handle` and `handle_stream` answer every request with an envelope; no exception escapes.
@@ -59,7 +59,7 @@ COM-ENV-5 MUST: `ok` is true in a unary success.
 COM-ENV-6 MUST: The `ms` of a unary success is the time that the call took.
   from SPECIFICATION 4, SPECIFICATION 4.2.1, R116
   hint: take the time when the call comes in and when its answer goes out, on a monotonic clock, in milliseconds
-COM-ENV-7 SHOULD: Answers to calls that take long do not all say that they took 0 ms.
+COM-ENV-7 SHOULD: `ms` is not 0 in every answer to calls that take long.
   from SPECIFICATION 4, SCHEMA 3.1, R116; needs provider
   hint: take the time of a call on a monotonic clock; do not write a constant
 COM-ERR-1 MUST: An error envelope has no keys beyond ok, code, error, message, retry_after_ms, details, ms.
@@ -140,7 +140,7 @@ COM-NUM-5 SHOULD: NaN and infinities inside `ctx.attrs` are refused with BAD_REQ
 COM-CONC-1 MUST: Calls that run at the same time do not disturb each other.
   from SPECIFICATION 1.3
   hint: keep the state of a call in local variables, not in the adapter object, across every await
-COM-CONC-2 SHOULD: More calls at once than `concurrency` says are carried out, or put off by RESOURCE_EXHAUSTED or
+COM-CONC-2 SHOULD: Concurrent calls beyond `concurrency` are carried out, or refused with RESOURCE_EXHAUSTED or
     UNAVAILABLE.
   from SPECIFICATION 12.6, SPECIFICATION 12.1
   hint: queue what is too much, or refuse it with RESOURCE_EXHAUSTED and retry_after_ms

@@ -4,7 +4,7 @@ REQUIREMENTS = """
 GRA-NODE-1 MUST: A node that was upserted is read back with its labels and properties.
   from SPECIFICATION 4.2.6, SPECIFICATION 7.3.1, BEHAVIORAL_CONFORMANCE 5.2
   hint: store all labels and all properties, those of a node without labels too, before you answer
-GRA-NODE-2 MUST: Upserting a node again updates it in its place: there is one of that id, with the new values.
+GRA-NODE-2 MUST: Upserting a node again updates it: one node has that id, with the new values.
   from SPECIFICATION 4.2.6
   hint: write labels and properties of a known id anew; only an idempotency key makes a write a replay
 GRA-NODE-3 MUST: Every node of a request is written, whatever its place.
@@ -124,9 +124,9 @@ GRA-NS-5 MUST: Deleting in a namespace without writes succeeds, or is refused pe
 GRA-CACHE-1 MUST: A cached answer is not given to another text, dialect or namespace, or to other parameters.
   from SPECIFICATION 11.6, SPECIFICATION 16.3, R27; needs provider, supports_caching
   hint: key the cache by a hash of dialect, text, params and namespace
-GRA-MODEL-1 MUST: Any sequence of writes, deletes, batches and transactions leaves what it adds up to.
+GRA-MODEL-1 MUST: After any sequence of writes, deletes, batches and transactions, the graph holds their result.
   from SPECIFICATION 4.2.6, SPECIFICATION 7.3.1, SPECIFICATION 7.3.3
-  hint: replay the envelopes that are printed, and follow the node or edge that goes astray
+  hint: replay the envelopes that are printed, and look for the first node or edge that is wrong
 GRA-MODEL-2 MUST: Concurrent writes, reads and deletes of a node show whole nodes, and leave the last write.
   from SPECIFICATION 4.2.6, R46
   hint: read and change what is stored in one step, after the last await, and commit only what the request changes

@@ -4,7 +4,7 @@ REQUIREMENTS = """
 GRA-QUERY-1 MUST: A plain query of an advertised dialect is answered with `records` of the schema.
   from SPECIFICATION 7.3.2, SPECIFICATION 4.2.6, SCHEMA 4.4.2
   hint: return `records` as a list of objects, [] for none; replace the probe queries with --corpus-dialects
-GRA-QUERY-2 MUST: A query finds what was written, just that, and as it is now.
+GRA-QUERY-2 MUST: A query finds all that matches and nothing else, with its current values.
   from SPECIFICATION 4.2.6, BEHAVIORAL_CONFORMANCE 5.2
   hint: return each match once, all of them, from the graph as it is now; set no hidden limit
 GRA-QUERY-3 MUST: Parameters are bound as values, never written into the text: in every dialect, in batches and

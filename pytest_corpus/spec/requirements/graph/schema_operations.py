@@ -13,8 +13,7 @@ GRA-SCHEMA-3 SHOULD: `get_schema` lists the names of their properties.
 GRA-SCHEMA-4 SHOULD: `get_schema` shows no values of properties.
   from SPECIFICATION 7.5, SPECIFICATION 15; needs supports_schema_ops
   hint: describe properties by name and type; leave out examples
-GRA-SCHEMA-5 MUST: Where DDL is claimed, statements that make and drop an index are carried out, and leave the data as
-    they are.
+GRA-SCHEMA-5 MUST: If DDL is claimed, statements that make and drop an index are carried out, and change no data.
   from BEHAVIORAL_CONFORMANCE 5.2, R23, R96
   hint: claim DDL only where statements of the dialect reach the database, and check what an index does to nodes
 """

@@ -4,7 +4,7 @@ REQUIREMENTS = """
 GRA-STREAM-1 MUST: Every chunk of a stream is of the schema: `records`, `is_final` and nothing undocumented.
   from SCHEMA 4.4.3, SPECIFICATION 4.2.3.3, R3; needs supports_streaming
   hint: send `records` as a list of objects in each chunk, with `is_final` and no undocumented key
-GRA-STREAM-2 MUST: A stream has the records that the query has: all of them, each once, as they are now.
+GRA-STREAM-2 MUST: A stream has the records of the query: all of them, each once, with their current values.
   from SPECIFICATION 7.3.2, SPECIFICATION 4.2.6; needs supports_streaming
   hint: begin each chunk after the last record sent, and send what is left over at the end
 GRA-STREAM-3 MUST: The records of an ordered query are streamed in that order.

@@ -36,7 +36,7 @@ LLM-COMPLETE-11 SHOULD: A system message counts in `usage.prompt_tokens`.
   hint: send the system message to the provider, and take `prompt_tokens` from its answer
 LLM-MODEL-1 MUST: Every model that capabilities list completes.
   from BEHAVIORAL_CONFORMANCE 5.3, R23
-  hint: list only models that complete, or mend the one that does not
+  hint: list only models that complete, or fix the one that does not
 LLM-MODEL-2 MUST: `complete` refuses an unknown model with BAD_REQUEST, NOT_SUPPORTED or UNAVAILABLE.
   from BEHAVIORAL_CONFORMANCE 6.7, ERRORS 6.1, R13, R132
   hint: look the model up before you call the provider, and raise ModelNotFound; fall back to no default

@@ -61,7 +61,7 @@ LLM-TOOLS-10 SHOULD: With a `tool_choice` that names a tool, that one is called.
   hint: pass the object in tool_choice on to the provider, or offer it only the tool that is named
 LLM-TOOLS-21 MUST: A request with `tool_choice` "auto" is answered, where the choice of tools is claimed.
   from BEHAVIORAL_CONFORMANCE 5.3, R23, R72; needs supports_tools, supports_tool_choice
-  hint: take "auto" for what it is where nothing is chosen: the model decides
+  hint: treat "auto" as the default: the model decides
 LLM-TOOLS-22 MUST: Each tool call has an id of its own that is not empty.
   from SCHEMA 4.1.2; needs supports_tools, supports_tool_choice
   hint: pass the provider's ids on, or make one for each call, so that the tool's answer can name it

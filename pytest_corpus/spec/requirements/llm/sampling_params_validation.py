@@ -13,7 +13,7 @@ LLM-SAMPLING-3 MUST: `frequency_penalty` outside [-2, 2] is refused with BAD_REQ
 LLM-SAMPLING-4 MUST: `presence_penalty` outside [-2, 2] is refused with BAD_REQUEST.
   from SPECIFICATION 8.3, SCHEMA 4.1.3
   hint: check -2 <= presence_penalty <= 2 yourself, before the provider fails on it
-LLM-SAMPLING-5 MUST: `max_tokens` that is negative or no whole number is refused with BAD_REQUEST.
+LLM-SAMPLING-5 MUST: `max_tokens` that is negative or not a whole number is refused with BAD_REQUEST.
   from SPECIFICATION 17.2, SPECIFICATION 4.1
   hint: refuse a max_tokens below zero or with a fraction; neither round it nor take it for no limit
 LLM-SAMPLING-6 MUST: Values within a range that `sampling` states are accepted, both ends included; others may also be

@@ -1,1 +1,1 @@
-"""What only a transport can break: not applicable to an adapter in the suite's own process."""
+"""Requirements of transports, which do not apply to an adapter in the suite's own process."""

@@ -1,7 +1,7 @@
-"""Which streaming transports capabilities name (SPECIFICATION 4.2.4.5; R23, R90)."""
+"""The streaming transports that capabilities name (SPECIFICATION 4.2.4.5; R23, R90)."""
 
 REQUIREMENTS = """
-TRA-ADV-1 MUST: Each transport that `streaming_transports` names works, where the address is one of it.
+TRA-ADV-1 MUST: Each transport that `streaming_transports` names works, if the address uses it.
   from SPECIFICATION 4.2.4.5, R23, R90; needs remote, supports_streaming; for streaming
   hint: name only what this address serves, or serve what you name
 TRA-ADV-2 SHOULD: `streaming_transports` is a list of names of transports.

@@ -13,7 +13,7 @@ TRA-HTTP-3 SHOULD: The HTTP status of a success is 2xx.
 TRA-HTTP-4 MUST: A body is compressed only where the request offers it, and decompresses to the envelope.
   from SPECIFICATION 4.2.1, R87; needs http
   hint: look at Accept-Encoding before you compress, and name what you did in Content-Encoding
-TRA-HTTP-5 SHOULD: Another method than POST is refused with a status of 4xx.
+TRA-HTTP-5 SHOULD: A method other than POST is refused with a 4xx status.
   from R87; needs http
   hint: answer every method but POST with 405
 TRA-HTTP-6 MUST: A request of another content type is answered with an envelope: it is served or refused.
@@ -30,7 +30,7 @@ TRA-HTTP-10 SHOULD: A request whose header `X-Adapter-Protocol` names another ma
     NOT_SUPPORTED.
   from SPECIFICATION 18.2, R130; needs http
   hint: read X-Adapter-Protocol, and answer NOT_SUPPORTED unless it names v1 or is missing
-TRA-HTTP-11 MUST: A header `X-Adapter-Protocol` that is read is read rightly: v1 is served, v2 is NOT_SUPPORTED.
+TRA-HTTP-11 MUST: If the header `X-Adapter-Protocol` is read, v1 is served and v2 is NOT_SUPPORTED.
   from SPECIFICATION 18.2, SPECIFICATION 4.2.2, R130; needs http
   hint: compare the major version alone: every llm/v1.x is served, and llm/v2.0 gets a NOT_SUPPORTED envelope
 TRA-HTTP-9 SHOULD: A streaming format that is not offered is refused with NOT_SUPPORTED and the status 406 or one of its

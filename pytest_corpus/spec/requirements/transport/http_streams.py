@@ -21,5 +21,5 @@ TRA-SSE-2 MUST: The data of each event is one complete JSON frame.
   hint: put the whole frame into `data:`, also where `event:` names it; keep alive with comments, not with data
 TRA-SSE-3 MUST: The last event that has data, and no other, is a terminal frame.
   from SPECIFICATION 4.2.4.2, SPECIFICATION 4.2.3.2, SCHEMA 5.3; needs http, supports_streaming; for streaming
-  hint: close the response after the terminal event; `data: [DONE]` and pings after it are frames that are none
+  hint: close the response after the terminal event; `data: [DONE]` and pings after it are not frames
 """

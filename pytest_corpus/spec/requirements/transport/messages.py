@@ -17,7 +17,7 @@ TRA-MSG-4 MUST: After `cancel` a call sends nothing more, or one error frame.
 TRA-WS-1 MUST: Every message of a WebSocket is a text message.
   from SPECIFICATION 4.2.4.3, R88; needs websocket
   hint: send text; libraries send bytes as binary messages, so decode them first
-TRA-STDIO-1 MUST: Nothing but answers stands on standard output, a line each.
+TRA-STDIO-1 MUST: Standard output has only answers, one on each line.
   from SPECIFICATION 4.2, R88; needs stdio
   hint: write logs, banners and progress to standard error, and no blank lines
 """

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.run_state import Shared
@@ -174,7 +175,7 @@ class Texts(ListedModels):
     def unique(self, prefix: str = "note") -> str:
         if not self.small:
             return super().unique(prefix)
-        return self.short_word(self.shared.number(), min(self.limit or 12, 12))
+        return self.short_word(inputs.ordinal(), min(self.limit or 12, 12))
 
     def short_word(self, number: int, length: int) -> str:
         """A word of this length that the number makes in this run."""
@@ -187,7 +188,7 @@ class Texts(ListedModels):
 
     def text_of(self, length: int, words: str = FILLER) -> str:
         """A text of exactly this many ASCII characters, not sent before, without a space at either end."""
-        start = f"{self.unique()} " if length > SMALL else self.short_word(self.shared.number(), min(length, 12))
+        start = f"{self.unique()} " if length > SMALL else self.short_word(inputs.ordinal(), min(length, 12))
         body = start + words * (max(0, length - len(start)) // len(words) + 1)
         return tidy(body[:length])
 

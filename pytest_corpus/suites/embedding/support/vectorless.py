@@ -1,4 +1,4 @@
-"""Why an answer has no vector: the requirement that this breaks, where it breaks one."""
+"""The reason why an answer has no vector, and the requirement that this breaks, if any."""
 
 from collections.abc import Mapping
 from typing import Any

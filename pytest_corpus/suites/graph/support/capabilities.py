@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Undecided
 from pytest_corpus.kit.reply import Reply
@@ -134,7 +135,7 @@ class GraphCapabilities(Subject):
             self.shared.sandboxes += 1
             number = self.shared.sandboxes % min(NAMESPACES, self.settings.max_namespaces)
             namespace = f"{self.settings.prefix}n{number}"
-        return Sandbox(self, f"{self.settings.prefix}{self.shared.number()}", namespace=namespace, tenant=tenant)
+        return Sandbox(self, f"{self.settings.prefix}{inputs.number()}", namespace=namespace, tenant=tenant)
 
     def namespaces(self, *, aside: bool = False) -> None:
         """Go on only if writing to a new namespace makes it; `aside` where a test tries that too, among others.

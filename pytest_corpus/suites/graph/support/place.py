@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.kit.calls import Calls
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.reply import Reply, StreamReply
@@ -86,7 +87,7 @@ class Place:
 
     def value(self, name: str) -> str:
         """A value that was not written before."""
-        return f"v-{self.tag}-{name}-{self.graph.shared.number()}"
+        return f"v-{self.tag}-{name}-{inputs.number()}"
 
     def node(self, name: str, value: str | None = None, *, rank: Any = 0, **properties: Any) -> dict[str, Any]:
         """A node of this group."""

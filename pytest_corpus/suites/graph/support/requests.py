@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import Request, Requests, canary, in_ms
@@ -114,7 +115,7 @@ class GraphRequests(Requests):
         ]
 
     def with_items(self, count: int) -> list[Request]:
-        number = self._graph.shared.number()
+        number = inputs.number()
         nodes = [
             self._graph.plain_nodes(f"plain{number}x{each}")["nodes"][0]
             for each in range(min(count, self._graph.at_once))

@@ -1,10 +1,10 @@
 """The items that the suite wrote into an adapter, to be removed (R115)."""
 
-import time
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.store.leftovers import TIDY_S, Kind, Leftovers
@@ -76,9 +76,9 @@ class WrittenItems:
         self.age()
         self.older.update(self.kept)
         self.kept.clear()
-        until = time.monotonic() + TIDY_S
+        until = inputs.monotonic() + TIDY_S
         for place, kind, names in self._grouped(self.older, at_once):
-            if time.monotonic() > until:
+            if inputs.monotonic() > until:
                 return
             if not self._delete(graph, place, kind, names) and graph.outages.lasting:
                 return

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.run_state import Shared
@@ -78,7 +79,7 @@ class Windows(ListedModels):
     def unique(self, prefix: str = "note") -> str:
         if not self.small:
             return super().unique(prefix)
-        return f"{self.settings.run[:2]}{self.shared.number()}"
+        return f"{self.settings.run[:2]}{inputs.ordinal()}"
 
     def window(self, model: str | None = None) -> int:
         """The context window of a model: of the one in use, if none is named.

@@ -1,11 +1,10 @@
-"""What is not a request, and how it is answered (SPECIFICATION 4.2.1; SCHEMA 3.1)."""
+"""The answers to input that is not a request (SPECIFICATION 4.2.1; SCHEMA 3.1)."""
 
 from typing import Any
 
-from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.answer_cache import cached, expired
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.requests import in_ms
 
 KEYS = ("op", "ctx", "args")
 """What every request carries."""
@@ -28,26 +27,30 @@ NO_OBJECTS: tuple[Any, ...] = ([], "request", 7, None, True)
 
 
 def refusals(subject: Subject) -> list[Reply]:
-    """Answers to bad requests of several kinds, which any adapter refuses."""
+    """Answers to bad requests that any adapter refuses: no such operation, no arguments, wrong types, expired."""
     return cached(subject, "refusals", lambda: _refusals(subject))
 
 
 def _refusals(subject: Subject) -> list[Reply]:
     unknown = {"op": f"{subject.component}.no_such_operation", "ctx": {}, "args": {}}
     plain = subject.envelope(subject.principal)
-    return [
-        subject.send(unknown),
-        subject.send({key: plain[key] for key in ("op", "ctx")}),
-        subject.send({**plain, "args": subject.requests.wrong_types(subject.principal)}),
-        subject.send({**plain, "ctx": {"deadline_ms": in_ms(-60_000)}}),
-    ]
+    replies = [subject.send(unknown), subject.send({key: plain[key] for key in ("op", "ctx")})]
+    for reply in (wrongly_typed(subject, subject.principal), expired(subject, subject.principal)):
+        assert isinstance(reply, Reply)
+        replies.append(reply)
+    return replies
+
+
+def wrongly_typed(subject: Subject, name: str) -> Reply | StreamReply:
+    """The answer to a request whose first argument has a wrong type."""
+    return cached(subject, ("wrong types", name), lambda: subject.invoke(name, subject.requests.wrong_types(name)))
 
 
 def no_object(subject: Subject, value: Any) -> Reply:
-    """The answer of `handle` to what is no request."""
+    """The answer of `handle` to input that is not a request."""
     return cached(subject, ("no object", repr(value)), lambda: subject.send(value))
 
 
 def no_stream_object(subject: Subject, value: Any) -> StreamReply:
-    """The answer of `handle_stream` to what is no request."""
+    """The answer of `handle_stream` to input that is not a request."""
     return cached(subject, ("no stream object", repr(value)), lambda: subject.send_stream(value))

@@ -1,10 +1,10 @@
-"""What is told of a call that nobody waits for any more (SPECIFICATION 6.4, 11.2; R99)."""
+"""Cancelled calls: what they stop and what they report (SPECIFICATION 6.4, 11.2; R99)."""
 
-import time
 from collections.abc import Callable
 
 import pytest
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.hooks.lateness import LATEST_S
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
@@ -45,21 +45,21 @@ class Cancelling:
 
 
 def within(holds: Callable[[], bool]) -> bool:
-    """Whether something comes to hold while an observation would still count."""
-    until = time.monotonic() + LATEST_S
+    """Return whether something becomes true while an observation would still count."""
+    until = inputs.monotonic() + LATEST_S
     while not holds():
-        if time.monotonic() > until:
+        if inputs.monotonic() > until:
             return False
-        time.sleep(0.01)
+        inputs.sleep(0.01)
     return True
 
 
 def given_up_outside(subject: Subject) -> int:
-    """How often an adapter outside this process has stopped waiting for its provider."""
+    """The number of times that an adapter outside this process has stopped waiting for its provider."""
     return subject.client.remote.hooks.given_up if subject.client.remote is not None else 0
 
 
 def observed(subject: Subject, before: int) -> bool:
-    """Whether the principal operation was observed after so many observations."""
+    """Return whether the principal operation was observed after this number of observations."""
     names = subject.principal, f"{subject.component}.{subject.principal}"
     return any(one.op in names for one in subject.client.metrics.observations[before:])

@@ -35,7 +35,7 @@ class Consistency:
 
 
 class Capabilities:
-    """What capabilities say, and whether it is true."""
+    """The contents of capabilities, and their truth."""
 
     @pytest.mark.core
     @pytest.mark.requirement("COM-CAP-1")
@@ -146,11 +146,11 @@ class Capabilities:
 
 
 class StreamingClaim:
-    """Whether the streaming entry point is there."""
+    """The streaming entry point."""
 
     @pytest.mark.requirement("COM-CAP-9")
     def test_claimed_streaming_has_its_door(self, subject: Subject) -> None:
-        """Where `supports_streaming` is true there is a `handle_stream`."""
+        """If `supports_streaming` is true, there is a `handle_stream`."""
         if subject.capabilities.flag("supports_streaming") is not True:
             raise NotApplicable("streaming is not claimed")
         expect.that(subject.client.streams(subject.component), "a handle_stream", "none")

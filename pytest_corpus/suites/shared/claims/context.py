@@ -1,13 +1,13 @@
 """The operation context, telemetry and privacy (SPECIFICATION 6.1, 6.4, 13, 15; BEHAVIORAL_CONFORMANCE 6.8)."""
 
 import hashlib
-import secrets
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, expired, plain
 from pytest_corpus.kit.audit import leaks, telemetry
@@ -17,6 +17,7 @@ from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import HOUR_MS, Request, canary, in_ms
 from pytest_corpus.spec.faults import BY_KIND
+from pytest_corpus.suites.shared.claims.bad_requests import refusals, wrongly_typed
 
 FAILURES = [fault.kind for fault in BY_KIND.values() if fault.canonical and fault.kind != "hang"]
 """The kinds of faults that a provider raises."""
@@ -25,6 +26,9 @@ PASSING = [kind for kind in FAILURES if BY_KIND[kind].canonical != "AuthError"]
 """Those that need not stay: refused credentials may be refused from then on (R52)."""
 
 PLAIN_DIGESTS = ("sha256", "sha1", "md5", "sha512", "blake2b", "sha3_256")
+
+LONGER = 80
+"""The difference in length of two tenant ids."""
 
 TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
@@ -59,13 +63,13 @@ REFUSED_BY = {"missing_args": "COM-WIRE-6", "expired": "COM-DEADLINE-1", "wrong_
 
 
 class Context:
-    """What is read from `ctx`, and what is not."""
+    """The members of `ctx` that are read, and those that are ignored."""
 
     @pytest.mark.core
     @pytest.mark.requirement("COM-CTX-1")
     @pytest.mark.parametrize("unknown", UNKNOWN.values(), ids=list(UNKNOWN))
     def test_unknown_context_keys_are_ignored(self, subject: Subject, unknown: dict[str, Any]) -> None:
-        """Every operation works with keys in `ctx` that nobody documented; a run pinned to 1.0.0 may refuse them."""
+        """Every operation works with undocumented keys in `ctx`; in a run pinned to 1.0.0 it may refuse them."""
         subject.require(subject.principal)
         for name in subject.working():
             every = {key: value for each in UNKNOWN.values() for key, value in each.items()}
@@ -97,19 +101,11 @@ class Context:
     )
     def test_every_documented_context_field_is_accepted(self, subject: Subject, key: str) -> None:
         """Each field of `ctx` alone, and all of them together, with valid values."""
-        every = {
-            "request_id": f"req-{canary(6)}",
-            "idempotency_key": f"key-{canary()}",
-            "deadline_ms": in_ms(HOUR_MS),
-            "traceparent": TRACE,
-            "tenant": f"tenant-{canary()}",
-            "attrs": {"user": "u1"},
-        }
-        ctx = every if key == "all" else {key: every[key]}
         subject.require(subject.principal)
         for name in subject.working():
-            together = cached(subject, ("context", name), partial(subject.invoke, name, ctx=every))
+            together = in_full_context(subject, name)[0]
             alone = key != "all" and (name == subject.principal or together.is_error)
+            ctx = {key: together.exchange.request["ctx"].get(key)}
             works(subject.invoke(name, ctx=ctx) if alone else together, f"{name} to accept ctx.{key}")
 
     @pytest.mark.requirement("COM-CTX-4")
@@ -145,14 +141,10 @@ class Observability:
     @pytest.mark.parametrize("failing", ["wrong_types", "missing_args", "expired", "wrong_context"])
     def test_a_failure_is_observed_once(self, subject: Subject, failing: str) -> None:
         """Refused, malformed and expired calls are observed like any other."""
-        plain = subject.envelope(subject.principal)
-        request = {
-            "wrong_types": {**plain, "args": subject.requests.wrong_types(subject.principal)},
-            "missing_args": {"op": plain["op"], "ctx": {}},
-            "expired": {**plain, "ctx": {"deadline_ms": in_ms(-60_000)}},
-            "wrong_context": {**plain, "ctx": {"deadline_ms": "soon"}},
-        }[failing]
-        reply = subject.send(request)
+        if failing == "wrong_context":
+            reply = subject.call(subject.principal, ctx={"deadline_ms": "soon"})
+        else:
+            reply = dict(zip(("missing_args", "wrong_types", "expired"), refusals(subject)[1:], strict=True))[failing]
         expect.readable(reply)
         with expect.resting_on({**REFUSED_BY, "wrong_types": subject.checked}[failing]):
             expect.that(reply.is_error, "a refusal", str(reply))
@@ -162,32 +154,31 @@ class Observability:
     def test_a_tenant_is_labelled_by_its_hash(self, subject: Subject) -> None:
         """Every operation that is given a tenant reports `tenant_hash`."""
         subject.require(subject.principal)
-        for reply in of_a_tenant(subject)[1]:
-            holds("COM-OBS-8", reply, subject)
+        for name in subject.working():
+            holds("COM-OBS-8", in_full_context(subject, name)[0], subject)
 
     @pytest.mark.requirement("COM-OBS-9")
     def test_a_tenant_hash_tells_tenants_apart(self, subject: Subject) -> None:
         """The same tenant gives the same hash twice, two tenants give two hashes, none is the raw id."""
-        one, other = f"tenant-{canary()}", f"tenant-{canary()}"
-        hashes = [tenant_hash(subject, tenant) for tenant in (one, one, other)]
-        expect.that(hashes[0] == hashes[1], "one hash for one tenant", "two")
-        expect.that(hashes[0] != hashes[2], "two hashes for two tenants", "one")
+        one, other = two_tenants(subject)
+        first, second = tenant_hash(subject, one), tenant_hash(subject, other)
+        again = labelled(subject.call(subject.principal, ctx={"tenant": one}))
+        expect.that(first == again, "one hash for one tenant", "two")
+        expect.that(first != second, "two hashes for two tenants", "one")
 
     @pytest.mark.requirement("COM-OBS-9")
     def test_a_tenant_hash_is_one_in_all_operations(self, subject: Subject) -> None:
-        """Every operation, whatever its outcome, labels one tenant with one hash, and another tenant with another."""
-        one, of_one = with_canaries_in_context(subject)
-        for tenant, replies in ((one, of_one), of_a_tenant(subject)):
-            own = tenant_hash(subject, tenant)
-            for reply in replies:
-                found = labelled(reply)
-                if found:
-                    expect.that(found == own, "the hash of the tenant in every observation", "another one")
+        """Every operation, whatever its outcome, labels one tenant with the same hash."""
+        for reply in with_canaries_in_context(subject):
+            own = tenant_hash(subject, reply.exchange.request["ctx"]["tenant"])
+            found = labelled(reply)
+            if found:
+                expect.that(found == own, "the hash of the tenant in every observation", "another one")
 
     @pytest.mark.requirement("COM-OBS-9")
     def test_calls_at_the_same_time_keep_their_tenants_apart(self, subject: Subject) -> None:
         """Calls of two tenants that run at the same time are labelled each with its own hash."""
-        tenants = [f"tenant-{canary()}" for _ in range(2)]
+        tenants = two_tenants(subject)
         wanted = sorted(tenant_hash(subject, tenant) for tenant in tenants)
         name = subject.principal
         requests = [subject.envelope(name, subject.requests.distinct(name), {"tenant": tenant}) for tenant in tenants]
@@ -205,7 +196,7 @@ class Observability:
     @pytest.mark.requirement("COM-OBS-15")
     def test_a_tenant_hash_is_salted(self, subject: Subject) -> None:
         """The hash of a tenant is not a beginning of a plain digest of its id."""
-        tenant = f"tenant-{canary()}"
+        tenant = two_tenants(subject)[0]
         found = tenant_hash(subject, tenant).rpartition(":")[2].lower()
         plain = [hashlib.new(kind, tenant.encode(), usedforsecurity=False) for kind in PLAIN_DIGESTS]
         is_plain = any(digest.hexdigest().startswith(found[: leaks.GRAM]) for digest in plain)
@@ -246,7 +237,7 @@ def works(reply: Reply | StreamReply, claim: str) -> None:
 
 
 def closed(subject: Subject, reply: Reply | StreamReply) -> bool:
-    """Whether unknown keys in `ctx` were refused, as they may be in a run that is pinned to edition 1.0.0 (R134)."""
+    """Return whether unknown keys in `ctx` were refused, as a run pinned to edition 1.0.0 allows (R134)."""
     return subject.settings.edition == "1.0.0" and reply.is_a("BadRequest")
 
 
@@ -261,33 +252,25 @@ def cache_scope(subject: Subject, scope: str) -> dict[str, Any]:
 def tenant_hash(subject: Subject, tenant: str) -> str:
     """The hash that a plain call of a tenant is labelled with."""
     subject.require(subject.principal)
-    reply = subject.call(subject.principal, ctx={"tenant": tenant})
-    found = labelled(reply)
+    ask = partial(subject.call, subject.principal, ctx={"tenant": tenant})
+    found = labelled(cached(subject, ("of a tenant", tenant), ask))
     if not found:
         raise NotApplicable("calls are not labelled with `tenant_hash` (R122)")
     expect.that(found != tenant, "a hash of the tenant", "the raw tenant")
     return found
 
 
-def wrongly_typed(subject: Subject, name: str) -> Reply | StreamReply:
-    """The answer to a request whose first argument has a wrong type."""
-    return cached(subject, ("wrong types", name), lambda: subject.invoke(name, subject.requests.wrong_types(name)))
+def two_tenants(subject: Subject) -> tuple[str, str]:
+    """Two tenants whose ids differ in length."""
+    return cached(subject, "two tenants", lambda: (f"t-{canary()}", f"t-{canary()}-{canary(LONGER)}"))
 
 
 def ample(subject: Subject, name: str) -> Reply | StreamReply:
-    """The answer to a plain request that has an hour left."""
+    """The answer to a plain request that has an hour left, and a full context if that makes no difference."""
+    full = in_full_context(subject, name)[0]
+    if not full.is_error:
+        return full
     return cached(subject, ("ample", name), lambda: subject.invoke(name, ctx={"deadline_ms": in_ms(HOUR_MS)}))
-
-
-def of_a_tenant(subject: Subject) -> tuple[str, list[Reply | StreamReply]]:
-    """A tenant, and the answers of every operation to a plain request of it."""
-
-    def ask() -> tuple[str, list[Reply | StreamReply]]:
-        tenant = f"tenant-{canary()}"
-        working = [name for name in subject.operations() if subject.works(name)]
-        return tenant, [subject.invoke(name, ctx={"tenant": tenant}) for name in working]
-
-    return cached(subject, "of a tenant", ask)
 
 
 def labelled(reply: Reply | StreamReply) -> str:
@@ -309,26 +292,43 @@ def failed_stream(subject: Subject, *, at_chunk: int = 0) -> StreamReply:
     return stream
 
 
-def with_canaries_in_context(subject: Subject) -> tuple[str, list[Reply | StreamReply]]:
-    """A tenant, and the answers of every operation to good, refused and expired requests of it.
+def with_canaries_in_context(subject: Subject) -> list[Reply | StreamReply]:
+    """The answers of every operation to good, refused and expired requests with a full context."""
+    subject.require(subject.principal)
+    return [reply for name in subject.working() for reply in in_full_context(subject, name)]
 
-    Whatever a context can hold is a canary in them.
+
+def in_full_context(subject: Subject, name: str) -> list[Reply | StreamReply]:
+    """The answers of an operation to a good, a refused and an expired request, with all that a context can hold.
+
+    Each member that may be any text is a canary.
     """
+    return cached(subject, ("in a full context", name), lambda: _in_full_context(subject, name))
 
-    def ask() -> tuple[str, list[Reply | StreamReply]]:
-        tenant, key, identity, note, trace = *(canary(24) for _ in range(4)), secrets.token_hex(16)
+
+def _in_full_context(subject: Subject, name: str) -> list[Reply | StreamReply]:
+    tenant, note = cached(subject, "tenant and note", lambda: (canary(24), canary(24)))
+    replies = []
+    for args, left_ms in (("minimal", HOUR_MS), ("wrong_types", HOUR_MS), ("minimal", -60_000)):
+        key, identity, trace = canary(24), canary(24), inputs.hexadecimal(16)
         ctx = {
-            "tenant": tenant,
-            "idempotency_key": key,
             "request_id": identity,
+            "idempotency_key": key,
+            "deadline_ms": in_ms(left_ms),
             "traceparent": TRACE.replace(TRACE.split("-")[1], trace),
+            "tenant": tenant,
             "attrs": {"note": note},
         }
         hidden = {"tenant": tenant, "idempotency key": key, "attribute": note}
         unique = {"request id": identity, "request id of the trace": trace}
-        return tenant, every_outcome(subject, ctx, secrets={**hidden, **unique})
+        given = getattr(subject.requests, args)(name)
+        replies.append(subject.invoke(name, given, ctx, secrets={**hidden, **unique}, debug_logs=in_process(subject)))
+    return replies
 
-    return cached(subject, "canaries in context", ask)
+
+def in_process(subject: Subject) -> bool:
+    """Whether debug logging can be switched on: the adapter runs in this process (R74)."""
+    return subject.client.declaration.in_process
 
 
 def with_context(request: Request) -> Request:
@@ -338,39 +338,23 @@ def with_context(request: Request) -> Request:
     return replace(request, ctx=ctx, canaries={**request.canaries, "tenant": tenant, "idempotency key": key})
 
 
-def provider_failures(subject: Subject, kind: str, **options: Any) -> list[Reply | StreamReply]:
+def provider_failures(subject: Subject, kind: str) -> list[Reply | StreamReply]:
     """The answers of the principal operation, and of its stream, to a failing provider."""
     stream = subject.principal_stream
     names = [subject.principal, *([stream] if stream and subject.works(stream) else [])]
-    return [provider_failure(subject, name, kind, **options) for name in names]
+    return [provider_failure(subject, name, kind) for name in names]
 
 
-def provider_failure(subject: Subject, name: str, kind: str, **options: Any) -> Reply | StreamReply:
+def provider_failure(subject: Subject, name: str, kind: str) -> Reply | StreamReply:
     """The answer to a request full of canaries, which has an hour left, where the provider fails."""
 
     def ask() -> Reply | StreamReply:
         def send(fresh: Subject) -> Reply | StreamReply:
             found = next(each for each in subject.requests.with_canaries(refused=False) if each.op == name)
             request = with_context(found)
-            return fresh.carry_out(replace(request, ctx={"deadline_ms": in_ms(HOUR_MS), **request.ctx}), **options)
+            late = replace(request, ctx={"deadline_ms": in_ms(HOUR_MS), **request.ctx})
+            return fresh.carry_out(late, debug_logs=in_process(subject))
 
         return subject.with_fault(kind, name, send)[1]
 
-    return cached(subject, ("failure", name, kind, *sorted(options.items())), ask)
-
-
-def every_outcome(subject: Subject, ctx: dict[str, Any], **options: Any) -> list[Reply | StreamReply]:
-    """Answers of every operation to good, refused and expired requests with this context."""
-
-    def own(ctx: dict[str, Any], number: int) -> dict[str, Any]:
-        """The context with an idempotency key that no other of these requests has."""
-        return {**ctx, "idempotency_key": f"{ctx['idempotency_key']}-{number}"} if "idempotency_key" in ctx else ctx
-
-    subject.require(subject.principal)
-    replies: list[Reply | StreamReply] = []
-    for name in subject.working():
-        for args in (subject.requests.minimal(name), subject.requests.wrong_types(name)):
-            replies.append(subject.invoke(name, args, own(ctx, len(replies)), **options))
-        late = {**ctx, "deadline_ms": in_ms(-60_000)}
-        replies.append(subject.invoke(name, ctx=late, **options))
-    return replies
+    return cached(subject, ("failure", name, kind), ask)

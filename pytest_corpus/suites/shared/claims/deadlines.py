@@ -43,7 +43,7 @@ PAST_MS = (0, -1, -60_000)
 
 SLOW_CHUNKS = 12
 STREAM_BUDGETS_MS = ((150, 140), (450, 400))
-"""A budget, and how long a provider takes for each of so many chunks to overrun it by more than a second."""
+"""Each row: a budget, and the time per chunk with which `SLOW_CHUNKS` chunks overrun it by more than a second."""
 
 
 class Deadlines:
@@ -55,7 +55,7 @@ class Deadlines:
     def test_an_expired_call_is_refused(self, subject: Subject, ago_ms: int) -> None:
         """Every operation that has a deadline fails fast when it has passed."""
         subject.require(subject.principal)
-        case = list(AGO_MS.values()).index(ago_ms)
+        case = [*AGO_MS.values()].index(ago_ms)
         for name in subject.working(in_turn(subject.deadlined(streaming=False), subject.principal, case)):
             reply = subject.call(name, ctx={"deadline_ms": in_ms(-ago_ms)})
             expect.refusal(reply, "DeadlineExceeded")
@@ -194,7 +194,7 @@ class _Late(Violation):
 
 
 def repeatedly(attempt: Callable[[], None]) -> None:
-    """What a busy machine delays once is not a finding: too late is what is late every time."""
+    """Repeat an attempt that ends too late: a busy machine may delay one, so only a call that is always late is."""
     for left in reversed(range(ATTEMPTS)):
         try:
             attempt()

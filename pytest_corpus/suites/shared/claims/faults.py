@@ -37,11 +37,11 @@ PASSED_ON = [kind.kind for kind in BY_KIND.values() if kind.passes_retry_after]
 HINT_MS = 1234
 LONGEST_SCOPE = 256
 HINTLESS = ("quota_exhausted", "unavailable", "network")
-WHERE = ("at_the_start", "first_chunk", "second_chunk")
+ALL_KINDS = [kind for kinds in REQUIREMENTS.values() for kind in kinds]
 
 
 class Faults:
-    """What becomes of a provider's failure in a unary call."""
+    """The errors that a provider's failures become in a unary call."""
 
     @pytest.mark.parametrize("kind", KINDS)
     def test_a_failure_becomes_its_canonical_class(self, subject: Subject, kind: str) -> None:
@@ -92,7 +92,7 @@ class Faults:
     @pytest.mark.requirement("COM-FAULT-13")
     @pytest.mark.parametrize("kind", REQUIREMENTS["COM-FAULT-1"])
     def test_an_exhausted_resource_gives_its_scope(self, subject: Subject, kind: str) -> None:
-        """What is throttled stands in `details.throttle_scope`."""
+        """`details.throttle_scope` names what is throttled."""
         reply = struck(subject, subject.principal, kind)
         classified(reply, kind, decided(kind))
         expect.that(reply.details.get("throttle_scope"), "a scope", "none", "details.throttle_scope")
@@ -114,7 +114,7 @@ class Faults:
 
     @pytest.mark.requirement("COM-FAULT-16")
     def test_an_exhausted_resource_is_named(self, subject: Subject) -> None:
-        """Which resource is exhausted stands in `details.resource_scope`."""
+        """`details.resource_scope` names the exhausted resource."""
         reply = struck(subject, subject.principal, "rate_limited")
         classified(reply, "rate_limited", "COM-FAULT-1")
         named = reply.details.get("resource_scope")
@@ -184,11 +184,12 @@ class Overload:
 
 
 class StreamFaults:
-    """What becomes of a provider's failure in a stream."""
+    """The errors that a provider's failures become in a stream."""
 
     @pytest.mark.requirement("COM-FAULT-9")
-    @pytest.mark.parametrize("at_chunk", [None, 0, 1], ids=WHERE)
-    @pytest.mark.parametrize("kind", [kind for kinds in REQUIREMENTS.values() for kind in kinds])
+    @pytest.mark.parametrize(
+        ("kind", "at_chunk"), [(kind, at) for n, kind in enumerate(ALL_KINDS) for at in (None, n % 2)]
+    )
     def test_a_stream_classifies_as_the_unary_call(self, subject: Subject, kind: str, at_chunk: int | None) -> None:
         """A failure that a unary call classifies rightly is classified alike in a stream, wherever it strikes."""
         canonical = str(BY_KIND[kind].canonical)
@@ -229,7 +230,7 @@ class StreamFaults:
 
 
 def ids() -> dict[str, Any]:
-    """What tells one request from all others."""
+    """A context that distinguishes one request from all others."""
     return {
         "request_id": f"req-{canary()}",
         "traceparent": new_trace(),
@@ -283,7 +284,7 @@ def struck_in_turn(
 
 
 def hinting(reply: Reply | StreamReply) -> bool:
-    """Whether an answer has the provider's retry hint."""
+    """Return whether an answer has the provider's retry hint."""
     return reply.error.get("retry_after_ms") in reply.exchange.hints_ms
 
 

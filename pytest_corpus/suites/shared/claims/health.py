@@ -15,7 +15,7 @@ DOWN = ("unavailable", "network", "overloaded")
 
 
 class Health:
-    """What `health` says when all is well and when the backend is down."""
+    """The answers of `health` when all is well and when the backend is down."""
 
     @pytest.mark.core
     @pytest.mark.requirement("COM-HEALTH-1")
@@ -66,14 +66,14 @@ class Health:
 
     @pytest.mark.requirement("COM-HEALTH-11")
     def test_a_report_does_not_contradict_itself(self, subject: Subject) -> None:
-        """`ok` is not false beside status ok, nor true beside status down."""
+        """`ok` is not false together with status ok, nor true together with status down."""
         stated = [(report.get("ok"), report.get("status")) for report in self.reports(subject)]
         stated = [(ok, status) for ok, status in stated if isinstance(ok, bool) and status in HEALTH_STATES]
         if not stated:
             raise NotApplicable("no report has both `ok` and `status`")
         for ok, status in stated:
             contradiction = (ok, status) in ((False, "ok"), (True, "down"))
-            expect.that(not contradiction, f"`ok` {status != 'down'} beside {status}", f"{ok}", "result.ok")
+            expect.that(not contradiction, f"`ok` {status != 'down'} with status {status}", f"{ok}", "result.ok")
 
     def reports(self, subject: Subject) -> list[dict[str, object]]:
         """A plain report, and one that is made while the provider fails, if there is one."""
@@ -85,7 +85,7 @@ class Health:
 
     @staticmethod
     def with_provider_down(subject: Subject, kind: str = "unavailable") -> Reply:
-        """What `health` says while the provider fails whatever it is asked."""
+        """The answer of `health` while every call of the provider fails."""
         fresh = subject.fresh()
         fresh.client.provider.plan(kind, times=MAX_PROVIDER_RETRIES)
         return fresh.call("health")

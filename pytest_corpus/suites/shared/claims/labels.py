@@ -19,7 +19,7 @@ from pytest_corpus.kit.fixtures import rules
 from pytest_corpus.kit.outcomes import Keys, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import canary, in_ms
-from pytest_corpus.suites.shared.claims.context import failed_stream, tenant_hash, works
+from pytest_corpus.suites.shared.claims.context import failed_stream, tenant_hash, two_tenants, works
 
 DELAY_MS = 150
 """So long the provider takes where the time of a call is looked at."""
@@ -36,9 +36,6 @@ IDENTICAL, MOST_IDENTICAL = 3, 5
 A_COUNT = 10**6
 """A smaller number may be a count, which two calls of one model need not share."""
 
-LONGER = 80
-"""The difference in length of two tenant ids."""
-
 GROWTH = 16
 """A hash whose length follows that of the tenant gives it away; digits may differ by a few."""
 
@@ -49,7 +46,7 @@ class Labels:
     @pytest.mark.requirement("COM-OBS-16")
     def test_a_tenant_hash_cannot_be_read_back(self, subject: Subject) -> None:
         """The hash holds no spelling of the tenant, and does not grow with it."""
-        short, long = f"t-{canary()}", f"t-{canary()}-{canary(LONGER)}"
+        short, long = two_tenants(subject)
         for tenant in (short, long):
             found = tenant_hash(subject, tenant)
             hidden = any(spelling in found or found in spelling for spelling in spellings(tenant))
@@ -106,7 +103,7 @@ class Labels:
 
 
 class StreamTimes:
-    """How long a stream is said to take."""
+    """The observed duration of a stream."""
 
     @rules(observation="COM-OBS-17", frames="COM-STREAM-10")
     def test_the_time_of_a_stream_is_its_own(self, subject: Subject, requirement: str) -> None:
@@ -115,7 +112,7 @@ class StreamTimes:
 
 
 class StreamOutcomes:
-    """What the counter of a stream's outcome says."""
+    """The labels of the counter of a stream's outcome."""
 
     @pytest.mark.requirement("COM-OBS-18")
     @pytest.mark.parametrize("outcome", ["finished", "failed"])

@@ -1,11 +1,11 @@
-"""What of its context an operation hands on to its provider (SPECIFICATION 6.1, 11.3; R93)."""
+"""The trace and the deadline that an operation passes on to its provider (SPECIFICATION 6.1, 11.3; R93)."""
 
-import secrets
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotAssessed, Undecided
@@ -48,7 +48,7 @@ class Propagation:
         arrivals = [arrival for arrival in provider.handed_on[before:] if arrival.op in ops]
         found = {arrival.facts["traceparent"] for arrival in arrivals if arrival.facts.get("traceparent") is not None}
         if not found:
-            raise untold("traceparent")
+            raise not_passed_on("traceparent")
         expect.that(found == wanted, "the traceparent of each call", "others, or one for both")
 
     @pytest.mark.requirement("COM-DEADLINE-9")
@@ -59,7 +59,7 @@ class Propagation:
 
 def ahead() -> int:
     """A deadline that was not given before."""
-    return in_ms(AHEAD_MS + secrets.randbelow(AHEAD_MS))
+    return in_ms(AHEAD_MS + inputs.below(AHEAD_MS))
 
 
 def handed_on(subject: Subject, fact: str, make: Callable[[], Any], wanted: str) -> None:
@@ -67,18 +67,18 @@ def handed_on(subject: Subject, fact: str, make: Callable[[], Any], wanted: str)
     reached_by(subject, subject.principal)
     seen: list[tuple[str, Any, Any]] = []
     for name in backed(subject):
-        seen += [(name, *each) for each in told(subject, name, fact, {fact: make()})]
+        seen += [(name, *each) for each in passed_on(subject, name, fact, {fact: make()})]
     if all(value is None for _, _, value in seen):
-        raise untold(fact)
+        raise not_passed_on(fact)
     for name, given, value in seen:
         got = "none" if value is None else "another"
         expect.that(value == given, wanted, got, f"provider.reached({subject.component}.{name}).{fact}")
     earlier = [given for _, given, _ in seen]
-    stale = any(value in earlier for _, value in told(subject, subject.principal, fact, {}))
+    stale = any(value in earlier for _, value in passed_on(subject, subject.principal, fact, {}))
     expect.that(not stale, f"no {fact} where the context has none", "that of an earlier call", fact)
 
 
-def told(subject: Subject, name: str, fact: str, ctx: Mapping[str, Any]) -> list[tuple[Any, Any]]:
+def passed_on(subject: Subject, name: str, fact: str, ctx: Mapping[str, Any]) -> list[tuple[Any, Any]]:
     """A member of the context as it was sent, with each that the provider got; null if it got none (R93)."""
     reply = subject.invoke(name, subject.requests.distinct(name), ctx)
     expect.readable(reply)
@@ -110,8 +110,8 @@ def reached_by(subject: Subject, name: str) -> tuple[str, ...]:
     return subject.shared.provider_ops[name]
 
 
-def untold(fact: str) -> NotAssessed:
-    """Nobody told the provider's stand-in what of the context is handed on."""
+def not_passed_on(fact: str) -> NotAssessed:
+    """Return the reason if the adapter passed no such member of the context to the probe."""
     return NotAssessed(
-        f"the provider's stand-in is not told: await provider.reached(op, {fact}=...) with what it would be sent"
+        f"the adapter never passed a {fact} to the probe: await provider.reached(op, {fact}=...) with what it sends"
     )

@@ -1,12 +1,12 @@
 """Replays under an idempotency key, one after the other and at once (SPECIFICATION 6.1, 11.4; R24, R61, R126)."""
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import Subject
@@ -71,7 +71,7 @@ class Kept:
 def outlasts(subject: Subject, seconds: float) -> None:
     """A write that comes again after fifty other keys and five seconds is answered as before, and not applied."""
     kept = cached(subject, ("kept", subject.client.generation), lambda: _kept(subject))
-    time.sleep(max(0.0, kept.at + seconds - time.monotonic()))
+    inputs.sleep(max(0.0, kept.at + seconds - inputs.monotonic()))
     kept.rivals.other()
     again = under(subject, kept.rivals.first, kept.key)
     kept.rivals.shows()
@@ -84,7 +84,7 @@ def _kept(subject: Subject) -> Kept:
     first = under(subject, rivals.first, key)
     assert isinstance(first, Reply)
     expect.success(first, "a write with an idempotency key to work")
-    at, name = time.monotonic(), rivals.first.op
+    at, name = inputs.monotonic(), rivals.first.op
     for _ in range(OTHER_KEYS):
         expect.success(subject.call(name, subject.requests.minimal(name), new_key()), "a write with another key")
     return Kept(rivals, key, first, at)

@@ -24,7 +24,7 @@ BUDGETS_MS = (1, 5, 20, 60)
 
 
 class Stress:
-    """What holds for one call holds for many; collected with `--corpus-profile=stress` alone."""
+    """Many calls at once, each judged as if it were alone; collected only with `--corpus-profile=stress`."""
 
     @pytest.mark.slow
     @pytest.mark.requirement("COM-CONC-1")

@@ -55,26 +55,26 @@ def token_count(result: Any) -> int | None:
 
 
 def _stated_count(result: Any) -> tuple[str, Any]:
-    """Where a result of `count_tokens` states its count, and what stands there."""
+    """The place where a result of `count_tokens` states its count, and the value there."""
     if not isinstance(result, Mapping):
         return "result", result
     return next(((f"result.{key}", result[key]) for key in COUNT_KEYS if key in result), ("result.tokens", None))
 
 
 def adds_up(usage: Any) -> bool:
-    """Whether the total of a usage is the sum of its parts; true where it does not say (R29, R49)."""
+    """Return whether the total of a usage is the sum of its parts; True if one of them is missing (R29, R49)."""
     if not isinstance(usage, Mapping):
         return True
     prompt, completion, total = (whole(usage.get(f"{part}_tokens")) for part in ("prompt", "completion", "total"))
-    told = usage.get("completion_tokens") is None or completion is not None
-    return prompt is None or total is None or not told or prompt + (completion or 0) == total
+    readable = usage.get("completion_tokens") is None or completion is not None
+    return prompt is None or total is None or not readable or prompt + (completion or 0) == total
 
 
 class Counting(Subject):
     """A component with the operation `count_tokens`."""
 
     def holds(self, text: str) -> bool:
-        """Whether a text is surely not too long to be counted."""
+        """Return whether a text is certainly not too long to be counted."""
         raise NotImplementedError
 
     def fits(self, reply: Reply | StreamReply) -> None:
@@ -101,7 +101,7 @@ class Counting(Subject):
         return count
 
     def token_problems(self, result: Any) -> Iterable[Violation]:
-        """What is wrong with the result of `count_tokens`."""
+        """The fault in a result of `count_tokens`."""
         if self.settings.edition == "1.0.0" and not isinstance(result, Mapping):
             yield Violation("an object (edition 1.0.0)", found=result, path="result")
         if token_count(result) is None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.facts import whole
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.retries import hint_s
@@ -92,7 +92,7 @@ class VectorCapabilities(StatedLimits):
 
     def name(self, prefix: str = "v") -> str:
         """A name that no other vector or namespace of this run or worker has."""
-        return f"{self.settings.prefix}{prefix}-{self.shared.number()}"
+        return f"{self.settings.prefix}{prefix}-{inputs.number()}"
 
     def unique(self, prefix: str = "note") -> str:
         return self.name(prefix)
@@ -127,7 +127,7 @@ class VectorCapabilities(StatedLimits):
             if not filled or not reply.is_a("IndexNotReady"):
                 break
             asked_s = hint_s(reply)
-            time.sleep(min(INDEX_WAIT_S if asked_s is None else asked_s, INDEX_WAIT_AT_MOST_S))
+            inputs.sleep(min(INDEX_WAIT_S if asked_s is None else asked_s, INDEX_WAIT_AT_MOST_S))
             reply = attempt()
         return reply
 

@@ -1,10 +1,10 @@
 """Removing what the suite wrote to a vector adapter: after each test what no other one needs, in the end the rest."""
 
-import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exceptions import BudgetSpent, DeclarationError, Unresponsive, WriteForbidden
 from pytest_corpus.kit.outcomes import Outage
 from pytest_corpus.kit.reply import Reply
@@ -249,10 +249,10 @@ class Cleanup:
     def remove(self) -> None:
         """Delete what is left, as far as it can be deleted in time."""
         self._vector.client.provider.clear()
-        until = time.monotonic() + TIDY_S
+        until = inputs.monotonic() + TIDY_S
         missed: list[Place] = []
         for place in [*self._shared.made_namespaces, *self._shared.stuck]:
-            if time.monotonic() > until:
+            if inputs.monotonic() > until:
                 return
             reply = self._delete(place)
             if reply.is_a("NamespaceNotFound"):
@@ -260,7 +260,7 @@ class Cleanup:
             elif not reply.is_success and self._vector.outages.lasting:
                 return
         if missed and self._vector.settling.seconds:
-            time.sleep(self._vector.settling.seconds)
+            inputs.sleep(self._vector.settling.seconds)
         for place in missed:
             if not self._vector.settling.seconds or self._delete(place).is_a("NamespaceNotFound"):
                 self._gone(place)
@@ -268,5 +268,5 @@ class Cleanup:
             if (component, kind) == ("vector", "vector"):  # of calls that were interrupted, too
                 self._shared.left.setdefault(tenant, {}).update(names)
         for tenant in list(self._shared.left):
-            if time.monotonic() < until:
+            if inputs.monotonic() < until:
                 self.sweep(tenant)

@@ -1,9 +1,9 @@
 """Good and bad requests of the vector component."""
 
-import secrets
 from collections.abc import Mapping
 from typing import Any
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import Request, canary, in_ms
@@ -39,7 +39,7 @@ class VectorRequests(PlainPlaces):
 
     def distinct(self, name: str) -> dict[str, Any]:
         args = self.minimal(name)
-        degrees = 10 + self._vector.shared.number() * 0.37 % 150
+        degrees = 10 + inputs.number() * 0.37 % 150
         if name == "query":
             args.update(self._vector.looking(degrees))
         elif name == "batch_query":
@@ -118,7 +118,7 @@ class VectorRequests(PlainPlaces):
     # -- secrets ---------------------------------------------------------------------------------------
 
     def with_canaries(self, *, refused: bool) -> list[Request]:
-        text, digits = canary(), "".join(secrets.choice("123456789") for _ in range(DIGITS))
+        text, digits = canary(), inputs.letters("123456789", DIGITS)
         dimensions = self._vector.dimensions
         telling = [float(f"0.{digits}"), *direction(60, max(dimensions, 2))[1:dimensions]]
         found = self._refused(text, telling) if refused else self._good(text, telling)

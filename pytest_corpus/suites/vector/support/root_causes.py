@@ -86,7 +86,7 @@ def _ids(sandbox: Sandbox, count: int, degrees: float) -> list[str]:
 
 
 def _looked_up(sandbox: Sandbox, items: list[dict[str, Any]], found: list[str]) -> list[str]:
-    """What a query found, with what an approximate search left out and finds by its own vector (R113)."""
+    """The ids that a query found, and those that an approximate search finds only by their own vector (R113)."""
     missing = [item for item in items if item["id"] not in found] if sandbox.vector.approximate else []
     more = (name for item in missing for name in sandbox.ids(item["vector"], len(items)) if name not in found)
     return [*found, *dict.fromkeys(more)]

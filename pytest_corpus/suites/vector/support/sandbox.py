@@ -27,7 +27,7 @@ CERTAIN = 10
 """A search that is not said to be approximate finds all where no more matches than these are asked for (R113)."""
 
 MISSES = 20
-"""After so many vectors that are not found no more are looked for: of those that should be there, and of others."""
+"""The number of missing vectors after which the search ends: of those that should be there, and of others."""
 
 
 class Sandbox:
@@ -187,7 +187,7 @@ class Sandbox:
             NotAssessed: those on a line are all equally near, and fewer are asked for than there are.
         """
         if len(self.known) > self.vector.at_most(top_k) and self.dimensions == 1 and self.truth != "euclidean":
-            raise NotAssessed("vectors of one component cannot be told apart, and only a few be asked for at once")
+            raise NotAssessed("one-dimensional vectors have no direction to compare, and `top_k` has a low limit")
 
     def own(self, matches: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         """The same matches, where the place is the suite's alone.

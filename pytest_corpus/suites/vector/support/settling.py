@@ -30,7 +30,7 @@ class VectorSettling(Settling):
         return frozenset(map(str, (args.get("namespace") or "default", *named)))
 
     def looks(self, name: str, request: Mapping[str, Any]) -> bool:
-        """What was made only to be deleted is deleted unseen."""
+        """Return whether a request reads what was written; deleting items made only for that does not."""
         args = request.get("args")
         if not super().looks(name, request) or not isinstance(args, Mapping):
             return name not in self.blind

@@ -76,7 +76,7 @@ def problems(embedding: Embedding, result: Any, texts: Sequence[str]) -> Iterato
             yield "EMB-BATCH-20", Violation("the text that was sent", got, f"failures.{number}.text")
     rest = [position for position in range(len(texts)) if position not in positions]
     if len(embeddings) != len(rest):
-        wanted = f"{len(rest)} embeddings beside {len(failed)} failures of {len(texts)} texts"
+        wanted = f"{len(rest)} embeddings and {len(failed)} failures for {len(texts)} texts"
         yield "EMB-BATCH-3", Violation(wanted, f"{len(embeddings)}", "result.embeddings")
         return
     for number, (position, found) in enumerate(zip(rest, embeddings, strict=True)):

@@ -70,7 +70,7 @@ def shared_without_key(embedding: Embedding, operation: str) -> bool:
 
 
 def uncached_instance(embedding: Embedding) -> Embedding:
-    """Return another instance, whose cache is empty; this one if there is no other and it just asked the provider.
+    """Return another instance with an empty cache; or this one, if there is no other and it just asked the provider.
 
     Raises:
         NotAssessed: the factory always gives the same one, and it may have answered from its cache.

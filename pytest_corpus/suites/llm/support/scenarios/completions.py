@@ -147,7 +147,7 @@ def overran(llm: LLM, result: Any) -> None:
     usage = result.get("usage") if isinstance(result, Mapping) else None
     spent = whole(usage.get("prompt_tokens")) if isinstance(usage, Mapping) else None
     if spent is None or spent <= llm.window(result.get("model")):
-        raise NotAssessed("without count_tokens it cannot be told whether the prompt was too long")
+        raise NotAssessed("without count_tokens, the suite cannot tell if the prompt was too long")
 
 
 def refused_as_too_long(llm: LLM, reply: Reply) -> None:

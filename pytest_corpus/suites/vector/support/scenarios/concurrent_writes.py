@@ -49,7 +49,7 @@ class Clients:
         return Step(self.step("delete", ids=ids).request, dict.fromkeys(ids))
 
     def rounds(self) -> Iterator[tuple[list[list[Step]], Step]]:
-        """What the clients do at once, and the read after it."""
+        """The concurrent writes of the clients, and the read after them."""
         a, b, query = 0, 1, self.query
         yield [[self.write(a), query], [self.write(a), self.write(b)], [self.write(a, b), query], [query, query]], query
         yield [[self.delete(a), query], [self.write(a), self.delete(b)], [self.write(b), query], [query, query]], query

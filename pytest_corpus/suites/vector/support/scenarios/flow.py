@@ -77,7 +77,7 @@ def step(subject: Subject, name: str, args: Mapping[str, Any], ctx: Mapping[str,
 
 
 def embedded(vector: Vector, ctx: Mapping[str, Any]) -> list[float]:
-    """What is found in the graph, completed by the LLM and embedded: each step takes what the one before answered."""
+    """The vector of a flow: what the graph finds is completed by the LLM, and the completion is embedded."""
     subjects = others(vector)
     rows = strings_of(step(subjects["graph"], "query", subjects["graph"].requests.minimal("query"), ctx))
     prompt = subjects["llm"].requests.distinct("complete")

@@ -1,4 +1,4 @@
-"""What queries answer in a namespace of a known metric, to be held against the true order (SPECIFICATION 9.4; R30)."""
+"""Answers to queries in a namespace of a known metric, compared with the true order (SPECIFICATION 9.4; R30)."""
 
 import random
 from collections.abc import Mapping

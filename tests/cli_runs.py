@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from pytest_corpus import cli
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 COMMAND = (sys.executable, "-c", "import sys; from pytest_corpus.cli import main; sys.exit(main())")
 
 

@@ -1,0 +1,124 @@
+"""The records of a run, read back from its report."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from datetime import date, datetime
+
+from pytest_corpus.reports import json_report
+from pytest_corpus.reports.text import printable
+from pytest_corpus.reports.view import Document
+from pytest_corpus.spec.requirements import CATALOGUE_VERSION
+from pytest_corpus.verdict.deviations import Deviation
+from pytest_corpus.verdict.ledger import Finding, Ledger, TestRecord, ledger_key
+
+PACKAGE = "pytest-corpus"  # the name of this package in `environment`
+BLOCKED = re.compile(r"blocked by ([A-Z]+(?:-[A-Z]+)*-[0-9]+): ")  # the beginning of the reason of a blocked test
+
+
+Shipped = Callable[[str, str], Mapping[str, str]]
+"""The tests that a component has with a profile, each with the id of its requirement."""
+
+
+def foreign(document: Document) -> Iterator[str]:
+    """The ways in which a report is of another version, whose catalogue or tests are not known here."""
+    version = document["spec"]["catalogue"]
+    if version != CATALOGUE_VERSION:
+        yield f"it is of catalogue {version} and this version knows {CATALOGUE_VERSION}"
+    wrote, own = document["environment"].get(PACKAGE, "an unknown version"), json_report.environment()[PACKAGE]
+    if wrote != own:
+        yield f"it was written by {PACKAGE} {printable(wrote)} and this is {own}"
+
+
+def repetitions(document: Document) -> int:
+    """The number of repetitions by `--corpus-repeat`; 0 if tests were not repeated."""
+    tests = (test for entry in document["requirements"] for test in entry["tests"])
+    return next((test["repeats"]["runs"] for test in tests if "repeats" in test), 0)
+
+
+def ledger_of(document: Document, shipped: Shipped) -> Ledger:
+    """The ledger of the whole run of which a report tells."""
+    components = tuple(dict.fromkeys(entry["component"] for entry in document["requirements"]))
+    stated = document["capabilities"]
+    ledger = Ledger(
+        document["adapter"]["name"], components, {name: stated[name] for name in components if name in stated}
+    )
+    runs = range(1, n + 1) if (n := repetitions(document)) else (0,)
+    for name in components:
+        for test in shipped(name, document["profile"]):
+            ledger.expected.update(ledger_key(name, test, number) for number in runs)
+    add(document, ledger)
+    return ledger
+
+
+def start_of(document: Document) -> datetime:
+    """The start of a run.
+
+    Raises:
+        ValueError: there is no such time.
+    """
+    return datetime.fromisoformat(document["started_at"].replace("Z", "+00:00"))
+
+
+def add(document: Document, ledger: Ledger) -> None:
+    """Add to a ledger what the run of a report found out."""
+    for component, used in document["components"].items():
+        ledger.called({component: used.get("calls", 0)}, {component: used.get("tokens", 0)})
+    ledger.settled(document.get("settle_s", {}))
+    ledger.runs.update(document.get("runs", ()))
+    found: dict[str, list[Finding]] = {}
+    for entry in document["requirements"]:
+        for each in entry.get("findings", ()):
+            finding = Finding(entry["id"], each["expected"], each["got"], each["path"])
+            found.setdefault(entry["component"], []).append(finding)
+    for entry in document["requirements"]:
+        # Of tests that are open, the one that the requirement's reason was taken from goes first, as it did in the run.
+        for test in sorted(entry["tests"], key=lambda test: test.get("reason", "") != entry.get("reason", "")):
+            reason = test.get("reason", "")
+            blocked = BLOCKED.match(reason)
+            record = TestRecord(
+                adapter=ledger.adapter,
+                component=entry["component"],
+                requirement=entry["id"],
+                test=test["test"],
+                outcome=test["outcome"],
+                reason=reason,
+                keyword=entry.get("keyword", "") if reason == entry.get("reason", "") else "",
+                blocked_by=blocked[1] if blocked else "",
+                editions=tuple(document["spec"]["editions_met"]),
+                duration_s=test.get("duration_s", 0.0),
+                calls=test.get("calls", 0),
+                # The first record of a component has all its findings, whichever test saw them.
+                findings=tuple(found.pop(entry["component"], ())),
+            )
+            for each in _repetitions(record, test.get("repeats")):
+                ledger.ran(each)
+                ledger.reported(each, agrees=True)
+
+
+def _repetitions(record: TestRecord, repeats: Mapping[str, int] | None) -> Iterator[TestRecord]:
+    """The executions of a test that was repeated, those that passed last; its one execution if it was not."""
+    if repeats is None:
+        yield record
+        return
+    runs, passed = repeats["runs"], repeats["passed"]
+    for number in range(1, max(runs, passed) + 1):
+        each = replace(record, repetition=number)
+        if number > 1:
+            each = replace(each, duration_s=0.0, calls=0, findings=())
+        yield (
+            each
+            if number <= runs - passed
+            else replace(each, outcome="satisfied", reason="", keyword="", blocked_by="")
+        )
+
+
+def deviations_of(document: Document) -> Iterator[Deviation]:
+    """The deviations that count in a report; those without a valid day are left out."""
+    for entry in document["requirements"]:
+        said = dict(entry.get("deviation", {"expires": ""}))
+        try:
+            expires = date.fromisoformat(said.pop("expires"))
+        except ValueError:
+            continue
+        yield Deviation(requirement=entry["id"], expires=expires, **said)
