@@ -29,7 +29,7 @@ PARTIAL      = code=$$?; echo "make $@: $(SAID). The whole suite: make verify"; 
 
 .DEFAULT_GOAL := help
 .PHONY: help verify test-conformance $(COMPONENTS:%=test-%-conformance) test-fast $(COMPONENTS:%=test-fast-%) \
-	quick-check conformance-report validate-env safety-check test coverage mutants faults orders lint docs readmes examples site pictures bench dist dist-check clean
+	quick-check conformance-report validate-env safety-check environment test coverage mutants faults orders lint docs readmes examples site pictures bench dist dist-check clean
 
 help:
 	@sed -n 's/^##$$//p; s/^## //p' $(firstword $(MAKEFILE_LIST))
@@ -53,6 +53,7 @@ help:
 ##                                interrupted (an hour on two cores), and prints those that nothing finds
 ##   orders                       202 random orders of the suite over references, skeletons and three examples: every
 ##                                requirement has the same status in each (half an hour on two cores)
+##   environment                  installs what all of these need, at once
 ##   lint                         ruff check, ruff format, mypy, import contracts; what `pytest-corpus init` writes
 ##   readmes                      the commands in the READMEs of the light examples, in fresh environments (two minutes)
 ##   examples                     each adapter of examples/ in an environment of its own; writes reports/ and
@@ -74,7 +75,8 @@ help:
 ##                                importable, other packages belong into .venv first
 ##   ATTESTATION=attestation.json
 ##                                where the attestation goes
-##   PYTEST_JOBS=auto             processes: auto, a number, or 0 for none beside pytest itself
+##   PYTEST_JOBS=auto             processes: auto, a number, or 0 for none beside pytest itself; auto is one for each
+##                                core, and for the project's own tests three for two
 ##   COV_FAIL_UNDER=N             per cent of COV that the suite must reach. 80 for the embedded adapters; 0 for
 ##                                any other, for code beside the wire is none of the suite's business
 ##   COV=module                   what coverage is measured of; the module of ADAPTER unless given
@@ -92,9 +94,13 @@ $(READY)run:   EXTRAS = xdist,cov
 $(READY)test:  EXTRAS = test
 $(READY)check: EXTRAS = test,dev
 $(READY)site:  EXTRAS = test,docs
-$(READY)run $(READY)test $(READY)check $(READY)site: pyproject.toml | $(VENV)/bin/python $(EMPTY)/pytest.ini
+$(READY)all:   EXTRAS = test,dev,docs
+$(READY)run $(READY)test $(READY)check $(READY)site $(READY)all: pyproject.toml | $(VENV)/bin/python $(EMPTY)/pytest.ini
 	'$(BIN)/python' -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS)]'
 	@touch $@
+
+environment: $(READY)all
+	@touch $(READY)run $(READY)test $(READY)check $(READY)site
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -144,8 +150,12 @@ safety-check:
 
 # -- the project itself ------------------------------------------------------------------------------------
 
+# These tests wait for a third of their time: for deadlines, and for processes that they stop.
+CORES     = $(shell $(PYTHON) -c 'import os; print(os.cpu_count())')
+TEST_JOBS = $(if $(filter auto,$(PYTEST_JOBS)),$(shell expr $(CORES) + $(CORES) / 2),$(PYTEST_JOBS))
+
 test: $(READY)test
-	'$(BIN)/python' -m pytest -n $(PYTEST_JOBS) --dist worksteal -m 'not slow' $(PYTEST_ARGS)
+	'$(BIN)/python' -m pytest -n $(TEST_JOBS) --dist worksteal -m 'not slow' $(PYTEST_ARGS)
 
 coverage: $(READY)test
 	'$(BIN)/python' -m pytest -q -n $(PYTEST_JOBS) -m 'not slow' --cov=pytest_corpus --cov-branch \
@@ -168,6 +178,7 @@ lint: $(READY)check
 	'$(BIN)/ruff' format --check .
 	'$(BIN)/mypy'
 	'$(BIN)/mypy' tests/typing
+	'$(BIN)/mypy' --config-file tests/mypy.ini
 	'$(BIN)/lint-imports'
 	'$(BIN)/python' tools/lint_skeletons.py
 

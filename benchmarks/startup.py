@@ -29,7 +29,7 @@ from statistics import median
 try:
     import resource
 except ImportError:  # Windows
-    resource = None
+    resource = None  # type: ignore[assignment]
 
 LIMIT_MS = 5.0
 

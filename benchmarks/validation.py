@@ -34,7 +34,7 @@ from pytest_corpus.stream_validator import validate_ndjson_stream, validate_sse_
 try:
     import resource
 except ImportError:  # Windows
-    resource = None
+    resource = None  # type: ignore[assignment]
 
 SENTENCE = "What should one wear in Lisbon on a rainy day in spring, and is it warm enough to sit outside? "
 TOOL = {

@@ -39,28 +39,24 @@ __all__ = [
     "suite",
 ]
 
-_MODULES = {
-    "AdapterClient": "adapter.client",
-    "Answer": "bundles.providers.protocol",
-    "CompletionRequest": "bundles.providers.protocol",
-    "Count": "adapter.hooks.metrics",
-    "Exchange": "adapter.exchange",
-    "Frame": "adapter.exchange",
-    "MetricsSink": "reference.telemetry",
-    "Observation": "adapter.hooks.metrics",
-    "ProviderError": "bundles.providers.protocol",
-    "ProviderProbe": "adapter.hooks.provider",
-    "RecordingSink": "adapter.hooks.metrics",
-    "SchemaRegistry": "validation.schema.registry",
-    "Suite": "integration.declaring.suite",
+_NAMES = {
+    "adapter.client": ("AdapterClient",),
+    "adapter.exchange": ("Exchange", "Frame"),
+    "adapter.hooks.metrics": ("Count", "Observation", "RecordingSink"),
+    "adapter.hooks.provider": ("ProviderProbe",),
+    "bundles.providers.protocol": ("Answer", "CompletionRequest", "ProviderError"),
+    "integration.declaring.suite": ("Suite",),
+    "reference.telemetry": ("MetricsSink",),
+    "validation.schema.registry": ("SchemaRegistry",),
 }
-"""The module of each public name, imported on first use."""
+"""The public names of each module, which is imported on first use of one."""
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    for module, names in _NAMES.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def suite(factory: Callable[..., Any] | str, *, label: str | None = None) -> Suite:

@@ -72,9 +72,9 @@ def pytest_configure(config: pytest.Config) -> None:
         checks.watch(config)
     reports = config.getoption("corpus_report") or config.getini("corpus_report") or []
     if any(path.lower().endswith(".junit.xml") for path in reports) and not hasattr(config, "workerinput"):
-        from pytest_corpus.integration.options import junit
+        from pytest_corpus.integration.options.report_paths import switch_on_junit
 
-        junit.switch_on(config, reports)
+        switch_on_junit(config, reports)
     declared = any(config.getoption(name) or config.getini(name) for name in ("corpus_adapter", "corpus_client"))
     if declared:
         try:
@@ -84,10 +84,10 @@ def pytest_configure(config: pytest.Config) -> None:
             raise
     if config.getoption("dist", "no") != "no" and not hasattr(config, "workerinput"):
         from pytest_corpus.integration.bundles.controller_hooks import BundleControllerHooks
-        from pytest_corpus.integration.xdist.controller_hooks import ControllerHooks
+        from pytest_corpus.integration.xdist.controller_hooks import SuiteControllerHooks
 
         if not declared:
-            config.pluginmanager.register(ControllerHooks(config, _conformance))
+            config.pluginmanager.register(SuiteControllerHooks(lambda: _conformance(config).begin()))
         config.pluginmanager.register(BundleControllerHooks(config))
 
 

@@ -261,7 +261,7 @@ def _signature(original: FunctionType) -> tuple[str, str]:
     for parameter in signature.parameters.values():
         default = parameter.empty if parameter.default is parameter.empty else None
         plain.append(parameter.replace(annotation=parameter.empty, default=default))
-        stars = {
+        stars: dict[Any, str] = {
             parameter.VAR_POSITIONAL: "*",
             parameter.VAR_KEYWORD: "**",
             parameter.KEYWORD_ONLY: f"{parameter.name}=",
@@ -281,7 +281,7 @@ def _sentence(first: str, following: list[str]) -> str:
     return " ".join(words).strip()
 
 
-def unknown_names(made: type[Any]) -> list[str]:
+def unknown_names(made: Any) -> list[str]:
     """The names that the methods of a class use and that are neither global where they stand nor built in."""
     found = []
     for method in vars(made).values():

@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -38,9 +39,15 @@ class _Chance:
     """The random generator of one scope, such as a test, and the numbers that it has given."""
 
     def __init__(self, seed: int, scope: str) -> None:
-        self.random = random.Random(f"{seed} {scope}")
-        self.first = int.from_bytes(hashlib.sha256(scope.encode()).digest()[:8], "big") % SCOPES * MOST_NUMBERS
-        self.given = 0
+        self._seed, self._scope, self.given = seed, scope, 0
+
+    @cached_property
+    def generator(self) -> random.Random:
+        return random.Random(f"{self._seed} {self._scope}")
+
+    @cached_property
+    def first(self) -> int:
+        return int.from_bytes(hashlib.sha256(self._scope.encode()).digest()[:8], "big") % SCOPES * MOST_NUMBERS
 
 
 _source = Source()
@@ -127,14 +134,14 @@ def ordinal() -> int:
 
 def letters(alphabet: Sequence[str], length: int) -> str:
     """A random text of letters of an alphabet."""
-    return "".join(_chance.random.choices(alphabet, k=length))
+    return "".join(_chance.generator.choices(alphabet, k=length))
 
 
 def hexadecimal(size: int) -> str:
     """Random bytes, two hexadecimal digits each."""
-    return _chance.random.randbytes(size).hex()
+    return _chance.generator.randbytes(size).hex()
 
 
 def below(limit: int) -> int:
     """A random whole number from 0, less than a limit."""
-    return _chance.random.randrange(limit)
+    return _chance.generator.randrange(limit)

@@ -86,7 +86,7 @@ def _behind(error: BaseException) -> Iterator[BaseException]:
 
 
 def _attribute(error: BaseException, name: str) -> object:
-    """An attribute as the interpreter keeps it: a class of the adapter's may say otherwise."""
+    """An attribute as the interpreter stores it: a class of the adapter may return another value."""
     found: object = BaseException.__dict__[name].__get__(error)
     return found
 

@@ -28,7 +28,7 @@ class Finding:
     path: str = ""
 
     def __str__(self) -> str:
-        """One line, whatever file names and keys are made of."""
+        """One line, for any characters in file names and keys."""
         where = f"{self.file}: {self.path}" if self.path else self.file
         return printable(f"{where}: {self.message} [{self.rule}]")
 

@@ -1,7 +1,7 @@
 """A schema folded into one: what it refers to and what it combines, as far as an instance of it can be made of that.
 
-Folding loses ``not`` and whatever two branches have to say about each other, so what is made of a folded schema is
-held against the schema itself afterwards.
+Folding loses ``not`` and the relations between two branches, so an instance of a folded schema is checked against the
+schema itself afterwards.
 """
 
 import re

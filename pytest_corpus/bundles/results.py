@@ -1,6 +1,6 @@
 """The result of a case, as it travels between processes: numbers and ids, and content only on request."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -77,23 +77,6 @@ class CaseResult:
             for reason in (*value["reasons"], *(each for sample in value["samples"] for each in sample["reasons"])):
                 reason["full"] = ""
         return value
-
-
-def from_document(value: Mapping[str, Any]) -> CaseResult:
-    """The result of a JSON value that `document` made."""
-    samples = tuple(map(_sample, value["samples"]))
-    return CaseResult(**{**value, "samples": samples, "reasons": _reasons(value["reasons"])})
-
-
-def _sample(value: Mapping[str, Any]) -> Sample:
-    content = value["content"] and Content(**value["content"])
-    return Sample(
-        **{**value, "reasons": _reasons(value["reasons"]), "notes": tuple(value["notes"]), "content": content}
-    )
-
-
-def _reasons(given: Iterable[Mapping[str, str]]) -> tuple[Reason, ...]:
-    return tuple(Reason(**each) for each in given)
 
 
 def lost(case: str) -> CaseResult:

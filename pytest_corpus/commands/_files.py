@@ -129,7 +129,8 @@ def _document(line: int | None, data: bytes) -> Document:
     if flaw is None:
         return Document(line, value)
     exact = "" if flaw.path or flaw.fault not in (Fault.UTF8, Fault.SYNTAX) else _syntax(data)
-    return Document(line, value, exact or f"{f'{flaw.path} ' if flaw.path else ''}{flaw.message}{_cure(data)}")
+    cure = "; save it without" if data.startswith(BOM) else ""
+    return Document(line, value, exact or f"{f'{flaw.path} ' if flaw.path else ''}{flaw.message}{cure}")
 
 
 def _syntax(data: bytes) -> str:
@@ -151,10 +152,6 @@ def _syntax(data: bytes) -> str:
         several = "; use --lines for a file with one document per line" if "after document" in error.msg else ""
         return f"is not JSON: {error.msg} {where}{several}".rstrip()
     return ""
-
-
-def _cure(data: bytes) -> str:
-    return "; save it without" if data.startswith(BOM) else ""
 
 
 def _too_large(limit: int) -> str:

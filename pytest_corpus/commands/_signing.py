@@ -94,10 +94,6 @@ def _beside(report: str) -> str:
     return report.removesuffix(".json") + dsse.SUFFIX
 
 
-def _report_of(envelope: str) -> str:
-    return envelope.removesuffix(dsse.SUFFIX).removesuffix(".json") + ".json"
-
-
 def verified(name: str, signature: str | None, key: Ed25519PublicKey, check: Callable[[str], list[str]]) -> Result:
     """Check a report and its signed statement; either may be named, and the report may be missing.
 
@@ -105,7 +101,7 @@ def verified(name: str, signature: str | None, key: Ed25519PublicKey, check: Cal
         check: returns the faults of a report.
     """
     if dsse.is_envelope(name, read_bytes(name)):
-        envelope, report = name, _report_of(name)
+        envelope, report = name, name.removesuffix(dsse.SUFFIX).removesuffix(".json") + ".json"
         report = report if os.path.exists(report) else ""
     else:
         envelope, report = signature or _beside(name), name
@@ -115,11 +111,14 @@ def verified(name: str, signature: str | None, key: Ed25519PublicKey, check: Cal
         raise CommandError(f"{envelope}: {said}")
     try:
         payload = dsse.opened(read_bytes(envelope), key)
-        signed = _said(payload, dsse.keyid(key))
+        signed = Signed(dsse.keyid(key), **intoto.claims(payload))
         if report and not faults:
             _must_be_of(payload, signed, report)
     except dsse.EnvelopeError as error:
         return Result([*faults, f"{printable(envelope)}: {error}"])
+    except ValueError:
+        said = "is signed, but is not a statement on a report of pytest-corpus"
+        return Result([*faults, f"{printable(envelope)}: {said}"])
     return Result(faults, signed, report)
 
 
@@ -129,13 +128,6 @@ def _must_be_of(payload: bytes, signed: Signed, report: str) -> None:
         raise dsse.EnvelopeError(f"is signed, but is of another report than {printable(report)}")
     if payload != intoto.render(document).encode("utf-8", "backslashreplace"):
         raise dsse.EnvelopeError(f"is signed, but does not say what {printable(report)} says")
-
-
-def _said(payload: bytes, keyid: str) -> Signed:
-    try:
-        return Signed(keyid, **intoto.told(payload))
-    except ValueError:
-        raise dsse.EnvelopeError("is signed, but is not a statement on a report of pytest-corpus") from None
 
 
 def explained(result: Result, key: str) -> str:

@@ -12,7 +12,7 @@ from pytest_corpus.commands import _console as console
 from pytest_corpus.commands._files import LINES, MAX_BYTES, STDIN, Document, documents, expanded, shown_name
 from pytest_corpus.redaction.values import printable, shown
 from pytest_corpus.spec.goldens import GOLDENS
-from pytest_corpus.spec.operations import BY_OP, Operation
+from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, EDITIONS, LATEST
 from pytest_corpus.validation.schema.exceptions import DeprecatedFieldWarning, SchemaValidationError, place_of
 from pytest_corpus.validation.schema.registry import SchemaRegistry, registry
@@ -38,8 +38,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(slots=True)
 class _File:
-    """The results of one file."""
-
     file: str
     documents: int = 0
     invalid: int = 0
@@ -84,7 +82,11 @@ def run(given: argparse.Namespace) -> int:
         files_as_json = [result.as_json() for result in results]
         console.say_json({"valid": valid, **counts, "findings_omitted": omitted, "files": files_as_json})
     elif len(results) > 1 or counts["documents"] > 1:
-        console.say(_summary(len(results), **counts))
+        parts = [console.plural(len(results), "file"), console.plural(counts["documents"], "document")]
+        parts.append(f"{counts['invalid']:,} not valid")
+        if unreadable := counts["unreadable"]:
+            parts.append(f"{console.plural(unreadable, 'file')} could not be checked")
+        console.say(", ".join(parts))
     if counts["unreadable"]:
         return USAGE
     return FINDINGS if counts["invalid"] else FINE
@@ -101,13 +103,6 @@ def _files(names: list[str]) -> tuple[list[str], list[_File]]:
             console.warn(f"{PROG}: {error}")
             errors.append(_File(name, error=str(error)))
     return files, errors
-
-
-def _summary(files: int, documents: int, invalid: int, unreadable: int) -> str:
-    parts = [f"{console.plural(files, 'file')}, {console.plural(documents, 'document')}", f"{invalid:,} not valid"]
-    if unreadable:
-        parts.append(f"{console.plural(unreadable, 'file')} could not be checked")
-    return ", ".join(parts)
 
 
 class _Check:
@@ -211,23 +206,18 @@ def schema_for(name: str, value: Any, edition: str | None) -> str:
     message: Mapping[str, Any] = value if isinstance(value, dict) else {}
     op = message.get("op")
     if isinstance(op, str) and op in BY_OP:
-        return _request(BY_OP[op], edition or LATEST)
+        schema = BY_NAME[BY_OP[op].request]
+        return schema.name if (edition or LATEST) in schema.editions else f"{BY_OP[op].component}.envelope.request"
     if message.get("ok") is False and "chunk" not in message:
         return "common.envelope.error"
     if golden := _BY_FILE.get(name.replace("\\", "/").rpartition("/")[2]):
         return golden.schema
-    raise CommandError(_unknown(op) if isinstance(op, str) else _no_schema(message))
-
-
-def _request(operation: Operation, edition: str) -> str:
-    schema = BY_NAME[operation.request]
-    return schema.name if edition in schema.editions else f"{operation.component}.envelope.request"
-
-
-def _unknown(op: str) -> str:
+    if not isinstance(op, str):
+        raise CommandError(_no_schema(message))
     near = get_close_matches(op, BY_OP, n=1)
     hint = f"did you mean {near[0]}? If not," if near else "if that is meant,"
-    return f"its op, {shown(op, ('op',), 'enum')}, is not an operation of the protocol; {hint} {_NAME_IT}"
+    said = f"its op, {shown(op, ('op',), 'enum')}, is not an operation of the protocol"
+    raise CommandError(f"{said}; {hint} {_NAME_IT}")
 
 
 def _no_schema(message: Mapping[str, Any]) -> str:

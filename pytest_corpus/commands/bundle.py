@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from pytest_corpus import resources
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.adapter.opening.factory import resolve, split_label
@@ -25,9 +26,10 @@ from pytest_corpus.bundles.running.store import SpentBudget, Store
 from pytest_corpus.bundles.session import BundleOptions, BundleRun, BundleSession
 from pytest_corpus.commands import FINDINGS, FINE, INTERRUPTED, CommandError
 from pytest_corpus.commands import _console as console
-from pytest_corpus.text.atomic_write import write_atomically
+from pytest_corpus.text.atomic_write import write_folder
 
 FILE = "bundle.yaml"
+PLACEHOLDER = "BUNDLE"  # the name of the bundle in the skeleton
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,7 +67,6 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _file_of(given: str) -> Path:
-    """The bundle.yaml in a folder, or of its own path."""
     path = Path(given)
     path = path / FILE if path.is_dir() else path
     if not path.is_file():
@@ -91,58 +92,13 @@ def _validate(given: argparse.Namespace) -> int:
     return FINDINGS if any(each["problems"] for each in found) else FINE
 
 
-FILES = {
-    FILE: """\
-name: "{name}"
-version: "1.0"
-description: Short answers to simple questions
-
-prompt_path: prompt.md
-dataset_path: dataset.jsonl
-
-output_contract:
-  schema_path: schema.json
-  invariants:
-    - "len(raw_output) < 500"
-
-thresholds:
-  - metric: pass_rate
-    operator: ">="
-    value: 0.9
-
-provider:
-  name: mock
-""",
-    "prompt.md": """\
-Answer the question in one word.
-
-Question: {{ question }}
-
-Answer with a JSON object: {"answer": "..."}
-""",
-    "dataset.jsonl": """\
-{"id": "capital-of-france", "input": {"question": "Capital of France?"}, "expected_output": {"answer": "Paris"}}
-{"id": "two-and-two", "input": {"question": "What is 2 + 2?"}, "expected_output": {"answer": "4"}}
-""",
-    "schema.json": """\
-{
-  "$schema": "https://json-schema.org/draft/2020-12/schema",
-  "type": "object",
-  "required": ["answer"],
-  "properties": {"answer": {"type": "string", "minLength": 1}}
-}
-""",
-}
-
-
 def _init(folder: Path) -> int:
+    plain = "".join(char if char.isalnum() or char in "_-" else "-" for char in folder.resolve().name) or "bundle"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if any(folder.iterdir()):
+        if folder.exists() and any(folder.iterdir()):
             raise CommandError(f"{folder}: is not empty; name a new folder")
-        plain = "".join(char if char.isalnum() or char in "_-" else "-" for char in folder.resolve().name) or "bundle"
-        for name, text in FILES.items():
-            write_atomically(text.replace("{name}", plain) if name == FILE else text, folder / name)
+        texts = {path.name: path.read_text("utf-8") for path in (resources.folder("skeletons") / "bundle").iterdir()}
+        write_folder({name: text.replace(PLACEHOLDER, plain) for name, text in texts.items()}, folder)
     except OSError as error:
         raise CommandError(f"{folder}: cannot be written: {error.strerror or error}") from None
     console.say(f"{folder}: a bundle with 2 cases; run it with: pytest {folder / FILE}")
@@ -159,7 +115,8 @@ class _Session:
         if given.update_baseline and not given.baseline:
             raise CommandError("--update-baseline: name the file with --baseline PATH")
         self._spent_budget = SpentBudget()
-        adapters = dict(_declared(spec) for spec in given.adapter or ())
+        adapters = {label or spec: spec for label, spec in map(split_label, given.adapter or ())}
+        declared = {label: Declaration(label, resolve(spec), spec) for label, spec in adapters.items()}
         self._plugin = self._module()
         options = BundleOptions(
             providers=tuple(given.provider or ()),
@@ -173,7 +130,7 @@ class _Session:
             options,
             lambda _, slots: Store(slots, self._spent_budget),
             self._functions,
-            lambda: {label: partial(_opened, declaration) for label, declaration in adapters.items()},
+            lambda: {label: partial(AdapterClient(each).open, ("llm",)) for label, each in declared.items()},
             "--plugin MODULE brings it",
         )
         self._sections: list[dict[str, Any]] = []
@@ -285,12 +242,3 @@ def _is_red(of: Mapping[str, Any]) -> bool:
     cases = of["cases"]
     bad = of["verdict"] == "not_judged" and cases["failed"] + cases["error"]
     return bool(bad) or of["verdict"] == "failed"
-
-
-def _declared(spec: str) -> tuple[str, Declaration]:
-    label, factory = split_label(spec)
-    return label or factory, Declaration(label or factory, resolve(factory), factory)
-
-
-def _opened(declaration: Declaration) -> AdapterClient:
-    return AdapterClient(declaration).open(("llm",))

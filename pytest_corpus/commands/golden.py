@@ -70,7 +70,6 @@ def _check(given: argparse.Namespace, schemas: SchemaRegistry) -> int:
 
 
 def _check_file(file: str, root: str | None, schemas: SchemaRegistry) -> list[Finding]:
-    """The findings of a path, or of a name below the root."""
     row, path = _row(file), Path(file)
     if path.exists():
         return [replace(finding, file=file) for finding in checks.check_file(row, path, schemas=schemas)]
@@ -140,7 +139,6 @@ def _generate(given: argparse.Namespace, schemas: SchemaRegistry) -> int:
 
 
 def _asked_for(given: argparse.Namespace) -> list[Golden]:
-    """The rows selected by names, component and operation together."""
     rows = [_row(name) for name in given.names] or list(GOLDENS)
     if given.operation:
         ops = _operations(given.component, given.operation)
@@ -154,7 +152,6 @@ def _asked_for(given: argparse.Namespace) -> list[Golden]:
 
 
 def _operations(component: str | None, operation: str) -> list[str]:
-    """The operations of a name, with or without its component."""
     found = [op for op, row in BY_OP.items() if operation in (op, row.name) and component in (None, row.component)]
     if found:
         return found

@@ -55,7 +55,6 @@ def _component(given: str | None) -> str:
 
 
 def _check(folder: Path) -> None:
-    """Refuse a folder that holds any file of the user."""
     if os.path.lexists(folder) and not folder.is_dir():
         raise CommandError(f"{folder} is a file; name a folder that is empty, or a new one")
     if folder.is_dir() and (found := sorted({path.name for path in folder.iterdir()}.difference(TOLERATED))):
@@ -72,14 +71,13 @@ def _files(component: str) -> dict[str, str]:
     files = {f"package/corpus_wire/{path.name}": path for path in (root / WIRE).glob("*.py") if path.name not in others}
     for base in (root / COMMON, root / component):
         files |= {path.relative_to(base).as_posix(): path for path in base.rglob("*") if path.is_file()}
+
+    def renamed(name: str) -> str:
+        parts = [part.removeprefix(DISARMED) for part in name.split("/")]
+        return "/".join([f"{component}_adapter" if parts[0] == "package" else parts[0], *parts[1:]])
+
     return {
-        _name(name, component): path.read_text("utf-8").replace(PLACEHOLDER, component)
+        renamed(name): path.read_text("utf-8").replace(PLACEHOLDER, component)
         for name, path in sorted(files.items())
         if not any(part.startswith((".", "__pycache__")) for part in name.split("/"))
     }
-
-
-def _name(name: str, component: str) -> str:
-    """The path of a file in the repository: `package` is named for the component, and `DISARMED` is removed."""
-    parts = [part.removeprefix(DISARMED) for part in name.split("/")]
-    return "/".join([f"{component}_adapter" if parts[0] == "package" else parts[0], *parts[1:]])

@@ -164,7 +164,6 @@ def _sign(given: argparse.Namespace) -> int:
 
 
 def _faults(name: str) -> list[str]:
-    """The faults of a report, one sentence each."""
     try:
         return verification.faults(Path(name), today(), _shipped)
     except ReportError as error:

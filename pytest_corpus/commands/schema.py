@@ -154,16 +154,11 @@ def _bundled(schemas: SchemaRegistry, document: dict[str, Any]) -> dict[str, Any
     waiting = [document]
     while waiting:
         for uri in sorted(_references(waiting.pop()) - found.keys()):
-            found[uri] = schemas.get_schema(uri, _edition_of(schemas, uri))
+            schema, pinned = schemas.table.find_schema(uri)
+            found[uri] = schemas.get_schema(uri, pinned or schema.own[0])
             waiting.append(found[uri])
     others = {uri: found[uri] for uri in sorted(found) if uri != document["$id"]}
     return {**document, "$defs": {**document.get("$defs", {}), **others}} if others else document
-
-
-def _edition_of(schemas: SchemaRegistry, uri: str) -> str:
-    """An edition in which an ``$id`` names the file that carries it."""
-    schema, pinned = schemas.table.find_schema(uri)
-    return pinned or schema.own[0]
 
 
 def _references(node: Any) -> set[str]:

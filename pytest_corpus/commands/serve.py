@@ -99,7 +99,6 @@ async def _network(service: Service, given: argparse.Namespace, stopped: asyncio
 
 
 def _server(service: Service, given: argparse.Namespace) -> Any:
-    """The server, whose library is an optional one."""
     if given.grpc:
         from pytest_corpus.serving.grpc import GrpcServer
 

@@ -4,7 +4,6 @@ import argparse
 import io
 import os
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
@@ -126,8 +125,8 @@ def _checked(name: str, sse: bool, config: ValidationConfig) -> _Outcome:
     begin = b""
     try:
         with opened(name) as source, console.Progress(_size(source), console.size) as progress:
-            done = 0
-            for block in _blocks(source):
+            done, read = 0, source.read1 if isinstance(source, io.BufferedReader) else source.read
+            while block := read(_BLOCK):
                 begin = begin or block
                 feed(block)
                 done += len(block)
@@ -143,13 +142,6 @@ def _checked(name: str, sse: bool, config: ValidationConfig) -> _Outcome:
     if report.is_valid:
         return _Outcome(file, transport, config, report)
     return _Outcome(file, transport, config, report, foreign(begin), _hint(begin, sse, report))
-
-
-def _blocks(source: BinaryIO) -> Iterator[bytes]:
-    """The content of a file in blocks of bounded size, as soon as each arrives."""
-    read = source.read1 if isinstance(source, io.BufferedReader) else source.read
-    while block := read(_BLOCK):
-        yield block
 
 
 def _size(source: BinaryIO) -> int | None:
@@ -179,7 +171,15 @@ def _say(outcome: _Outcome) -> None:
     report = outcome.report
     assert report is not None
     word = console.good("valid") if report.is_valid else console.bad("not a valid")
-    console.verdict(outcome.file, word, f"{outcome.config.component} stream ({_how(outcome)}): {_amount(report)}")
+    config, total = outcome.config, report.total_frames
+    edition = f"edition {config.edition}" if config.edition else ""
+    framing = "" if config.framing == "canonical" else "overlay frames"
+    how = ", ".join(filter(None, (outcome.transport, _mode(config), framing, edition)))
+    held = "" if report.frames_validated == total else f", {report.frames_validated:,} held to the schema"
+    errors = len(report.validation_errors) + report.errors_omitted
+    amount = f"{console.plural(total, 'frame')}{held}, {_ENDINGS[report.terminal]}"
+    amount += f", {console.plural(errors, 'error')}" if errors else ""
+    console.verdict(outcome.file, word, f"{config.component} stream ({how}): {amount}")
     console.say(*(f"  {error}" for error in report.validation_errors))
     if report.errors_omitted:
         console.say(f"  and {report.errors_omitted:,} more; --max-errors shows more of them")
@@ -187,22 +187,8 @@ def _say(outcome: _Outcome) -> None:
         console.say(f"  {outcome.hint}")
 
 
-def _how(outcome: _Outcome) -> str:
-    config = outcome.config
-    edition = f"edition {config.edition}" if config.edition else ""
-    framing = "" if config.framing == "canonical" else "overlay frames"
-    return ", ".join(filter(None, (outcome.transport, _mode(config), framing, edition)))
-
-
 def _mode(config: ValidationConfig) -> str:
     return config.mode if isinstance(config.mode, str) else config.mode.value
-
-
-def _amount(report: StreamReport) -> str:
-    held = "" if report.frames_validated == report.total_frames else f", {report.frames_validated:,} held to the schema"
-    errors = len(report.validation_errors) + report.errors_omitted
-    counted = f", {console.plural(errors, 'error')}" if errors else ""
-    return f"{console.plural(report.total_frames, 'frame')}{held}, {_ENDINGS[report.terminal]}{counted}"
 
 
 def _as_json(outcome: _Outcome) -> dict[str, Any]:

@@ -73,7 +73,6 @@ def _swept(left: Leftovers, components: Sequence[str], send: sweeping.Send) -> b
 
 
 def _before(given: argparse.Namespace) -> float:
-    """The time before which the selected runs began."""
     if given.run is not None and began_at(given.run) is None:
         raise CommandError(f"--run={given.run}: use the id of a run, such as k3f9tm6l3k")
     if given.older_than is None:

@@ -82,7 +82,6 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _attestations(folder: Path) -> list[dict[str, Any]]:
-    """The report of each adapter."""
     found = []
     for path in sorted(folder.glob("attestation*.json")):
         with contextlib.suppress(ReportError):
@@ -95,7 +94,8 @@ def _unproven(given: argparse.Namespace, attestations: Sequence[dict[str, Any]])
     more = [*given.more, *os.environ.get("PYTEST_ADDOPTS", "").split()]
     if _TELLING.intersection(more):
         return ""
-    if not attestations or not all(_ran(each) for each in attestations):
+    tests = [[test for entry in each["requirements"] for test in entry["tests"]] for each in attestations]
+    if not all(tests) or not tests:
         return UNENDED
     if more:
         return ""
@@ -103,10 +103,6 @@ def _unproven(given: argparse.Namespace, attestations: Sequence[dict[str, Any]])
         return f"{len(attestations)} of {len(given.adapters)} adapters have an attestation"
     gaps = [gap for each in attestations if not each["complete"] for gap in each["gaps"]]
     return f"the run was not complete ({'; '.join(gaps)})" if gaps else ""
-
-
-def _ran(attestation: dict[str, Any]) -> bool:
-    return any(test for entry in attestation["requirements"] for test in entry["tests"])
 
 
 def _components(given: Sequence[str]) -> list[str]:
@@ -123,17 +119,14 @@ def _arguments(given: argparse.Namespace, components: list[str], folder: Path) -
     """Arguments that make pytest look for settings and tests in an empty folder, but run in the current one."""
     settings = folder / "pytest.ini"
     settings.write_text("[pytest]\n", encoding="utf-8")
-    found = ["-c", str(settings), f"--rootdir={Path.cwd()}", "-p", _plugin(), *_APART]
+    # The name by which pytest loads the plugin once, installed or not.
+    plugin = "corpus" if entry_points(group="pytest11", name="corpus") else "pytest_corpus.plugin"
+    found = ["-c", str(settings), f"--rootdir={Path.cwd()}", "-p", plugin, *_APART]
     found += [f"--corpus-adapter={spec}" for spec in given.adapters or [EMBEDDED]]
     if components:
         found.append(f"--corpus-components={','.join(components)}")
     found += [f"--corpus-report={path}" for path in given.reports]
     return [*found, *given.more, str(folder)]
-
-
-def _plugin() -> str:
-    """The name by which pytest loads the plugin once, installed or not."""
-    return "corpus" if entry_points(group="pytest11", name="corpus") else "pytest_corpus.plugin"
 
 
 def _pytest(arguments: list[str], folder: Path, output: TextIO | None = None) -> int:
@@ -172,7 +165,6 @@ def _note(text: str) -> None:
 
 
 def _signal(number: int) -> str:
-    """The name of a signal, if it has one here."""
     try:
         return signal.Signals(number).name
     except ValueError:

@@ -46,10 +46,14 @@ class Conformance:
         for part in parts:
             config.pluginmanager.register(part, f"{NAME}-{type(part).__name__.lower()}")
 
-    def begin(self) -> None:
-        """Do what is done at the start of a session, for a run that was declared later; a second call does nothing."""
+    def begin(self) -> RecordHooks:
+        """Do what is done at the start of a session, for a run that was declared later; return what takes reports.
+
+        A second call does nothing.
+        """
         self.concluding.pytest_sessionstart()
         self.declaring.pytest_sessionstart()
+        return self.recording
 
     def client(self, node: Any) -> AdapterClient:
         """The open adapter that a test speaks to: its own in the suite, else the only one declared."""

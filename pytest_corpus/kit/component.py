@@ -253,7 +253,7 @@ class Subject(Target):
         return self.prerequisites.works(name)
 
     def working(self, names: Iterable[str] | None = None) -> Iterator[str]:
-        """Those of some operations, or of all, that are offered and work."""
+        """The operations that are offered and work, of some or of all."""
         return (name for name in (self.operations() if names is None else names) if self.works(name))
 
     # -- what holds for every answer -------------------------------------------------------------------
@@ -312,7 +312,7 @@ class Subject(Target):
         return fresh, reply
 
     def another(self: Own, call_timeout: float) -> Own:
-        """The same component of an instance for calls that are no test's; whoever asks for it closes its client."""
+        """The same component of an instance for calls outside tests; the caller closes its client."""
         return type(self)(self.client.second_instance(call_timeout), self.capabilities, self.settings, self.shared)
 
     def close_fresh(self) -> None:

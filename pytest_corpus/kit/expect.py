@@ -68,7 +68,7 @@ def readable(reply: Reply | StreamReply) -> None:
     if fault is not None and fault.kind == "cut_off":
         raise NotAssessed(str(reply))
     if fault is not None and fault.kind == "timeout" and reply.exchange.limited:
-        raise NotAssessed(f"{reply}, which is less than a call is given")
+        raise NotAssessed(f"{reply}, and the test allowed less time than the call limit")
     if fault is not None:
         raise Blocked(BLOCKERS[fault.kind], str(reply))
     if any(frame.size > MAX_FRAME_BYTES for frame in reply.exchange.frames) and isinstance(reply, StreamReply):

@@ -35,7 +35,7 @@ class ProviderFaults:
             raise NotAssessed(f"the fault planned at {plan.op or 'the provider'} never fired")
 
     def provider_op(self, name: str) -> str | None:
-        """The op at which a fault is planned for a working operation; None: at whatever it reaches the provider with.
+        """The op at which a fault is planned for a working operation; None: at each op that reaches the provider.
 
         An operation may count tokens at the provider first: then the fault is planned at the op of its own name.
         Anywhere else it strikes every op, a second provider that takes over included.

@@ -35,7 +35,7 @@ class Violation(AssertionError):
         expected: the demand of the sentence, in words of the suite.
         got: the answer, in words of the suite; not needed with `found` or `problems`.
         path: its place in the answer, in words of the suite, e.g. ``result.usage.total_tokens``.
-        found: the value that is there instead, of whatever content.
+        found: the value that is there instead, with any content.
         problems: everything that is wrong with the answer, the first being the finding.
         frame: the number of the frame of a stream, from 1.
         replay: the requests that led to it, for the terminal, if one alone does not show it.
@@ -153,7 +153,7 @@ class Outage(NotAssessed):
 class Blocked(NotAssessed):
     """Another requirement is broken, as was seen here, and stands in the way.
 
-    What only may be its fault, or could not be found out, is `NotAssessed`: whatever blocks is found violated.
+    It stands for a violation that was found; a mere possibility, or an unknown cause, is `NotAssessed`.
 
     Attributes:
         by: the id of that requirement.

@@ -32,12 +32,12 @@ class WrongErrorClass:
 
 @dataclass(frozen=True, slots=True)
 class BasicRequirement:
-    """A plain sentence that tests rest on if they do certain things, and others not.
+    """A plain requirement on which tests depend if they do certain things, and do not do others.
 
     Attributes:
-        requirement: the requirement that says it.
-        needs: what a test does that rests on it.
-        without: what a test does not do that rests on it.
+        requirement: its id.
+        needs: the actions that all dependent tests do.
+        without: the actions that no dependent test does.
     """
 
     requirement: str
@@ -45,7 +45,7 @@ class BasicRequirement:
     without: frozenset[str] = frozenset()
 
     def explains(self, done: frozenset[str]) -> bool:
-        """Return if a test that did this rests on it."""
+        """Return if a test with these actions depends on it."""
         return self.needs <= done and not self.without & done
 
 

@@ -61,7 +61,7 @@ class Target:
         """Go on only if everything that a requirement needs is there. Raises Undecided if it is not."""
 
     def audit(self) -> Iterator[tuple[str, Violation, Exchange]]:
-        """The violations in everything that was exchanged in the current test, whatever it was asked for."""
+        """The violations in everything that was exchanged in the current test, for any purpose."""
         yield from ()
 
     def begin(self, *, unlearn: bool = False) -> None:  # noqa: ARG002 - nothing is learnt here

@@ -14,7 +14,7 @@ SHORTEST: Final = 4  # a shorter value of an environment variable would mask hal
 _SECRET_NAME: Final = re.compile(
     r"(?!(?:OLD)?PWD$)(?=.*(?:key|token|secret|passw|passphrase|pwd|credential))", re.IGNORECASE
 )
-"""The shell's working directories are none: their parts are the names of components and test files too."""
+"""The name of a secret; not of a working directory, whose parts name components and test files."""
 
 _COUNT: Final = re.compile(r"token(?:s|izers)(?:_|$)", re.IGNORECASE)
 _SETTING: Final = re.compile(r"\d{1,7}")
@@ -27,20 +27,18 @@ MOST_ITEMS: Final = 8
 def secret_values(environment: Mapping[str, str]) -> tuple[str, ...]:
     """The values of the environment variables whose names speak of keys, tokens, secrets or passwords.
 
-    No secrets are words that every answer has, as of `TOKENIZERS_PARALLELISM=false`, and numbers of tokens.
+    Plain settings (`TOKENIZERS_PARALLELISM=false`), numbers of tokens and short values are not secrets.
     """
-    found = {value for name, value in environment.items() if _SECRET_NAME.match(name) and not _is_setting(name, value)}
+    found = set()
+    for name, value in environment.items():
+        plain = value.lower() in _SWITCHES or value in VOCABULARY or len(value) < SHORTEST
+        if _SECRET_NAME.match(name) and not (plain or (_COUNT.search(name) and _SETTING.fullmatch(value))):
+            found.add(value)
     return tuple(sorted(found, key=len, reverse=True))
 
 
-def _is_setting(name: str, value: str) -> bool:
-    """Return if a variable that is named like a secret is a plain setting, or too short to tell from other text."""
-    plain = value.lower() in _SWITCHES or value in VOCABULARY
-    return plain or len(value) < SHORTEST or bool(_COUNT.search(name) and _SETTING.fullmatch(value))
-
-
 def masked(text: str, secrets: Iterable[str]) -> str:
-    """A text with stars in the place of each secret, and of every part of one that gives it away."""
+    """A text with stars instead of each secret, and of every part that gives one away."""
     for secret in secrets:
         if not secret:
             continue

@@ -54,10 +54,6 @@ def shown(value: object, path: Iterable[object], rule: str) -> str:
         return "true" if value else "false"
     if not isinstance(value, int | float) or not open_to_view:
         return "a number" if isinstance(value, int | float) else ""
-    return _number(value)
-
-
-def _number(value: float) -> str:
     # Python refuses to write integers of thousands of digits.
     if isinstance(value, int) and value.bit_length() > 128:
         return f"an integer of {value.bit_length()} bits"
@@ -66,6 +62,8 @@ def _number(value: float) -> str:
 
 def printable(text: str) -> str:
     """Text of which no character moves the cursor or changes the terminal."""
+    if text.isprintable():
+        return text
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
 
 

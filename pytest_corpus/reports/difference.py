@@ -32,7 +32,7 @@ class Earlier:
 
     @classmethod
     def of(cls, document: view.Document) -> Earlier:
-        """The earlier run that a report tells of."""
+        """The earlier run of a report."""
         when = str(document["started_at"])[:16].replace("T", " ")
         return cls(f"the run of {when} UTC", {key: entry["status"] for key, entry in _by_key(document).items()})
 
@@ -64,8 +64,11 @@ def build(old: view.Document, new: view.Document, level: str = "should") -> dict
     changes: dict[str, list[dict[str, Any]]] = {kind: [] for kind in KINDS}
     before, after = _by_key(old), _by_key(new)
     for key in (*after, *(key for key in before if key not in after)):
-        for kind in _kinds(before.get(key), after.get(key)):
-            changes[kind].append(_change(before.get(key), after.get(key)))
+        was, now = before.get(key), after.get(key)
+        entry = now or was or {}
+        change = {each: entry[each] for each in ("component", "id", "level", "text")}
+        for kind in _kinds(was, now):
+            changes[kind].append({**change, "old": was and was["status"], "new": now and now["status"]})
     why = list(_regressions(old, new, changes, level))
     said = {"old": _verdict(old), "new": _verdict(new)}
     return {"regression": bool(why), "why": why, "verdict": said, **changes}
@@ -78,15 +81,12 @@ def text(difference: Mapping[str, Any]) -> str:
     for kind, title in KINDS.items():
         if difference[kind]:
             lines.append(f"{title}: {len(difference[kind])}")
-            lines += [f"  {_line(change)}" for change in difference[kind]]
+            for change in difference[kind]:
+                now = STATUS_WORDS.get(change["new"], "not in the new report")
+                was = STATUS_WORDS.get(change["old"], "not in the old report")
+                lines.append(f"  {change['id']} ({change['level']}, {TITLES[change['component']]}): {was} -> {now}")
     conclusion = f"regression: {'; '.join(difference['why'])}" if difference["regression"] else "no regression"
     return "\n".join([*lines, conclusion]) + "\n"
-
-
-def _line(change: Mapping[str, Any]) -> str:
-    now = STATUS_WORDS.get(change["new"], "not in the new report")
-    was = STATUS_WORDS.get(change["old"], "not in the old report")
-    return f"{change['id']} ({change['level']}, {TITLES[change['component']]}): {was} -> {now}"
 
 
 def _by_key(document: view.Document) -> dict[tuple[str, str], dict[str, Any]]:
@@ -107,12 +107,6 @@ def _kinds(old: dict[str, Any] | None, new: dict[str, Any] | None) -> Iterator[s
         yield "fixed"
     else:
         yield "no_longer_satisfied" if was == "satisfied" else "changed"
-
-
-def _change(old: dict[str, Any] | None, new: dict[str, Any] | None) -> dict[str, Any]:
-    entry = new or old or {}
-    identity = {key: entry[key] for key in ("component", "id", "level", "text")}
-    return {**identity, "old": old and old["status"], "new": new and new["status"]}
 
 
 def _verdict(document: view.Document) -> str:

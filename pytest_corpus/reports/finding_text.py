@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from pytest_corpus.reports.text import printable
 from pytest_corpus.spec.requirements import catalogue
-from pytest_corpus.verdict.evidence import Evidence
+from pytest_corpus.verdict.evidence import Content, Evidence
 from pytest_corpus.verdict.ledger import Finding
 
 
@@ -26,59 +26,50 @@ def got(finding: Finding) -> str:
 
 def block(finding: Finding, seen: Evidence | None, *, test: bool = False) -> list[str]:
     """The text of a finding with its evidence, and with the id of its test if wanted."""
-    return [printable(line) for line in (headline(finding), *_rows(finding, seen, test=test), *_more(seen))]
+    entry, (values, lists) = catalogue()[finding.requirement], _shown(seen)
+    known = {
+        "source": ", ".join(entry.source),
+        "expected": finding.expected,
+        "got": got(finding),
+        "hint": entry.hint,
+        **values,
+        **({} if test else {"test": ""}),
+    }
+    order = ("test", "source", "sent", "fault", "expected", "got", "answer", "raised", "observed", "hint", "rerun")
+    lines = [headline(finding), *(f"  {name + ':':<10}{known[name]}" for name in order if known.get(name))]
+    for title, more in lists.items():
+        lines += [f"  {title}:", *(f"    {line}" for line in more)] if more else []
+    return [printable(line) for line in lines]
 
 
 def behind(seen: Evidence) -> Iterator[tuple[str, str]]:
     """The evidence of a finding for a report that shows the rest of it: a line of text for each label."""
-    content = seen.content
-    rows = [
-        ("sent", content.sent if content else seen.sent),
-        ("fault", seen.fault),
-        ("answer", content.answer if content else ""),
-        ("raised", content.raised if content else seen.raised),
-        ("observed", seen.observed),
-        *(("problem", each) for each in (seen.problems if len(seen.problems) > 1 else ())),
-        *(("traceback", each) for each in (content.traceback if content else ())),
-        *(("replay", each) for each in (content.replay if content else seen.replay)),
-        *(("logged", each) for each in (content.logged if content else ())),
-        *(("printed", each) for each in (content.printed if content else ())),
-    ]
-    yield from ((label, printable(text)) for label, text in rows if text)
+    values, lists = _shown(seen)
+    yield from ((label, printable(text)) for label, text in values.items() if text and label not in ("test", "rerun"))
+    labels = ("problem", "traceback", "replay", "logged", "printed")
+    for label, lines in zip(labels, lists.values(), strict=False):
+        yield from ((label, printable(line)) for line in lines if line)
 
 
-def _rows(finding: Finding, seen: Evidence | None, *, test: bool) -> Iterator[str]:
-    entry = catalogue()[finding.requirement]
-    content = seen.content if seen else None
-    rows = [
-        ("test", seen.node if seen and test else ""),
-        ("source", ", ".join(entry.source)),
-        ("sent", (content.sent if content else seen.sent) if seen else ""),
-        ("fault", seen.fault if seen else ""),
-        ("expected", finding.expected),
-        ("got", got(finding)),
-        ("answer", content.answer if content else ""),
-        ("raised", (content.raised if content else seen.raised) if seen else ""),
-        ("observed", seen.observed if seen else ""),
-        ("hint", entry.hint),
-        ("rerun", seen.rerun if seen else ""),
-    ]
-    yield from (f"  {name + ':':<10}{text}" for name, text in rows if text)
-
-
-def _more(seen: Evidence | None) -> Iterator[str]:
+def _shown(seen: Evidence | None) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
+    """The texts of evidence, and the lists of lines, by their labels."""
     if seen is None:
-        return
-    content = seen.content
-    parts = [
-        ("problems", seen.problems if len(seen.problems) > 1 else ()),
-        ("traceback of the adapter", content.traceback if content else ()),
-        ("replay", content.replay if content else seen.replay),
-        ("logged during the call", content.logged if content else ()),
-        ("printed during the call", content.printed if content else ()),
-        ("traceback of the test", tuple(seen.trace.splitlines())),
-    ]
-    for title, lines in parts:
-        if lines:
-            yield f"  {title}:"
-            yield from (f"    {line}" for line in lines)
+        return {}, {}
+    content = seen.content or Content(sent=seen.sent, raised=seen.raised, replay=seen.replay)
+    values = {
+        "test": seen.node,
+        "sent": content.sent,
+        "fault": seen.fault,
+        "answer": content.answer,
+        "raised": content.raised,
+        "observed": seen.observed,
+        "rerun": seen.rerun,
+    }
+    return values, {
+        "problems": seen.problems if len(seen.problems) > 1 else (),
+        "traceback of the adapter": content.traceback,
+        "replay": content.replay,
+        "logged during the call": content.logged,
+        "printed during the call": content.printed,
+        "traceback of the test": tuple(seen.trace.splitlines()),
+    }

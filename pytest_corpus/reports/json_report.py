@@ -1,14 +1,19 @@
-"""The canonical JSON report (`schemas/report/`): no prompt, vector, tenant or credential stands in it."""
+"""The canonical JSON report (`schemas/report/`), without any prompt, vector, tenant or credential."""
 
 import hashlib
 import json
 import math
 import platform
+import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
+
+import orjson
 
 from pytest_corpus.adapter.usage.budget import Budget
 from pytest_corpus.reports.text import printable
@@ -32,9 +37,9 @@ EXACT = 2**53  # the largest integer that every reader of JSON keeps exactly (RF
 class Run:
     """The facts of the run itself; times are ISO 8601 in UTC and seconds.
 
-    `budget` is what it might use, `shard` which part of the suite it was to run. `commit` and `ci` say where it comes
-    from (`reports.origin`), `notes` are lines for its reader, `command` runs the suite again as it was run, `bundles`
-    are the sections of behaviour bundles.
+    `budget` limits its calls and tokens, `shard` is the part of the suite to run. `commit` and `ci` are its origin
+    (`reports.origin`), `notes` are lines for its reader, `command` repeats the run, `bundles` are the sections of
+    behaviour bundles.
     """
 
     started_at: str
@@ -67,18 +72,21 @@ def build(ledger: Ledger, verdict: Verdict, run: Run) -> dict[str, Any]:
         "bundles": [dict(each) for each in run.bundles],
         "settle_s": {name: round(ledger.settle[name], 3) for name in sorted(ledger.settle)},
     }
+    first: dict[str, Any] = next(iter(ledger.capabilities.values()), {})
+    identity = {key: _plain(first.get(key)) for key in ("server", "version") if first.get(key) is not None}
+    judged = [record.editions for record in ledger.records.values() if record.outcome in ("satisfied", "violated")]
     document = {
         **{key: value for key, value in optional.items() if value},
         "format": FORMAT,
         "verdict": verdict.verdict,
         "complete": verdict.complete,
         "gaps": list(verdict.gaps),
-        "adapter": {"name": ledger.adapter, **_identity(ledger)},
+        "adapter": {"name": ledger.adapter, **identity},
         "spec": {
             "protocol": "Corpus Protocol 1.0",
             "catalogue": CATALOGUE_VERSION,
             "pinned_edition": run.edition,
-            "editions_met": _editions(ledger),
+            "editions_met": [edition for edition in EDITIONS if judged and all(edition in met for met in judged)],
         },
         "components": {part.component: _component(part, ledger) for part in verdict.components},
         "requirements": [_requirement(status) for part in verdict.components for status in part.statuses],
@@ -98,7 +106,17 @@ def render(document: Mapping[str, Any]) -> str:
     Raises:
         TypeError, ValueError: the document is not a JSON value.
     """
+    with suppress(TypeError):
+        data = orjson.dumps(document, option=_CANONICAL)
+        if orjson.loads(data) == document and not _OTHER_FLOATS.search(data):
+            return data.decode() + "\n"
     return json.dumps(document, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+_CANONICAL = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS
+
+_OTHER_FLOATS = re.compile(rb"(?:\de[-+]?\d+|[ -]0\.0000\d*),?$", re.MULTILINE)
+"""Numbers, at the ends of their lines, that `orjson` and `json` may write differently."""
 
 
 def digest(document: Mapping[str, Any]) -> str:
@@ -125,7 +143,7 @@ def write(report: Mapping[str, Any], path: Path) -> None:
 
 
 def _cleaned(value: Any) -> Any:
-    """The value with all its text printable: what an adapter says must not move the cursor of a reader."""
+    """The value with all its text printable, because text of an adapter must not move the cursor of a reader."""
     if isinstance(value, str):
         return printable(value)
     if isinstance(value, dict):
@@ -142,6 +160,7 @@ def environment() -> dict[str, str]:
     }
 
 
+@cache
 def _version(distribution: str) -> str:
     try:
         return version(distribution)
@@ -199,13 +218,8 @@ def _test(records: list[TestRecord]) -> dict[str, Any]:
     return {"test": worst.test, "outcome": worst.outcome, **{key: each for key, each in optional.items() if each}}
 
 
-def _identity(ledger: Ledger) -> dict[str, Any]:
-    document: dict[str, Any] = next(iter(ledger.capabilities.values()), {})
-    return {key: _plain(document.get(key)) for key in ("server", "version") if document.get(key) is not None}
-
-
 def facts(component: str, document: Any) -> dict[str, Any]:
-    """The documented facts that were stated, as plain values; nothing else that an adapter may say there."""
+    """The documented facts among capabilities, as plain values."""
     if not isinstance(document, dict):
         return {}
     known = {key for fact in FACTS if component in fact.components for key in fact.keys}
@@ -227,8 +241,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list):
         return [type(item).__name__ if isinstance(item, list) else _plain(item) for item in value[:100]]
     return printable(value[:SHORT])[:SHORT] if isinstance(value, str) else type(value).__name__
-
-
-def _editions(ledger: Ledger) -> list[str]:
-    judged = [record.editions for record in ledger.records.values() if record.outcome in ("satisfied", "violated")]
-    return [edition for edition in EDITIONS if judged and all(edition in met for met in judged)]

@@ -34,7 +34,7 @@ class Mixed(Exception):
 def build(
     reports: Sequence[tuple[str, Document]], *, allow_mixed: bool = False, links: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """The matrix of reports, each with the name of its file, and with links to them where they are given.
+    """The matrix of reports, each with the name of its file, optionally with links to them.
 
     Raises:
         Mixed: they are of different versions of the catalogue, and that was not allowed.
@@ -62,9 +62,9 @@ def render(matrix: Mapping[str, Any]) -> str:
 
 
 def _labels(reports: Sequence[tuple[str, Document]]) -> list[str]:
-    """The names of the adapters, with the file where two have one name, with a number where that does not help.
+    """The names of the adapters, followed by the file if two names are equal, and by a number if that does not help.
 
-    A run that came to nothing has not found out the name of its adapter: the file stands for it.
+    A report without the name of its adapter is named after its file.
     """
     files = [file for file, _ in reports]
     names = [str(document["adapter"]["name"]) or file for file, document in reports]
@@ -94,7 +94,6 @@ def _column(label: str, document: Document, link: str) -> dict[str, Any]:
 
 
 def _totals(document: Document) -> dict[str, dict[str, int]]:
-    """The number of requirements by level and status, over all components."""
     found: dict[str, Counter[str]] = {}
     for part in document["components"].values():
         for level, numbers in part["totals"].items():
@@ -103,13 +102,6 @@ def _totals(document: Document) -> dict[str, dict[str, int]]:
 
 
 SAID = ("reason", "keyword", "blocked_by", "findings")  # the keys that a cell repeats from the entry of its report
-
-
-def _cell(entry: Mapping[str, Any]) -> dict[str, Any] | None:
-    said = {key: entry[key] for key in SAID if entry.get(key)}
-    if "deviation" in entry:
-        said["reason"] = entry["deviation"]["reason"]
-    return said or None
 
 
 def _chapters(documents: Sequence[Document]) -> list[dict[str, Any]]:
@@ -126,7 +118,10 @@ def _chapters(documents: Sequence[Document]) -> list[dict[str, Any]]:
                 },
             )
             row["statuses"][number] = entry["status"]
-            row["cells"][number] = _cell(entry)
+            said = {key: entry[key] for key in SAID if entry.get(key)}
+            if "deviation" in entry:
+                said["reason"] = entry["deviation"]["reason"]
+            row["cells"][number] = said or None
     chapters: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for (component, name), row in rows.items():
         chapters.setdefault((component, chapter(name)), []).append(row)

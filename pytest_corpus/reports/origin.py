@@ -84,7 +84,7 @@ def _of_git(folder: Path) -> str | None:
 
 
 def _public(address: str) -> str:
-    """An address without what may be secret in it: user, password, query and fragment; empty where it is none."""
+    """An address without user, password, query and fragment, which may be secret; empty if it is not one."""
     parts = urlsplit(address)
     plain = all(char.isprintable() and char not in ' "<>\\^`{|}' for char in address) and address.isascii()
     if parts.scheme not in ("http", "https") or not parts.hostname or not plain:

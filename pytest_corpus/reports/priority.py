@@ -1,4 +1,4 @@
-"""In which order what is violated is best repaired: what counts first, and of that what blocks most."""
+"""The order in which to repair violations: MUSTs first, and those first that block most."""
 
 from collections import Counter
 from collections.abc import Iterable

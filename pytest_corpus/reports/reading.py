@@ -1,4 +1,4 @@
-"""Reports read back from files: each is a report of this format, or one sentence says what it is not."""
+"""Reports read back from files; one sentence explains why a file is not a report of this format."""
 
 import json
 import math
@@ -36,7 +36,7 @@ def read(path: Path) -> tuple[dict[str, Any], bytes]:
         shown = printable(str(said))[:20] if isinstance(said, str) else "unknown"
         raise ReportError(path, f"is a report of format {shown}, and this version reads {FORMAT}; run the suite again")
     if "sha256" not in document:
-        raise ReportError(path, "has no sha256, as reports of older versions have none; run the suite again")
+        raise ReportError(path, "has no sha256, like the reports of older versions; run the suite again")
     if flaws := schema_flaws(document):
         more = f" (and {len(flaws) - 1} more)" if len(flaws) > 1 else ""
         raise ReportError(path, f"is not a sound report: {flaws[0]}{more}")
@@ -73,7 +73,7 @@ def _bytes(path: Path) -> bytes:
     except FileNotFoundError:
         raise ReportError(path, "there is no such file", missing=True) from None
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or "the name is none that a file can have"
+        why = getattr(error, "strerror", None) or "no file can have this name"
         raise ReportError(path, f"cannot be read: {why}", missing=True) from None
 
 
@@ -85,7 +85,7 @@ def _value(path: Path, data: bytes) -> Any:
     except UnicodeDecodeError:
         raise ReportError(path, "is not text in UTF-8, so it is not a report") from None
     try:
-        value = json.loads(text, object_pairs_hook=_object, parse_constant=_no_number, parse_float=_number)
+        value = json.loads(text, object_pairs_hook=_object, parse_constant=_number, parse_float=_number)
         json.dumps(value, ensure_ascii=False).encode("utf-8")
         return value
     except json.JSONDecodeError as error:
@@ -107,8 +107,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _number(text: str) -> float:
     number = float(text)
-    return number if math.isfinite(number) else _no_number("a number beyond any measure")
-
-
-def _no_number(name: str) -> Any:
-    raise ValueError(f"{name} is not a JSON number")
+    if not math.isfinite(number):
+        said = text if text[-1].isalpha() else "a number beyond any measure"
+        raise ValueError(f"{said} is not a JSON number")
+    return number

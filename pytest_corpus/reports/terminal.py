@@ -5,24 +5,18 @@ from typing import Literal, NamedTuple
 
 from pytest_corpus.reports import priority
 from pytest_corpus.reports.text import count, printable
-from pytest_corpus.reports.view import applicable
+from pytest_corpus.reports.view import TONES, applicable
 from pytest_corpus.spec.components import WIRE
 from pytest_corpus.verdict.ledger import LACKING, Ledger, left_behind, unseen
 from pytest_corpus.verdict.verdict import ComponentVerdict, Status, Verdict
 
 Tone = Literal["plain", "good", "caution", "bad"]
 
-VERDICT_TONES: dict[str, Tone] = {
-    "conformant": "good",
-    "conformant_with_deviations": "caution",
-    "incomplete": "caution",
-    "nonconformant": "bad",
-    "partial": "caution",
-}
+VERDICT_TONES: dict[str, Tone] = {**TONES, "partial": "caution"}  # type: ignore[dict-item]
 
 
 class Line(NamedTuple):
-    """A line, and how a terminal with colours shows it."""
+    """A line, with its style on a terminal with colours."""
 
     text: str
     tone: Tone = "plain"
@@ -98,7 +92,8 @@ def _component(part: ComponentVerdict, verdict: Verdict, detail: Detail) -> Iter
                 yield Line(f"    satisfied  {status.requirement.id}  {count(len(status.tests), 'test')}", "good")
     yield from _unassessed(part, detail)
     if detail.reasons:
-        yield from _not_applicable(part)
+        unasked = [status for status in part.statuses if status.status == "not_applicable"]
+        yield from (Line(f"    not applicable  {line}") for line in _by_reason(unasked))
     records = [record for status in part.statuses for record in status.tests]
     for test in sorted({record.test for record in records if record.outcome == "error"}):
         said = f"    fault of pytest-corpus itself, not of the adapter, in {test}: please report it"
@@ -106,7 +101,7 @@ def _component(part: ComponentVerdict, verdict: Verdict, detail: Detail) -> Iter
 
 
 def _violated(part: ComponentVerdict, verdict: Verdict) -> Iterator[Line]:
-    """A line for each requirement that is not kept, what counts and blocks most first."""
+    """A line for each violated requirement, in the order of repair."""
     order = {(each.component, each.requirement.id): at for at, each in enumerate(priority.violations(verdict))}
     blocked = priority.blocked(part.statuses)
     found = [status for status in part.statuses if status.status == "violated"]
@@ -114,14 +109,10 @@ def _violated(part: ComponentVerdict, verdict: Verdict) -> Iterator[Line]:
         must = status.requirement.level == "MUST"
         others = blocked[status.requirement.id]
         more = f"  blocks {count(others, 'other')}" if others else ""
-        said = f"    {'violated' if must else 'not kept'}  {_named(status)}{_failed(status)}{_runs(status)}{more}"
+        failed, tests = priority.failed(status)
+        several = f"  {failed} of {tests} tests" if tests > 1 and not status.runs[1] and failed else ""
+        said = f"    {'violated' if must else 'not kept'}  {_named(status)}{several}{_runs(status)}{more}"
         yield Line(said, "bad" if must else "caution")
-
-
-def _failed(status: Status) -> str:
-    """The number of its tests that found it violated, if there are several."""
-    failed, all_of_them = priority.failed(status)
-    return f"  {failed} of {all_of_them} tests" if all_of_them > 1 and not status.runs[1] and failed else ""
 
 
 def _unassessed(part: ComponentVerdict, detail: Detail) -> Iterator[Line]:
@@ -148,11 +139,6 @@ def _unassessed(part: ComponentVerdict, detail: Detail) -> Iterator[Line]:
 def _lacks(status: Status) -> bool:
     """True if it is not assessed because the factory does not take a keyword."""
     return bool(status.keyword) and status.reason in ("", LACKING.format(status.keyword))
-
-
-def _not_applicable(part: ComponentVerdict) -> Iterator[Line]:
-    found = [status for status in part.statuses if status.status == "not_applicable"]
-    yield from (Line(f"    not applicable  {line}") for line in _by_reason(found))
 
 
 def _by_reason(statuses: Sequence[Status]) -> Iterator[str]:

@@ -1,8 +1,8 @@
-"""Text that changes nothing but text, and the words that every format uses."""
+"""The words that every format uses, and printable text."""
 
 from pytest_corpus.redaction.values import printable
 
-__all__ = ["STATUS_SIGNS", "STATUS_WORDS", "VERDICT_WORDS", "count", "printable"]
+__all__ = ["STATUSES", "STATUS_SIGNS", "STATUS_WORDS", "VERDICT_WORDS", "count", "printable"]
 
 VERDICT_WORDS = {
     "conformant": "conformant",
@@ -13,16 +13,11 @@ VERDICT_WORDS = {
 }
 """The words for each verdict."""
 
-STATUS_WORDS = {
-    "satisfied": "satisfied",
-    "violated": "violated",
-    "deviated": "deviated",
-    "not_assessed": "not assessed",
-    "not_applicable": "not applicable",
-}
+STATUSES = ("satisfied", "violated", "deviated", "not_assessed", "not_applicable")
+STATUS_WORDS = {status: status.replace("_", " ") for status in STATUSES}
 """The words for each status, in the order of tables and bars."""
 
-STATUS_SIGNS = {"satisfied": "✓", "violated": "✗", "deviated": "≈", "not_assessed": "?", "not_applicable": "-"}
+STATUS_SIGNS = dict(zip(STATUSES, "✓✗≈?-", strict=True))
 """A sign next to the word: colour alone does not reach every reader or printer."""
 
 

@@ -1,4 +1,4 @@
-"""Answers to a reader's questions that all formats share, made from the document alone."""
+"""Views of a report that all formats share, made from the document alone."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -47,7 +47,7 @@ def tone(document: Document) -> Tone:
 
 
 def words(document: Document) -> str:
-    """The verdict in words: with the number of what stands against it."""
+    """The verdict in words, with the number of obstacles."""
     if altered(document):
         return "altered"
     verdict, said = document["verdict"], VERDICT_WORDS[document["verdict"]]
@@ -111,7 +111,7 @@ def blocked(document: Document) -> Counter[tuple[str, str]]:
 
 
 def fix_first(document: Document) -> list[dict[str, Any]]:
-    """The violations in the order in which to mend them: a MUST before a SHOULD, and first what blocks most."""
+    """The violations in the order of repair: MUSTs first, and those first that block most."""
     blocks = blocked(document)
     return sorted(
         of_status(document, "violated"),
@@ -147,7 +147,7 @@ def notices(document: Document) -> list[str]:
 
 
 def notes(document: Document) -> list[str]:
-    """The notes of the attestation: how whole the run was, and what the run itself notes."""
+    """The notes of the attestation: gaps, deviations, profile, and the notes of the run."""
     lines = [*notices(document), *(f"Not complete: {gap}." for gap in document["gaps"])]
     if document["complete"]:
         lines.append("All suites ran unmodified and whole.")
@@ -165,6 +165,7 @@ def facts(document: Document) -> list[tuple[str, str]]:
     ci = document.get("ci", {})
     editions = ", ".join(spec["editions_met"]) or "none"
     pinned = f" (pinned to {spec['pinned_edition']})" if spec["pinned_edition"] else ""
+    late = sorted((name, seconds) for name, seconds in document.get("settle_s", {}).items() if seconds)
     rows = [
         ("Adapter", str(adapter["name"])),
         ("Server", server),
@@ -176,7 +177,7 @@ def facts(document: Document) -> list[tuple[str, str]]:
         ("Catalogue", str(spec["catalogue"])),
         ("Schema editions met", editions + pinned),
         ("Counts from", str(document["level"]).upper()),
-        ("Writes show", _settling(document)),
+        ("Writes show", ", ".join(f"{TITLES.get(name, name)} after {seconds:g} s" for name, seconds in late)),
         ("Run", ", ".join(document.get("runs", ()))),
         ("Seed", str(document["seed"])),
         ("sha256", document["sha256"]),
@@ -189,9 +190,3 @@ def used(parts: Iterable[Mapping[str, Any]]) -> str:
     every = list(parts)
     calls, tokens = (sum(part.get(key, 0) for part in every) for key in ("calls", "tokens"))
     return (count(calls, "call") + (f", {count(tokens, 'token')}" if tokens else "")) if calls else ""
-
-
-def _settling(document: Document) -> str:
-    """The seconds after which the writes of each component show; empty if all of them show at once."""
-    late = {name: seconds for name, seconds in document.get("settle_s", {}).items() if seconds}
-    return ", ".join(f"{TITLES.get(name, name)} after {seconds:g} s" for name, seconds in sorted(late.items()))

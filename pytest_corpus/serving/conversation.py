@@ -1,4 +1,4 @@
-"""Messages with an id, as they come over stdio and WebSocket: calls side by side, answers in any order."""
+"""Messages with an id, over stdio and WebSocket: concurrent calls, answers in any order."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -13,7 +13,7 @@ Send = Callable[[bytes], Awaitable[None]]
 
 
 class Conversation:
-    """The calls of one client; `hooks` is the address that holds where a message names none."""
+    """The calls of one client; `hooks` is the address for messages that name none."""
 
     def __init__(self, service: Service, send: Send, hooks: str) -> None:
         self._service, self._send, self._hooks = service, send, hooks
@@ -57,7 +57,7 @@ class Conversation:
         await self._send(b'{"id":%b,"frame":%b}' % (to_bytes(number), frame))
 
     async def close(self) -> None:
-        """End every call that is under way."""
+        """End every call in progress."""
         for task in self._every:
             task.cancel()
         await asyncio.gather(*self._every, return_exceptions=True)

@@ -33,7 +33,7 @@ class GrpcServer:
         self._server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(GRPC_SERVICE, methods),))
 
     async def start(self, host: str, port: int) -> int:
-        """Listen; the port.
+        """Listen and return the port.
 
         Raises:
             OSError: the port is taken.
@@ -48,7 +48,7 @@ class GrpcServer:
         return int(taken)
 
     async def close(self) -> None:
-        """Stop listening, and end what is under way after a moment."""
+        """Stop listening, and end calls in progress after a moment."""
         await self._server.stop(ENDING_S)
 
     def _read(self, message: bytes) -> tuple[Any, bool]:

@@ -1,4 +1,4 @@
-"""HookClient JSON to a hook over plain HTTP, over connections that are kept open."""
+"""Posts JSON to a hook over plain HTTP, on connections that are kept open."""
 
 import asyncio
 from collections import defaultdict
@@ -15,16 +15,16 @@ class _Connection(NamedTuple):
 
 
 class HookClient:
-    """Posts to addresses on the same few hosts; calls may run side by side."""
+    """Posts to addresses on the same few hosts; calls may run concurrently."""
 
     def __init__(self) -> None:
         self._idle: dict[tuple[str, int], list[_Connection]] = defaultdict(list)
 
     async def post(self, url: str, path: str, body: bytes) -> bytes:
-        """The body of the answer to what is posted to `path` below `url`.
+        """Post to `path` below `url` and return the body of the answer.
 
         Raises:
-            OSError, EOFError, ValueError: there is none.
+            OSError, EOFError, ValueError: no answer arrived.
         """
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port or 80

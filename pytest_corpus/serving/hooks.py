@@ -1,4 +1,4 @@
-"""The hooks of a served adapter: what it reports goes to the address of the request that it handles."""
+"""The hooks of a served adapter, whose reports go to the address that the request at hand names."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Reports:
         self._late: set[asyncio.Task[None]] = set()
 
     def add(self, path: str, report: Mapping[str, Any]) -> None:
-        """Note a report, from whatever thread."""
+        """Note a report, from any thread."""
         self._kept.append((path, json.dumps(report, default=str).encode()))
         if self._over:
             self._loop.call_soon_threadsafe(self._post_late)
@@ -40,7 +40,7 @@ class Reports:
         task.add_done_callback(self._late.discard)
 
     async def flush(self) -> None:
-        """Post what is noted; a hook that does not answer keeps no answer back."""
+        """Post the noted reports; a hook that does not answer delays no answer."""
         if not self._kept and not self._turn.locked():
             return
         async with self._turn:
@@ -52,12 +52,12 @@ class Reports:
                     continue
 
     async def end(self) -> None:
-        """Post the rest; what comes from now on is posted at once."""
+        """Post the rest; later reports are posted at once."""
         self._over = True
         await self.flush()
 
     async def reached(self, facts: Mapping[str, Any]) -> None:
-        """Say that the provider would be called now.
+        """Report that the provider would be called now.
 
         Raises:
             ProviderFault, RuntimeError: what the provider answers.
@@ -95,7 +95,7 @@ class RequestMetrics:
 
 
 class RequestProvider:
-    """Stands where the provider would be called, and does what the hooks of the request at hand say."""
+    """Replaces the provider, and does what the hooks of the request at hand say."""
 
     async def reached(self, op: str, **facts: Any) -> None:
         """The provider would be called.
@@ -130,7 +130,7 @@ def _add(path: str, report: Mapping[str, Any]) -> None:
 
 @asynccontextmanager
 async def reporting(url: str, posting: HookClient) -> AsyncIterator[Reports | None]:
-    """Within it, what the adapter reports goes to the hooks at `url`; nowhere where that is empty."""
+    """Send the reports of the adapter to the hooks at `url` within the context; to no hooks if that is empty."""
     # It is not set back: whoever handles a request begins with this, and a stream may be closed in another context.
     reports = Reports(url, posting) if url else None
     _REQUEST.set(reports)

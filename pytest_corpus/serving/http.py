@@ -27,7 +27,7 @@ class HttpServer:
         )
 
     async def start(self, host: str, port: int) -> int:
-        """Listen; the port.
+        """Listen and return the port.
 
         Raises:
             OSError: the port is taken.
@@ -37,7 +37,7 @@ class HttpServer:
         return int(self._runner.addresses[0][1])
 
     async def close(self) -> None:
-        """Stop listening, and end what is under way after a moment."""
+        """Stop listening, and end calls in progress after a moment."""
         await self._runner.cleanup()
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
@@ -50,7 +50,8 @@ class HttpServer:
         kind = _accepted(request.headers.get("Accept", "*/*"))
         if kind is None:
             return _refusal(406, "NotSupported", f"accept {JSON}, {NDJSON} or {SSE}")
-        if not _is_served(request.headers.get(PROTOCOL_HEADER, "")):
+        version = request.headers.get(PROTOCOL_HEADER, "").partition("/")[2].strip()  # such as llm/v1.0
+        if version and version.partition(".")[0] != "v1":
             return _refusal(_status("NotSupported"), "NotSupported", "this major version is not supported")
         envelope, is_json = self._service.read(await request.read())
         if not is_json:
@@ -97,18 +98,12 @@ class HttpServer:
 
 
 def _accepted(accept: str) -> str | None:
-    """The content type that `Accept` asks for; None where none of ours is among them."""
+    """The content type that `Accept` asks for; None if it accepts none of ours."""
     named = [part.partition(";")[0].strip().lower() for part in accept.split(",")]
     for kind in (NDJSON, SSE, JSON):
         if kind in named:
             return kind
     return JSON if any(part in ("", "*/*", "application/*") for part in named) else None
-
-
-def _is_served(protocol: str) -> bool:
-    """Return whether a version such as ``llm/v1.0`` is one of this major version, or none is named."""
-    version = protocol.partition("/")[2].strip()
-    return not version or version.partition(".")[0] == "v1"
 
 
 def _json(answer: bytes) -> web.Response:

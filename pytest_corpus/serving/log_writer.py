@@ -7,10 +7,9 @@ from pytest_corpus.adapter.hooks.logs import text_of
 
 
 class Records(logging.Handler):
-    """Writes records as the suite hears those of an adapter in its process: with extra fields and exceptions.
+    """Writes records with their extra fields and exceptions, as the suite records those of an adapter in its process.
 
-    In the place of `logging.lastResort` it takes only what finds no handler, so an adapter that sets up `logging`
-    decides for itself.
+    It replaces `logging.lastResort`, so it gets only records without a handler; an adapter may set up its own.
     """
 
     def emit(self, record: logging.LogRecord) -> None:

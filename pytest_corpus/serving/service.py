@@ -1,4 +1,4 @@
-"""A Python adapter as a service: envelopes in, the bytes of frames out, whatever stands in front of it."""
+"""A Python adapter as a service for any transport: envelopes in, the bytes of frames out."""
 
 import sys
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -17,7 +17,7 @@ from pytest_corpus.text.strict_json import read_exactly
 
 
 def error_envelope(name: str, message: str) -> dict[str, Any]:
-    """Return the answer in place of the adapter, an error of a class."""
+    """Return an error of a class, as the answer instead of the adapter's."""
     error = TAXONOMY[name]
     return {
         "ok": False,
@@ -71,7 +71,7 @@ class Service:
         await factories.open_factory(self._factory, keywords, metrics, self._declared, self._opened)
 
     async def close(self) -> list[str]:
-        """Close the adapter; what that raised."""
+        """Close the adapter and return what that raised."""
         try:
             return await self._opened.close()
         finally:
@@ -81,7 +81,7 @@ class Service:
 
     @staticmethod
     def read(data: bytes) -> tuple[Any, bool]:
-        """The value of a request, and whether it is JSON at all."""
+        """The value of a request, and True if it is valid JSON."""
         value, flaw = read_exactly(data)
         return value, flaw is None
 
@@ -147,7 +147,7 @@ def _said(failed: CallFailed) -> str:
 
 
 def failure_of(answer: bytes) -> str:
-    """The class of the error that an answer is; empty where it is none."""
+    """The class of an error; empty if the answer is not an error."""
     if b'"error"' not in answer:
         return ""
     value, _ = read_exactly(answer)

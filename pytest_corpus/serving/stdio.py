@@ -17,7 +17,7 @@ class LineTooLong(Exception):
 
 
 def take_stdout() -> int:
-    """Keep standard output for answers alone: what the adapter prints goes to standard error. The answers' file."""
+    """Reserve standard output for answers, and send other output to standard error; return the answers' file."""
     sys.stdout.flush()
     answers = os.dup(1)
     os.dup2(2, 1)

@@ -109,7 +109,7 @@ KEYS = frozenset(
         *("schema_version", "provider_specific", "experimental_features"),
     }
 )
-"""Every key of capabilities that a document names, whichever component it is of (SPECIFICATION 6.2, 7.2, 8.4, 10.2, B),
+"""Every key of capabilities that a document names for any component (SPECIFICATION 6.2, 7.2, 8.4, 10.2, B),
 with those of the published wire (R42), those that any result may have (R56), and the number of namespaces (R115)."""
 
 

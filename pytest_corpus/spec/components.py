@@ -26,9 +26,9 @@ llm LLM LLM
     wire_handler complete_basic streaming_semantics count_tokens_consistency sampling_params_validation
     message_validation capabilities_shape health_report context_siem deadline_enforcement error_mapping_retryable
 vector Vector VEC
-    wire_handler capabilities_shape namespace_operations upsert_basic query_basic query_basic_scores
-    dimension_validation filtering_semantics delete_operations batch_size_limits health_report context_siem
-    context_siem_tenants deadline_enforcement error_mapping_retryable
+    wire_handler capabilities_shape namespace_operations upsert_basic query_basic query_basic_arguments
+    query_basic_scores dimension_validation filtering_semantics delete_operations batch_size_limits health_report
+    context_siem context_siem_tenants deadline_enforcement error_mapping_retryable
 embedding Embedding EMB
     wire_handler embed_basic embed_batch_basic normalization_semantics truncation_and_text_length
     count_tokens_behavior capabilities_shape health_report context_siem deadline_enforcement

@@ -3,7 +3,7 @@
 Each purpose has several spellings of one question, the most usual first; the first that an adapter takes is
 used. They ask for nodes of the label `CorpusNode` with the properties `corpus_key`, `corpus_group`,
 `corpus_rank` and `corpus_value`, and for edges of the label `CORPUS_LINK`; parameters are `wanted`, `group`
-and `rank`. What matters of a record is which values of `corpus_value` it holds, under whatever name.
+and `rank`. Of a record only the values of `corpus_value` matter, under any name.
 
 A user overrides or adds a language with a JSON file, ``--corpus-dialects=FILE``: an object from dialect to an
 object from purpose to a text, or to a list of texts.

@@ -1,4 +1,4 @@
-"""Every golden file, and what it must be valid under (SCHEMA 7; R40, R41)."""
+"""Every golden file, and the schema that it must match (SCHEMA 7; R40, R41)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pytest_corpus.spec.operations import OPERATIONS
 
 EDITIONS = ("1.0.0", "1.1.0")
-"""Every edition, oldest first; each accepts whatever the one before accepts."""
+"""Every edition, oldest first; each accepts everything that the one before accepts."""
 
 LATEST = EDITIONS[-1]
 

@@ -9,13 +9,13 @@ HOOKS_HEADER = "X-Corpus-Hooks"
 """The header in which the address of the hooks goes along with a request."""
 
 HOOKS_VARIABLE = "CORPUS_HOOKS_URL"
-"""The environment variable in which a program that the suite starts gets it."""
+"""The environment variable that holds this address for a program that the suite starts."""
 
 PROVIDER_VARIABLE = "CORPUS_PROVIDER_URL"
-"""And the one in which it gets the address of a provider for the clients of vendors."""
+"""The environment variable that holds the address of a provider for the clients of vendors."""
 
 PROVIDER_PATH = "provider"
-"""The part after the address of the hooks for it."""
+"""The path of the provider below the address of the hooks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Scheme:
     """One kind of address.
 
     Attributes:
-        prefix: what it is written with.
+        prefix: the beginning of such an address.
         module: the module in `adapter/transports/` that reaches it.
         extra: the extra of this package that it needs; empty where it needs none.
         library: the module that comes with the extra.

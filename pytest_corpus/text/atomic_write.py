@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def write_atomically(text: str, path: Path) -> None:
-    """Write a text as UTF-8; what stood there before stays until the new file is complete.
+    """Write a text as UTF-8; an older file stays until the new one is complete.
 
     A link is followed, an older file keeps its mode, and a new one has that of the umask.
 
@@ -34,11 +34,11 @@ def write_atomically(text: str, path: Path) -> None:
 
 
 def write_folder(files: Mapping[str, str], folder: Path) -> None:
-    """Write texts as UTF-8 below a folder, all of them or none; nothing that is there is touched.
+    """Write texts as UTF-8 below a folder, all of them or none; existing files are not touched.
 
     Args:
         files: the texts by their paths below the folder, with ``/``.
-        folder: where to write; it is made where it is not there.
+        folder: the folder, created if it does not exist.
 
     Raises:
         FileExistsError: one of the names is taken.
@@ -73,7 +73,7 @@ def write_folder(files: Mapping[str, str], folder: Path) -> None:
 def obstacle(path: Path) -> str:
     """The reason why `write_atomically` could not write a file, as the end of a sentence; empty if it could.
 
-    It tries this with an empty file in the same folder, whose mode alone does not show what it allows.
+    It tries to create an empty file in the same folder, because a mode alone does not show what is allowed.
     """
     try:
         target = _target(path)
@@ -94,7 +94,7 @@ def obstacle(path: Path) -> str:
 
 
 def _remove(path: Path) -> None:
-    """Remove what was just written; what cannot be removed stays."""
+    """Remove a file or folder that was just written, if possible."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -103,7 +103,6 @@ def _remove(path: Path) -> None:
 
 
 def _target(path: Path) -> Path:
-    """The file itself, behind any links."""
     target = Path(os.path.realpath(path))
     if target.is_symlink():
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
@@ -111,7 +110,7 @@ def _target(path: Path) -> Path:
 
 
 def _mode(target: Path) -> int | None:
-    """The mode of the file that is there; None where there is none."""
+    """The mode of the existing file; None if there is none."""
     try:
         found = target.stat().st_mode
     except FileNotFoundError:
@@ -122,7 +121,7 @@ def _mode(target: Path) -> int | None:
 
 
 def _beside(target: Path) -> Path:
-    """A new name in the same folder, which is no longer than any name may be."""
+    """A new name in the same folder, within the length limit of file names."""
     beginning = target.name[:100]
     while len(os.fsencode(beginning)) > 100:
         beginning = beginning[:-1]

@@ -1,6 +1,6 @@
 """The one message of `proto/corpus/v1/adapter.proto` as bytes: ``message Frame { bytes json = 1; }``.
 
-So small a message needs no generated code, and no library of protocol buffers.
+Such a small message needs neither generated code nor a library of protocol buffers.
 """
 
 _JSON = b"\x0a"  # the tag of field 1, of the type that has a length
@@ -12,7 +12,7 @@ def pack(json: bytes) -> bytes:
 
 
 def unpack(message: bytes) -> bytes:
-    """The JSON document of a message; unknown fields are passed over, of several the last counts.
+    """The JSON document of a message; unknown fields are skipped, and the last of several counts.
 
     Raises:
         ValueError: it is not a message of protocol buffers.

@@ -24,7 +24,7 @@ class Problem:
         found: what is there instead, shortened; only of what can be neither content nor a secret more than its
             kind and size.
         hint: the key or value that was probably meant, or, of a missing key, the one that stands in its place;
-            empty where nothing is near.
+            empty if nothing is near.
         location: where the rule stands: a file and a JSON pointer, e.g.
             ``llm/llm.types.message.json#/properties/role/enum``.
     """
@@ -88,17 +88,13 @@ def _fault(value: object, around: tuple[int, ...]) -> str | None:
             fault = "contains itself"
         elif len(around) >= MAX_DEPTH:
             fault = TOO_DEEP
-        elif isinstance(value, dict):
-            fault = _key_fault(value)
+        elif isinstance(value, dict) and not all(isinstance(key, str) for key in value):
+            fault = "has a key that is not a string"
+        elif isinstance(value, dict) and not all(map(_is_text, value)):
+            fault = "has a key with a lone surrogate, which UTF-8 cannot carry"
     elif value is not None and not isinstance(value, int):
         fault = f"is a Python {type(value).__name__}, which JSON does not have"
     return fault
-
-
-def _key_fault(value: dict[Any, Any]) -> str | None:
-    if not all(isinstance(key, str) for key in value):
-        return "has a key that is not a string"
-    return None if all(map(_is_text, value)) else "has a key with a lone surrogate, which UTF-8 cannot carry"
 
 
 def _is_text(value: str) -> bool:

@@ -1,4 +1,4 @@
-"""JSON as it travels: bytes read strictly, with a fault for every way of not being JSON.
+"""JSON documents read strictly from bytes, with a fault for each way of not being valid JSON.
 
 A document that one reader understands and the next one refuses, or reads otherwise, is a fault even where
 Python's own reader is lenient: NaN, a key that stands twice, a lone surrogate, a number that no double holds,
@@ -27,7 +27,7 @@ _ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
 
 
 class Fault(Enum):
-    """The ways of being no JSON."""
+    """The ways of not being valid JSON."""
 
     UTF8 = "invalid UTF-8"
     SYNTAX = "no JSON"
@@ -60,7 +60,7 @@ def read(data: bytes, *, closely: bool = True) -> tuple[Any, Flaw | None]:
 
 
 def read_exactly(data: bytes) -> tuple[Any, Flaw | None]:
-    """As `read`, but with what a claim of its own judges left in the value: it is not a flaw here.
+    """Read a document like `read`, but do not count as a flaw what other claims judge.
 
     NaN, infinities and lone surrogates stay; an integer stays one, unless no double has its size: then it is infinite.
     Of keys that stand twice the last counts. A document that cannot be read has the value None.
@@ -69,7 +69,8 @@ def read_exactly(data: bytes) -> tuple[Any, Flaw | None]:
         return value, None
     try:
         if nesting(data) <= MAX_DEPTH:
-            value = (_EXACT_LONG if _has_long_number(data) else _EXACT).decode(data.decode())
+            is_long = len(data) > _MAX_DIGITS and _LONG_NUMBER in data.translate(_ZEROS)
+            value = (_EXACT_LONG if is_long else _EXACT).decode(data.decode())
             return value, None if _keeps_every_key(data, value) else _duplicate_key(_LENIENT.decode(data.decode()))
     except ValueError:
         pass
@@ -80,7 +81,7 @@ NOT_PLAIN = object()
 
 
 def read_plainly(data: bytes) -> Any:
-    """As `read_exactly`, of a document without a flaw that orjson reads to the same value; `NOT_PLAIN` of others.
+    """Read a flawless document like `read_exactly` if orjson reads the same value; return `NOT_PLAIN` for any other.
 
     All its numbers are finite. What orjson reads otherwise are integers of more than 64 bits; NaN, numbers that no
     double holds and lone surrogates it refuses.
@@ -128,9 +129,9 @@ def _has_every_key(text: bytes, written: bytes) -> bool:
 
 
 def written(value: object) -> bytes | None:
-    """A value as JSON, with null for NaN; None where it cannot be written.
+    """A value as JSON, with null for NaN; None if it cannot be written.
 
-    What JSON does not have, integers of more than 64 bits and values that are too deep cannot.
+    Values of other types, integers of more than 64 bits and values that are nested too deep cannot be written.
     """
     try:
         text = orjson.dumps(value, option=orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS)
@@ -156,8 +157,6 @@ def nesting(data: bytes) -> int:
 
 
 class _Twice(dict[str, Any]):
-    """An object that names a key twice."""
-
     key = ""
 
 
@@ -179,11 +178,6 @@ _EXACT = json.JSONDecoder()
 _EXACT_LONG = json.JSONDecoder(parse_int=_integer)
 
 
-def _has_long_number(data: bytes) -> bool:
-    """Return if more digits stand in a row than an integer in the range of a double is sure to have."""
-    return len(data) > _MAX_DIGITS and _LONG_NUMBER in data.translate(_ZEROS)
-
-
 def _explained(data: bytes, otherwise: str) -> tuple[Any, Flaw | None]:
     """The value and the flaw of a document that is not plainly sound; `otherwise` is what the fast reader said."""
     flaw = None
@@ -203,14 +197,9 @@ def _explained(data: bytes, otherwise: str) -> tuple[Any, Flaw | None]:
         value = _LENIENT.decode(text)
     except (ValueError, RecursionError):
         return None, flaw or Flaw(Fault.SYNTAX, otherwise)
-    return value, flaw or _flaw_of(value) or (Flaw(Fault.SYNTAX, otherwise) if otherwise else None)
-
-
-def _flaw_of(value: object) -> Flaw | None:
-    """The flaw of a value that a lenient reader accepted."""
-    for problem in json_problems(value):
-        return Flaw(Fault.SYNTAX, problem.message, problem.path)
-    return _duplicate_key(value)
+    if flaw is None and (problem := next(iter(json_problems(value)), None)):
+        return value, Flaw(Fault.SYNTAX, problem.message, problem.path)
+    return value, flaw or _duplicate_key(value) or (Flaw(Fault.SYNTAX, otherwise) if otherwise else None)
 
 
 def _duplicate_key(value: object) -> Flaw | None:

@@ -1,1 +1,1 @@
-"""From what tests say to a verdict: pure functions, no pytest, no format."""
+"""Pure functions from test records to a verdict, without pytest and formats."""

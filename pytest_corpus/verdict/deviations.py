@@ -42,7 +42,7 @@ class Deviation:
     issue: str = ""
 
     def covers(self, requirement: str, adapter: str) -> bool:
-        """True if it speaks of a requirement of an adapter, by its name in the run."""
+        """True if it is declared of a requirement of an adapter, by its name in the run."""
         return self.requirement == requirement and fnmatchcase(adapter, self.adapter)
 
     def expired(self, today: date) -> bool:
@@ -71,8 +71,11 @@ def read(path: Path, *, drafting: bool = False) -> tuple[Deviation, ...]:
     Raises:
         DeviationError: the file cannot be read, is not TOML, or an entry is not complete.
     """
-    raws = [(number, raw) for number, raw in enumerate(_entries(path), start=1) if not (drafting and _is_draft(raw))]
-    entries = [_entry(number, raw) for number, raw in raws]
+    entries = []
+    for number, raw in enumerate(_entries(path), start=1):
+        texts = (raw.get("reason"), raw.get("removal_plan")) if isinstance(raw, dict) else ()
+        if not (drafting and any(map(_unwritten, texts))):
+            entries.append(_entry(number, raw))
     taken: set[tuple[str, str]] = set()
     for entry in entries:
         if (entry.requirement, entry.adapter) in taken:
@@ -121,10 +124,6 @@ def _unwritten(value: Any) -> bool:
     return isinstance(value, str) and value.strip().upper().startswith(TODO)
 
 
-def _is_draft(raw: Any) -> bool:
-    return isinstance(raw, dict) and (_unwritten(raw.get("reason")) or _unwritten(raw.get("removal_plan")))
-
-
 def _text(where: str, raw: dict[str, Any], key: str) -> str:
     value = raw.get(key)
     if not isinstance(value, str) or not value.strip():
@@ -153,7 +152,7 @@ def drafted(violated: Iterable[tuple[str, str]], day: date) -> str:
     entries = [
         f"[[{TABLE}]]\n"
         f"requirement = {_quoted(requirement)}\n"
-        f"adapter = {_quoted(_literal(adapter))}\n"
+        f"adapter = {_quoted(''.join(f'[{char}]' if char in '*?[' else char for char in adapter))}\n"
         f'reason = "{TODO}: say why the adapter does not keep it"\n'
         f'removal_plan = "{TODO}: say what will be done, and in which release"\n'
         f"expires = {(day + GRACE).isoformat()}\n"
@@ -163,18 +162,12 @@ def drafted(violated: Iterable[tuple[str, str]], day: date) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A TOML basic string."""
     safe = "".join(char if char.isprintable() and char not in '"\\' else f"\\U{ord(char):08X}" for char in text)
     return f'"{safe}"'
 
 
-def _literal(name: str) -> str:
-    """A glob that matches just this name."""
-    return "".join(f"[{char}]" if char in "*?[" else char for char in name)
-
-
 def append(path: Path, violated: Collection[tuple[str, str]], day: date) -> int:
-    """Add entries for what is violated and not yet named in the file; how many were added.
+    """Add entries for violations that the file does not name yet; return how many.
 
     Raises:
         OSError: the file cannot be read or written.

@@ -8,7 +8,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from typing import Literal
+
+from pytest_corpus.text.records import rebuilt
 
 Level = Literal["shape", "full"]
 LEVELS: tuple[Level, ...] = ("shape", "full")
@@ -87,17 +89,6 @@ def load(text: object) -> tuple[Evidence, ...]:
         ValueError: it is something that `dump` does not write.
     """
     try:
-        return tuple(_evidence(each) for each in json.loads(text))  # type: ignore[arg-type]
-    except (TypeError, AttributeError, KeyError) as error:
+        return tuple(rebuilt(Evidence, each) for each in json.loads(text))  # type: ignore[arg-type]
+    except (TypeError, AttributeError) as error:
         raise ValueError("not evidence") from error
-
-
-def _evidence(data: dict[str, Any]) -> Evidence:
-    content = data.pop("content")
-    lists = {key: tuple(value) for key, value in data.items() if isinstance(value, list)}
-    return Evidence(**{**data, **lists}, content=None if content is None else _content(content))
-
-
-def _content(data: dict[str, Any]) -> Content:
-    lists = {key: tuple(value) for key, value in data.items() if isinstance(value, list)}
-    return Content(**{**data, **lists})

@@ -1,8 +1,7 @@
 """The records of a run's tests, and the reasons why some of them prove nothing.
 
-A record counts as it is only where everything agrees: the test was collected, the process that ran its body made one
-record of it, pytest reported the test once, that report carries the same record, and its outcome is the one that the
-record stands for. Whatever disagrees proves nothing, but for a violation that was seen.
+A record counts only if everything agrees: the test was collected, the process that ran its body made one record, and
+pytest reported the test once, with the same record and outcome. Any other record proves nothing but a violation.
 """
 
 from __future__ import annotations
@@ -13,6 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from typing import Any, Literal
 
+from pytest_corpus.text.records import rebuilt
+
 Outcome = Literal["satisfied", "violated", "not_applicable", "not_assessed", "error"]
 WORSE: tuple[Outcome, ...] = ("satisfied", "not_applicable", "not_assessed", "violated", "error")
 """Outcomes of one test, from best to worst."""
@@ -22,7 +23,7 @@ WORSE: tuple[Outcome, ...] = ("satisfied", "not_applicable", "not_assessed", "vi
 class Finding:
     """A violation of the test's own requirement, or of one that holds for every answer.
 
-    `indirect`: of a requirement that blocks the test and has a more precise test of its own.
+    It is `indirect` if the requirement blocks the test and has a more precise test of its own.
     """
 
     requirement: str
@@ -86,10 +87,7 @@ class TestRecord:
             ValueError: it is something that `dump` does not write.
         """
         try:
-            data: dict[str, Any] = json.loads(text)  # type: ignore[arg-type]
-            data["findings"] = tuple(Finding(**finding) for finding in data.get("findings", ()))
-            data["editions"] = tuple(data.get("editions", ()))
-            record = cls(**data)
+            record = rebuilt(cls, json.loads(text))  # type: ignore[arg-type]
             if record.outcome in WORSE and record.dump() == text:
                 return record
         except (TypeError, AttributeError) as error:
@@ -171,9 +169,9 @@ class Ledger:
         self.incomplete.add(why)
 
     def settled(self, seconds: Mapping[str, float], missed: Mapping[str, float] | None = None) -> None:
-        """Note after how many seconds writes show, and for how many one was looked for that did not, by component.
+        """Note the seconds until writes show, and those in which a write did not show, by component.
 
-        What shows later elsewhere counts.
+        The longest time counts.
         """
         for known, found in ((self.settle, seconds), (self.missed, missed or {})):
             for component, each in found.items():
@@ -193,14 +191,7 @@ class Ledger:
     def account(self) -> dict[str, Any]:
         """The results of a worker, as a JSON value that `take_account` reads."""
         return {
-            "components": self.components,
-            "capabilities": self.capabilities,
-            "settle": self.settle,
-            "missed": self.missed,
-            "left": self.left,
-            "calls": self.calls,
-            "tokens": self.tokens,
-            "outage": self.outage,
+            **{name: getattr(self, name) for name in _PARTS},
             **{name: sorted(getattr(self, name)) for name in _SETS},
             "made": [record.dump() for records in self._made.values() for record in records],
         }
@@ -221,7 +212,7 @@ class Ledger:
         for text in account["made"]:
             self.ran(TestRecord.load(text))
 
-    # -- what it comes to ------------------------------------------------------------------------------
+    # -- results ---------------------------------------------------------------------------------------
 
     @property
     def records(self) -> dict[str, TestRecord]:
@@ -237,16 +228,16 @@ class Ledger:
 
     def mismatches(self) -> dict[str, set[str]]:
         """The tests whose records prove nothing, by the keys of `MISMATCHES`."""
-        made, arrived = set(self._made), set(self._arrived)
-        both = made & arrived
-        every = (*self._made.values(), *self._arrived.values())
+        made, arrived = self._made, self._arrived
+        ran, came = set(made), set(arrived)
+        every = (*made.values(), *arrived.values())
         return {
-            "not collected": (made | arrived) - self.expected,
-            "not reported": made - arrived,
-            "not run": set() if self.unaccounted else arrived - made,
-            "altered": {key for key in both if set(self._made[key]) != set(self._arrived[key])},
+            "not collected": self.executed - self.expected,
+            "not reported": ran - came,
+            "not run": set() if self.unaccounted else came - ran,
+            "altered": {key for key in ran & came if made[key] != arrived[key] and set(made[key]) != set(arrived[key])},
             "repeated": {records[0].key for records in every if len(records) > 1},
-            "otherwise": self.mismatched & (made | arrived),
+            "otherwise": self.mismatched & self.executed,
             "broken off": {records[0].key for records in every if any(record.broken_off for record in records)},
             "fault": {records[0].key for records in every if any(record.outcome == "error" for record in records)},
         }
@@ -254,22 +245,23 @@ class Ledger:
     @property
     def gaps(self) -> list[str]:
         """The reasons for a partial run; empty if it is complete."""
-        nothing = [] if self._made or self._arrived else ["no conformance test ran"]
+        nothing = [] if self.executed else ["no conformance test ran"]
         outage = [self.outage] if self.outage else []
         return [*outage, *sorted(self.incomplete), *self._missing(), *self._unreliable(), *nothing]
 
     @property
     def unrequested_gaps(self) -> list[str]:
         """The gaps that no option asked for; one of them fails the run."""
-        chosen = bool(self.incomplete) and not self.selected - self._executed
+        chosen = bool(self.incomplete) and not self.selected - self.executed
         return [*([] if chosen else self._missing()), *self._unreliable()]
 
     @property
-    def _executed(self) -> set[str]:
+    def executed(self) -> set[str]:
+        """The keys of the tests that ran or were reported."""
         return {*self._made, *self._arrived}
 
     def _missing(self) -> list[str]:
-        missing = len(self.expected - self._executed)
+        missing = len(self.expected - self.executed)
         return [f"{missing} of {len(self.expected)} tests did not run"] if missing else []
 
     def _unreliable(self) -> list[str]:
@@ -279,6 +271,7 @@ class Ledger:
         ]
 
 
+_PARTS = ("components", "capabilities", "settle", "missed", "left", "calls", "tokens", "outage")
 _SETS = ("expected", "selected", "mismatched", "incomplete", "doubts", "runs")
 
 LACKING = "the factory takes no keyword argument '{}'"

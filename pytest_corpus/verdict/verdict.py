@@ -1,6 +1,6 @@
-"""From test records to one status a requirement, and one verdict a component."""
+"""The status of each requirement and the verdict of each component, from test records."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -112,8 +112,23 @@ def _needless(counting: Iterable[Deviation], decided: Iterable[ComponentVerdict]
 def _component(
     component: str, records: list[TestRecord], level: str, deviations: Iterable[Deviation], *, partial: bool
 ) -> ComponentVerdict:
-    found = [_status(requirement, component, records) for requirement in applicable(component)]
-    statuses = tuple(_deviated(status, deviations) for status in _held(found))
+    own: dict[str, list[TestRecord]] = defaultdict(list)
+    findings: dict[str, dict[Finding, None]] = defaultdict(dict)
+    for record in records:
+        own[record.requirement].append(record)
+        for finding in record.findings:
+            findings[finding.requirement][finding] = None
+    found = [
+        _status(requirement, component, tuple(own[requirement.id]), tuple(findings[requirement.id]))
+        for requirement in applicable(component)
+    ]
+    declared = {entry.requirement: entry for entry in reversed(list(deviations))}
+    statuses = tuple(
+        replace(status, status="deviated", deviation=declared[status.requirement.id])
+        if status.status == "violated" and status.requirement.id in declared
+        else status
+        for status in _held(found)
+    )
     pairs = [(entry.requirement.level, entry.status) for entry in statuses]
     return ComponentVerdict(component, verdict_of(pairs, level, partial=partial), statuses)
 
@@ -156,19 +171,9 @@ def worst(verdicts: Iterable[str]) -> str:
     return max(verdicts, key=VERDICTS.index, default="partial")
 
 
-def _deviated(status: Status, deviations: Iterable[Deviation]) -> Status:
-    declared = [entry for entry in deviations if entry.requirement == status.requirement.id]
-    if status.status != "violated" or not declared:
-        return status
-    return replace(status, status="deviated", deviation=declared[0])
-
-
-def _status(requirement: Requirement, component: str, records: Iterable[TestRecord]) -> Status:
-    records = list(records)
-    own = tuple(record for record in records if record.requirement == requirement.id)
-    findings = _unique(
-        finding for record in records for finding in record.findings if finding.requirement == requirement.id
-    )
+def _status(
+    requirement: Requirement, component: str, own: tuple[TestRecord, ...], findings: tuple[Finding, ...]
+) -> Status:
     findings = tuple(finding for finding in findings if not finding.indirect) or findings[:1]
     outcomes = {record.outcome for record in own}
     if findings or "violated" in outcomes:
@@ -188,7 +193,3 @@ def _status(requirement: Requirement, component: str, records: Iterable[TestReco
     if "satisfied" in outcomes:
         return Status(requirement, component, "satisfied", own)
     return Status(requirement, component, "not_applicable", own, reason=own[0].reason)
-
-
-def _unique(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    return tuple(dict.fromkeys(findings))

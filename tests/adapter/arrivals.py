@@ -1,4 +1,4 @@
-"""What an answer in this process is after it has travelled."""
+"""An answer in this process as it is after it has travelled."""
 
 from typing import Any
 

@@ -63,7 +63,7 @@ def test_hanging(opened: Open) -> None:
 
 
 def test_a_call_that_ends_at_the_limit_has_an_answer_or_is_late() -> None:
-    """Never neither, and what is no fault of the adapter raises nothing."""
+    """Never neither, and nothing is raised that is not a fault of the adapter."""
     limit_s = 0.05
     for after_s in (0.048, 0.049, 0.05, 0.051, 0.052) * 4:
         answering = handler(lambda envelope, seconds=after_s: asyncio.sleep(seconds, {}))
@@ -123,7 +123,7 @@ def test_a_stream(opened: Open) -> None:
 
 @pytest.mark.parametrize("answer", [[{"a": 1}], None, 7], ids=str)
 def test_no_stream(opened: Open, answer: Any) -> None:
-    """What cannot be iterated asynchronously is a fault that names the type."""
+    """A value that cannot be iterated asynchronously is a fault that names the type."""
     fault = opened(handler(lambda envelope: answer)).send(REQUEST, "llm", streaming=True).fault
     assert fault is not None
     assert (fault.kind, type(answer).__name__ in fault.text) == ("no_stream", True)
@@ -179,7 +179,7 @@ def test_hooks(opened: Open) -> None:
 
 
 def test_logs_are_heard_in_this_process() -> None:
-    """Whether an adapter's log records can be heard follows from where it runs; a fresh instance runs there too."""
+    """Log records can be read only of an adapter in this process; that of a fresh instance is the same."""
     for in_process in (True, False):
         declaration = Declaration("test", handler(lambda envelope: {}), "tests:factory", in_process)
         client = AdapterClient(declaration).open(("llm",))
@@ -227,7 +227,7 @@ def test_component_keyword(opened: Open) -> None:
 
 
 def test_component_keyword_refused_throughout(opened: Open) -> None:
-    """Where it refuses every component the first reason is given."""
+    """If it refuses every component, the first reason is given."""
 
     def factory(component: str) -> Any:
         raise ValueError(f"not {component}")

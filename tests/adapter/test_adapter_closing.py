@@ -33,7 +33,7 @@ def opened(factory: Callable[..., Any], **budget: Any) -> AdapterClient:
 
 
 def closed(kind: type[Handler]) -> tuple[list[str], float]:
-    """What closing says after one call, and how long it took."""
+    """The report of closing after one call, and its duration."""
     client = opened(kind)
     assert client.send(REQUEST, "llm").fault is None
     started = time.monotonic()
@@ -147,7 +147,7 @@ class Restarting(Handler):
     ids=lambda value: value.__name__ if isinstance(value, type) else "",
 )
 def test_what_is_left_behind(kind: type[Handler], said: list[str]) -> None:
-    """It is told by kind, number and name, within seconds; nothing is raised."""
+    """It is reported by kind, number and name, within seconds; nothing is raised."""
     found, seconds = closed(kind)
     assert found == said
     assert seconds < 6
@@ -166,7 +166,7 @@ def test_a_callback_that_raises_for_ever(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_thread_for_which_python_waits() -> None:
-    """It would keep the process alive after the report, so it is told."""
+    """It would keep the process alive after the report, so it is reported."""
     enough = threading.Event()
 
     class Threads(Handler):
@@ -202,7 +202,7 @@ class Hanging(Handler):
 
 
 def test_hanging_fresh_instances_are_given_up() -> None:
-    """A few are waited for, the others are not closed any more, and all of it is told once."""
+    """A few are waited for, the others are no longer closed, and all of it is reported once."""
     Hanging.closings = 0
     client = opened(Hanging, each_s=0.1, max_hanging=3)
     started = time.monotonic()
@@ -217,7 +217,7 @@ def test_hanging_fresh_instances_are_given_up() -> None:
 
 
 def test_one_limit_for_all_closings() -> None:
-    """When the time is used up fresh instances are closed beside the tests; the last one still gets its turn."""
+    """When the time is used up, fresh instances are closed during the tests; the last one still gets its turn."""
     done: list[int] = []
 
     class Slow(Handler):

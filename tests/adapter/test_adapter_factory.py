@@ -57,7 +57,7 @@ def test_resolve() -> None:
     ],
 )
 def test_resolve_says_what_is_wrong(spec: str, fault: str) -> None:
-    """Whatever is wrong with a spec is a declaration error that names the spec and the fault."""
+    """Any fault of a spec is a declaration error that names the spec and the fault."""
     with pytest.raises(DeclarationError) as caught:
         factories.resolve(spec)
     assert repr(spec) in str(caught.value)
@@ -143,7 +143,7 @@ def test_a_mapping_serves_its_components() -> None:
 
 
 def test_the_keyword_component_decides() -> None:
-    """What a factory returns for a component serves that one alone."""
+    """The adapter that a factory returns for a component serves that one alone."""
     found = opened(lambda component: Handler(), component="vector")
     assert asyncio.run(found.transport("vector").send(1)) == b'{"seen":1}'
     assert (found.serves("vector"), found.serves("llm")) == (True, False)
@@ -165,7 +165,7 @@ def test_the_keyword_component_decides() -> None:
     ],
 )
 def test_what_is_no_adapter(made: Any, fault: str) -> None:
-    """What is not an adapter is refused with its type."""
+    """A value that is not an adapter is refused with its type."""
     with pytest.raises(DeclarationError, match=fault):
         opened(lambda: made)
 

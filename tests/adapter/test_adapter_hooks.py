@@ -1,4 +1,4 @@
-"""What a factory may ask for in this process: metrics, the provider, log records."""
+"""The hooks that a factory may ask for in this process: metrics, the provider, log records."""
 
 import asyncio
 import logging
@@ -54,7 +54,7 @@ def test_sink_copies_labels() -> None:
 
 
 def reach(probe: ProviderProbe, op: str = "llm.complete", **facts: Any) -> str:
-    """What an arrival at the provider comes to: the fault's kind, or an empty string."""
+    """The result of an arrival at the provider: the fault's kind, or an empty string."""
     try:
         asyncio.run(asyncio.wait_for(probe.reached(op, **facts), 1))
     except ProviderFault as fault:
@@ -128,7 +128,7 @@ def test_a_plan_strikes_where_it_is_meant_to(plan: Any, options: Any, arrivals: 
 
 
 def test_slow_takes_its_time() -> None:
-    """`slow` sleeps so many milliseconds and goes on."""
+    """`slow` sleeps for its milliseconds and goes on."""
     probe = ProviderProbe()
     probe.plan("slow", delay_ms=80)
     started = time.monotonic()
@@ -168,7 +168,7 @@ def test_every_logger_is_heard() -> None:
 
 
 def test_levels_stay_as_they_are() -> None:
-    """A debug record that nobody would see is not seen, unless asked for, and kept apart from the others."""
+    """A debug record that would not be shown is not seen, unless asked for, and kept apart from the others."""
     logger = logging.getLogger("tests.debugging")
     before = logging.root.level
     with LogTap() as tap:
@@ -188,7 +188,7 @@ def test_debug_is_taken_back_after_an_exception() -> None:
 
 
 def test_extra_fields_and_exceptions_are_read() -> None:
-    """What a record carries beside its message can leak, too."""
+    """The fields of a record can leak, too, not only its message."""
     with LogTap() as tap:
         try:
             raise ValueError("in the exception")

@@ -29,7 +29,7 @@ SECRET = "sk_live_51H8xAbCdEf"
 
 
 class Boom(BaseException):
-    """What no `except Exception` catches."""
+    """An exception that no `except Exception` catches."""
 
 
 def boom(*_: Any, **__: Any) -> Any:
@@ -111,7 +111,7 @@ NO_ANSWERS = {
 
 @pytest.mark.parametrize("name", [name for name in NO_ANSWERS if name != "a_list_iter"])
 def test_what_is_no_json(name: str) -> None:
-    """Whatever goes wrong while an answer is read, it is not JSON, and nothing of its content is told."""
+    """Anything that goes wrong while an answer is read makes it `NotJSON`, and shows nothing of its content."""
     with pytest.raises(NotJSON) as caught:
         arrived({"answer": NO_ANSWERS[name]()})
     assert SECRET not in str(caught.value)
@@ -128,7 +128,7 @@ def test_methods_of_a_dict_that_raise(method: str) -> None:
 
 
 def test_it_is_looked_at_once() -> None:
-    """What changes at each look has the content of the first."""
+    """An object that changes at each look has the content of the first."""
     assert arrived(Changing(a=1)).body == {"look": 1}
 
 
@@ -168,7 +168,7 @@ ODD = {
 
 @pytest.mark.parametrize("name", ODD)
 def test_a_plain_copy(name: str) -> None:
-    """Whatever a hook is given, the copy holds plain types and can be compared, written and hashed or not."""
+    """The copy of anything that a hook gets holds plain types and can be compared, written, and hashed or not."""
     copy = snapshot(ODD[name]())
     assert copy == copy  # noqa: PLR0124 - it must not raise
     text = json.dumps(copy, default=str)
@@ -182,8 +182,8 @@ def test_metrics_raise_nothing(name: str) -> None:
     sink.observe(component=odd(), op=odd(), ms=odd(), ok=odd(), code=odd(), extra=odd())
     sink.observe(component="llm", op="complete", ms=1, ok=True, extra={"tenant_hash": odd(), "more": 1})
     sink.counter(component=odd(), name=odd(), value=odd(), extra={"code": odd()})
-    for report in (*sink.observations, *sink.counts):
-        json.dumps(report.labels(), default=str)
+    for labels in ([each.labels() for each in sink.observations], [each.labels() for each in sink.counts]):
+        json.dumps(labels, default=str)
     assert sink.observations[1].extra["more"] == 1
     assert sink.counts[0].malformed == ""
 
@@ -325,7 +325,7 @@ def test_raised_at_every_await(opened: Open, where: str, make: Callable[[], Base
 @pytest.mark.parametrize("make", RAISED, ids=named)
 @pytest.mark.parametrize("where", ["factory", "aenter", "aexit", "close"])
 def test_raised_in_a_life(where: str, make: Callable[[], BaseException], opened: Open) -> None:
-    """What opening raises is a bad declaration, what closing raises is told; nothing else comes out."""
+    """An exception while opening is a bad declaration, one while closing is reported; nothing else is raised."""
 
     class Living(Hostile):
         async def __aenter__(self) -> None:
@@ -374,7 +374,7 @@ def test_a_task_beside_the_call_that_ends_the_loop(opened: Open, kind: type[Base
 
 
 def test_a_call_that_was_given_up_writes_no_more(opened: Open) -> None:
-    """What it does after the limit does not change its record."""
+    """Actions after the limit do not change its record."""
 
     class Late(Hostile):
         async def handle_stream(self, envelope: Any) -> AsyncIterator[Any]:

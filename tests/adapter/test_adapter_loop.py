@@ -26,7 +26,7 @@ def test_loop_gives_results_and_exceptions(loop: LoopThread) -> None:
 
 
 def test_loop_limit(loop: LoopThread) -> None:
-    """What takes longer is cancelled; the loop is said not to be blocked, and goes on."""
+    """A coroutine that takes longer is cancelled; the loop does not count as blocked, and goes on."""
     with pytest.raises(TimeLimit) as caught:
         loop.run(asyncio.sleep(1000), 0.05)
     assert caught.value.blocked is False
@@ -34,7 +34,7 @@ def test_loop_limit(loop: LoopThread) -> None:
 
 
 def test_loop_that_is_blocked() -> None:
-    """A coroutine that holds the whole loop is told apart, and stopping does not wait for it."""
+    """A coroutine that blocks the whole loop is recognised, and stopping does not wait for it."""
 
     async def blocking() -> None:
         time.sleep(3)
@@ -96,7 +96,7 @@ def test_stop_cancels_what_still_runs() -> None:
 
 
 def test_what_is_handed_on_of_the_context_is_kept_until_the_next_test() -> None:
-    """The trace and the deadline are noted as they are told, null included; other facts and untold ones are not."""
+    """The trace and the deadline are noted as given, null included; other facts and missing ones are not."""
     probe = ProviderProbe()
     asyncio.run(probe.reached("llm.complete", traceparent="00-a-b-01", deadline_ms=7, items=2))
     asyncio.run(probe.reached("llm.stream", chunk=0, traceparent=None))

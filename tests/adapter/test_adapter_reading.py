@@ -78,7 +78,7 @@ def test_any_bytes_are_a_frame_or_no_json(data: bytes) -> None:
     ],
 )
 def test_what_is_no_json(data: bytes, fault: str) -> None:
-    """Each fault is told apart, and nothing of the content is told."""
+    """Each fault has a kind of its own, and shows nothing of the content."""
     with pytest.raises(NotJSON) as caught:
         read_frame(data, 0.0)
     assert str(caught.value) == f"an answer that {fault}"
@@ -97,7 +97,7 @@ def test_what_is_no_json(data: bytes, fault: str) -> None:
     ],
 )
 def test_numbers_are_left_to_a_requirement_of_their_own(number: str, value: float) -> None:
-    """What is not finite stays in the frame with its path, and a large integer stays exact."""
+    """A number that is not finite stays in the frame with its path, and a large integer stays exact."""
     body = read_frame(b'{"a": [%s], "b": "%s"}' % (number.encode(), number.encode()), 0.0).body
     assert repr(body["a"]) == repr([value])
     assert body["b"] == number

@@ -99,14 +99,14 @@ def raising_later(error: BaseException) -> Callable[[Any], Any]:
 
 @pytest.mark.parametrize("wrap", [lambda value: value, _awaited], ids=["plain", "awaitable"])
 def test_an_answer_is_the_bytes_that_would_travel(wrap: Callable[[Any], Any]) -> None:
-    """What `handle` returns, awaited or not, is compact UTF-8 JSON."""
+    """The result of `handle`, awaited or not, becomes compact UTF-8 JSON."""
     transport = InProcess(Handler(lambda envelope: wrap({"text": "ä", "numbers": (1, 2.5)})))
     assert asyncio.run(transport.send(REQUEST)) == '{"text":"ä","numbers":[1,2.5]}'.encode()
 
 
 @pytest.mark.parametrize("wrap", [lambda value: value, _awaited], ids=["plain", "awaitable"])
 def test_each_frame_is_the_bytes_that_would_travel(wrap: Callable[[Any], Any]) -> None:
-    """What `handle_stream` returns, awaited or not, is iterated, and a frame may be any JSON value."""
+    """The result of `handle_stream`, awaited or not, is iterated, and a frame may be any JSON value."""
     transport = InProcess(Handler(_awaited, lambda envelope: wrap(_frames({"a": 1}, None, [], float("nan")))))
     assert asyncio.run(read(transport.stream(REQUEST))) == [b'{"a":1}', b"null", b"[]", b"NaN"]
 
@@ -131,7 +131,7 @@ def test_an_envelope_may_be_anything_and_is_not_changed(envelope: Any) -> None:
 
 
 def test_the_streaming_entry_point_is_called_with_the_first_frame() -> None:
-    """A stream that nobody reads does not reach the handler, and can be closed."""
+    """A stream that is not read does not reach the handler, and can be closed."""
 
     async def unread() -> None:
         await InProcess(Handler(_awaited, raising(ValueError()))).stream(REQUEST).aclose()
@@ -140,7 +140,7 @@ def test_the_streaming_entry_point_is_called_with_the_first_frame() -> None:
 
 
 def test_whether_there_is_a_streaming_entry_point() -> None:
-    """It is told without a call."""
+    """It is known without a call."""
     assert not InProcess(Handler(_awaited)).streams
     assert InProcess(Handler(_awaited, _awaited)).streams
 
@@ -157,14 +157,14 @@ ERRORS = (ValueError, StopAsyncIteration, GeneratorExit, asyncio.CancelledError,
     ],
 )
 def test_what_escapes_a_handler_is_a_fault(entry_point: Callable[[Any], Any], name: str, streaming: bool) -> None:
-    """Whatever an entry point raises, called or awaited, the call failed, and the type is named."""
+    """If an entry point raises, called or awaited, the call has failed, and the type is named."""
     exchange = carried(InProcess(Handler(entry_point, entry_point)), streaming=streaming)
     assert exchange.fault == CallFault("raised", name)
 
 
 @pytest.mark.parametrize("streaming", [False, True])
 def test_an_answer_after_the_limit_is_too_late(streaming: bool) -> None:
-    """It is not part of the exchange, and the call has not ended in time: what came before is no whole answer."""
+    """It is not part of the exchange, and the call has not ended in time: earlier frames are not a whole answer."""
     exchange = Exchange(REQUEST, streaming)
 
     async def frames() -> AsyncIterator[Any]:
@@ -230,7 +230,7 @@ def test_what_runs_beside_an_answer_is_waited_for() -> None:
 
 
 def test_letting_go_of_the_transport_does_not_close_the_handler() -> None:
-    """What a factory made is closed with it, and not by its transport."""
+    """Objects that a factory made are closed with it, and not by its transport."""
     handler = Handler(_awaited)
     handler.aclose = handler.close = raising(ValueError())  # type: ignore[attr-defined]
     asyncio.run(InProcess(handler).aclose())
@@ -269,7 +269,7 @@ def test_a_call_that_fails_says_why(streaming: bool) -> None:
 
 
 def test_a_stream_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After so many frames or bytes the client stops reading and closes the stream."""
+    """After its limit of frames or bytes the client stops reading and closes the stream."""
     monkeypatch.setattr(calls, "MAX_FRAMES", 2)
     transport = Remote(b"{}", b"{}", b"{}")
     assert (carried(transport).fault or CallFault("raised", "")).kind == "cut_off"

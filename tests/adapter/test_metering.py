@@ -1,4 +1,4 @@
-"""What calls come to: the tokens that an answer says its own call took."""
+"""The cost of calls: the tokens that an answer says its own call took."""
 
 from typing import Any
 

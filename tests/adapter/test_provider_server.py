@@ -132,7 +132,7 @@ def test_a_chat_has_as_many_answers_as_are_asked_for(probe: ProviderProbe) -> No
 
 
 def test_json_fits_its_schema(probe: ProviderProbe) -> None:
-    """Where JSON is wanted it comes, and is of the schema where there is one."""
+    """If JSON is requested, the answer is JSON, and of the schema if there is one."""
     assert isinstance(json.loads(words_of(CHAT, answer_of(probe, CHAT, response_format={"type": "json_object"}))), dict)
     chat = {"type": "json_schema", "json_schema": {"name": "trip", "schema": TOOL}}
     response = {"format": {"type": "json_schema", "name": "trip", "schema": TOOL}}
@@ -211,7 +211,7 @@ def test_embeddings_are_unit_vectors_of_the_texts(probe: ProviderProbe) -> None:
 
 
 def test_counts_are_those_of_the_usage(probe: ProviderProbe) -> None:
-    """What a request will be charged can be asked before."""
+    """The tokens of a request can be asked before it."""
     _, counted, _ = asked(probe, "v1/messages/count_tokens", PLAIN[MESSAGES])
     assert counted["input_tokens"] == answer_of(probe, MESSAGES)["usage"]["input_tokens"]
     _, counted, _ = asked(probe, "v1/responses/input_tokens", PLAIN[RESPONSES])
@@ -369,7 +369,7 @@ def test_it_is_there_only_when_asked_for() -> None:
 
 
 def test_each_provider_has_an_address_of_its_own(probe: ProviderProbe) -> None:
-    """What is left of one provider's client does not arrive at another: a strange path is not found and not counted."""
+    """Late requests of one provider's client do not arrive at another: an unknown path is not found and not counted."""
     other = ProviderProbe()
     host = probe.url.rpartition("/")[0].removeprefix("http://")
     connection = http.client.HTTPConnection(host, timeout=WAIT_S)

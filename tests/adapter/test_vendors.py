@@ -1,4 +1,4 @@
-"""The vendors of a provider with an address beside OpenAI and Anthropic: Cohere, and one that an author adds."""
+"""Further vendors of a provider with an address: Cohere, and one that an author adds."""
 
 import json
 from collections.abc import Iterator
@@ -123,7 +123,7 @@ def test_a_stream_of_cohere_fails_only_in_ways_that_it_has(provider: ProviderPro
 
 
 class Generate(Endpoint):
-    """An API of nobody's: it echoes."""
+    """An invented API: it echoes."""
 
     errors = Errors(lambda trouble: {"trouble": trouble.kind}, headers={"x-vendor": "own"})
 

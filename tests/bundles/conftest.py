@@ -6,11 +6,7 @@ import pytest
 
 NEEDED = (
     *("yaml", "jinja2", "regex", "jsonschema", "jsonschema_rs", "pytest_corpus.integration.bundles.bundle_hooks"),
-    *(
-        "pytest_corpus.integration.bundles.report_files",
-        "pytest_corpus.integration.conformance",
-        "pytest_corpus.bundles.evaluation.jinja_sandbox",
-    ),
+    *("pytest_corpus.integration.conformance", "pytest_corpus.bundles.evaluation.jinja_sandbox"),
     *("pytest_corpus.integration.bundles.discovery", "pytest_corpus.integration.options.run_options"),
 )
 

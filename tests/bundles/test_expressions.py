@@ -110,7 +110,7 @@ def test_attacks_are_refused() -> None:
 
 @pytest.mark.parametrize("source", ORDINARY)
 def test_ordinary_expressions(source: str) -> None:
-    """What is allowed gives the value that Python gives, of the same type."""
+    """An allowed expression has the value that Python gives, of the same type."""
     found = Expression(source).value(NAMES)
     wanted = python(source)
     assert (type(found), found) == (type(wanted), wanted)
@@ -135,14 +135,14 @@ def test_suggestion() -> None:
 
 
 def test_truth_decides() -> None:
-    """What is no boolean counts by its truth, with a note (R81)."""
+    """A value that is not a boolean counts by its truth, with a note (R81)."""
     found = Expression("output.get('items')").judge(NAMES)
     assert found.holds
     assert "a list, which counts as True" in found.note
 
 
 def test_a_failing_invariant_names_its_parts() -> None:
-    """What does not hold shows the values of its parts."""
+    """An invariant that does not hold shows the values of its parts."""
     found = Expression("len(output['items']) > 5 and output['confidence'] > 2").judge(NAMES)
     assert not found.holds
     assert dict(found.parts) == {
@@ -153,7 +153,7 @@ def test_a_failing_invariant_names_its_parts() -> None:
 
 
 def test_an_error_at_run_time_fails_the_invariant() -> None:
-    """A missing key is no collection error but fails the case, with Python's own words."""
+    """A missing key is not a collection error but fails the case, with Python's own words."""
     found = Expression("output['nothing'] > 1").judge(NAMES)
     assert not found.holds
     assert found.error == "KeyError: 'nothing'"

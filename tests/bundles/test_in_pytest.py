@@ -72,7 +72,7 @@ def test_items(pytester: pytest.Pytester) -> None:
 
 
 def test_thresholds_tolerate(pytester: pytest.Pytester) -> None:
-    """Where the thresholds hold, what did not pass is listed and tolerated, xfail_strict or not."""
+    """If the thresholds hold, cases that did not pass are listed and tolerated, with xfail_strict or without."""
     mixed(pytester, HALF)
     pytester.makeini("[pytest]\nxfail_strict = true\n")
     result = run(pytester)
@@ -112,7 +112,7 @@ def test_without_thresholds_every_case_has_to_pass(pytester: pytest.Pytester) ->
     ],
 )
 def test_a_selection_is_not_judged(pytester: pytest.Pytester, chosen: tuple[str, ...]) -> None:
-    """Where only some cases were selected, a failure is ordinary and thresholds are skipped."""
+    """If only some cases were selected, a failure is ordinary and thresholds are skipped."""
     mixed(pytester, HALF)
     result = run(pytester, "-rs", *chosen)
     outcomes = result.parseoutcomes()
@@ -223,7 +223,7 @@ def pytest_corpus_bundle_providers(config):
 
 
 def test_collection_errors(pytester: pytest.Pytester) -> None:
-    """What is wrong with a bundle is one sentence, and nothing is asked."""
+    """A fault of a bundle is one sentence, and nothing is asked."""
     path = mixed(pytester, HALF)
     path.write_text(path.read_text().replace("operator", "operatr"))
     result = run(pytester)
@@ -432,7 +432,7 @@ def test_a_blocked_provider_does_not_keep_pytest_alive(pytester: pytest.Pytester
 
 
 def test_an_interrupted_run_says_what_was_paid_for(pytester: pytest.Pytester) -> None:
-    """After Ctrl-C nothing is judged, and the calls that were made are told."""
+    """After Ctrl-C nothing is judged, and the report names the calls that were made."""
     bundle(pytester.path / "bundles" / "qa", [echo(n) for n in range(4)], "provider: {name: mine}\n" + ALL)
     provider(pytester, "mine", "lambda r: 'yes'", STOP)
     result = run(pytester, apart=True)

@@ -1,5 +1,6 @@
 """Reading a bundle: everything that can be wrong is one sentence with file and line, before any call."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -12,107 +13,102 @@ from pytest_corpus.bundles.loading.bundle_file import load
 from pytest_corpus.bundles.loading.dataset import unnamed
 
 GOOD = {"bundle.yaml": SEED, "prompt.md": "Q: {{ q }}", "data.jsonl": '{"input": {"q": 1}}\n'}
-CONTRACT = SEED + "output_contract:\n  "
 
-WRONG = {
-    "unknown key": ({"bundle.yaml": SEED + "treshold: []\n"}, "bundle.yaml:4: unknown key 'treshold'; did you mean 'threshold"),
-    "unknown nested key": (
-        {"bundle.yaml": SEED + "provider:\n  name: mock\n  modell: x\n"},
-        "bundle.yaml:6: unknown key 'modell'; did you mean 'model'?",
-    ),
+Files = dict[str, str]
+
+
+def more(text: str) -> Files:
+    """A bundle.yaml with more at its end."""
+    return {"bundle.yaml": f"{SEED}{text}\n"}
+
+
+def held(metric: str, more_of_it: str) -> Files:
+    """A bundle.yaml with a threshold."""
+    return more(f"thresholds:\n  - {{metric: {metric}, {more_of_it}}}")
+
+
+def other(old: str, new: str) -> Files:
+    return {"bundle.yaml": SEED.replace(old, new)}
+
+
+def lines(*texts: str) -> Files:
+    return {"data.jsonl": "\n".join((*texts, ""))}
+
+
+def expects(how: str, value: str) -> Files:
+    """A case with an expectation, in a bundle that compares in a certain way."""
+    return more(f"output_contract:\n  expected_match: {how}") | lines(
+        f'{{"input": {{"q": 1}}, "expected_output": {value}}}'
+    )
+
+
+def contract(text: str, schema: str = "") -> Files:
+    return more(f"output_contract:\n  {text}") | {"s.json": schema}
+
+
+def schema(text: str) -> Files:
+    return contract("schema_path: s.json", text)
+
+
+GOOD_LINE = '{"input": {"q": 1}}'
+BOMB = "".join(f"{y}: &{y} [{','.join(['*' + x] * 10)}]\n" for x, y in zip("abcdef", "bcdefg", strict=True))
+NO_QUOTES = "thresholds:\n  - metric: pass_rate\n    operator: {}\n    value: 0.9"
+AROUND = '{"$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}]}}, "$ref": "#/$defs/a"}'
+TWICE = 'operator: ">=", value: 1}\n  - {metric: pass_rate, operator: ">=", value: 1.0'
+
+WRONG: dict[str, tuple[Files, str]] = {
+    "unknown key": (more("treshold: []"), "bundle.yaml:4: unknown key 'treshold'; did you mean 'threshold"),
+    "unknown nested key": (more("provider:\n  name: mock\n  modell: x"), "bundle.yaml:6: unknown key 'modell'; did you mean 'model'?"),
     "missing key": ({"bundle.yaml": "name: x\nprompt_path: prompt.md\n"}, "the key 'dataset_path' is missing"),
-    "bad yaml": ({"bundle.yaml": SEED + "x: [1\n"}, "bundle.yaml:5: is not valid YAML"),
-    "key twice": ({"bundle.yaml": SEED + "name: y\n"}, "bundle.yaml:4: the key 'name' stands twice; it stands in line 1"),
-    "version is a number": ({"bundle.yaml": SEED + "version: 1.0\n"}, "bundle.yaml:4: version is 1.0, and must be text; quote it"),
-    "wrong type": ({"bundle.yaml": SEED + "parallel: 3\n"}, "bundle.yaml:4: parallel is 3, and must be true or false"),
-    "yaml bomb": (
-        {"bundle.yaml": "a: &a [1,1,1,1,1,1,1,1,1,1]\n" + "".join(f"{y}: &{y} [{','.join(['*' + x] * 10)}]\n" for x, y in zip("abcdef", "bcdefg", strict=True))},
-        "values; aliases count each time",
-    ),
-    "yaml tag": ({"bundle.yaml": SEED + "x: !!python/object/apply:os.system ['true']\n"}, "a bundle holds plain values"),
+    "bad yaml": (more("x: [1"), "bundle.yaml:5: is not valid YAML"),
+    "key twice": (more("name: y"), "bundle.yaml:4: the key 'name' stands twice; it stands in line 1"),
+    "version is a number": (more("version: 1.0"), "bundle.yaml:4: version is 1.0, and must be text; quote it"),
+    "wrong type": (more("parallel: 3"), "bundle.yaml:4: parallel is 3, and must be true or false"),
+    "yaml bomb": ({"bundle.yaml": f"a: &a [1,1,1,1,1,1,1,1,1,1]\n{BOMB}"}, "values; aliases count each time"),
+    "yaml tag": (more("x: !!python/object/apply:os.system ['true']"), "a bundle holds plain values"),
     "empty": ({"bundle.yaml": ""}, "is empty"),
-    "no number": ({"bundle.yaml": SEED + "timeout: .nan\n"}, "bundle.yaml:4: holds .nan, which is not a JSON number"),
+    "no number": (more("timeout: .nan"), "bundle.yaml:4: holds .nan, which is not a JSON number"),
     "merged": ({"bundle.yaml": "a: &a {b: 1}\nc:\n  <<: *a\n"}, "bundle.yaml:3: merges another mapping"),
-    "operator without quotes": (
-        {"bundle.yaml": SEED + "thresholds:\n  - metric: pass_rate\n    operator: >=\n    value: 0.9\n"},
-        'bundle.yaml:6: is not valid YAML: an operator stands without quotes; write ">="',
-    ),
-    "another operator without quotes": (
-        {"bundle.yaml": SEED + "thresholds:\n  - metric: pass_rate\n    operator: >\n    value: 0.9\n"},
-        """bundle.yaml:6: thresholds.0.operator is ''; write ">" with quotes""",
-    ),
-    "path of a name too long": ({"bundle.yaml": SEED.replace("data.jsonl", "a" * 5000)}, "bundle.yaml:3: 'aaa"),
-    "missing file": ({"bundle.yaml": SEED.replace("data.jsonl", "none.jsonl")}, "bundle.yaml:3: there is no file 'none.jsonl'"),
-    "path out of the folder": ({"bundle.yaml": SEED.replace("prompt.md", "../prompt.md")}, "leaves the folder of the bundle"),
-    "absolute path": ({"bundle.yaml": SEED.replace("prompt.md", "/etc/passwd")}, "is an absolute path"),
-    "empty dataset": ({"data.jsonl": "\n\n"}, "data.jsonl: has no cases"),
-    "bad line": ({"data.jsonl": '{"input": {"q": 1}}\n{"input": \n'}, "data.jsonl:2: "),
-    "duplicate key in a line": ({"data.jsonl": '{"input": {"q": 1, "q": 2}}\n'}, "stands twice in one object"),
-    "no input": ({"data.jsonl": '{"id": "a"}\n'}, "data.jsonl:1: the key 'input' is missing"),
-    "unknown key in a line": ({"data.jsonl": '{"input": {"q": 1}, "expected": 1}\n'}, "unknown key 'expected'; did you mean 'expected_output'?"),
+    "no quotes": (more(NO_QUOTES.format(">=")), 'bundle.yaml:6: is not valid YAML: an operator stands without quotes; write ">="'),
+    "no quotes, folded": (more(NO_QUOTES.format(">")), """bundle.yaml:6: thresholds.0.operator is ''; write ">" with quotes"""),
+    "path of a name too long": (other("data.jsonl", "a" * 5000), "bundle.yaml:3: 'aaa"),
+    "missing file": (other("data.jsonl", "none.jsonl"), "bundle.yaml:3: there is no file 'none.jsonl'"),
+    "path out of the folder": (other("prompt.md", "../prompt.md"), "leaves the folder of the bundle"),
+    "absolute path": (other("prompt.md", "/etc/passwd"), "is an absolute path"),
+    "empty dataset": (lines("", ""), "data.jsonl: has no cases"),
+    "bad line": (lines(GOOD_LINE, '{"input": '), "data.jsonl:2: "),
+    "duplicate key in a line": (lines('{"input": {"q": 1, "q": 2}}'), "stands twice in one object"),
+    "no input": (lines('{"id": "a"}'), "data.jsonl:1: the key 'input' is missing"),
+    "unknown key in a line": (lines('{"input": {"q": 1}, "expected": 1}'), "unknown key 'expected'; did you mean 'expected_output'?"),
     "duplicate ids": (
-        {"data.jsonl": '{"id": "a", "input": {"q": 1}}\n\n{"id": "a", "input": {"q": 2}}\n'},
+        lines('{"id": "a", "input": {"q": 1}}', "", '{"id": "a", "input": {"q": 2}}'),
         "data.jsonl:3: the id 'a' stands in line 1 already",
     ),
-    "one input twice": (
-        {"data.jsonl": '{"input": {"q": 1}}\n{"input": {"q": 1}}\n'},
-        "data.jsonl:2: the same input without an id stands in line 1 already",
-    ),
+    "one input twice": (lines(GOOD_LINE, GOOD_LINE), "data.jsonl:2: the same input without an id stands in line 1 already"),
     "template": ({"prompt.md": "a\n{{ q"}, "prompt.md:2: is not a valid template"),
     "missing variable": ({"prompt.md": "a\n{{ other }}"}, "data.jsonl:1: the case 'case-"),
     "invariant": (
-        {"bundle.yaml": CONTRACT + "invariants:\n    - 'len(raw_output) < 5'\n    - 'ouput > 1'\n"},
+        contract("invariants:\n    - 'len(raw_output) < 5'\n    - 'ouput > 1'"),
         "bundle.yaml:7: the invariant 'ouput > 1' the name 'ouput' is not known; did you mean 'output'?",
     ),
-    "invariant of a line": ({"data.jsonl": '{"input": {"q": 1}, "invariants": ["eval(1)"]}\n'}, "data.jsonl:1: the invariant"),
+    "invariant of a line": (lines('{"input": {"q": 1}, "invariants": ["eval(1)"]}'), "data.jsonl:1: the invariant"),
     "metric": (
-        {"bundle.yaml": SEED + 'thresholds:\n  - {metric: pas_rate, operator: ">=", value: 1}\n'},
-        "bundle.yaml:5: the metric 'pas_rate' is not known; did you mean 'pass_rate'?",
+        held("pas_rate", 'operator: ">=", value: 1'), "bundle.yaml:5: the metric 'pas_rate' is not known; did you mean 'pass_rate'?"
     ),
-    "rate": (
-        {"bundle.yaml": SEED + 'thresholds:\n  - {metric: pass_rate, operator: ">=", value: 90}\n'},
-        "pass_rate is a rate from 0 to 1, and is held to 90",
-    ),
-    "operator": (
-        {"bundle.yaml": SEED + 'thresholds:\n  - {metric: pass_rate, operator: "=>", value: 1}\n'},
-        "thresholds.0.operator is '=>'",
-    ),
-    "threshold without a value": (
-        {"bundle.yaml": SEED + 'thresholds:\n  - {metric: pass_rate, operator: ">="}\n'},
-        "the key 'value' is missing in thresholds.0",
-    ),
-    "threshold twice": (
-        {"bundle.yaml": SEED + 'thresholds:\n  - {metric: pass_rate, operator: ">=", value: 1}\n  - {metric: pass_rate, operator: ">=", value: 1.0}\n'},
-        "stands twice, in line 5 already",
-    ),
-    "schema is not JSON": ({"bundle.yaml": CONTRACT + "schema_path: s.json\n", "s.json": "{"}, "s.json: is not valid JSON"),
-    "schema is unsound": ({"bundle.yaml": CONTRACT + "schema_path: s.json\n", "s.json": '{"type": "objct"}'}, "is not a valid JSON Schema"),
-    "unknown draft": (
-        {"bundle.yaml": CONTRACT + "schema_path: s.json\n", "s.json": '{"$schema": "http://example.com/draft"}'},
-        "which is not a known draft",
-    ),
-    "dangling reference": ({"bundle.yaml": CONTRACT + "schema_path: s.json\n", "s.json": '{"$ref": "#/$defs/x"}'}, "leads nowhere"),
-    "endless reference": (
-        {"bundle.yaml": CONTRACT + "schema_path: s.json\n", "s.json": '{"$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}]}}, "$ref": "#/$defs/a"}'},
-        "leads back to itself",
-    ),
-    "reference to the network": (
-        {"bundle.yaml": CONTRACT + "schema_path: s.json\n", "s.json": '{"$ref": "https://example.com/x.json"}'},
-        "leaves the folder of the bundle",
-    ),
-    "reference out of the folder": (
-        {"bundle.yaml": CONTRACT + "schema_path: s.json\n", "s.json": '{"$ref": "file:///etc/passwd"}'},
-        "leaves the folder of the bundle",
-    ),
-    "regex": (
-        {"bundle.yaml": CONTRACT + "expected_match: regex\n", "data.jsonl": '{"input": {"q": 1}, "expected_output": "("}\n'},
-        "the pattern is not a valid regular expression",
-    ),
-    "contains an object": (
-        {"bundle.yaml": CONTRACT + "expected_match: contains\n", "data.jsonl": '{"input": {"q": 1}, "expected_output": {}}\n'},
-        "must be a text for expected_match contains",
-    ),
-    "more passing than samples": ({"bundle.yaml": SEED + "samples: 2\nmin_passing: 3\n"}, "there are only 2 samples"),
+    "rate": (held("pass_rate", 'operator: ">=", value: 90'), "pass_rate is a rate from 0 to 1, and is held to 90"),
+    "operator": (held("pass_rate", 'operator: "=>", value: 1'), "thresholds.0.operator is '=>'"),
+    "threshold without a value": (held("pass_rate", 'operator: ">="'), "the key 'value' is missing in thresholds.0"),
+    "threshold twice": (held("pass_rate", TWICE), "stands twice, in line 5 already"),
+    "schema is not JSON": (schema("{"), "s.json: is not valid JSON"),
+    "schema is unsound": (schema('{"type": "objct"}'), "is not a valid JSON Schema"),
+    "unknown draft": (schema('{"$schema": "http://example.com/draft"}'), "which is not a known draft"),
+    "dangling reference": (schema('{"$ref": "#/$defs/x"}'), "leads nowhere"),
+    "endless reference": (schema(AROUND), "leads back to itself"),
+    "reference to the network": (schema('{"$ref": "https://example.com/x.json"}'), "leaves the folder of the bundle"),
+    "reference out of the folder": (schema('{"$ref": "file:///etc/passwd"}'), "leaves the folder of the bundle"),
+    "regex": (expects("regex", '"("'), "the pattern is not a valid regular expression"),
+    "contains an object": (expects("contains", "{}"), "must be a text for expected_match contains"),
+    "more passing than samples": (more("samples: 2\nmin_passing: 3"), "there are only 2 samples"),
     "not UTF-8": ({}, "is not UTF-8"),
 }  # fmt: skip
 
@@ -144,12 +140,11 @@ def test_links_that_leave_the_folder(tmp_path: Path) -> None:
 def test_references_inside_the_folder(tmp_path: Path) -> None:
     """A schema may refer to itself and to another file of the folder, also in circles that consume the value."""
     tree = '{"type": "object", "properties": {"next": {"$ref": "#"}, "name": {"$ref": "defs/name.json#/$defs/n"}}}'
-    files = {"s.json": tree, "defs/name.json": '{"$defs": {"n": {"type": "string"}}}'}
-    path = write(tmp_path, {**GOOD, "bundle.yaml": CONTRACT + "schema_path: s.json\n", **files})
-    schema = load(path).contract.schema
-    assert schema is not None
-    assert schema.violations({"next": {"next": {"name": "x"}}}) == []
-    assert [each.path for each in schema.violations({"next": {"name": 1}})] == [("next", "name")]
+    path = write(tmp_path, {**GOOD, **schema(tree), "defs/name.json": '{"$defs": {"n": {"type": "string"}}}'})
+    found = load(path).contract.schema
+    assert found is not None
+    assert found.violations({"next": {"next": {"name": "x"}}}) == []
+    assert [each.path for each in found.violations({"next": {"name": 1}})] == [("next", "name")]
 
 
 DRAFTS = {
@@ -162,24 +157,21 @@ DRAFTS = {
 @pytest.mark.parametrize("draft", DRAFTS)
 def test_a_schema_counts_under_its_own_draft(tmp_path: Path, draft: str) -> None:
     """`$schema` decides which draft holds (R43)."""
-    import json
-
     text = json.dumps({"$schema": draft, **DRAFTS[draft]})
-    path = write(tmp_path, {**GOOD, "bundle.yaml": CONTRACT + "schema_path: s.json\n", "s.json": text})
-    schema = load(path).contract.schema
-    assert schema is not None
-    assert schema.violations(1)
-    assert not schema.violations(2)
+    found = load(write(tmp_path, {**GOOD, **schema(text)})).contract.schema
+    assert found is not None
+    assert found.violations(1)
+    assert not found.violations(2)
 
 
 @pytest.mark.parametrize("name", ["my schema.json", "é#1%20.json", "sub/s.json"])
 def test_a_schema_may_have_any_file_name(tmp_path: Path, name: str) -> None:
-    """Names that are no URI as they are lead to their files too."""
+    """Names that are not valid URIs as they are lead to their files, too."""
     path = bundle(tmp_path, [echo(0)], f"output_contract: {{schema_path: '{name}'}}\n")
     write(tmp_path, {name: '{"$ref": "#/$defs/y", "$defs": {"y": {"type": "string"}}}'})
-    schema = load(path).contract.schema
-    assert schema is not None
-    assert (schema.violations("x"), len(schema.violations(1))) == ([], 1)
+    found = load(path).contract.schema
+    assert found is not None
+    assert (found.violations("x"), len(found.violations(1))) == ([], 1)
 
 
 def test_whole_numbers_may_have_a_point(tmp_path: Path) -> None:
@@ -190,7 +182,7 @@ def test_whole_numbers_may_have_a_point(tmp_path: Path) -> None:
 
 
 def test_a_variable_may_have_any_name(tmp_path: Path) -> None:
-    """What Jinja's own functions call their parameters is a name like any other."""
+    """The names of parameters of Jinja's own functions are names like any other."""
     case = {"input": {"self": 1, "context": 2, "args": 3, "name": "x", "my key": 4}}
     found = load(bundle(tmp_path, [case], "", prompt_md="{{ context }} {{ args }} {{ name }}"))
     assert found.prompts(found.cases[0])[0] == "2 3 x"
@@ -214,7 +206,7 @@ def test_ids_do_not_change_with_the_process() -> None:
         assert done.stdout.strip() == here
 
 
-def test_every_problem_is_told(tmp_path: Path) -> None:
+def test_every_problem_is_named(tmp_path: Path) -> None:
     """A bundle with several mistakes names all of them at once."""
     lines = '{"input": 1}\n{"id": 2, "input": {}}\n'
     path = write(tmp_path, {**GOOD, "data.jsonl": lines, "prompt.md": "{{ q"})

@@ -38,7 +38,7 @@ from pytest_corpus.bundles.results import CaseResult, Sample
     ],
 )
 def test_what_is_as_expected(expected: Any, raw: str, how: str, same: bool) -> None:
-    """Objects as a subset, lists exactly, text stripped; no fences; a boolean is no number."""
+    """Objects as a subset, lists exactly, text stripped; no fences; a boolean is not a number."""
     assert (differences(expected, raw, how) == []) is same
 
 

@@ -161,7 +161,7 @@ def test_scorers(tmp_path: Path) -> None:
 
 
 def test_a_scorer_may_be_a_coroutine_and_gives_a_finite_number(tmp_path: Path) -> None:
-    """A score that is no number of JSON fails the case and is in no metric."""
+    """A score that is not a JSON number fails the case and is in no metric."""
     more = "provider: {name: mock}\noutput_contract: {scorers: [{name: one, minimum: 0}]}\n"
     found = load(bundle(tmp_path, [echo(0, "yes")], more))
 
@@ -196,7 +196,7 @@ def _fails(_: CompletionRequest) -> str:
     ],
 )
 def test_an_answer_that_is_wrong_ends_its_case_at_once(tmp_path: Path, answer: Any, status: str, said: str) -> None:
-    """Whatever a function raises or gives is the result of its case, long before the timeout, and its call counts."""
+    """Anything that a function raises or gives is its case's result, long before the timeout, and its call counts."""
     [result] = asked(made(tmp_path, timeout=600), answer)
     assert said in reasons(result)
     assert (result.status, result.calls) == (status, 1)
@@ -254,7 +254,7 @@ def recorded(found: Bundle, mode: str, answer: Callable[[CompletionRequest], Any
 
 
 def test_cassettes(tmp_path: Path) -> None:
-    """What was recorded is played without a call; a miss shows what differs; secrets are masked."""
+    """A recording is played without a call; a miss shows what differs; secrets are masked."""
     found = made(tmp_path)
     first = recorded(found, "once", lambda _: Answer("yes", prompt_tokens=3))
     assert (first.cassette, first.calls) == ("recorded", 1)
@@ -290,7 +290,7 @@ def test_cassettes_of_several_providers(tmp_path: Path) -> None:
 
 
 def test_samples_count_the_same_when_they_are_played(tmp_path: Path) -> None:
-    """What was no independent sample is none on replay either."""
+    """A sample that was not independent is not independent on replay either."""
     found = made(tmp_path, samples=3, min_passing=2)
     first = recorded(found, "once", lambda _: Answer("yes", id="one"))
     again = recorded(found, "none", lambda _: pytest.fail("called"))
@@ -309,7 +309,7 @@ def test_a_recording_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["openai", "anthropic"])
 def test_playing_takes_no_key(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where only recordings are played, neither the client nor its key is needed."""
+    """If only recordings are played, neither the client nor its key is needed."""
     monkeypatch.delenv(f"{name.upper()}_API_KEY", raising=False)
     found = made(tmp_path)
     choice = ProviderChoice(name, "some-model")

@@ -50,7 +50,7 @@ def test_attacks_are_refused() -> None:
     ],
 )
 def test_ordinary_templates(source: str, text: str) -> None:
-    """What prompts are written with is there."""
+    """The usual means for writing prompts are available."""
     assert rendered(source) == text
 
 

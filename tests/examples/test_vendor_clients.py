@@ -295,7 +295,7 @@ def hint(retry_after_ms: float | None) -> str:
 def assert_nothing_leaks(exchange: Exchange, canary: str) -> None:
     """No text of the provider on the wire, in metrics or logs; no prompt in logs."""
     told = [json.dumps([frame.body for frame in exchange.frames]), *exchange.logs, *exchange.debug_logs]
-    told += [repr(each.labels()) for each in (*exchange.observations, *exchange.counts)]
+    told += [repr(report.labels()) for group in (exchange.observations, exchange.counts) for report in group]
     assert canary not in "".join(told)
     assert "upstream said" not in "".join(told)
     assert MESSAGES[0]["content"] not in "".join((*exchange.logs, *exchange.debug_logs))

@@ -55,7 +55,7 @@ def report(request: pytest.FixtureRequest, laboratory: Laboratory) -> Report:
 
 def work(item: pytest.Function) -> tuple[str, str]:
     """The adapter that a test is about, by the test's parameter, and the scope of the run."""
-    [given] = item.callspec.params.values()
+    [given] = map(str, item.callspec.params.values())
     if given in REFERENCES:
         return REFERENCES[given], WHOLE
     mutant = MUTANTS.get(given)

@@ -1,5 +1,6 @@
 """Inner pytest runs: a folder of a user's, the suite run in it, and what came out."""
 
+import gc
 import importlib
 import json
 import subprocess
@@ -59,6 +60,7 @@ def preload() -> None:
     for component, chapters in CHAPTERS.items():
         for chapter in chapters:
             importlib.import_module(f"pytest_corpus.suites.{component}.{chapter}")
+    gc.freeze()  # each inner run collects garbage, twice
 
 
 def _installed() -> list[str]:
@@ -67,8 +69,7 @@ def _installed() -> list[str]:
     return [] if found else ["-p", "pytest_corpus.plugin"]
 
 
-PLUGIN = _installed()
-"""What makes pytest find the plugin."""
+PLUGIN = _installed()  # what makes pytest find the plugin
 
 
 class Project:

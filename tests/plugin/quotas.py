@@ -17,8 +17,7 @@ from pytest_corpus.reference.request import Call
 from pytest_corpus.reference.vector.adapter import ReferenceVector
 from pytest_corpus.reference.vector.store import Item, Space
 
-HELD = {"namespaces": 0, "vectors": 0, "nodes": 0}
-"""The most that was ever held, of each kind."""
+HELD = {"namespaces": 0, "vectors": 0, "nodes": 0}  # the most that was ever held, of each kind
 
 
 def used_up(scope: str, most: int) -> AdapterError:
@@ -157,8 +156,7 @@ def keep(component: str, tenants: dict[str | None, Any]) -> None:
 TENANTS: dict[str, dict[str | None, Any]] = {}
 
 
-UNKNOWN: set[str] = set()
-"""Names that were in the file while no journal knew them."""
+UNKNOWN: set[str] = set()  # names that were in the file while no journal knew them
 
 
 class Kept:

@@ -136,8 +136,7 @@ class Leaking(Wrapped):
 FILES = ("r.json", "r.intoto.json", "r.badge.json", "r.svg", "r.md", "r.html", "r.junit.xml")
 ATTESTATIONS = FILES[:4]
 FEW = "COM-ENV-*,COM-ERR-*,COM-OBS-*,COM-LEAK-*,COM-STREAM-*,COM-CTX-*,LLM-COMPLETE-*,LLM-STREAM-*,LLM-MSG-*"
-LONG = 12
-"""A shorter prompt is a word that every page has."""
+LONG = 12  # A shorter prompt is a word that every page has
 
 
 @pytest.fixture

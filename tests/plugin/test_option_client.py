@@ -162,7 +162,7 @@ def test_what_is_not_offered_is_said_to_be(project: Project) -> None:
     assert {outcomes[op] for op in outcomes.keys() - {"llm.complete", "llm.health"}} == {"not_applicable"}
     report = {entry["id"]: entry for entry in project.report()["requirements"]}
     reasons = {test["reason"] for test in report["WIR-BUILD-1"]["tests"] if "reason" in test}
-    assert "does not offer build_upsert_request" in reasons
+    assert "the client does not offer build_upsert_request" in reasons
     assert "2 of 33 request builders are offered; not: embedding.capabilities" in said(result)
 
 

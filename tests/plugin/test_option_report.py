@@ -197,7 +197,7 @@ def test_junit_of_a_failure(project: Project) -> None:
     assert '"adapter"' not in text
     assert "quot;adapter" not in text
     for case in ElementTree.fromstring(text).iter("testcase"):
-        names = [each.get("name") for each in case.iter("property")]
+        names = [each.get("name", "") for each in case.iter("property")]
         assert sorted(names) == sorted(set(names))
         assert set(names) <= {"corpus_requirement", "corpus_level", "corpus_status"}
 

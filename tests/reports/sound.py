@@ -23,8 +23,7 @@ FACTS = {
         "supports_streaming": True,
     }
 }
-DAY = date(2025, 1, 2)
-"""The day after the run."""
+DAY = date(2025, 1, 2)  # the day after the run
 
 
 def sound(changed: dict[str, dict[str, Any]] | None = None, *, times: int = 0, name: str = "a") -> Ledger:

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives import serialization as kept
@@ -70,7 +71,7 @@ def test_what_is_signed_is_the_pae(signed: Path) -> None:
 
 def test_securesystemslib_reads_it(signed: Path) -> None:
     """The library behind in-toto finds the key by its id and accepts the signature, and no other key's."""
-    keys = [SSlibKey.from_crypto(each.public_key()) for each in (KEY, OTHER)]
+    keys: list[Any] = [SSlibKey.from_crypto(each.public_key()) for each in (KEY, OTHER)]
     envelope = Envelope.from_dict(json.loads((signed / "a.dsse.json").read_text()))
     assert list(envelope.verify(keys[:1], 1)) == [keys[0].keyid]
     with pytest.raises(VerificationError):

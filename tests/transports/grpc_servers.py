@@ -52,7 +52,7 @@ class PlainGrpc:
         await self.ended(context)
 
     async def ended(self, context: Any) -> None:
-        """What comes after the last message of a stream."""
+        """The end of a stream, after its last message."""
 
     async def no_json(self, context: Any) -> bytes:
         return pack(json.dumps(NOT_JSON).encode())

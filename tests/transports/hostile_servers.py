@@ -140,7 +140,7 @@ def negative_chunk(connection: socket.socket, _ends: threading.Event) -> None:
 
 
 def reset_at(place: int) -> Script:
-    """A server that resets the connection after so many bytes of a sound answer."""
+    """A server that resets the connection after a number of bytes of a sound answer."""
 
     def script(connection: socket.socket, _ends: threading.Event) -> None:
         connection.sendall((HEAD % len(BODY) + BODY)[:place])

@@ -59,7 +59,7 @@ class Channel:
         return b'{"id":%b,"frame":%b}' % (json.dumps(number).encode(), frame)
 
     async def after(self, number: int, send: Send) -> None:
-        """What follows an answer."""
+        """The data after an answer."""
 
 
 class PlainWebSocket(Channel):
@@ -98,7 +98,7 @@ class PlainWebSocket(Channel):
         return socket
 
     async def watched(self, socket: web.WebSocketResponse, calls: Calls) -> None:
-        """What happens to a connection meanwhile."""
+        """The changes of a connection meanwhile."""
 
     async def sent(self, socket: web.WebSocketResponse, message: bytes) -> None:
         await socket.send_str(message.decode())
@@ -125,7 +125,7 @@ class PlainProgram(Channel):
             await self.take(line, self.sent, calls)
 
     def banner(self) -> None:
-        """What is written first."""
+        """The data before everything else."""
 
     async def sent(self, message: bytes) -> None:
         sys.stdout.buffer.write(message + b"\n")

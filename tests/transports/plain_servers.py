@@ -19,7 +19,7 @@ from pytest_corpus.spec.transports import HOOKS_HEADER, JSON, NDJSON, PROTOCOL_H
 
 
 class Server(Protocol):
-    """What can be served, and is started in an event loop of the tests."""
+    """A server that can be started in an event loop of the tests."""
 
     async def start(self) -> str:
         """Listen; the address."""
@@ -236,7 +236,7 @@ UNDER_WAY: set[asyncio.Task[None]] = set()
 
 
 def begun(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-    """A task whose exception nobody need look at: the client has gone."""
+    """A task whose exception does not matter: the client has gone."""
     task = asyncio.ensure_future(work)
     UNDER_WAY.add(task)
     task.add_done_callback(lambda done: done.cancelled() or done.exception())

@@ -33,7 +33,7 @@ def command(factory: str = "pytest_corpus.reference:all") -> str:
 def served(
     factory: str = "pytest_corpus.reference:all", *more: str, serve: Sequence[str] = SERVE, log: str | Path = os.devnull
 ) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """Where a factory is served, as ``127.0.0.1:port``, and the process, which writes its log to a file."""
+    """The address of a served factory, as ``127.0.0.1:port``, and its process, which writes its log to a file."""
     with open(log, "w") as written:
         process = subprocess.Popen(
             [*serve, factory, "--port", "0", *more],

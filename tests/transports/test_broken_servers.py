@@ -76,7 +76,7 @@ def test_a_broken_server_violates_its_requirement(runner: Runner, entry: Entry) 
     assert entry.requirement in found.violated, told(found)
 
 
-class SlotIsRefused(SlotIsLost):
+class SlotIsRefused(SlotIsLost):  # type: ignore[misc, valid-type]
     """Without a free slot a stream is refused, as one that is busy would be."""
 
     async def stream(self, kind: str, frames: AsyncIterator[bytes], writer: asyncio.StreamWriter) -> None:
@@ -101,7 +101,7 @@ def test_a_stream_that_failed_may_end_with_any_status(runner: Runner) -> None:
 
 
 def test_a_stream_that_did_not_fail_ends_with_ok(runner: Runner) -> None:
-    """Without an error envelope another status is no answer."""
+    """Without an error envelope another status is not an answer."""
     with place_of(GRPC.make("EveryStreamIsAborted")) as place:
         found = runner.run(place, "COM-WIRE-1,COM-STREAM-8")
     assert found.violated == ["COM-WIRE-1"], told(found)
@@ -110,7 +110,7 @@ def test_a_stream_that_did_not_fail_ends_with_ok(runner: Runner) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("entry", BROKEN, ids=lambda entry: entry.name)
 def test_a_broken_server_violates_nothing_else(runner: Runner, entry: Entry) -> None:
-    """Of all requirements of transports only its own is violated, and what cannot be told from it."""
+    """Of all requirements of transports only its own is violated, and those that cannot be distinguished from it."""
     found = report(runner, entry, f"{WHOLE},{entry.requirement}")
     of_transport = [each for each in found.violated if each.startswith("TRA-") or each == entry.requirement]
     assert entry.requirement in of_transport, told(found)

@@ -42,7 +42,7 @@ def carried_out(test: Test, probe: ProviderProbe | None = None) -> HookServer:
 
 
 async def raw(server: HookServer, request: bytes) -> bytes:
-    """What comes back on a connection of its own, to its end."""
+    """The answer on a connection of its own, to its end."""
     port = int(server.url.split(":")[2].partition("/")[0])
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(request)

@@ -148,7 +148,7 @@ def test_a_run_against_a_hostile_server_ends_with_a_report(script: Script, tmp_p
 @pytest.mark.slow
 @pytest.mark.parametrize("name", RUN_PROGRAMS)
 def test_a_run_against_a_hostile_program_ends_with_a_report(name: str, tmp_path: Path) -> None:
-    """Also where the program answers as it should for a while, or all the time beside its noise."""
+    """Also if the program answers correctly for a while, or always in addition to its noise."""
     (tmp_path / "program.py").write_text(RUN_PROGRAMS[name])
     adapter = command("pytest_corpus.reference:llm").removeprefix("cmd:")
     code, peak, said = whole_run(f"cmd:{sys.executable} program.py {adapter}", tmp_path)

@@ -134,7 +134,7 @@ def test_a_goodbye_that_crossed_a_call_is_passed_over(streaming: bool) -> None:
 
 
 def test_a_goodbye_that_crossed_a_raw_call_is_passed_over() -> None:
-    """What a test of the transport sends is no exception."""
+    """Raw calls, too, survive a connection that the server closed while it was idle."""
     with place_of(ClosesIdle) as place, opened(place) as client:
         answers = [client.raw_call(RawRequest(REQUEST), "llm") for _ in range(2)]
     assert [(answer.fault, len(answer.pieces)) for answer in answers] == [(None, 1)] * 2

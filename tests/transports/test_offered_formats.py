@@ -12,7 +12,7 @@ from pytest_corpus.spec.transports import HOOKS_HEADER, JSON, NDJSON, SSE
 
 
 class Refuses(PlainHttp):
-    """What is not offered is NOT_SUPPORTED, with a status of choice. It keeps what it was asked."""
+    """Answers NOT_SUPPORTED to formats that it does not offer, with a status of choice; keeps the requests."""
 
     said = 406
 
@@ -51,7 +51,7 @@ def test_events_are_read_where_lines_are_refused(said: int) -> None:
 
 @pytest.mark.parametrize("said", [406, 501])
 def test_a_stream_in_neither_format_is_refused_once_for_each_call(said: int) -> None:
-    """What is tried in the other format besides counts for nothing."""
+    """A further attempt in the other format does not count."""
     make, server = refusing(said)
     with place_of(make) as place, opened(place) as client:
         for _ in range(2):

@@ -124,7 +124,7 @@ def test_a_key_beside_id_and_frame_leaves_no_json() -> None:
     ],
 )
 def test_a_stream_ends_with_its_terminal_frame(frame: bytes, ends: bool) -> None:
-    """Or with what is no frame of a stream at all."""
+    """Or with something that is not a frame at all."""
     assert is_terminal(frame) is ends
 
 
@@ -142,7 +142,7 @@ def test_unknown_fields_of_a_frame_message_are_passed_over() -> None:
 
 @pytest.mark.parametrize("message", [b"\x0a", b"\x0a\x05ab", b"\x0b", b"\x19abc", b"\xff" * 12])
 def test_what_is_no_frame_message_is_told(message: bytes) -> None:
-    """A field that is cut off, or of a type that nobody knows."""
+    """A field that is cut off, or of an unknown type."""
     with pytest.raises(ValueError, match="a "):
         frame_message.unpack(message)
 

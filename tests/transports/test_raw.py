@@ -32,7 +32,7 @@ def opened(address: str, limit_s: float = 3.0, startup_s: float = 2.0, **how: An
 
 
 def test_an_answer_over_http_has_its_status_and_headers() -> None:
-    """Status, headers in any case, and the body as it came; a call is counted, and is no exchange."""
+    """Status, headers in any case, and the body as it came; a call is counted, and is not an exchange."""
     with place_of(HTTP.make("LowerCase")) as place, opened(place) as client:
         answer = client.raw_call(RawRequest(CAPABILITIES, method="GET"), "llm")
         assert (answer.status, answer.fault) == (405, None)
@@ -44,7 +44,7 @@ def test_an_answer_over_http_has_its_status_and_headers() -> None:
 
 
 def test_a_client_that_leaves_hears_no_more() -> None:
-    """After so many pieces the connection is closed, and when is noted."""
+    """After a number of pieces the connection is closed, and the time is noted."""
     with place_of(PlainHttp) as place, opened(place) as client:
         answer = client.raw_call(RawRequest(STREAM, True, accept=NDJSON, leave_after=1), "llm")
         assert len(answer.pieces) == 1
@@ -53,10 +53,12 @@ def test_a_client_that_leaves_hears_no_more() -> None:
 
 @pytest.mark.parametrize("name", ["PlainSocket", "PlainLines"])
 def test_a_message_is_seen_whole(name: str) -> None:
-    """With the id of its request; silence after what is no JSON is no fault."""
+    """With the id of its request; silence after invalid JSON is not a fault."""
     with place_of(MESSAGES.make(name)) as place, opened(place) as client:
         answer = client.raw_call(RawRequest(CAPABILITIES), "llm")
-        assert [piece.data.startswith(b'{"id":%d,"frame":{' % answer.number) for piece in answer.pieces] == [True]
+        assert [piece.data.startswith(b'{"id":%d,"frame":{' % (answer.number or 0)) for piece in answer.pieces] == [
+            True
+        ]
         answer = client.raw_call(RawRequest(body=b"no json"), "llm")
         assert (answer.fault, answer.noise) == (None, 0)
 

@@ -39,7 +39,7 @@ def test_grpc_goes_to_the_address_whatever_proxy_is_set(monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("end", ["", "/"])
 def test_grpc_has_one_default_port(monkeypatch: pytest.MonkeyPatch, end: str) -> None:
-    """Where the address names none, the calls go where it was seen that the port is open."""
+    """If the address names none, the calls go to the address whose open port was seen."""
     with place_of(PlainGrpc) as place:
         host, _, port = place.removeprefix("grpc://").rpartition(":")
         monkeypatch.setitem(DEFAULT_PORTS, "grpc", int(port))

@@ -47,7 +47,7 @@ def some(folder: Path, address: str, *more: str) -> dict[tuple[str, str], str]:
 
 
 def test_an_address_that_is_not_known_yet_is_said_in_one_sentence(tmp_path: Path) -> None:
-    """Who serves over HTTP has no provider's address while the factory runs."""
+    """A factory that is served over HTTP has no provider's address while it runs."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), *sys.path])}
     ended = subprocess.run(
         [*SERVE, "vendor_adapter:factory", "--port", "0"],
@@ -88,7 +88,7 @@ def test_content_on_standard_error_is_a_leak(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_hooks_that_are_never_called_are_absent_each_on_its_own(tmp_path: Path) -> None:
-    """What rests on one that was called is assessed in full (R86)."""
+    """Requirements that rest on an operation that was called are assessed in full (R86)."""
     (tmp_path / "deaf.py").write_text(
         "from pytest_corpus.reference import llm\ndef factory(metrics=None):\n    return llm(metrics=metrics)\n"
     )

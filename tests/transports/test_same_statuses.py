@@ -12,7 +12,7 @@ from served_adapters import SERVE, SERVE_SSE_ALONE, command, served
 ALL = "pytest_corpus.reference:all"
 
 OUTSIDE = {"COM-LEAK-7": "not_assessed", "COM-WIRE-14": "not_applicable"}
-"""What is not asked of an adapter outside this process: debug records, and a start for a single call (R74)."""
+"""Requirements that do not apply outside this process: debug records, and a start for a single call (R74)."""
 
 Statuses = dict[tuple[str, str], str]
 

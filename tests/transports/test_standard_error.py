@@ -1,4 +1,4 @@
-"""What a program writes to standard error during a call is shown with the findings of that call, masked."""
+"""Standard error that a program writes during a call is shown with the findings of that call, masked."""
 
 import os
 import subprocess

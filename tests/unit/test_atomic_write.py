@@ -30,7 +30,7 @@ def test_a_new_file_has_the_mode_of_the_umask(tmp_path: Path, strict: None) -> N
 
 @pytest.mark.parametrize("own", [0o600, 0o444, 0o664, 0o666])
 def test_an_older_file_keeps_its_mode(tmp_path: Path, strict: None, own: int) -> None:
-    """Whoever changed the mode of a file meant it."""
+    """Its owner chose the mode."""
     path = tmp_path / "r.json"
     path.write_text("older")
     path.chmod(own)
@@ -40,7 +40,7 @@ def test_an_older_file_keeps_its_mode(tmp_path: Path, strict: None, own: int) ->
 
 @pytest.mark.parametrize("dangling", [False, True], ids=["there", "dangling"])
 def test_a_link_is_followed(tmp_path: Path, dangling: bool) -> None:
-    """A link stays a link, the file behind it is written, and nothing is left beside either."""
+    """A link stays a link, the file behind it is written, and no other file is left."""
     (tmp_path / "real").mkdir()
     (tmp_path / "links").mkdir()
     target, link, second = tmp_path / "real" / "r.json", tmp_path / "links" / "a.json", tmp_path / "links" / "b.json"
@@ -85,7 +85,7 @@ def test_trying_out_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder in which no file can be made is told before anything is written, whatever its mode says."""
+    """A folder in which no file can be made is reported before anything is written, whatever its mode says."""
 
     def refuse(*given: object) -> int:
         raise OSError(30, "Read-only file system")

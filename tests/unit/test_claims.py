@@ -14,7 +14,7 @@ def test_a_wrong_count_is_not_called_a_wrong_order() -> None:
 
 
 def test_a_wrong_order_is_called_one() -> None:
-    """The right counts in another order are a wrong order; counts that are not told are none."""
+    """The right counts in another order are a wrong order; counts that are missing are none."""
     with pytest.raises(Violation, match=r"the order of the operations.*; got \[1, 2\]"):
         in_order([1, 2], [2, 1])
     in_order([None, 1], [2, 1])

@@ -3,6 +3,7 @@
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cli_runs import Ended, called, ran
@@ -14,7 +15,7 @@ REQUEST = GOLDEN / "llm/llm_complete_request.json"
 STREAM = GOLDEN / "llm/llm_stream.ndjson"
 
 
-def module(name: str, *argv: object, **more: str) -> Ended:
+def module(name: str, *argv: object, **more: Any) -> Ended:
     return ran(*argv, command=(sys.executable, "-W", "error", "-m", f"pytest_corpus.{name}"), **more)
 
 

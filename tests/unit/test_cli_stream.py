@@ -13,9 +13,8 @@ import pytest
 from cli_runs import COMMAND, called, environment, ran
 
 from pytest_corpus import resources
-from pytest_corpus.commands.stream import STREAMING
-from pytest_corpus.spec.goldens import GOLDENS
-from pytest_corpus.spec.operations import OPERATIONS
+from pytest_corpus.spec.goldens import GOLDENS, Golden
+from pytest_corpus.spec.operations import OPERATIONS, STREAMING
 from pytest_corpus.stream_validator import ValidationMode
 
 GOLDEN = resources.folder("golden")
@@ -31,7 +30,7 @@ def written(path: Path, data: bytes) -> Path:
 
 @pytest.mark.parametrize("golden", STREAMS, ids=lambda golden: golden.file)
 @pytest.mark.parametrize("mode", [mode.value for mode in ValidationMode])
-def test_golden_streams_are_valid(golden: object, mode: str) -> None:
+def test_golden_streams_are_valid(golden: Golden, mode: str) -> None:
     """Each golden stream is valid in every mode, as a stream of its component and of no other."""
     for component in STREAMING:
         ended = called("stream", "check", GOLDEN / golden.file, "--component", component, "--mode", mode)

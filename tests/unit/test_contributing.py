@@ -26,8 +26,7 @@ STEP = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 
-NAMED = re.compile(r"`([\w./<>-]+)`")
-"""The words in backticks that may be paths."""
+NAMED = re.compile(r"`([\w./<>-]+)`")  # the words in backticks that may be paths
 
 ROWS = [
     tuple(cell.strip() for cell in line.strip("|").split("|"))
@@ -39,11 +38,8 @@ ROWS = [
 ]
 """The rows of the table "Where to change what": what, where, what to look for."""
 
-QUOTES = '"""'
-"""The end of a table that is a text."""
-
-ADDED, MUTANT = "LLM-TOKENS-10", "TenantIsCounted"
-"""The additions of the page."""
+QUOTES = '"""'  # the end of a table that is a text
+ADDED, MUTANT = "LLM-TOKENS-10", "TenantIsCounted"  # the additions of the page
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,7 @@ EXAMPLES = sorted(path.parent for path in (ROOT / "examples").glob("*/pyproject.
 WIRE = ROOT / "skeletons" / "corpus-wire" / "corpus_wire"
 COMMON = ("arguments.py", "errors.py", "wire.py")
 """The modules of `corpus_wire` whose names no module of an example has."""
-ALONE = ("minimal", "corpus-sdk")
-"""The examples that do without `corpus_wire`."""
+ALONE = ("minimal", "corpus-sdk")  # the examples that do without `corpus_wire`
 LIGHT = ("minimal", "multi", "graph-networkx", "vector-sqlite")
 """The examples that are installed and run in less than a minute each."""
 

@@ -163,7 +163,7 @@ def test_a_file_that_is_no_json_is_one_line(copied: Path, text: bytes, rule: str
 
 @pytest.mark.parametrize("file", sorted(BY_FILE))
 def test_a_file_that_is_removed_or_renamed_is_found(file: str, copied: Path) -> None:
-    """Whichever golden is taken away or renamed, its name is a finding, and so is the new one (R41)."""
+    """The name of any golden that is taken away or renamed is a finding, and so is the new name (R41)."""
     path = copied / file
     renamed = path.with_name(f"old_{path.name}")
     path.rename(renamed)
@@ -211,7 +211,7 @@ def test_a_finding_shows_no_content() -> None:
 
 @given(data=st.data())
 def test_any_mutation_is_told_in_findings(data: st.DataObject) -> None:
-    """Whatever a golden holds, checking it ends in findings of one line, never in an exception."""
+    """Checking any golden ends in findings of one line, never in an exception."""
     golden = data.draw(st.sampled_from([row for row in GOLDENS if not row.is_stream]))
     document = data.draw(mutated(json.loads((SHIPPED / golden.file).read_text())))
     for finding in check_text(golden, json.dumps(document).encode()):
@@ -221,7 +221,7 @@ def test_any_mutation_is_told_in_findings(data: st.DataObject) -> None:
 
 @given(free=st.sampled_from(sorted(OBJECTS)), rule=st.sampled_from(PLANTED))
 def test_what_is_written_freely_is_not_judged(free: str, rule: tuple[str, str, Damage, str]) -> None:
-    """A broken document below a key of the user's own is nobody's business."""
+    """A broken document below a key of the user's own is not judged."""
     document = json.loads((SHIPPED / rule[1]).read_text())
     rule[2](document)
     held = {free: copy.deepcopy(document)}

@@ -55,7 +55,7 @@ def test_check_one_by_name(tree: Path, name: str) -> None:
 
 
 def test_check_a_bad_file_by_path(tree: Path) -> None:
-    """A file that is none is told in lines that begin with the path as it was typed."""
+    """Lines about a file that is not a golden begin with the path as it was typed."""
     Path("llm_complete_request.json").write_bytes(b"")
     code, out, err = called("golden", "check", "./llm_complete_request.json")
     assert (code, err) == (1, "")

@@ -4,6 +4,7 @@ import json
 import math
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,7 @@ from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, EDITIONS, SCHEMAS
 from pytest_corpus.validation.schema.explain import Explainer
 
 ROOT = resources.folder("golden")
-COUNTS = {"llm": 25, "vector": 21, "embedding": 17, "graph": 30}
-"""Files a component in the tree of SCHEMA 7.2."""
-
+COUNTS = {"llm": 25, "vector": 21, "embedding": 17, "graph": 30}  # files a component in the tree of SCHEMA 7.2
 STREAMS = [golden for golden in GOLDENS if golden.is_stream]
 
 
@@ -320,68 +319,62 @@ def test_a_later_edition_accepts_every_mutation_that_an_earlier_one_accepts(data
     assert met == editions[len(editions) - len(met) :]
 
 
-@pytest.fixture(scope="module")
+@cache
 def explainer() -> Explainer:
     """jsonschema's own reading of the files, without the compiled validator."""
     return Explainer(documents().__getitem__)
 
 
+def agree(schema: str, edition: str, instance: Any) -> bool:
+    """Return if jsonschema-rs and jsonschema give the same verdict."""
+    explained = explainer().problems(instance, BASE_URI + BY_NAME[schema].file(edition), schema)
+    return registry().is_valid(schema, instance, edition) == (explained == [])
+
+
 @pytest.mark.parametrize("golden", GOLDENS, ids=lambda golden: golden.file)
-def test_both_validators_agree_on_the_goldens(golden: Golden, explainer: Explainer) -> None:
+def test_both_validators_agree_on_the_goldens(golden: Golden) -> None:
     """jsonschema-rs and jsonschema accept the same goldens."""
     for document, checks in checked(golden):
-        for schema, edition in checks:
-            assert explainer.problems(document, BASE_URI + BY_NAME[schema].file(edition), schema) == []
+        assert all(agree(schema, edition, document) for schema, edition in checks)
 
 
 @settings(deadline=None, max_examples=300)
 @given(data=st.data())
-def test_both_validators_agree_on_mutations(data: st.DataObject, explainer: Explainer) -> None:
-    """jsonschema-rs and jsonschema give the same verdict on mutated goldens, under whatever schema."""
+def test_both_validators_agree_on_mutations(data: st.DataObject) -> None:
+    """The same verdict on mutated goldens, under any schema."""
     schema, document = data.draw(st.sampled_from(SEEDS))
     edition = data.draw(st.sampled_from(BY_NAME[schema].editions))
-    instance = data.draw(mutated(document))
-    explained = explainer.problems(instance, BASE_URI + BY_NAME[schema].file(edition), schema)
-    assert registry().is_valid(schema, instance, edition) == (explained == [])
+    assert agree(schema, edition, data.draw(mutated(document)))
 
 
 @settings(deadline=None, max_examples=300)
 @given(data=st.data())
-def test_both_validators_agree_on_generated_instances(data: st.DataObject, explainer: Explainer) -> None:
-    """jsonschema-rs and jsonschema give the same verdict on instances made from each schema."""
+def test_both_validators_agree_on_generated_instances(data: st.DataObject) -> None:
+    """The same verdict on instances made from each schema."""
     schema = data.draw(st.sampled_from(SCHEMAS))
     edition = data.draw(st.sampled_from(schema.editions))
     made = from_schema(BASE_URI + schema.file(edition))
-    instance = data.draw(made | made.flatmap(mutated))
-    explained = explainer.problems(instance, BASE_URI + schema.file(edition), schema.name)
-    assert registry().is_valid(schema.name, instance, edition) == (explained == [])
+    assert agree(schema.name, edition, data.draw(made | made.flatmap(mutated)))
 
 
 @pytest.mark.parametrize(
     "value", ["llm.stream\n", "llm.stream\r", "llm.\u2028stream", "a" * 300, 1.0, True, 2**70, -0.0, "\u00e9\n"]
 )
 @pytest.mark.parametrize("path", [("op",), ("ctx", "request_id"), ("ctx", "deadline_ms"), ("args", "max_tokens")])
-def test_both_validators_agree_where_python_and_ecma_differ(
-    value: object, path: tuple[str, ...], explainer: Explainer
-) -> None:
+def test_both_validators_agree_where_python_and_ecma_differ(value: object, path: tuple[str, ...]) -> None:
     """A final newline, a whole float, a boolean or a huge number is judged alike by both."""
     request = llm("complete_request")
     holder = request
     for part in path[:-1]:
         holder = holder[part]
     holder[path[-1]] = value
-    for edition in EDITIONS:
-        uri = BASE_URI + BY_NAME["llm.complete.request"].file(edition)
-        explained = explainer.problems(request, uri, "llm.complete.request")
-        assert registry().is_valid("llm.complete.request", request, edition) == (explained == [])
+    assert all(agree("llm.complete.request", edition, request) for edition in EDITIONS)
 
 
 @pytest.mark.parametrize("schema", ["graph.types.row", "vector.types.filter"])
 @pytest.mark.parametrize(
     "key", ["a", "", "a\n", "a\nb", "\n", "a\r", "a\rb", "a\u2028b", "a\u2029", "\u00e9", "a b", "$in"]
 )
-def test_both_validators_agree_on_keys(schema: str, key: str, explainer: Explainer) -> None:
+def test_both_validators_agree_on_keys(schema: str, key: str) -> None:
     """Keys that a pattern decides on, with line ends of every kind in them, are judged alike by both."""
-    for edition in EDITIONS:
-        explained = explainer.problems({key: 1}, BASE_URI + BY_NAME[schema].file(edition), schema)
-        assert registry().is_valid(schema, {key: 1}, edition) == (explained == [])
+    assert all(agree(schema, edition, {key: 1}) for edition in EDITIONS)

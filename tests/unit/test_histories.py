@@ -75,7 +75,7 @@ def test_the_search_agrees_with_all_orders(events: list[Event]) -> None:
 
 
 def test_the_smallest_history_is_shown_as_lanes() -> None:
-    """What does not matter is left out; time goes to the right."""
+    """Calls that do not matter are left out; time goes to the right."""
     more = [*RESURRECTED, write(1, "b", 6, 7), read(2, "b", 8, 9), write(4, "c", 6.5, math.inf)]
     assert smallest(more, linearizable) == RESURRECTED
     assert lanes(RESURRECTED).splitlines() == [

@@ -38,7 +38,7 @@ def mutated_bytes(random: Random, data: bytes) -> bytes:
 
 
 def test_every_mutated_stream_gets_a_report() -> None:
-    """Whatever bytes come in whatever transport, mode and pieces, there is a report of known errors."""
+    """Any bytes, in any transport, mode and pieces, make a report of known errors."""
     random = Random(SEED)
     valid = 0
     for number in range(MANY):

@@ -18,9 +18,7 @@ PACKAGE = ROOT / "pytest_corpus"
 MOST_LINES = 400
 MOST_LINES_OF_TESTS = 470
 MOST_METHODS = 15
-
-LONG: dict[str, str] = {}
-"""Modules of more lines, and why."""
+LONG: dict[str, str] = {}  # modules of more lines, and why
 
 MANY: dict[str, str] = {
     "kit.component:Subject": "what every test says to a component: calls, and what delegates to its parts"

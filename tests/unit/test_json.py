@@ -1,4 +1,4 @@
-"""JSON read strictly: what one reader would take and the next one refuse is told apart."""
+"""JSON read strictly: input that one reader accepts and another one refuses is found."""
 
 import json
 from typing import Any

@@ -116,7 +116,7 @@ def matches(adapter: ReferenceVector, vector: list[float]) -> list[dict[str, Any
 @pytest.mark.parametrize("metric", ["cosine", "euclidean", "dot"])
 def test_no_magnitude_makes_a_number_that_json_lacks(metric: str) -> None:
     """Zero, subnormal and huge vectors have finite scores, and no distance below zero."""
-    vectors = [[0, 0], [5e-324, 0], [HUGE, HUGE], [-HUGE, HUGE], [HUGE, -HUGE], [2**63 - 1, 1]]
+    vectors: list[list[float]] = [[0, 0], [5e-324, 0], [HUGE, HUGE], [-HUGE, HUGE], [HUGE, -HUGE], [2**63 - 1, 1]]
     adapter = ReferenceVector()
     made(adapter, [{"id": str(index), "vector": vector} for index, vector in enumerate(vectors)], metric)
     for vector in vectors:
@@ -132,7 +132,8 @@ def test_what_is_stored_is_not_what_the_caller_holds() -> None:
         class Uncached(ReferenceVector):
             features: ClassVar[dict[str, bool]] = {**ReferenceVector.features, "supports_caching": plain}
 
-        adapter, item = Uncached(), {"id": "x", "vector": [1, 1], "metadata": {"tags": [1]}}
+        adapter = Uncached()
+        item: dict[str, Any] = {"id": "x", "vector": [1, 1], "metadata": {"tags": [1]}}
         made(adapter, [item])
         for holder in (item, matches(adapter, [1, 1])[0]["vector"]):
             holder["metadata"]["tags"].append(2)
@@ -199,7 +200,7 @@ def test_each_dialect_answers(graph: ReferenceGraph, dialect: str, text: str, re
 
 @pytest.mark.parametrize("value", ["Ann' OR '1'='1", "'}) RETURN 1 //", "$name", "\\"])
 def test_a_parameter_is_never_text(graph: ReferenceGraph, value: str) -> None:
-    """Whatever a parameter holds is compared and not read."""
+    """The value of a parameter is compared and not parsed."""
     assert ask(graph, "MATCH (n {name: $name}) RETURN n.id", name=value) == []
     assert ask(graph, "g.V().has('name', name).id()", "gremlin", name=value) == []
 

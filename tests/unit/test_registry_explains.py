@@ -119,7 +119,7 @@ HINTS: tuple[tuple[str, object, str, str, str], ...] = (
 def test_a_typo_is_answered_with_the_nearest_key(
     schema: str, instance: object, path: str, hint: str, text: str
 ) -> None:
-    """A misspelt key or choice is told with the one that was probably meant."""
+    """A message about a misspelt key or choice suggests the one that was probably meant."""
     (problem,) = registry().problems(schema, instance)
     assert (problem.path, problem.hint) == (path, hint)
     assert text in problem.one_line
@@ -139,7 +139,7 @@ LOCATIONS: tuple[tuple[str, object, str], ...] = (
 
 @pytest.mark.parametrize(("path", "value", "location"), LOCATIONS, ids=range(len(LOCATIONS)))
 def test_a_problem_says_where_its_rule_stands(path: str, value: object, location: str) -> None:
-    """The file and the place of the rule are told, through all references."""
+    """A problem names the file and the place of its rule, through all references."""
     assert location in [
         problem.location for problem in registry().problems("llm.complete.request", changed(path, value))
     ]
@@ -147,7 +147,7 @@ def test_a_problem_says_where_its_rule_stands(path: str, value: object, location
 
 @given(data=st.data())
 def test_every_location_exists(data: st.DataObject) -> None:
-    """Whatever is refused, the place that is told holds the rule that is told."""
+    """The place that a problem names holds the rule that it names."""
     golden = data.draw(st.sampled_from([golden for golden in GOLDENS if not golden.is_stream]))
     document = json.loads((resources.folder("golden") / golden.file).read_text())
     schema, edition = data.draw(st.sampled_from(list(golden.checks())))
@@ -200,7 +200,7 @@ def test_what_no_accepted_edition_accepts_is_refused(accepted: list[str]) -> Non
 
 
 def test_versions_that_do_not_exist_accept_nothing() -> None:
-    """An unknown edition beside known ones is passed over; where none has the schema, that is what is wrong."""
+    """An unknown edition among known ones is ignored; if none has the schema, that is the problem."""
     check = registry().validate_with_version_tolerance
     assert check(schema_id="llm.envelope.success", obj=NEW, accepted_versions=["9.0.0", "1.1.0"]) == "1.1.0"
     with pytest.raises(SchemaAssertionError, match=r"^unknown: not a valid llm\.envelope\.success \(edition 1\.0\.0\)"):
@@ -360,7 +360,7 @@ def test_a_validator_tells_its_errors() -> None:
     assert (caught.value.path, caught.value.schema) == ("is_final", "llm.types.chunk")
 
 
-# The compiled validator is told the same in other words; together and alone.
+# The compiled validator gets the same in other words; together and alone.
 
 
 def test_all_at_once_compiles_what_one_by_one_compiles() -> None:
@@ -379,7 +379,7 @@ def test_all_at_once_compiles_what_one_by_one_compiles() -> None:
 @pytest.mark.parametrize("value", [-2.1, -2, -2.0, -0.0, 0, 0.0, 1e-9, 0.5, 1, 1.0, 1.0000001, 2, 2.0, 2.1, 10**30])
 @pytest.mark.parametrize("key", ["temperature", "top_p", "frequency_penalty", "seed"])
 def test_bounds_mean_the_same_in_both_words(key: str, value: float) -> None:
-    """A bound of 2.0 that the compiler is told as 2 decides as the file says."""
+    """A bound of 2.0 that the compiler gets as 2 decides as the file says."""
     explainer = Explainer(lambda uri: json.loads((SHIPPED / uri.removeprefix(BASE_URI)).read_text()))
     for edition in EDITIONS:
         uri = BASE_URI + BY_NAME["llm.sampling.params"].file(edition)

@@ -55,7 +55,7 @@ def written(root: Path, file: str, **schema: object) -> None:
 
 
 def test_every_file_below_the_root_is_loaded(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever lies below CORPUS_SCHEMAS_ROOT is listed, found by each of its names, and compiled (SCHEMA 6.1)."""
+    """Every file below CORPUS_SCHEMAS_ROOT is listed, found by each of its names, and compiled (SCHEMA 6.1)."""
     written(own, "acme/acme.types.cat.json", properties={"paws": {"$ref": f"{BASE_URI}acme/deep/acme.paws.json"}})
     written(own, "acme/deep/acme.paws.json", maximum=4)
     written(own, "llm/llm.response_format.v1.1.json", properties={"type": {"enum": ["text", "json_object", "yaml"]}})

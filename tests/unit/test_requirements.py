@@ -10,9 +10,7 @@ from pytest_corpus.spec.operations import STREAMING
 from pytest_corpus.spec.requirements import Requirement, catalogue
 from pytest_corpus.spec.requirements.model import read
 
-SHORTEST, LONGEST = 10, 120
-"""Characters of a hint: it stands in one line of a failure."""
-
+SHORTEST, LONGEST = 10, 120  # characters of a hint: it stands in one line of a failure
 CODE = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+\b")
 """A code such as BAD_REQUEST, which keeps its capitals at the beginning of a hint."""
 

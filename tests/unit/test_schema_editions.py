@@ -1,7 +1,11 @@
 """The changes of edition 1.1.0, and what it keeps."""
 
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
 import pytest
-from editions import ACCEPTED
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from instances import documents, from_schema, mutated
@@ -9,12 +13,21 @@ from instances import documents, from_schema, mutated
 from pytest_corpus.authoring.folding import Folder
 from pytest_corpus.authoring.instances import variants
 from pytest_corpus.schema_registry import registry
-from pytest_corpus.spec.schemas import BASE_URI, SCHEMAS, SchemaFile
+from pytest_corpus.spec.schemas import BASE_URI, EDITIONS, SCHEMAS, SchemaFile
+
+MET = {"both": EDITIONS, "new": ("1.1.0",), "none": ()}
 
 
-@pytest.mark.parametrize(
-    ("name", "instance", "editions"), ACCEPTED, ids=[f"{row[0]}-{n}" for n, row in enumerate(ACCEPTED)]
-)
+def rows() -> Iterator[Any]:
+    """A schema, an instance and the editions that accept it, from the tables in `editions/`."""
+    for path in sorted((Path(__file__).parent / "editions").glob("*.txt")):
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+            if not line.startswith("#"):
+                name, met, instance = line.split(" ", 2)
+                yield pytest.param(name, json.loads(instance), MET[met], id=f"{name}-{number}")
+
+
+@pytest.mark.parametrize(("name", "instance", "editions"), rows())
 def test_the_editions_that_accept_an_instance(name: str, instance: object, editions: tuple[str, ...]) -> None:
     """Edition 1.1.0 opens what the rulings open, and stays closed elsewhere (R3, R5, R6, R8, R10, R14, R30)."""
     assert registry().editions_met(name, instance) == editions

@@ -262,7 +262,7 @@ NARROWED: tuple[tuple[str, Damage], ...] = (
 def test_a_later_edition_that_narrows_is_found(
     file: str, damage: Damage, damaged: Callable[[str, Damage], Path]
 ) -> None:
-    """Whatever way edition 1.1.0 refuses what 1.0.0 accepts is a finding in the file where the rule stands."""
+    """Each way in which edition 1.1.0 refuses what 1.0.0 accepts is a finding in the file with the rule."""
     root = damaged(file, damage)
     narrowing = lint(root, rules=["widens"])
     assert narrowing
@@ -323,7 +323,7 @@ def test_a_file_that_is_no_json_is_one_finding(
 
 @pytest.mark.parametrize("name", ["notes.txt", "llm/llm.new.yaml"])
 def test_a_stray_file_is_orphaned(name: str, copied: Path) -> None:
-    """A file that is no schema is one finding; hidden files are none of ours."""
+    """A file that is not a schema is one finding; hidden files are ignored."""
     stray, hidden = copied / name, copied / ".DS_Store"
     stray.write_text("{}")
     hidden.write_text("")
@@ -364,7 +364,7 @@ def test_the_shipped_tree_has_the_files_of_the_table_alone(tmp_path: Path, monke
 
 @pytest.mark.parametrize("file", files(SHIPPED))
 def test_a_file_that_is_removed_or_renamed_is_found(file: str, copied: Path) -> None:
-    """Whichever file is taken away, its own name is a finding; renamed, its new name is another."""
+    """A file that is taken away is a finding by its name; if it is renamed, the new name is another."""
     path, renamed = copied / file, copied / file.replace(".json", ".old.json")
     path.rename(renamed)
     try:
@@ -435,7 +435,7 @@ def test_every_rule_names_its_sentence() -> None:
 
 @given(st.from_regex(r"([a-c]|\[\^?[x-z]\]|\(x\|y\)|[A-D0-3]|\.)([+*?]|\{2,3\})?", fullmatch=True), st.integers(1, 3))
 def test_a_string_is_found_for_any_plain_pattern(part: str, times: int) -> None:
-    """Whatever pattern a schema has, instances with a string that it matches are made of it."""
+    """Of a schema with any pattern, instances are made with a string that matches it."""
     pattern = f"^{part * times}$"
     found_one = matching((pattern,))
     assert found_one is not None

@@ -93,7 +93,7 @@ def test_a_usual_sentence_stays(sentence: str) -> None:
 
 
 def test_the_name_of_a_type() -> None:
-    """It is an identifier, or not told; a class cannot pretend to another."""
+    """It is an identifier, or not shown; a class cannot pretend to be another."""
 
     class Meta(type):
         @property
@@ -196,7 +196,7 @@ ANSWERS: dict[str, Callable[[str], Any]] = {
 
 @pytest.mark.parametrize("where", ANSWERS)
 def test_no_finding_of_an_answer_shows_it(subject: Subject, where: str) -> None:
-    """Whatever stands at this place, no finding about the answer holds it."""
+    """No finding about the answer holds a secret that stands at this place."""
     found = 0
     for secret in SECRETS:
         for streaming in (False, True):
@@ -213,7 +213,7 @@ def test_no_finding_of_an_answer_shows_it(subject: Subject, where: str) -> None:
 
 @pytest.mark.parametrize("where", ["component", "op", "code", "ok", "ms", "extra_code", "name", "value", "argument"])
 def test_no_finding_of_metrics_shows_it(subject: Subject, where: str) -> None:
-    """Whatever stands in a label, no finding about telemetry holds it."""
+    """No finding about telemetry holds a secret that stands in a label."""
     found = 0
     for secret in SECRETS:
         for failed in (False, True):

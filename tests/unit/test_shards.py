@@ -17,7 +17,7 @@ def test_the_shards_are_the_suite(names: tuple[str, ...], of: int) -> None:
     suites = {name: SUITES[name] for name in names}
     every = [pair for number in range(1, of + 1) for pair in Shard(number, of).tests(suites)]
     assert sorted(every) == sorted((name, test) for name in names for test in suites[name])
-    whose = {}
+    whose: dict[object, int] = {}
     for number in range(1, of + 1):
         found = Shard(number, of).tests(suites)
         assert found

@@ -12,7 +12,7 @@ from pytest_corpus.schema_registry import registry
 from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.stream_validator import ErrorType, validate_frames
 
-EMPTY = {"llm": {"text": ""}, "embedding": {"embeddings": []}, "graph": {"records": []}}
+EMPTY: dict[str, dict[str, Any]] = {"llm": {"text": ""}, "embedding": {"embeddings": []}, "graph": {"records": []}}
 
 
 @pytest.mark.parametrize("edition", [None, *EDITIONS])

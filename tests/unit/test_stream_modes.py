@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stream_frames import kinds
+from stream_frames import DATA, ERROR, FINAL, kinds
 
 from pytest_corpus.schema_registry import UnknownEditionError, UnknownSchemaError
 from pytest_corpus.spec.schemas import BASE_URI
@@ -25,9 +25,6 @@ from pytest_corpus.stream_validator import (
 )
 from pytest_corpus.wire import WireValidationError
 
-DATA: dict[str, Any] = {"ok": True, "code": "STREAMING", "ms": 1.5, "chunk": {"text": "a", "is_final": False}}
-FINAL: dict[str, Any] = {**DATA, "chunk": {"text": "", "is_final": True}}
-ERROR: dict[str, Any] = {"ok": False, "code": "UNAVAILABLE", "error": "Unavailable", "message": "down", "ms": 2}
 BAD_CHUNK = {**DATA, "chunk": {"is_final": False, "text": 7, "extra": 1}}
 ENVELOPE = f"{BASE_URI}llm/llm.envelope.success.json"
 
@@ -78,7 +75,8 @@ def test_every_mode_checks_the_protocol(mode: ValidationMode) -> None:
     assert kinds(both(DATA, {**DATA, "code": "OK"}, FINAL, mode=mode)) == [(2, ErrorType.FRAME_CODE)]
     assert kinds(both(DATA, {**DATA, "seq": 1}, FINAL, mode=mode)) == [(2, ErrorType.FRAME_SHAPE)]
     assert kinds(both(DATA, {**ERROR, "message": 7}, mode=mode)) == [(2, ErrorType.ERROR_ENVELOPE)]
-    for chunk in ({"text": "a"}, {"text": "a", "is_final": 1}, [], None):
+    chunks: tuple[Any, ...] = ({"text": "a"}, {"text": "a", "is_final": 1}, [], None)
+    for chunk in chunks:
         assert kinds(both(DATA, {**DATA, "chunk": chunk}, FINAL, mode=mode)) == [(2, ErrorType.CHUNK_SCHEMA)]
     broken = ndjson(DATA) + b"{\n\xff\n" + ndjson(FINAL)
     errors = [(2, ErrorType.FRAME_JSON), (3, ErrorType.FRAME_UTF8)]
@@ -235,7 +233,7 @@ def test_every_defect_has_its_code() -> None:
 def test_every_protocol_code_is_given_by_something() -> None:
     """No code of SCHEMA 11.2 is never said: errors of envelopes and defects of streams have all of them."""
 
-    def below(kind: type) -> list[type]:
+    def below(kind: Any) -> list[Any]:
         return [kind, *(inner for one in kind.__subclasses__() for inner in below(one))]
 
     said = {one.code for one in below(WireValidationError) if isinstance(vars(one).get("code"), str)}

@@ -100,15 +100,11 @@ DEFECTS: tuple[tuple[str, object, str, str], ...] = (
     ("no is_final", frame(chunk={"text": ""}), ErrorType.CHUNK_SCHEMA, "chunk.is_final"),
     ("is_final a string", chunk(is_final="no"), ErrorType.CHUNK_SCHEMA, "chunk.is_final"),
     ("a key more in the chunk", chunk(delta=""), ErrorType.CHUNK_SCHEMA, "chunk.delta"),
-    (
-        "usage without a total",
-        chunk(usage_so_far={"prompt_tokens": 1}),
-        ErrorType.CHUNK_SCHEMA,
-        "chunk.usage_so_far.total_tokens",
-    ),
+    ("usage without a total", chunk(usage_so_far={"prompt_tokens": 1}), ErrorType.CHUNK_SCHEMA,
+     "chunk.usage_so_far.total_tokens"),
     ("no JSON in the chunk", chunk(text=b"a"), ErrorType.CHUNK_SCHEMA, "chunk.text"),
     ("three defects in a chunk", frame(chunk={"text": 1, "is_final": 2, "x": 3}), ErrorType.CHUNK_SCHEMA, "chunk.text"),
-)
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(("kind", "broken", "error_type", "path"), DEFECTS, ids=[row[0] for row in DEFECTS])
@@ -220,7 +216,7 @@ def test_a_frame_measures_as_utf8_json(letter: str, limit: int) -> None:
 @settings(deadline=None, max_examples=200)
 @given(data=st.data())
 def test_the_size_check_is_exact(data: st.DataObject) -> None:
-    """Whatever a frame holds, the limit decides on its JSON, however the size is estimated."""
+    """For any frame the limit decides on its JSON, however the size is estimated."""
     instance = data.draw(mutated(DATA))
     if isinstance(instance, dict):
         size = len(json.dumps(instance, ensure_ascii=False, separators=(",", ":")).encode())

@@ -153,7 +153,7 @@ def test_versions_that_there_are_not(versions: list[str]) -> None:
 
 
 def test_one_known_version_is_enough() -> None:
-    """A version of the future beside a known one does no harm."""
+    """A future version next to a known one does no harm."""
     wire.validate_wire_envelope(
         complete(), "llm.complete", COMPLETE.schema_id, "llm", schema_versions=["1.0.0", "2.0.0"]
     )

@@ -63,7 +63,7 @@ def test_every_rule_belongs_to_an_operation() -> None:
 
 
 def test_a_validator_of_ones_own() -> None:
-    """Its `ArgsValidationError` comes through with the case id; of other exceptions only the type is told."""
+    """Its `ArgsValidationError` keeps the case id; of other exceptions only the type is shown."""
 
     def ours(_: dict[str, Any], case_id: str) -> None:
         raise wire.ArgsValidationError(f"{case_id}: no")

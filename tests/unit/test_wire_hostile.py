@@ -1,4 +1,4 @@
-"""Whatever the envelope is: the documented errors alone, and nothing of its content."""
+"""Any envelope raises the documented errors alone, and shows nothing of its content."""
 
 import json
 from typing import Any
@@ -95,7 +95,7 @@ ENVELOPES = st.one_of(
 
 @given(envelope=ENVELOPES, op=st.sampled_from(list(BY_OP)))
 def test_nothing_but_the_documented_errors_is_raised(envelope: Any, op: str) -> None:
-    """Whatever an envelope is, it passes, or a `WireValidationError` with a documented code says why."""
+    """Any envelope passes, or a `WireValidationError` with a documented code says why not."""
     named = envelope.get("op") if type(envelope) is dict else None
     case = wire.case_of(named if isinstance(named, str) and named in BY_OP else op)
     try:

@@ -19,8 +19,8 @@ VARIABLES = {
     ENVIRONMENT: "what the adapter talks to: `local`, `ci`, `staging`, `production` ...; see [Running](running.md)",
     ROOT_VARIABLE: "another folder of schemas; see [Validation](validation.md)",
     "CORPUS_GOLDEN_ROOT": "another folder of golden messages; see [Goldens](goldens.md)",
-    "CI": "where it is set, the profile is `ci`",
-    "NO_COLOR": "where it is set, `pytest-corpus` prints no colours",
+    "CI": "if it is set, the profile is `ci`",
+    "NO_COLOR": "if it is set, `pytest-corpus` prints no colours",
 }
 """The environment variables that users may set."""
 
@@ -57,7 +57,7 @@ def _page() -> Iterator[str]:
     yield "Everything that a pytest run of the suite takes.\n"
     yield "## Options and settings\n"
     yield paragraph(
-        "A setting stands in the ini file of pytest (`pytest.ini`, `tox.ini`, `pyproject.toml`) and is overruled by "
+        "Settings go in pytest's ini file (`pytest.ini`, `tox.ini`, `pyproject.toml`); they are overridden by "
         "the option. Write `--corpus-report=PATH` with the `=`: after a space pytest takes an existing file for a test "
         "path and moves its root folder there."
     )
@@ -71,14 +71,14 @@ def _page() -> Iterator[str]:
     rows = ((code(key), code(setting(key)), text) for key, (_, text) in CONNECTION.items())
     yield table(("key in `[tool.pytest-corpus]`", "setting", "meaning"), rows)
     yield paragraph(
-        "[Running the suite](running.md) tells of profiles, production, deviations and repetition, "
-        "[Reports](reports.md) of the formats. An option of ours on the command line of a run that declares no adapter "
-        "and no client library, and collects no bundle, is refused (exit code 4); in `addopts` and the ini file it "
-        "waits for a run that heeds it. pytest's own `-k`, `-m`, `-x`, `--lf`, `-n` (with pytest-xdist) and "
+        "[Running the suite](running.md) describes profiles, production, deviations and repetition, "
+        "[Reports](reports.md) the formats. A run that declares no adapter and no client library, and collects no "
+        "bundle, refuses these options on its command line (exit code 4), and ignores them in `addopts` and the ini "
+        "file. pytest's own `-k`, `-m`, `-x`, `--lf`, `-n` (with pytest-xdist) and "
         "`--junitxml` work as usual; a run that leaves tests out is `partial`."
     )
     yield "## Profiles\n"
-    yield table(("profile", "a call is given up after", "what runs"), map(_profile, PROFILES.values()))
+    yield table(("profile", "a call is abandoned after", "what runs"), map(_profile, PROFILES.values()))
     yield "## Hook\n"
     yield paragraph("A `conftest.py` may define it:")
     hooks = ((name, hook) for name, hook in vars(plugin.Hooks).items() if name.startswith("pytest_"))

@@ -103,7 +103,7 @@ def _type(folder: Folder, schema: Schema) -> str:
 
 def _types(folder: Folder, folded: Folded) -> Iterator[str]:
     if folded.values is not None:
-        kinds = {None: "null", True: "boolean", False: "boolean"}
+        kinds: dict[object, str] = {None: "null", True: "boolean", False: "boolean"}
         yield from (
             kinds.get(value, "string")
             for value in folded.values

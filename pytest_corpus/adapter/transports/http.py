@@ -88,7 +88,7 @@ class Http(RawTransport):
                 async for frame in frames:
                     yield frame
         finally:
-            # Closing the connection tells the adapter that a stream is not read to its end.
+            # The adapter knows by the closed connection that a stream is not read to its end.
             response.close()
 
     async def _is_another_format(self, status: int, answer: bytes, body: bytes, op: str) -> bool:

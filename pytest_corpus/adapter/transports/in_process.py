@@ -115,7 +115,7 @@ def _written(answer: Any) -> bytes:
 
 
 def _raised(error: BaseException, task: object) -> CallFault:
-    """Return the fault of an exception; raise it again if it tells this call to stop."""
+    """Return the fault of an exception; raise it again if it stops this call."""
     if is_collected(task) or is_cancelled(error):
         raise error
     return CallFault("raised", type_name(error), escaped_exception(error))

@@ -89,8 +89,8 @@ class Frames(Protocol):
 class Transport(Protocol):
     """The way to one wire handler (SPECIFICATION 4.1), from opening to closing in one event loop.
 
-    An envelope is whatever a test sends, also what is not an object, and is not changed. Bytes are handed on as they
-    came: `adapter/frame_reader.py` judges them. A transport sets no time limit; a call that takes too long is
+    An envelope is anything that a test sends, an object or not, and is not changed. Bytes are handed on as they came:
+    `adapter/frame_reader.py` judges them. A transport sets no time limit; a call that takes too long is
     cancelled, and the CancelledError is let through. Calls may run concurrently.
     """
 

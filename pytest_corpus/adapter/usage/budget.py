@@ -61,7 +61,7 @@ class Spending:
     """The part of a budget that one process has used.
 
     Attributes:
-        calls: the calls that were made, whichever adapter they went to.
+        calls: the calls that were made, to any adapter.
         tokens: the tokens that the answers account for.
         refused: how many calls were not made because the budget was spent.
     """

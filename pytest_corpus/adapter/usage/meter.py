@@ -30,7 +30,7 @@ class Meter:
 
     @property
     def total_calls(self) -> int:
-        """All calls so far, of whichever component."""
+        """All calls so far, of any component."""
         return sum(self.calls.values())
 
     def note(self, component: str, exchanges: Iterable[Exchange]) -> None:

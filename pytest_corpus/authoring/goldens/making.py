@@ -21,8 +21,8 @@ def made(golden: Golden, *, seeds: Iterable[Any] = (), schemas: SchemaRegistry |
 
     Args:
         golden: the row; one that is not in the table will do.
-        seeds: the document, or the frames, to stay as near to as the schemas let it.
-        schemas: what it is made from; by default the shared registry.
+        seeds: the document, or the frames, to change as little as the schemas allow.
+        schemas: the registry of its schemas; by default the shared one.
 
     Raises:
         GoldenError: no valid document was found.

@@ -88,7 +88,7 @@ def _keywords() -> tuple[frozenset[str], frozenset[str]]:
 
 
 def keywords(tree: Tree) -> Iterator[Finding]:
-    """Keywords that validators pass over although something is meant; others of one's own are annotations."""
+    """Keywords that validators ignore although they are meant as checks; other unknown ones are annotations."""
     every, deciding = _keywords()
     for one in tree.places:
         for key in sorted(one.schema.keys() - every):

@@ -41,7 +41,7 @@ class Budget:
             raise BudgetError(f"takes longer than {MOST_SECONDS:g} s")
 
     def each(self, items: Iterable[Any]) -> Iterator[Any]:
-        """The items, a step each."""
+        """Yield the items; each counts as one step."""
         for item in items:
             self.spend()
             yield item

@@ -161,7 +161,7 @@ class PromptSandbox(ImmutableSandboxedEnvironment):  # type: ignore[misc]
         return super().getitem(obj, argument)
 
     def _of_value(self, obj: Any, name: str) -> Any:
-        """An item, or a method that changes nothing; an item of a mapping hides a method."""
+        """Return an item or a method without side effects; in a mapping, items take precedence over methods."""
         budget().spend()
         if isinstance(obj, dict) and name in obj:
             return obj[name]

@@ -114,7 +114,7 @@ def _foresee_power(left: Any, right: Any) -> None:
 
 
 def gathered(budget: Budget, items: Any) -> list[Any]:
-    """The items of whatever can be iterated, as a list. Raises OperationError or BudgetError."""
+    """The items of an iterable, as a list. Raises OperationError or BudgetError."""
     if isinstance(items, range | str | list | tuple | dict | set) and len(items) > MOST_PIECES:
         raise BudgetError(f"makes a list of more than {MOST_PIECES:,} items")
     walk = attempt(iter, items)

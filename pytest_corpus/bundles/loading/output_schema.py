@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote, urldefrag
@@ -124,7 +125,7 @@ class _References:
     def __init__(self, folder: Path, path: Path, draft: Any) -> None:
         self._folder, self._file, self._draft = folder, shown(path), draft
         self.documents: dict[str, Any] = {}
-        self._edges: dict[int, list[Any]] = {}
+        self._edges: dict[int, list[int]] = {}
 
     def check(self, document: Any, uri: str) -> None:
         self.documents[uri] = document
@@ -165,22 +166,13 @@ class _References:
             raise BundleError(Problem(self._file, f"$ref {reference[:100]!r} {cause or nowhere}")) from None
 
     def _refuse_circles(self) -> None:
-        done: set[int] = set()
-        for start in self._edges:
-            stack: list[tuple[int, Iterator[Any]]] = [(start, iter(self._edges[start]))]
-            on_the_way = {start}
-            while stack:
-                here, targets = stack[-1]
-                target = next((t for t in targets if isinstance(t, dict) and id(t) not in done), None)
-                if target is None:
-                    done.add(here)
-                    on_the_way.discard(here)
-                    stack.pop()
-                elif id(target) in on_the_way:
-                    raise BundleError(Problem(self._file, "holds a $ref that leads back to itself without an end"))
-                else:
-                    on_the_way.add(id(target))
-                    stack.append((id(target), iter(self._edges.get(id(target), ()))))
+        edges = {
+            node: [id(each) for each in targets if isinstance(each, dict)] for node, targets in self._edges.items()
+        }
+        try:
+            TopologicalSorter(edges).prepare()
+        except CycleError:
+            raise BundleError(Problem(self._file, "holds a $ref that leads back to itself without an end")) from None
 
 
 def _in_place(node: dict[str, Any]) -> Iterator[Any]:

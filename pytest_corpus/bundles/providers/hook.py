@@ -11,7 +11,7 @@ Complete = Callable[[CompletionRequest], Any]
 
 
 class HookProvider(Provider):
-    """A provider behind a function; whatever else it raises is an error that is not tried again."""
+    """A provider behind a function; any other exception is an error that is not tried again."""
 
     def __init__(self, name: str, model: str | None, complete: Complete) -> None:
         self.label = f"{name}:{model}" if model else name

@@ -78,7 +78,7 @@ _KINDS: Mapping[str, Any] = {
 
 
 class ProviderError(Exception):
-    """A call without an answer: the class of the protocol's taxonomy that tells why, and what the provider said.
+    """A call without an answer: the class of the protocol's taxonomy, and what the provider said.
 
     Args:
         name: the class, such as ``ResourceExhausted``; whether it may be tried again follows from it (ERRORS 4).

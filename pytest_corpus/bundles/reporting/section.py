@@ -34,12 +34,6 @@ class Head:
         return self.selected == len(self.cases)
 
 
-def head_of(value: Mapping[str, Any]) -> Head:
-    """The head of a JSON value that `asdict` made of one."""
-    tuples = {key: tuple(value[key]) for key in ("cases", "metrics")}
-    return Head(**{**value, **tuples, "thresholds": tuple(Threshold(**each) for each in value["thresholds"])})
-
-
 def metric_names(bundle: Bundle) -> tuple[str, ...]:
     """The metrics that are reported of a bundle."""
     every = metrics.names(bundle.samples, [scorer.name for scorer in bundle.contract.scorers])

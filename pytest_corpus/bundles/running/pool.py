@@ -1,7 +1,7 @@
 """Cases run concurrently, up to a limit: each with its time limit, none twice.
 
 Each case runs in a daemon thread, so that a provider that blocks can be given up and cannot keep the process alive. New
-cases are begun only while somebody waits for a result.
+cases are started only while a caller waits for a result.
 """
 
 import threading

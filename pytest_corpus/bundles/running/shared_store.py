@@ -13,9 +13,10 @@ import threading
 from pathlib import Path
 
 from pytest_corpus.adapter.usage.budget import Budget
-from pytest_corpus.bundles.results import CaseResult, from_document, lost
+from pytest_corpus.bundles.results import CaseResult, lost
 from pytest_corpus.bundles.running.store import Spent, SpentBudget, Store
 from pytest_corpus.text.atomic_write import write_atomically
+from pytest_corpus.text.records import rebuilt
 
 
 class SharedSpentBudget(SpentBudget):
@@ -92,7 +93,7 @@ class SharedStore(Store):
 
     def _read(self, case: str) -> CaseResult | None:
         try:
-            return from_document(json.loads(self._file(case, "json").read_text(encoding="utf-8")))
+            return rebuilt(CaseResult, json.loads(self._file(case, "json").read_text(encoding="utf-8")))
         except FileNotFoundError:
             return None
 

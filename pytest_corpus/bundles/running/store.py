@@ -88,7 +88,7 @@ class Store:
             self._results.setdefault(result.case, result)
 
     def fetch(self, case: str) -> CaseResult | None:
-        """The result of a case, whichever process asked it; a lost one if the process that claimed it has ended."""
+        """The result of a case, asked by any process; a lost one if the process that claimed it has ended."""
         return self._results.get(case)
 
     def take_slot(self) -> bool:

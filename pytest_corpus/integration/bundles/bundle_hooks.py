@@ -98,6 +98,5 @@ class BundleHooks:
 
 
 def _second_instance(adapter: Any) -> AdapterClient:
-    """A second instance of an adapter under test, once that is open."""
-    client: AdapterClient = adapter.client.second_instance()
+    client: AdapterClient = adapter.client.second_instance()  # once the adapter is open
     return client

@@ -13,10 +13,10 @@ from pytest_corpus.bundles.results import ERROR
 from pytest_corpus.bundles.running.cassettes import Cassettes
 from pytest_corpus.bundles.session import BundleOptions
 from pytest_corpus.integration.bundles.records import Arrived
+from pytest_corpus.integration.concluding.exits import USUAL_ENDS
 from pytest_corpus.integration.declaring.properties import BUNDLE_RESULT
+from pytest_corpus.integration.options.checks import CONFORMANCE
 from pytest_corpus.redaction.values import printable
-
-USUAL_ENDS = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
 
 
 class BundleConclusionHooks:
@@ -54,9 +54,7 @@ class BundleConclusionHooks:
         self._sections = self.arrived.sections(self._judged)
         self._note_cassettes()
         failed = self._hold_to_baseline()
-        from pytest_corpus.integration.bundles import report_files
-
-        self._said += report_files.write_alone(self)
+        self._said += self._reports()
         result = yield
         if failed and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
@@ -66,16 +64,6 @@ class BundleConclusionHooks:
     def ran(self) -> bool:
         """True if a case of a bundle ended."""
         return bool(self.arrived.heads)
-
-    @property
-    def duration_s(self) -> float:
-        """The duration of the run so far."""
-        return time.monotonic() - self._started
-
-    @property
-    def started_at(self) -> str:
-        """The start of the run, as reports write it."""
-        return self._started_at.isoformat(timespec="seconds")
 
     def sections(self, adapter: str | None = None) -> list[dict[str, Any]]:
         """The sections of a report: those of bundles that asked an adapter, and of those that asked no adapter."""
@@ -88,6 +76,27 @@ class BundleConclusionHooks:
     def contents(self) -> list[dict[str, Any]]:
         """Prompts and answers of cases that did not pass, if files may hold them."""
         return self.arrived.contents() if self.options.full_files else []
+
+    def _reports(self) -> list[str]:
+        """Write the requested reports of a run without an adapter, which has no verdict; return lines on them."""
+        asked = self.config.getoption("corpus_report") or self.config.getini("corpus_report")
+        if not asked or self.config.pluginmanager.get_plugin(CONFORMANCE) is not None:
+            return []
+        from pytest_corpus.integration.concluding.result import write_report
+        from pytest_corpus.integration.options import run_options
+        from pytest_corpus.reports import json_report
+        from pytest_corpus.verdict.ledger import Ledger
+        from pytest_corpus.verdict.verdict import decide
+
+        given, ledger = run_options.read(self.config), Ledger("no adapter")
+        ledger.mark_partial("only behaviour bundles ran")
+        started, duration_s = self._started_at.isoformat(timespec="seconds"), time.monotonic() - self._started
+        run = json_report.Run(
+            started, duration_s, given.seed, given.level, given.edition,
+            profile=given.profile.name, bundles=tuple(self.sections()),
+        )  # fmt: skip
+        document = json_report.build(ledger, decide(ledger), run)
+        return [write_report(document, path, contents=self.contents()) for path in given.reports]
 
     # -- cassettes and baseline ------------------------------------------------------------------------
 

@@ -5,13 +5,15 @@ from typing import Any
 import pytest
 
 from pytest_corpus.integration.declaring.properties import BUNDLE_RESULT
+from pytest_corpus.integration.xdist.controller_hooks import ControllerHooks
 
 
-class BundleControllerHooks:
+class BundleControllerHooks(ControllerHooks):
     """Starts the bundles as soon as a worker reports a case; removes the folder that the workers shared."""
 
     def __init__(self, config: pytest.Config) -> None:
-        self.config, self.started, self.run = config, False, ""
+        super().__init__(lambda: _concluding(config), BUNDLE_RESULT)
+        self.run = ""
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -23,10 +25,8 @@ class BundleControllerHooks:
 
             shared_folder.remove(shared_folder.folder_of(self.run))
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if not self.started and any(name == BUNDLE_RESULT for name, _ in report.user_properties):
-            self.started = True
-            from pytest_corpus.integration.bundles.bundle_hooks import bundles
 
-            bundles(self.config).concluding.pytest_runtest_logreport(report)
+def _concluding(config: pytest.Config) -> Any:
+    from pytest_corpus.integration.bundles.bundle_hooks import bundles
+
+    return bundles(config).concluding

@@ -65,8 +65,6 @@ class BundleFile(pytest.File):
 
 
 class _Item(pytest.Item):
-    """The common part of cases and thresholds."""
-
     run: BundleRun
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from pytest_corpus.bundles.reporting.case_message import fit
-from pytest_corpus.bundles.reporting.section import Head, build, head_of
-from pytest_corpus.bundles.results import PASSED, CaseResult, from_document
+from pytest_corpus.bundles.reporting.section import Head, build
+from pytest_corpus.bundles.results import PASSED, CaseResult
 from pytest_corpus.bundles.session import BundleRun
 from pytest_corpus.integration.declaring.properties import BUNDLE_RESULT
+from pytest_corpus.text.records import rebuilt
 
 
 def travelling(run: BundleRun, result: CaseResult, folder: Path | None) -> tuple[str, str]:
@@ -39,9 +40,9 @@ class Arrived:
         """Take in what `travelling` made."""
         value: Mapping[str, Any] = json.loads(text)
         key = value["key"]
-        self.heads.setdefault(key, head_of(value["head"]))
+        self.heads.setdefault(key, rebuilt(Head, value["head"]))
         self.roots.setdefault(key, Path(value["root"]))
-        result = from_document(value["result"])
+        result = rebuilt(CaseResult, value["result"])
         self.results.setdefault(key, {})[result.case] = result
         if value["folder"]:
             self.folders.add(Path(value["folder"]))

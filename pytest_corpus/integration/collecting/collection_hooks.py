@@ -9,7 +9,7 @@ import pytest
 from pytest_corpus import resources
 from pytest_corpus.integration.collecting import nodes as collect
 from pytest_corpus.integration.collecting import order as ordering
-from pytest_corpus.integration.declaring.adapter_kinds import Adapter
+from pytest_corpus.integration.declaring.adapters import Adapter
 from pytest_corpus.integration.declaring.declaration_hooks import DeclarationHooks
 from pytest_corpus.integration.declaring.properties import REORDERED, USAGE_ERROR
 from pytest_corpus.integration.declaring.state import RunState

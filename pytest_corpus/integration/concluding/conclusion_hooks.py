@@ -8,13 +8,13 @@ import pytest
 
 from pytest_corpus.adapter.opening import address
 from pytest_corpus.integration.concluding import github, progress
-from pytest_corpus.integration.concluding.exits import TERMINATED, Exits, uninterrupted
+from pytest_corpus.integration.concluding.exits import TERMINATED, USUAL_ENDS, Exits, uninterrupted
 from pytest_corpus.integration.concluding.findings import Findings
 from pytest_corpus.integration.concluding.history import since_the_last_run
 from pytest_corpus.integration.concluding.placeholders import Placeholders
 from pytest_corpus.integration.concluding.result import RunResult
 from pytest_corpus.integration.concluding.screen import Screen
-from pytest_corpus.integration.declaring.adapter_kinds import Adapter
+from pytest_corpus.integration.declaring.adapters import Adapter
 from pytest_corpus.integration.declaring.state import RunState
 from pytest_corpus.integration.options.profiles import on_github
 from pytest_corpus.integration.running import messages
@@ -41,7 +41,6 @@ class ConclusionHooks:
 
     @property
     def _concludes(self) -> bool:
-        """True if this process computes the verdicts."""
         return self.state.worker is None and not self.state.config.option.collectonly
 
     @pytest.hookimpl(tryfirst=True)
@@ -61,8 +60,14 @@ class ConclusionHooks:
     def pytest_report_header(self) -> list[str]:
         options = self.state.options
         known = self.state.adapters.known.values()
+
+        def shown(declared: str) -> str:  # without the secret parts of an address
+            label, spec = address.split_label(declared) or ("", "")
+            plain = address.shown(spec) if spec else declared
+            return plain if label in ("", plain) else f"{label}={plain}"
+
         return [
-            *(f"corpus: {_shown(declared)}" for declared in options.adapters),
+            *(f"corpus: {shown(declared)}" for declared in options.adapters),
             *(f"corpus client: {declared}" for declared in options.clients),
             f"corpus seed: {options.seed}, profile: {options.profile.name}",
             f"corpus run: {self.state.adapters.run}",
@@ -148,7 +153,6 @@ class ConclusionHooks:
                 yield said
 
     def _again(self, adapter: Adapter) -> str:
-        """The command that runs the suite of an adapter again."""
         by_option = adapter in self.state.by_option
         again = rerunning.command(self.state.config, adapter, by_option=by_option)
         again += f" --corpus-shard={shard}" if (shard := self.state.options.shard) else ""
@@ -194,17 +198,3 @@ class ConclusionHooks:
                 self._placeholders.remove(self.result.paths if self.result else ())
         finally:
             self._exits.leave()
-
-
-USUAL_ENDS = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
-"""The exit codes of a run that pytest finished."""
-
-
-def _shown(declared: str) -> str:
-    """A declaration for the header of a run, without the secret parts of an address."""
-    found = address.split_label(declared)
-    if found is None:
-        return declared
-    label, spec = found
-    shown = address.shown(spec)
-    return shown if label == shown else f"{label}={shown}"

@@ -7,6 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
+import pytest
+
+USUAL_ENDS = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
+"""The exit codes of a run that pytest finished."""
+
 TERMINATED = 128 + signal.SIGTERM  # the exit code of a run that SIGTERM ended, as shells have it
 
 

@@ -41,7 +41,7 @@ def since_the_last_run(config: pytest.Config, ledger: Ledger, verdict: Verdict) 
 
 
 def _found(ledger: Ledger) -> dict[str, list[str]]:
-    """By test, the requirements that it found violated, with their component."""
+    """The violated requirements that each test found, with their component."""
     found: dict[str, set[str]] = {}
     for record in ledger.records.values():
         names = {f"{record.component} {finding.requirement}" for finding in record.findings}
@@ -56,7 +56,6 @@ def _union(found: Mapping[str, list[str]], tests: Iterable[str]) -> set[str]:
 
 
 def _named(names: set[str]) -> str:
-    """The number of requirements, and the ids of the first ones."""
     if not names:
         return "0"
     ids = sorted({name.partition(" ")[2] for name in names})
@@ -65,7 +64,6 @@ def _named(names: set[str]) -> str:
 
 
 def _kept(found: Any) -> dict[str, list[str]]:
-    """The valid entries of the cache."""
     if not isinstance(found, dict):
         return {}
     return {

@@ -10,7 +10,7 @@ from pytest_corpus.text.atomic_write import write_atomically
 from pytest_corpus.verdict.ledger import Ledger
 from pytest_corpus.verdict.verdict import decide
 
-UNENDED = "the run did not come to its end"
+UNENDED = "the run did not finish"
 
 
 class Placeholders:

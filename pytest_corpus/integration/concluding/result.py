@@ -80,15 +80,12 @@ class RunResult:
             labels = [each.adapter for each in self.ledgers]
             for asked in self.options.reports:
                 path = report_paths(asked, labels)[number]
-                try:
-                    suffix = formats.suffix_of(asked.name) or ".json"
-                    text = formats.render(document, suffix, evidence=self._evidence(ledger), contents=contents)
-                    write_atomically(text, path)
+                said = write_report(document, path, evidence=self._evidence(ledger), contents=contents)
+                if said == f"report: {path}":
                     self.paths.add(path)
-                    if str(path.parent) != os.environ.get(json_report.INTERNAL_REPORT_DIR):
-                        self.written.append(f"report: {path}")
-                except OSError as error:
-                    self.written.append(f"report: {path} could not be written: {error.strerror}")
+                    if str(path.parent) == os.environ.get(json_report.INTERNAL_REPORT_DIR):
+                        continue
+                self.written.append(said)
 
     def document(self, ledger: Ledger, verdict: Verdict) -> dict[str, object]:
         """The report of an adapter."""
@@ -132,7 +129,7 @@ class RunResult:
     @property
     def ran(self) -> bool:
         """True if a conformance test ran for every adapter."""
-        return bool(self.ledgers) and all(ledger.records for ledger in self.ledgers)
+        return bool(self.ledgers) and all(ledger.executed for ledger in self.ledgers)
 
     def exit_code(self, given: int | pytest.ExitCode) -> int | pytest.ExitCode:
         """pytest's exit code, but not 0 if nothing ran, tests are missing, or a violation counts."""
@@ -157,7 +154,6 @@ class RunResult:
 
     @staticmethod
     def _open(verdict: Verdict) -> list[Status]:
-        """The MUST requirements that were not assessed."""
         every = (status for part in verdict.components for status in part.statuses)
         return [each for each in every if each.status == "not_assessed" and each.requirement.level == "MUST"]
 
@@ -165,3 +161,12 @@ class RunResult:
         """The written files, the seed and the profile."""
         how = f"seed {self.options.seed}, profile {self.options.profile.name}"
         return [*self._failed_by_strict(), *self.written, how]
+
+
+def write_report(document: Mapping[str, Any], path: Path, **more: Any) -> str:
+    """Write a report in the format of its suffix, with what `formats.render` takes more; return the line on it."""
+    try:
+        write_atomically(formats.render(document, formats.suffix_of(path.name) or ".json", **more), path)
+    except OSError as error:
+        return f"report: {path} could not be written: {error.strerror}"
+    return f"report: {path}"

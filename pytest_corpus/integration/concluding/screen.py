@@ -101,7 +101,6 @@ class Screen:
         return groups
 
     def _wants(self, status: Status) -> bool:
-        """True if a violation counts, or was asked for."""
         binding = status.status == "violated" and status.requirement.level in counted(self.options.level)
         return binding or self.verbosity > 0 or bool(self.options.globs)
 

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.adapter.opening.factory import raising, split_label
-from pytest_corpus.integration.declaring.adapter_kinds import Adapter
+from pytest_corpus.integration.declaring.adapters import Adapter
 from pytest_corpus.integration.declaring.state import RunState, UnusableDeclaration
 from pytest_corpus.integration.options import node_ids
 from pytest_corpus.redaction.values import printable
@@ -29,12 +28,12 @@ class DeclarationHooks:
         if self._begun:
             return
         self._begun = True
-        for declared in self.state.options.adapters:
-            label, spec = split_label(declared)
-            self.state.by_option.append(self.declare(spec, spec, label or spec))
-        for declared in self.state.options.clients:
-            label, spec = split_label(declared)
-            self.state.by_option.append(self._declare_client(spec, label or spec))
+        adapters, options = self.state.adapters, self.state.options
+        with self.state.usage_errors():
+            for label, spec in map(split_label, options.adapters):
+                self.state.by_option.append(adapters.declare(spec, spec, label or spec))
+            for label, spec in map(split_label, options.clients):
+                self.state.by_option.append(adapters.declare_client(spec, label or spec))
         for path in self._conftests():
             self.at_conftest(path)
         for adapter in self.state.adapters.known.values():
@@ -104,16 +103,8 @@ class DeclarationHooks:
         Raises:
             pytest.UsageError, pytest.Collector.CollectError: it cannot be found, or the label is taken.
         """
-        try:
+        with self.state.usage_errors():
             return self.state.adapters.declare(factory, declared, label)
-        except DeclarationError as error:
-            raise self.state.usage(error) from None
-
-    def _declare_client(self, declared: str, label: str) -> Adapter:
-        try:
-            return self.state.adapters.declare_client(declared, label)
-        except DeclarationError as error:
-            raise self.state.usage(error) from None
 
     def _relative(self, path: Path) -> str:
         try:

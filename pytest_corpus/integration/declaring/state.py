@@ -3,6 +3,8 @@
 import json
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,8 +13,7 @@ import pytest
 from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.adapter.opening.factory import split_label
 from pytest_corpus.adapter.usage.budget import Budget, Spending
-from pytest_corpus.integration.declaring.adapter_kinds import Adapter
-from pytest_corpus.integration.declaring.adapters import Adapters
+from pytest_corpus.integration.declaring.adapters import Adapter, Adapters
 from pytest_corpus.integration.declaring.properties import BUDGET, RECORD
 from pytest_corpus.integration.options import node_ids, run_options
 from pytest_corpus.integration.options.node_ids import NodeId
@@ -70,6 +71,14 @@ class RunState:
         line = printable(masked(text, secret_values(os.environ)))
         return UnusableDeclaration(line) if self.worker is not None else pytest.UsageError(line)
 
+    @contextmanager
+    def usage_errors(self) -> Iterator[None]:
+        """Turn a declaration that cannot be used into a usage error."""
+        try:
+            yield
+        except DeclarationError as error:
+            raise self.usage(error) from None
+
     def unusable_here(self, error: pytest.Collector.CollectError) -> str:
         """One clear line of a worker in which something cannot be tested that the controller has opened."""
         assert self.worker is not None
@@ -84,10 +93,8 @@ class RunState:
         if self.config.option.collectonly and (adapter.components or self.options.components):
             adapter.components = adapter.components or self.options.components
             return adapter
-        try:
+        with self.usage_errors():
             adapter.open()
-        except DeclarationError as error:
-            raise self.usage(error) from None
         return adapter
 
     def ledger(self, label: str) -> Ledger:

@@ -90,7 +90,7 @@ class _Settings:
 
 
 def _table(config: pytest.Config) -> dict[str, Any]:
-    """The table in the pyproject.toml beside the ini file, or in pytest's root folder."""
+    """The table in the pyproject.toml next to the ini file, or in pytest's root folder."""
     path = (config.inipath.parent if config.inipath else config.rootpath) / "pyproject.toml"
     if not path.is_file():
         return {}

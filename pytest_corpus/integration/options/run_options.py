@@ -103,6 +103,8 @@ def read(config: pytest.Config) -> Options:
     repeat = _number(
         config, "repeat", 1, f"a whole number from 1 to {MOST_REPETITIONS}", least=1, most=MOST_REPETITIONS
     )
+    # The note on coverage in the attestation (BEHAVIORAL_CONFORMANCE 12).
+    floor = getattr(config.option, "cov_fail_under", None) if getattr(config.option, "cov_source", None) else None
     delay = f"a number of seconds from 0 to {MOST_WRITE_DELAY_S}"
     return Options(
         adapters=tuple(_several(config, "adapter")),
@@ -112,7 +114,7 @@ def read(config: pytest.Config) -> Options:
         level=_choice(config, "level", LEVELS) or "must",
         reports=_reports(config),
         folder=config.invocation_params.dir,
-        notes=_notes(config),
+        notes=() if floor is None else (f"COV_FAIL_UNDER={floor:g}",),
         seed=_number(config, "seed", 0, "a whole number"),
         edition=_choice(config, "schema-version", EDITIONS),
         call_timeout=call_timeout,
@@ -135,7 +137,7 @@ def read(config: pytest.Config) -> Options:
         repeat=repeat,
         profile=profile,
         read_only=is_production(os.environ) and not allowed,
-        budget=_budget(_one(config, "budget")),
+        budget=budget(_one(config, "budget")),
         shard=_shard(config, profile, repeat),
         on_terminal=level or ("shape" if os.environ.get("CI") else "full"),
         in_files=level or "shape",
@@ -223,12 +225,6 @@ def _report(config: pytest.Config, given: str) -> Path:
     return path
 
 
-def _notes(config: pytest.Config) -> tuple[str, ...]:
-    """The note on coverage in the attestation (BEHAVIORAL_CONFORMANCE 12)."""
-    floor = getattr(config.option, "cov_fail_under", None) if getattr(config.option, "cov_source", None) else None
-    return () if floor is None else (f"COV_FAIL_UNDER={floor:g}",)
-
-
 def _dialects(config: pytest.Config, given: str | None) -> Mapping[str, Dialect]:
     if given is None:
         return DIALECTS
@@ -264,8 +260,8 @@ def _number(config: pytest.Config, name: str, usual: N, form: str, *, least: flo
     raise pytest.UsageError(f"--corpus-{name}={value}: use {form}")
 
 
-def _budget(value: str | None) -> Budget:
-    """The calls and tokens that a run may use; unlimited without an option."""
+def budget(value: str | None) -> Budget:
+    """The calls and tokens that a run may use; unlimited without a value."""
     try:
         return budgets.parse(value) if value else Budget()
     except ValueError as error:

@@ -134,7 +134,6 @@ def _sent(exchange: Exchange, request: str) -> str:
 
 
 def _fault(exchange: Exchange) -> str:
-    """The planned faults of the provider that occurred, each once."""
     return ", ".join(
         f"{kind} (HTTP {BY_KIND[kind].http_status})" if BY_KIND[kind].http_status else kind
         for kind in dict.fromkeys(exchange.faults)
@@ -142,7 +141,6 @@ def _fault(exchange: Exchange) -> str:
 
 
 def _observed(exchange: Exchange, requirement: str) -> str:
-    """The observations during an exchange, for requirements on observations."""
     if not requirement.startswith("COM-OBS-"):
         return ""
     counters = [f"counter {word(count.name)} by {word(count.value)}{_extra(count.extra)}" for count in exchange.counts]

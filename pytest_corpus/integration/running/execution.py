@@ -17,7 +17,7 @@ from pytest_corpus.adapter.exceptions import BudgetSpent, DeclarationError, Unre
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.usage.budget import Spending
 from pytest_corpus.integration.collecting.nodes import requirement_of, test_of
-from pytest_corpus.integration.declaring.adapter_kinds import Adapter
+from pytest_corpus.integration.declaring.adapters import Adapter
 from pytest_corpus.integration.options.node_ids import repetition_in
 from pytest_corpus.integration.running.evidence import FindingContext, context_secrets, without_secrets
 from pytest_corpus.kit import expect
@@ -288,7 +288,6 @@ class TestExecution:
 
     @property
     def _place(self) -> str:
-        """The adapter and the component of the findings."""
         return f"{self.adapter.label}/{self.component}"
 
     def _cause(self, requirement: str, violation: Violation) -> Blocked | None:

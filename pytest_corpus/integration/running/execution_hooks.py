@@ -1,5 +1,6 @@
 """Hooks that run the tests of a suite and put the outcome into pytest's report."""
 
+import gc
 from collections.abc import Generator
 from functools import partial
 from typing import Any
@@ -21,6 +22,12 @@ class ExecutionHooks:
 
     def __init__(self, state: RunState) -> None:
         self.state = state
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_finish(self) -> None:
+        """Spare garbage collections what lives as long as the process: modules, schemas, tests."""
+        if not gc.get_freeze_count():
+            gc.freeze()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
@@ -53,7 +60,6 @@ class ExecutionHooks:
         return report
 
     def _rerun(self, item: pytest.Item, requirement: str) -> str:
-        """The command that shows a finding of a test again."""
         own = collect.owner(item)
         assert own is not None
         by_option = own[0] in self.state.by_option

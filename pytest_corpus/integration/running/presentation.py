@@ -82,7 +82,6 @@ def _evidence(
 
 
 def _captured(report: pytest.TestReport, shown: str) -> list[tuple[str, str]]:
-    """The captured sections of a test that `--show-capture` shows."""
     return [pair for pair in report.sections if shown == "all" or shown in pair[0]]
 
 
@@ -101,7 +100,6 @@ def _counting(record: TestRecord, options: Options) -> list[Finding]:
 
 
 def _agrees(result: Result, seen: BaseException | None, report: pytest.TestReport) -> bool:
-    """True if pytest saw the test end as it did."""
     if result.record.broken_off or hasattr(report, "wasxfail") or seen is not result.raised:
         return False
     return report.outcome == ("passed" if seen is None else "failed")

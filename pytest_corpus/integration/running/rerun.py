@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from pytest_corpus.integration.declaring.adapter_kinds import Adapter
+from pytest_corpus.integration.declaring.adapters import Adapter
 from pytest_corpus.integration.options.checks import OF_BUNDLES
 from pytest_corpus.integration.options.table import OPTIONS, setting
 

@@ -60,12 +60,12 @@ class Settle:
 class Settling:
     """Waits where a request looks at what was written, for as long as it takes to settle.
 
-    A component that keeps what it is given says which requests look at nothing, which places a request speaks of, and
-    how a write can be tried.
+    A component that stores data defines which requests read nothing, which places a request refers to, and how to try
+    a write.
     """
 
     blind: frozenset[str] = frozenset({"capabilities", "health"})
-    """Bare names of operations that need nothing of what was written before them."""
+    """Bare names of operations that do not depend on earlier writes."""
 
     def __init__(self, subject: Any) -> None:
         self._settle: Settle = subject.shared.settle

@@ -116,7 +116,7 @@ class ReferenceEmbedding(Arguments, Answers, Accounting, ReferenceAdapter):
     async def ask_one_by_one(
         self, call: Call, jobs: Sequence[Job], fault: AdapterError
     ) -> Sequence[Embedding | AdapterError]:
-        """Each job by itself; where none succeeds it was no matter of the texts, and the batch fails with `fault`."""
+        """Each job by itself; if none succeeds, the texts were not the cause, and the batch fails with `fault`."""
         single = replace(call, operation=BY_OP["embedding.embed"])
         outcomes = [await self.attempt(single, job) for job in jobs]
         if all(isinstance(outcome, AdapterError) for outcome in outcomes):

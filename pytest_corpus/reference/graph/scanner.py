@@ -30,7 +30,7 @@ class QueryFeatureError(QueryError):
 
 
 class Query:
-    """A text that was wholly read; `run` gives its rows and changes nothing."""
+    """A parsed query; `run` returns its rows and changes nothing."""
 
     def run(self, graph: Graph, params: Mapping[str, object]) -> list[Row]:
         raise NotImplementedError

@@ -15,7 +15,7 @@ class Limits(Admission):
     max_top_k = 32
 
     def read_size(self, fields: Fields, name: str, limit: str, largest: int) -> int:
-        """A positive integer within a limit, which the refusal tells."""
+        """A positive integer within a limit, which the refusal states."""
         fields.read(name, "a number", required=True)
         size = fields.integer(name, at_least=1) or 1
         if size > largest:

@@ -105,7 +105,7 @@ class Conditions:
 
     @property
     def operators(self) -> tuple[str, ...]:
-        """All that a filter may use besides plain equality, to be advertised (R31)."""
+        """The operators of filters besides equality, as capabilities advertise them (R31)."""
         return tuple(f"{sign}{name}" for sign in ("", "$") for name in (*self.comparisons, "in"))
 
     def passes(self, metadata: Mapping[str, Any], conditions: Sequence[Condition]) -> bool:

@@ -22,6 +22,6 @@ def render(document: view.Document) -> str:
 
 
 def message(document: view.Document) -> str:
-    """The verdict, with the components where it speaks for them: a badge must not say more than was tested."""
+    """The verdict, with the tested components if it is complete: a badge must not claim more."""
     said = view.words(document)
     return f"{said}: {view.titles(document)}" if document["complete"] and not view.altered(document) else said

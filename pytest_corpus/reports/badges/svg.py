@@ -1,4 +1,4 @@
-"""The verdict as a picture, drawn here: nothing is fetched."""
+"""The verdict as an SVG picture, drawn without network access."""
 
 from html import escape
 
@@ -33,5 +33,4 @@ role="img" aria-label="{title}">
 
 
 def _width(text: str) -> int:
-    """About the width of a text in pixels; the picture stretches its text to just this."""
     return round(sum(4.2 if char in _NARROW else 10 if char in _WIDE else 7 for char in text))

@@ -16,7 +16,7 @@ WIDTH = 96
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One example: what it is, and the message or, of a stream, its frames."""
+    """One example: its title, and the message or the frames of a stream."""
 
     title: str
     messages: tuple[Any, ...]
@@ -25,7 +25,7 @@ class Example:
 def examples(entry: Requirement) -> tuple[Example, ...]:
     """A plain request of the operation by which a requirement is shown, and a good answer.
 
-    Where the sentence names an error, the answer shown is that error, as it should look; else it is a success.
+    If the sentence names an error, the answer is that error as it should look, otherwise a success.
 
     Raises:
         FileNotFoundError: the installation carries no goldens.
@@ -40,7 +40,7 @@ def examples(entry: Requirement) -> tuple[Example, ...]:
 
 
 def laid_out(value: Any, indent: int = 0) -> str:
-    """JSON for a reader: what fits on a line stands on one."""
+    """JSON for a reader: a value that fits on one line is written on one."""
     line = json.dumps(value, ensure_ascii=False)
     if len(line) + indent <= WIDTH or not isinstance(value, (dict, list)) or not value:
         return line
@@ -53,7 +53,7 @@ def laid_out(value: Any, indent: int = 0) -> str:
 
 
 def _messages(golden: Golden) -> tuple[Any, ...]:
-    """The documents of a golden; of one that has no file, those that its schemas give."""
+    """The documents of a golden, generated from its schemas if it has no file."""
     path = resources.folder("golden") / golden.file
     if path.is_file():
         text = path.read_text("utf-8")

@@ -16,7 +16,7 @@ MARGIN = " " * 14
 def chosen(
     globs: Sequence[str] = (), components: Sequence[str] = (), levels: Sequence[str] = ()
 ) -> tuple[Requirement, ...]:
-    """The requirements that match any of the globs and are of any of the components and levels; none given is all."""
+    """The requirements that match any of the globs, components and levels; an empty selection means all."""
     return tuple(
         entry
         for entry in catalogue().values()
@@ -35,7 +35,7 @@ def listed(entries: Iterable[Requirement] | None = None) -> str:
 
 
 def explained(wanted: str) -> str | None:
-    """All that there is to say of one requirement or ruling, or None where there is none of this id."""
+    """The whole text on one requirement or ruling; None if the id is unknown."""
     asked = wanted.strip().upper()
     if asked in catalogue():
         return card(catalogue()[asked])

@@ -1,4 +1,4 @@
-"""The rulings of docs/rulings.md, which lies in the package too: where the documents disagree, or say nothing."""
+"""The rulings of docs/rulings.md, which is shipped in the package, on what the documents leave open or contradict."""
 
 import re
 from dataclasses import dataclass

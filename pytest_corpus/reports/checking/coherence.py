@@ -81,7 +81,7 @@ def _about(document: Mapping[str, Any], today: date) -> Iterator[str]:
     try:
         end = start_of(document) + timedelta(seconds=document["duration_s"])
     except (ValueError, OverflowError):
-        yield f"there is no such time as {document['started_at']}, or none {document['duration_s']} s later"
+        yield f"{document['started_at']}, or {document['duration_s']} s later, is not a valid time"
     else:
         # Clocks differ a little, days by less than one.
         if end.date() > today + timedelta(days=1):
@@ -156,8 +156,9 @@ def _entry(entry: Mapping[str, Any], made: Mapping[str, Any], of: Capabilities, 
         open_or_not = test["outcome"] in ("not_applicable", "not_assessed")
         if bool(test.get("reason")) != open_or_not and test["outcome"] != "error":
             yield f"a test of it that is {test['outcome']} has {'a' if test.get('reason') else 'no'} reason"
-    own = {each.id for each in applicable(entry["component"])} - {entry["id"]}
-    if strange := [name for name in entry.get("blocked_by", ()) if name not in own]:
+    blocking = entry.get("blocked_by", ())
+    own = {each.id for each in applicable(entry["component"])} - {entry["id"]} if blocking else ()
+    if strange := [name for name in blocking if name not in own]:
         yield f"it cannot be blocked by {some(strange)}"
     yield from _needs(tests, known, of)
     if runs:
@@ -167,7 +168,7 @@ def _entry(entry: Mapping[str, Any], made: Mapping[str, Any], of: Capabilities, 
 def _needs(tests: Iterable[Mapping[str, Any]], known: Requirement, of: Capabilities) -> Iterator[str]:
     """Denied capabilities are not tested, and reported denials match the capabilities."""
     stated = [need for need in known.needs if need not in NOT_IN_CAPABILITIES]
-    denied = [need for need in stated if not _offered(need, of)]
+    denied = [need for need in stated if of.flag(need) is False or (need == CLAIMED and of.flag(need) is None)]
     decided = {test["outcome"] for test in tests} & {"satisfied", "violated"}
     if denied and decided:
         yield f"a test of it is {some(sorted(decided))}, but its capabilities do not offer {some(denied)}"
@@ -175,10 +176,6 @@ def _needs(tests: Iterable[Mapping[str, Any]], known: Requirement, of: Capabilit
         said = _DENIED.fullmatch(test.get("reason", ""))
         if said and said[1] in stated and of.flag(said[1]) is not False:
             yield f"a test of it is not applicable because of {said[1]}, which its capabilities do not deny"
-
-
-def _offered(need: str, of: Capabilities) -> bool:
-    return of.flag(need) is True if need == CLAIMED else of.flag(need) is not False
 
 
 def _repeats(entry: Mapping[str, Any], runs: int) -> Iterator[str]:

@@ -46,7 +46,7 @@ def build(reports: Sequence[tuple[str, view.Document]], shipped: Shipped) -> dic
     """The report of the whole suite.
 
     Args:
-        reports: the name of each file, and what it holds.
+        reports: the name and the document of each file.
         shipped: the tests that the suite of this version has.
 
     Raises:
@@ -107,7 +107,7 @@ def _shared(first: Part, part: Part) -> Iterator[tuple[str, Any, Any]]:
 
 
 def _how(one: Any, other: Any) -> str:
-    """The two values, where they are short, or the keys in which they differ."""
+    """The two values, or for objects the keys in which they differ."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         keys = sorted(key for key in {*one, *other} if one.get(key) != other.get(key))
         if len(keys) == 1 and not isinstance(one.get(keys[0]), Mapping):
@@ -153,13 +153,8 @@ def _written(parts: Sequence[Part], ledger: Ledger) -> dict[str, Any]:
         ci=shared if "name" in shared else {},
         profile=first["profile"],
         notes=tuple(dict.fromkeys(note for document in documents for note in document.get("notes", ()))),
-        command=_command(parts[0]),
+        command=str(first.get("command", "")).replace(f" --corpus-shard={parts[0].shard}", ""),
     )
     whole = json_report.build(ledger, verdict, run)
     own = {"environment": first["environment"], "combined": [document["sha256"] for document in documents]}
     return json_report.sealed({**whole, **own})
-
-
-def _command(part: Part) -> str:
-    """The command that runs the whole suite: that of a shard without its option for the shard."""
-    return str(part.document.get("command", "")).replace(f" --corpus-shard={part.shard}", "")

@@ -16,10 +16,10 @@ from pytest_corpus.verdict.verdict import STATUSES, verdict_of, worst
 
 
 def faults(path: Path, today: date, shipped: Shipped) -> list[str]:
-    """Everything that is wrong with a report, one sentence each; empty where it stands.
+    """Everything that is wrong with a report, one sentence each; empty if it is valid.
 
     Args:
-        today: the day (UTC) on which it has to stand.
+        today: the day (UTC) on which it must be valid.
         shipped: the tests that the suite of this version has.
 
     Raises:
@@ -31,7 +31,9 @@ def faults(path: Path, today: date, shipped: Shipped) -> list[str]:
         if error.missing:
             raise
         return [error.why]
-    found = [*_digest(document, data), *_whole(document)]
+    found = list(_digest(document, data))
+    if not document["complete"]:
+        found.append(f"the run was not complete, so there is no verdict: {'; '.join(document['gaps'])}")
     if other := list(foreign(document)):
         found += (f"{said}: whether anything is missing cannot be verified here; use that version" for said in other)
     else:
@@ -46,11 +48,6 @@ def _digest(document: dict[str, Any], data: bytes) -> Iterator[str]:
         yield f"its content has the sha256 {found}, not the one that it states: it was changed after it was written"
     elif data != json_report.render(document).encode("utf-8", "backslashreplace"):
         yield "it is not in canonical form: its text, though not its values, was changed after it was written"
-
-
-def _whole(document: dict[str, Any]) -> Iterator[str]:
-    if not document["complete"]:
-        yield f"the run was not complete, so there is no verdict: {'; '.join(document['gaps'])}"
 
 
 def _catalogue(document: dict[str, Any]) -> Iterator[str]:

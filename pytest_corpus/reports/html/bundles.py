@@ -1,4 +1,4 @@
-"""Behaviour bundles on the HTML page; prompts and answers only where they are handed in, for the developer."""
+"""Behaviour bundles on the HTML page; prompts and answers are shown only if they are passed in, for the developer."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ _SIGNS = {"passed": "✓", "failed": "✗", "not_judged": "○"}
 
 
 def bundles(document: Mapping[str, Any], evidence: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """The section on bundles; nothing where there is none."""
+    """The section on bundles; nothing if there are none."""
     found = bundle_view.sections(document)
     if not found:
         return
@@ -34,26 +34,21 @@ def _card(section: bundle_view.Section) -> str:
         *((f"Baseline, {kind}", text(what)) for kind, what in bundle_view.baseline(section)),
         ("Calls", text(section["calls"])),
     ]
-    failures = "".join(_failure(entry) for entry in section["failures"])
+    failures = ""
+    for entry in section["failures"]:
+        reasons = "; ".join(reason.partition("\n")[0] for reason in entry["reasons"])
+        word = f"{entry['status']}{', tolerated' if entry['tolerated'] else ''}"
+        failures += f"<li>{text(word)} <code>{text(entry['case'])}</code>: {text(reasons)}</li>"
     listed = f"<ul>{failures}</ul>" if failures else ""
     shown = pairs([(label, markup) for label, markup in rows if markup])
     return f'<article class="card"><header><h3>{text(section["name"])}</h3>{said}</header>{shown}{listed}</article>'
-
-
-def _failure(entry: Mapping[str, Any]) -> str:
-    reasons = "; ".join(reason.partition("\n")[0] for reason in entry["reasons"])
-    word = f"{entry['status']}{', tolerated' if entry['tolerated'] else ''}"
-    return f"<li>{text(word)} <code>{text(entry['case'])}</code>: {text(reasons)}</li>"
 
 
 def _contents(evidence: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for entry in evidence:
         title = f"{entry['bundle']}, {entry['provider']}: {entry['case']}"
         named = (("System prompt", entry["system"]), ("Prompt", entry["prompt"]), ("Answer", entry["output"]))
-        rows = [(label, f"<pre>{_lines(value)}</pre>") for label, value in named if value is not None]
-        rows += [("Reason", f"<pre>{_lines(reason)}</pre>") for reason in entry["reasons"]]
+        shown = [*((label, value) for label, value in named if value is not None)]
+        shown += [("Reason", reason) for reason in entry["reasons"]]
+        rows = [(label, "<pre>" + "\n".join(map(text, value.split("\n"))) + "</pre>") for label, value in shown]
         yield f'<details class="plain"><summary>{text(title)}</summary>{pairs(rows)}</details>'
-
-
-def _lines(value: str) -> str:
-    return "\n".join(text(line) for line in value.split("\n"))

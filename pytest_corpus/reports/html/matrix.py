@@ -45,7 +45,11 @@ def _body(matrix: Mapping[str, Any]) -> Iterator[str]:
     signs = "".join(f"<li>{status_pill(status)}</li>" for status in STATUS_WORDS)
     yield f'<ul class="legend small">{signs}<li class="muted">empty: not in that report</li></ul>'
     yield '<div class="scroll" tabindex="0" role="region" aria-labelledby="requirements"><table>'
-    labels = "".join(f'<th scope="col">{_label(report)}</th>' for report in matrix["reports"])
+    labels = ""
+    for report in matrix["reports"]:
+        label = text(report["label"])
+        label = f'<a href="{text(report["link"])}">{label}</a>' if report.get("link") else label
+        labels += f'<th scope="col">{label}</th>'
     yield f'<thead><tr><th scope="col">Requirement</th>{labels}</tr></thead>'
     for chapter in matrix["chapters"]:
         yield from _chapter(chapter, matrix["reports"])
@@ -54,13 +58,7 @@ def _body(matrix: Mapping[str, Any]) -> Iterator[str]:
     yield f'<footer class="small muted"><p>Requirement catalogue {text(versions)}</p></footer>'
 
 
-def _label(report: Mapping[str, Any]) -> str:
-    label = text(report["label"])
-    return f'<a href="{text(report["link"])}">{label}</a>' if report.get("link") else label
-
-
 def _totals(reports: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """The last rows: how many requirements each report finds satisfied."""
     yield "<tfoot>"
     for level in sorted({level for report in reports for level in report["totals"]}):
         cells = "".join(f"<td>{ratio(report['totals'].get(level, {}))}</td>" for report in reports)
@@ -71,18 +69,16 @@ def _totals(reports: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 def _card(report: Mapping[str, Any]) -> str:
     words = pill(report["tone"], SIGNS[report["tone"]], report["words"])
     server = " ".join(str(report[key]) for key in ("server", "version") if key in report)
-    of = report["components"]
-    each = "".join(_component(name, of[name]) for name in TITLES if name in of)
+    each = ""
+    for name in TITLES:
+        if verdict := report["components"].get(name):
+            tone = VERDICT_TONES.get(verdict, "none")
+            said = pill(tone, SIGNS[tone], VERDICT_WORDS.get(verdict, verdict))
+            each += f"<div><dt>{TITLES[name]}</dt><dd>{said}</dd></div>"
     return (
         f'<article class="card"><header><h3>{text(report["label"])}</h3></header><p>{words}</p>'
         f'<p class="small muted">{text(server)}</p><dl class="pairs">{each}</dl></article>'
     )
-
-
-def _component(component: str, verdict: str) -> str:
-    tone = VERDICT_TONES.get(verdict, "none")
-    said = pill(tone, SIGNS[tone], VERDICT_WORDS.get(verdict, verdict))
-    return f"<div><dt>{TITLES[component]}</dt><dd>{said}</dd></div>"
 
 
 def _chapter(chapter: Mapping[str, Any], reports: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -105,7 +101,6 @@ def _chapter(chapter: Mapping[str, Any], reports: Sequence[Mapping[str, Any]]) -
 
 
 def _cell(status: str | None, said: Mapping[str, Any] | None, place: str, report: Mapping[str, Any]) -> str:
-    """One status; it opens where there is something to say of it."""
     if status is None:
         return '<td class="absent"><span class="unseen">not in this report</span></td>'
     sign = f'<span aria-hidden="true">{STATUS_SIGNS[status]}</span>'

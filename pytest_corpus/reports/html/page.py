@@ -8,18 +8,12 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from pytest_corpus.reports.text import STATUS_SIGNS, STATUS_WORDS, printable
+from pytest_corpus.reports.text import STATUS_SIGNS, STATUS_WORDS, STATUSES, printable
 from pytest_corpus.spec.components import TITLES
 
 ASSETS = Path(__file__).resolve().parent / "assets"
 
-TONES = {
-    "satisfied": "good",
-    "violated": "bad",
-    "deviated": "caution",
-    "not_assessed": "caution",
-    "not_applicable": "none",
-}
+TONES = dict(zip(STATUSES, ("good", "bad", "caution", "caution", "none"), strict=True))
 """The tone of each status."""
 
 _ICON = (
@@ -79,7 +73,7 @@ def sentence(value: str) -> str:
 
 
 def pill(tone: str, sign: str, words: str) -> str:
-    """A word on a coloured ground, with a sign for those who see no colour."""
+    """A word on a coloured background, with a sign that does not depend on colour."""
     return f'<span class="pill {tone}"><span aria-hidden="true">{text(sign)}</span> {text(words)}</span>'
 
 
@@ -108,7 +102,7 @@ def top(title: str) -> str:
 
 
 def filters(components: Iterable[str], chapters: Iterable[str], extra: str = "") -> Iterator[str]:
-    """The form that filters the rows of a page; without a script it is not there and every row is."""
+    """The form that filters the rows of a page; it is hidden without JavaScript."""
     yield '<form id="filters" class="filters" hidden>'
     yield '<label class="search">Search<input type="search" name="search" autocomplete="off"></label>'
     yield choice("Component", "component", [(name, TITLES[name]) for name in components])

@@ -31,8 +31,7 @@ def render(
     evidence: Sequence[Evidence] = (),
     contents: Sequence[Mapping[str, Any]] = (),
 ) -> str:
-    """The page; with what has changed since an earlier run, what is behind findings, and prompts and answers of
-    bundles, where that is given."""
+    """The page, with changes since an earlier run, evidence of findings, prompts and answers of bundles if given."""
     shown = Shown(document, earlier, tuple(evidence))
     return page(f"{view.words(document)} - {document['adapter']['name']}", _body(shown, contents))
 
@@ -114,21 +113,17 @@ def _background(document: view.Document) -> Iterator[str]:
     for component in view.components(document):
         stated = document["capabilities"].get(component)
         if stated:
-            rows = [(name, f"<code>{text(_value(value))}</code>") for name, value in _flat(stated)]
+            rows = [(name, f"<code>{text(value)}</code>") for name, value in _flat(stated)]
             yield f'<details class="plain"><summary>Capabilities: {TITLES[component]}</summary>{pairs(rows)}</details>'
     rows = [(name, text(value)) for name, value in sorted(document["environment"].items())]
     yield f'<details class="plain"><summary>Environment</summary>{pairs(rows)}</details></section>'
 
 
-def _flat(stated: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def _flat(stated: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
     for name, value in sorted(stated.items()):
         if isinstance(value, dict):
-            yield from ((f"{name}.{inner}", nested) for inner, nested in sorted(value.items()))
+            yield from _flat(value, f"{name}.")
+        elif isinstance(value, list):
+            yield prefix + name, ", ".join(map(str, value)) or "none"
         else:
-            yield name, value
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, list):
-        return ", ".join(str(item) for item in value) or "none"
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+            yield prefix + name, {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)

@@ -1,4 +1,4 @@
-"""The requirements of a report on its page: findings, what is open, and every requirement as a row that opens."""
+"""The requirements of a report on its page: findings, open requirements, and all of them as rows that open."""
 
 import json
 from collections import defaultdict
@@ -50,7 +50,7 @@ def fix_first(shown: Shown) -> Iterator[str]:
 
 
 def findings(shown: Shown) -> Iterator[str]:
-    """Every violation: those of MUSTs unfolded, those of SHOULDs folded; what blocks most comes first."""
+    """Every violation, in the order of repair; those that do not count are folded."""
     violated = view.fix_first(shown.document)
     if not violated:
         return
@@ -80,7 +80,6 @@ def _finding(shown: Shown, entry: dict[str, Any]) -> str:
 
 
 def _behind(shown: Shown, entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """The evidence of the first finding of a requirement."""
     if seen := view.evidence_of(shown.evidence, entry):
         for label, rows in groupby(behind(seen), key=itemgetter(0)):
             lines = [line for _, said in rows for line in _lines(said)]

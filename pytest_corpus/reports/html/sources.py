@@ -11,7 +11,7 @@ from pytest_corpus.spec.documents import SECTIONS
 
 
 def sources(entry: dict[str, Any]) -> str:
-    """The passages of one requirement, each a link to what the page says of it."""
+    """The passages of one requirement, each a link into the appendix."""
     return ", ".join(f'<a href="#{_anchor(source)}">{text(source)}</a>' for source in entry["source"])
 
 
@@ -39,12 +39,12 @@ def _by_document(resting: dict[str, Any]) -> dict[str, list[str]]:
     for source in resting:
         document, section, _ = (*source.split(" ", 1), "", "")[:3]
         found.setdefault(document if section else "Rulings", []).append(source)
-    return {name: sorted(passages, key=_place) for name, passages in found.items() if passages}
 
+    def place(source: str) -> list[tuple[int, str]]:
+        section = source.rpartition(" ")[2].lstrip("R")
+        return [(int(part) if part.isdigit() else 0, part) for part in section.split(".")]
 
-def _place(source: str) -> list[tuple[int, str]]:
-    section = source.rpartition(" ")[2].lstrip("R")
-    return [(int(part) if part.isdigit() else 0, part) for part in section.split(".")]
+    return {name: sorted(passages, key=place) for name, passages in found.items() if passages}
 
 
 def _about(source: str) -> str:

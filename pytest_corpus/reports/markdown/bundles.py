@@ -10,7 +10,7 @@ LONGEST = 50  # cases that are listed of a bundle
 
 
 def bundles(document: Mapping[str, Any]) -> str:
-    """The section on bundles; empty where there is none."""
+    """The section on bundles; empty if there are none."""
     found = bundle_view.sections(document)
     return "\n".join(("### Behaviour bundles", "", *_table(found), *_details(found))) if found else ""
 

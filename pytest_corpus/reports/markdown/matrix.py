@@ -12,7 +12,9 @@ from pytest_corpus.spec.components import TITLES
 
 def render(matrix: Mapping[str, Any]) -> str:
     """Verdicts, a legend, and providers by requirements."""
-    parts = ["# Corpus Protocol 1.0: conformance matrix", _verdicts(matrix), _legend(), *_chapters(matrix)]
+    legend = ", ".join(f"{sign_of(status)} {word}" for status, word in STATUS_WORDS.items())
+    known = f"{legend}, an empty place: not in that report."
+    parts = ["# Corpus Protocol 1.0: conformance matrix", _verdicts(matrix), known, *_chapters(matrix), _totals(matrix)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -20,18 +22,10 @@ def _verdicts(matrix: Mapping[str, Any]) -> str:
     tested = [name for name in TITLES if any(name in report["components"] for report in matrix["reports"])]
     lines = [f"| Adapter | Verdict | {' | '.join(TITLES[name] for name in tested)} |", "|" + "---|" * (2 + len(tested))]
     for report in matrix["reports"]:
-        each = " | ".join(_verdict(report["components"].get(component)) for component in tested)
+        verdicts = [report["components"].get(component) for component in tested]
+        each = " | ".join("not tested" if it is None else VERDICT_WORDS.get(it, it) for it in verdicts)
         lines.append(f"| {cell(report['label'])} | {SIGNS[report['tone']]} {report['words']} | {each} |")
     return "\n".join(lines)
-
-
-def _verdict(verdict: str | None) -> str:
-    return "not tested" if verdict is None else VERDICT_WORDS.get(verdict, verdict)
-
-
-def _legend() -> str:
-    legend = (f"{sign_of(status)} {word}" for status, word in STATUS_WORDS.items())
-    return f"{', '.join(legend)}, an empty place: not in that report."
 
 
 def _chapters(matrix: Mapping[str, Any]) -> Iterator[str]:
@@ -47,11 +41,9 @@ def _chapters(matrix: Mapping[str, Any]) -> Iterator[str]:
             statuses = " | ".join(sign_of(status) for status in row["statuses"])
             lines.append(f"| {row['id']} | {row['level']} | {statuses} |")
         yield "\n".join(lines)
-    yield _totals(matrix)
 
 
 def _totals(matrix: Mapping[str, Any]) -> str:
-    """The number of satisfied requirements in each report, of those that apply."""
     levels = sorted({level for report in matrix["reports"] for level in report["totals"]})
     lines = ["## Totals", "", f"| Adapter | {' | '.join(f'Satisfied {level.upper()}' for level in levels)} |"]
     lines.append("|" + "---|" * (1 + len(levels)))

@@ -20,13 +20,25 @@ HEADLINES = {
 """The words of the template of BEHAVIORAL_CONFORMANCE 12 for verdicts."""
 
 COLUMNS = "Component | Verdict | Level | Satisfied / applicable | Violated | Deviated | Not assessed | Not applicable"
+FOOT = ("Started", "Took", "Catalogue", "Schema editions met", "Counts from", "Writes show", "Seed", "sha256")
 LONGEST = 200  # requirements of one kind that are listed; a job summary has an end
 
 
 def render(document: view.Document, evidence: Sequence[Evidence] = ()) -> str:
-    """The attestation: headline, components, commit, CI run, notes, numbers, and what stands against it."""
-    against = (_findings(document, evidence), _deviations(document), bundles(document), _open(document))
-    return "\n\n".join(filter(None, (_head(document), _table(document), *against, _foot(document)))) + "\n"
+    """The attestation: headline, components, commit, CI run, notes, numbers, findings and open requirements."""
+    violated, left = view.of_status(document, "violated"), view.of_status(document, "not_assessed")
+    summary = f"<details>\n<summary>{count(len(left), 'requirement')} not assessed</summary>"
+    unassessed = _listed(summary, map(_unassessed, left))
+    parts = (
+        _head(document),
+        _table(document),
+        _listed(f"### {count(len(violated), 'violation')}", (_finding(document, each, evidence) for each in violated)),
+        _listed("### Deviations", map(_deviation, view.of_status(document, "deviated"))),
+        bundles(document),
+        unassessed and f"{unassessed}\n\n</details>",
+        "\n".join(f"- {label}: {code(value)}" for label, value in view.facts(document) if label in FOOT),
+    )
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def _head(document: view.Document) -> str:
@@ -72,14 +84,8 @@ def _table(document: view.Document) -> str:
     return "\n".join(lines)
 
 
-def _findings(document: view.Document, evidence: Sequence[Evidence]) -> str:
-    violated = view.of_status(document, "violated")
-    found = (_finding(document, entry, view.evidence_of(evidence, entry)) for entry in violated)
-    return _listed(f"### {count(len(violated), 'violation')}", found)
-
-
-def _finding(document: view.Document, entry: dict[str, Any], seen: Evidence | None) -> str:
-    lines = [_named(entry)]
+def _finding(document: view.Document, entry: dict[str, Any], evidence: Sequence[Evidence]) -> str:
+    lines, seen = [_named(entry)], view.evidence_of(evidence, entry)
     for finding in entry.get("findings", ()):
         place = f" (at {code(finding['path'])})" if finding["path"] else ""
         lines.append(f"  - expected {code(finding['expected'])}, got {code(finding['got'])}{place}")
@@ -90,22 +96,11 @@ def _finding(document: view.Document, entry: dict[str, Any], seen: Evidence | No
     return "\n".join(lines)
 
 
-def _deviations(document: view.Document) -> str:
-    return _listed("### Deviations", map(_deviation, view.of_status(document, "deviated")))
-
-
 def _deviation(entry: dict[str, Any]) -> str:
     deviation = entry["deviation"]
-    told = {key: code(deviation[key]) for key in ("reason", "removal_plan", "issue") if deviation.get(key)}
-    told["expires"] = deviation["expires"]
-    return "\n".join([_named(entry), *(f"  - {key.replace('_', ' ')}: {value}" for key, value in told.items())])
-
-
-def _open(document: view.Document) -> str:
-    open_ones = view.of_status(document, "not_assessed")
-    summary = f"<details>\n<summary>{count(len(open_ones), 'requirement')} not assessed</summary>"
-    listed = _listed(summary, map(_unassessed, open_ones))
-    return listed and f"{listed}\n\n</details>"
+    shown = {key: code(deviation[key]) for key in ("reason", "removal_plan", "issue") if deviation.get(key)}
+    shown["expires"] = deviation["expires"]
+    return "\n".join([_named(entry), *(f"  - {key.replace('_', ' ')}: {value}" for key, value in shown.items())])
 
 
 def _unassessed(entry: dict[str, Any]) -> str:
@@ -130,8 +125,3 @@ def _listed(title: str, items: Iterable[str]) -> str:
     more = [f"- and {len(lines) - LONGEST} more, in the JSON report"] if len(lines) > LONGEST else []
     text = "\n".join([*lines[:LONGEST], *more])
     return f"{title}\n\n{text}"
-
-
-def _foot(document: view.Document) -> str:
-    kept = ("Started", "Took", "Catalogue", "Schema editions met", "Counts from", "Writes show", "Seed", "sha256")
-    return "\n".join(f"- {label}: {code(value)}" for label, value in view.facts(document) if label in kept)

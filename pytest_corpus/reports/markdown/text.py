@@ -1,4 +1,4 @@
-"""Text in Markdown (GitHub's, and CommonMark), of which nothing is taken for Markdown."""
+"""Text escaped for Markdown (GitHub's, and CommonMark)."""
 
 import re
 

@@ -1,8 +1,8 @@
 """A signed in-toto statement: a DSSE envelope, version 1, with an Ed25519 signature.
 
-https://github.com/secure-systems-lab/dsse describes the envelope and what is signed (its PAE). The signature stands
-in it twice: below the key's id as securesystemslib and in-toto make it, who look for it, and without one, for
-cosign and others who have an id of their own for the same key.
+https://github.com/secure-systems-lab/dsse describes the envelope and what is signed (its PAE). The signature is in it
+twice: with the key's id of securesystemslib, which in-toto looks for, and without an id, for cosign and others that
+have their own id for the same key.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def opened(data: bytes, key: Ed25519PublicKey) -> bytes:
     try:
         key.verify(signature, pae(payload))
     except InvalidSignature:
-        raise EnvelopeError("was changed after it was signed, or its signature was: the two do not fit") from None
+        raise EnvelopeError("was changed after it was signed, or its signature was: they do not match") from None
     if data != _text(payload, signature, own).encode():
         raise EnvelopeError("was changed around what is signed: it is not as `pytest-corpus report sign` wrote it")
     return payload

@@ -29,8 +29,8 @@ def render(document: view.Document) -> str:
     return json.dumps(statement, sort_keys=True, indent=2, ensure_ascii=False) + "\n"
 
 
-def told(payload: bytes) -> dict[str, str]:
-    """The adapter, verdict, suite, commit and report; "" where nothing.
+def claims(payload: bytes) -> dict[str, str]:
+    """The adapter, verdict, suite, commit and report of a statement; an empty text for what it does not name.
 
     Raises:
         ValueError: it is not a statement of this kind.
@@ -82,17 +82,14 @@ def _configuration(document: view.Document) -> list[dict[str, Any]]:
         "level": document["level"],
         "seed": document["seed"],
         **{key: document[key] for key in ("runs", "settle_s") if key in document},
-        **({"bundles": bundles} if (bundles := _bundles(document)) else {}),
     }
+    # The result does not include behaviour bundles, because it is about conformance.
+    kept = ("name", "version", "provider", "verdict")
+    if sections := bundle_view.sections(document):
+        about["bundles"] = [{key: each[key] for key in kept if key in each} for each in sections]
     suite = {"name": "pytest-corpus", "uri": f"pkg:pypi/pytest-corpus{release}", "annotations": about}
     commit = document.get("commit")
     return [suite, *([{"name": "commit", "digest": {"gitCommit": commit}}] if commit else [])]
-
-
-def _bundles(document: view.Document) -> list[dict[str, Any]]:
-    """Behaviour bundles by name, provider and verdict; the result does not include them: it is about conformance."""
-    kept = ("name", "version", "provider", "verdict")
-    return [{key: section[key] for key in kept if key in section} for section in bundle_view.sections(document)]
 
 
 def _names(entries: list[dict[str, Any]]) -> list[str]:

@@ -6,7 +6,8 @@ No message holds anything of a key's file but the label of its PEM block.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 NEW_KEY = "openssl genpkey -algorithm ed25519 -out key.pem"
 PUBLIC_PART = "openssl pkey -in key.pem -pubout -out pub.pem"
 DECRYPTED = "openssl pkey -in key.pem | pytest-corpus report sign attestation.json --key -"
+
 LARGEST = 64 * 2**10  # no file with a key is larger, in bytes
 _BEGIN = re.compile(rb"-----BEGIN ([A-Z0-9 ]{1,40})-----")
 _OTHER_PRIVATE = {
@@ -36,22 +38,17 @@ def private(data: bytes) -> Ed25519PrivateKey:
     """The private key in a PEM file.
 
     Raises:
-        KeyFileError: there is none, it is encrypted, or it is of another kind.
+        KeyFileError: the file has no key, or the key is encrypted or of another kind.
     """
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-    label = _label(data)
-    if label.endswith("PUBLIC KEY"):
-        raise KeyFileError("holds a public key; signing needs the private one")
+    label = _label(data, other="PUBLIC KEY", said="holds a public key; signing needs the private one")
     if label != "PRIVATE KEY":
         raise KeyFileError(_OTHER_PRIVATE.get(label) or _NO_KEYS.get(label) or f"holds no private key: {NEW_KEY}")
-    try:
-        key = load_pem_private_key(data, password=None)
-    except Exception:  # noqa: BLE001  # whatever it is, its text may quote the key
-        raise KeyFileError("is damaged: its PEM block holds no key that can be read") from None
-    if not isinstance(key, Ed25519PrivateKey):
-        raise KeyFileError(f"is {_kind(key)}; an Ed25519 key is needed: {NEW_KEY}")
+    key: Ed25519PrivateKey = _loaded(
+        lambda: load_pem_private_key(data, password=None), Ed25519PrivateKey, f": {NEW_KEY}"
+    )
     return key
 
 
@@ -59,27 +56,33 @@ def public(data: bytes) -> Ed25519PublicKey:
     """The public key in a PEM file.
 
     Raises:
-        KeyFileError: there is none, or it is of another kind.
+        KeyFileError: the file has no key, or one of another kind.
     """
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
-    label = _label(data)
-    if label.endswith("PRIVATE KEY"):
-        raise KeyFileError(f"holds a private key, which stays with whoever signs; give the public one: {PUBLIC_PART}")
+    said = f"holds a private key, which stays with whoever signs; give the public one: {PUBLIC_PART}"
+    label = _label(data, other="PRIVATE KEY", said=said)
     if label != "PUBLIC KEY":
         raise KeyFileError(_NO_KEYS.get(label) or f"holds no public key in SubjectPublicKeyInfo: {PUBLIC_PART}")
-    try:
-        key = load_pem_public_key(data)
-    except Exception:  # noqa: BLE001  # as above
-        raise KeyFileError("is damaged: its PEM block holds no key that can be read") from None
-    if not isinstance(key, Ed25519PublicKey):
-        raise KeyFileError(f"is {_kind(key)}; an Ed25519 key is needed")
+    key: Ed25519PublicKey = _loaded(lambda: load_pem_public_key(data), Ed25519PublicKey)
     return key
 
 
-def _label(data: bytes) -> str:
-    """The label of the only PEM block of a file."""
+def _loaded(load: Callable[[], object], kind: Any, advice: str = "") -> Any:
+    try:
+        key = load()
+    except Exception:  # noqa: BLE001  # whatever it is, its text may quote the key
+        raise KeyFileError("is damaged: its PEM block holds no key that can be read") from None
+    if not isinstance(key, kind):
+        name = re.sub(r"(Private|Public)Key$", "", type(key).__name__.lstrip("_"))
+        said = _KINDS.get(name, f"a key of the kind {name}")
+        raise KeyFileError(f"is {said}; an Ed25519 key is needed{advice}")
+    return key
+
+
+def _label(data: bytes, other: str, said: str) -> str:
+    """The label of the only PEM block, which must not be of the other half of a key."""
     if not data.strip():
         raise KeyFileError("is empty")
     if len(data) > LARGEST:
@@ -89,14 +92,10 @@ def _label(data: bytes) -> str:
         raise KeyFileError("is not a key in PEM: it has no line -----BEGIN ...-----")
     if len(found) > 1:
         raise KeyFileError(f"holds {len(found)} PEM blocks; it must hold one key and nothing else")
-    label: bytes = found[0]
-    return label.decode("ascii")
-
-
-def _kind(key: object) -> str:
-    """The kind of a key, from the name of its class: ``an RSA key``."""
-    name = re.sub(r"(Private|Public)Key$", "", type(key).__name__.lstrip("_"))
-    return _KINDS.get(name, f"a key of the kind {name}")
+    label: str = found[0].decode("ascii")
+    if label.endswith(other):
+        raise KeyFileError(said)
+    return label
 
 
 _KINDS = {"RSA": "an RSA key", "EC": "an ECDSA key", "EllipticCurve": "an ECDSA key", "DSA": "a DSA key"}

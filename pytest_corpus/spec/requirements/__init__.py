@@ -73,6 +73,7 @@ def _chapters() -> tuple[tuple[str, tuple[Requirement, ...]], ...]:
     return tuple(found)
 
 
+@cache
 def applicable(component: str) -> tuple[Requirement, ...]:
     """The requirements that speak of a component."""
     return tuple(entry for entry in catalogue().values() if component in entry.components)

@@ -239,7 +239,7 @@ def test_a_replay_is_answered_as_the_first_call(embedding: Embedding, what: str)
     expect.readable(again)
     expect.that(first.is_error == again.is_error, "the answer of the first call", str(again))
     if not embeddings_of(first.result):
-        raise NotApplicable("the first call gives no vector")
+        raise NotApplicable("the first call returned no vector")
     replays.answers_again(first, again)
 
 

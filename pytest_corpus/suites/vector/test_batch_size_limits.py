@@ -9,7 +9,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import rules
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.vector.support.answers import (
     failures_of,
@@ -22,8 +22,8 @@ from pytest_corpus.suites.vector.support.answers import (
 )
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import is_number
-from pytest_corpus.suites.vector.support.sandbox import Sandbox
 from pytest_corpus.suites.vector.support.scenarios.checks import exactly, fan
+from pytest_corpus.suites.vector.support.shared import Item
 
 MOST_VECTORS = 5_000
 """A batch of more vectors is not sent only to see where the limit is."""
@@ -36,31 +36,13 @@ ORDERS = ((0, 1, 2), (2, 0, 1), (4, 3, 2, 1, 0), (1, 1, 3))
 
 
 def largest(vector: Vector) -> int:
-    """The stated maximum of vectors in an upsert.
-
-    Raises:
-        NotApplicable: none is stated.
-        NotAssessed: it is too large to be tried.
-    """
-    most = vector.capabilities.limit("max_batch_size")
-    if most is None:
-        raise NotApplicable("no max_batch_size is stated")
-    if most > MOST_VECTORS or most * vector.dimensions > MOST_NUMBERS:
-        raise NotAssessed(f"a batch of {most} vectors is too large to be sent here")
-    return most
+    """The stated maximum of vectors in an upsert."""
+    return vector.stated("max_batch_size", min(MOST_VECTORS, MOST_NUMBERS // vector.dimensions))
 
 
 def batch_of(vector: Vector, count: int) -> list[dict[str, Any]]:
     """Vectors of different directions."""
     return [vector.item(5 + 170 * part / count, {"part": part}) for part in range(count)]
-
-
-def too_large(vector: Vector, more: int = 1) -> tuple[Sandbox, list[dict[str, Any]], Reply]:
-    """A place with one vector, the vectors of a batch that is larger than allowed, and the answer to it."""
-    size = largest(vector) + more
-    held = vector.item(90)
-    sandbox = vector.sandbox(held)
-    return sandbox, [held], sandbox.upsert(*batch_of(vector, size))
 
 
 @pytest.mark.requirement("VEC-LIMIT-1")
@@ -84,48 +66,39 @@ def test_the_largest_batch_is_stored(vector: Vector) -> None:
 
 
 @pytest.mark.core
-@pytest.mark.requirement("VEC-LIMIT-2")
-@pytest.mark.parametrize("more", [1, 7])
-def test_a_batch_that_is_too_large_is_refused(vector: Vector, more: int) -> None:
-    """One vector more than `max_batch_size` is a bad request, not a failure that may be retried."""
-    denied = vector.capabilities.flag("supports_batch_operations") is False
-    expect.refusal(too_large(vector, more)[2], "BadRequest", *(["NotSupported"] if denied else []))
+@rules(refused="VEC-LIMIT-2", stores_nothing="VEC-LIMIT-3", limit="VEC-LIMIT-6", reduction="VEC-LIMIT-7")
+def test_a_batch_that_is_too_large_is_refused(vector: Vector, requirement: str) -> None:
+    """One vector more than `max_batch_size` is a bad request, not a failure that may be retried.
 
-
-@pytest.mark.requirement("VEC-LIMIT-3")
-def test_of_a_batch_that_is_too_large_nothing_is_stored(vector: Vector) -> None:
-    """A refused batch leaves nothing behind of itself, and everything that was there before."""
-    sandbox, held, reply = too_large(vector)
-    expect.readable(reply)
-    with expect.resting_on("VEC-LIMIT-2"):
-        expect.that(reply.is_error, "a batch that is too large to be refused", str(reply))
-    exactly(sandbox, *held, claim="nothing of a refused batch")
-
-
-@rules(limit="VEC-LIMIT-6", reduction="VEC-LIMIT-7")
-def test_the_refusal_of_a_large_batch_gives_numbers(vector: Vector, requirement: str) -> None:
-    """The details say how many vectors are allowed, and by which percentage the batch must shrink."""
-    reply = cached(vector, "batch that is too large", lambda: too_large(vector)[2])
-    expect.refusal(reply, "BadRequest")
-    if requirement == "VEC-LIMIT-6":
-        given = reply.details.get("max_batch_size")
-        expect.that(given == largest(vector), f"{largest(vector)}", found=given, path="details.max_batch_size")
-        return
-    given = reply.details.get("suggested_batch_reduction")
-    fits = is_number(given) and 0 <= given <= 100
-    expect.that(fits, "a percentage", found=given, path="details.suggested_batch_reduction")
-
-
-def most_matches(vector: Vector) -> int:
-    """The stated maximum of matches.
-
-    Raises:
-        NotApplicable: none is stated.
+    It leaves nothing behind of itself, and everything that was there before. The details say how many vectors are
+    allowed, and by which percentage the batch must shrink.
     """
-    most = vector.capabilities.limit("max_top_k")
-    if most is None:
-        raise NotApplicable("no max_top_k is stated")
-    return most
+    most, denied = largest(vector), vector.capabilities.flag("supports_batch_operations") is False
+    held, replies, found = cached(vector, "batches that are too large", lambda: too_large(vector, most))
+    for reply in replies:
+        if requirement == "VEC-LIMIT-2":
+            expect.refusal(reply, "BadRequest", *(["NotSupported"] if denied else []))
+            continue
+        expect.readable(reply)
+        with expect.resting_on("VEC-LIMIT-2"):
+            expect.that(reply.is_error, "a batch that is too large to be refused", str(reply))
+        if requirement == "VEC-LIMIT-3":
+            expect.that({*found} == {held["id"]}, "nothing of a refused batch", f"{len(found)} vectors")
+        elif requirement == "VEC-LIMIT-6":
+            given = reply.details.get("max_batch_size")
+            expect.that(given == most, f"{most}", found=given, path="details.max_batch_size")
+        else:
+            given = reply.details.get("suggested_batch_reduction")
+            fits = is_number(given) and 0 <= given <= 100
+            expect.that(fits, "a percentage", found=given, path="details.suggested_batch_reduction")
+
+
+def too_large(vector: Vector, most: int) -> tuple[Item, list[Reply], dict[str, Mapping[str, Any]]]:
+    """A vector, the answers to batches that are larger than allowed, and the vectors that are there in the end."""
+    held = vector.item(90)
+    sandbox = vector.sandbox(held)
+    replies = [sandbox.upsert(*batch_of(vector, most + more)) for more in (1, 7)]
+    return held, replies, sandbox.contents()
 
 
 @pytest.mark.requirement("VEC-LIMIT-4")
@@ -133,33 +106,29 @@ def most_matches(vector: Vector) -> int:
 def test_the_most_matches_can_be_asked_for(vector: Vector, operation: str) -> None:
     """`top_k` of exactly `max_top_k` is served."""
     vector.require("query", operation)
-    query = {**vector.requests.minimal("query"), "top_k": most_matches(vector)}
-    args = query if operation == "query" else {"queries": [query], **vector.requests.in_main}
-    expect.success(vector.call(operation, args), f"top_k of {query['top_k']}")
+    query = {**vector.requests.minimal("query"), "top_k": vector.stated("max_top_k")}
+    reply = vector.call(operation, vector.requests.asking(operation, query))
+    expect.success(reply, f"top_k of {query['top_k']}")
 
 
 @pytest.mark.core
 @pytest.mark.requirement("VEC-LIMIT-5")
-@pytest.mark.parametrize("operation", ["query", "last_of_a_batch"])
+@pytest.mark.parametrize("operation", ["query", "batch_query"])
 @pytest.mark.parametrize("more", [1, 1000])
 def test_more_matches_than_the_most_are_refused(vector: Vector, operation: str, more: int) -> None:
-    """`top_k` beyond `max_top_k` is a bad request."""
-    vector.require("query", *(["batch_query"] if operation != "query" else []))
+    """`top_k` beyond `max_top_k` is a bad request, in the last query of a batch too."""
+    vector.require("query", operation)
     good = vector.requests.minimal("query")
-    query = {**good, "top_k": most_matches(vector) + more}
-    if operation == "query":
-        reply = vector.call("query", query)
-    else:
-        queries = [good, query] if (vector.batch or 2) > 1 else [query]
-        reply = vector.call("batch_query", {"queries": queries, **vector.requests.in_main})
-    expect.refusal(reply, "BadRequest")
+    query = {**good, "top_k": vector.stated("max_top_k") + more}
+    queries = [good, query] if (vector.batch or 2) > 1 else [query]
+    expect.refusal(vector.call(operation, vector.requests.asking(operation, *queries)), "BadRequest")
 
 
 @pytest.mark.requirement("VEC-LIMIT-9")
 def test_the_refusal_of_too_many_matches_gives_the_limit(vector: Vector) -> None:
     """`details.max_top_k` says how many may be asked for."""
     vector.require("query")
-    most = most_matches(vector)
+    most = vector.stated("max_top_k")
     reply = vector.call("query", {**vector.requests.minimal("query"), "top_k": most + 1})
     with expect.resting_on("VEC-LIMIT-5"):
         expect.refusal(reply, "BadRequest")
@@ -197,11 +166,17 @@ def test_a_batch_where_batches_are_denied(vector: Vector, requirement: str) -> N
 def test_a_batch_has_a_result_for_each_query(vector: Vector, count: int) -> None:
     """As many results as queries, each of the schema."""
     vector.require("query", "batch_query")
-    queries = [vector.requests.minimal("query") for _ in range(min(count, vector.batch or count))]
-    reply = vector.call("batch_query", {"queries": queries, **vector.requests.in_main})
+    holds(
+        "VEC-MULTI-1", answered(vector, *[vector.requests.minimal("query")] * min(count, vector.batch or count)), vector
+    )
+
+
+def answered(vector: Vector, *queries: dict[str, Any]) -> Reply:
+    """The answer to a batch, which has as many results as queries."""
+    reply = vector.call("batch_query", vector.requests.asking("batch_query", *queries))
     results = results_of(expect.success(reply, "an answer to the batch"))
     expect.that(len(results) == len(queries), f"{len(queries)} results", f"{len(results)}", "result")
-    holds("VEC-MULTI-1", reply, vector)
+    return reply
 
 
 @pytest.mark.requirement("VEC-MULTI-1")
@@ -209,22 +184,9 @@ def test_a_query_without_matches_has_a_result(vector: Vector) -> None:
     """A query of a batch that finds nothing has a result too."""
     vector.require("query", "batch_query")
     vector.need_filters()
-    need_several(vector)
+    vector.several()
     query = vector.requests.minimal("query")
-    queries = [{**query, "filter": {"kind": "none"}}, query]
-    reply = vector.call("batch_query", {"queries": queries, **vector.requests.in_main})
-    results = results_of(expect.success(reply, "an answer to the batch"))
-    expect.that(len(results) == len(queries), f"{len(queries)} results", f"{len(results)}", "result")
-
-
-def need_several(vector: Vector) -> None:
-    """Go on only if a batch may hold two queries.
-
-    Raises:
-        NotApplicable: it may not.
-    """
-    if (vector.batch or 2) < 2:
-        raise NotApplicable("a batch holds at most one query")
+    answered(vector, {**query, "filter": {"kind": "none"}}, query)
 
 
 @pytest.mark.core
@@ -232,8 +194,7 @@ def need_several(vector: Vector) -> None:
 def test_results_stand_in_the_order_of_the_queries(vector: Vector) -> None:
     """Each query finds its own vector first, in whatever order they are asked."""
     vector.require("query", "batch_query")
-    if vector.dimensions == 1:
-        raise NotAssessed("one-dimensional vectors have no direction to compare")
+    vector.need_direction()
     sandbox, items = fan(vector)
     for whole in ORDERS:
         order = whole[: vector.batch or len(whole)]
@@ -247,7 +208,7 @@ def test_results_stand_in_the_order_of_the_queries(vector: Vector) -> None:
 def test_each_query_is_answered_as_it_is_alone(vector: Vector) -> None:
     """The options of one query of a batch do not change the answer to another."""
     vector.require("query", "batch_query")
-    need_several(vector)
+    vector.several()
     sandbox, items = fan(vector)
     plain: dict[str, Any] = {"vector": items[2]["vector"], "top_k": vector.at_most(3)}
     others: dict[str, Any] = {
@@ -257,13 +218,13 @@ def test_each_query_is_answered_as_it_is_alone(vector: Vector) -> None:
         "include_vectors": True,
         **({"filter": {"part": 0}} if vector.filters_work() else {}),
     }
-    alone = shown(sandbox.matches(**plain))
-    for key, value in others.items():
-        other = {**plain, key: value}
-        wanted = [alone, shown(sandbox.matches(**other))]
-        for pair, answers in (((plain, other), wanted), ((other, plain), wanted[::-1])):
-            found = [*map(shown, sandbox.batch(*pair))]
-            expect.that(found == answers, f"the answer that each query gets alone (another {key})", "another")
+    asked = [plain, *({**plain, key: value} for key, value in others.items())]
+    alone = [shown(sandbox.matches(**query)) for query in asked]
+    for number, key in enumerate(others, start=1):
+        for pair in ((0, number), (number, 0)):
+            found = [*map(shown, sandbox.batch(*(asked[each] for each in pair)))]
+            wanted = [alone[each] for each in pair]
+            expect.that(found == wanted, f"the answer that each query gets alone (another {key})", "another")
 
 
 def shown(matches: list[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
@@ -286,36 +247,10 @@ def test_a_batch_sees_what_was_written_since(vector: Vector) -> None:
     expect.that(new["id"] not in sandbox.ids(**query), "the vector gone", "it is there")
 
 
-@pytest.mark.requirement("VEC-MULTI-4")
-@pytest.mark.parametrize("at", [0, -1], ids=["first", "last"])
-@pytest.mark.parametrize(
-    "bad",
-    [{"top_k": 0}, {"top_k": "x"}, {"vector": "x"}, {"vector": ["a"]}, {"vector": ...}, {"top_k": ...}],
-    ids=["top_k", "top_k_type", "vector_type", "components", "no_vector", "no_top_k"],
-)
-def test_a_batch_with_a_bad_query_is_refused(vector: Vector, bad: dict[str, Any], at: int) -> None:
-    """One bad query, at either end, refuses the batch."""
-    vector.require("query", "batch_query")
-    good = vector.requests.minimal("query")
-    queries = [dict(good) for _ in range(min(2, vector.batch or 2))]
-    queries[at] = {key: value for key, value in {**good, **bad}.items() if value is not ...}
-    expect.refusal(vector.call("batch_query", {"queries": queries, **vector.requests.in_main}), "BadRequest")
-
-
-@pytest.mark.requirement("VEC-MULTI-4")
-@pytest.mark.parametrize("queries", ["x", 7, {}, None, ["x"], [7], ...], ids=str)
-def test_a_batch_that_is_no_list_of_queries_is_refused(vector: Vector, queries: Any) -> None:
-    """`queries` is required, a list, and holds objects."""
-    vector.require("query", "batch_query")
-    given = {} if queries is ... else {"queries": queries}
-    expect.refusal(vector.call("batch_query", {**given, **vector.requests.in_main}), "BadRequest")
-
-
 @pytest.mark.requirement("VEC-MULTI-5")
 def test_a_batch_on_an_unknown_namespace_is_refused(vector: Vector) -> None:
     """A namespace that was never created is an error for a batch of queries too."""
-    vector.need_namespaces()
-    vector.require("query", "batch_query")
+    vector.need_namespaces("query", "batch_query")
     where = {"namespace": vector.name("nowhere")}
     expect.refusal(vector.call("batch_query", {"queries": [{**vector.looking(), **where}], **where}), "BadRequest")
 
@@ -323,10 +258,9 @@ def test_a_batch_on_an_unknown_namespace_is_refused(vector: Vector) -> None:
 @pytest.mark.requirement("VEC-MULTI-6")
 def test_the_namespace_of_a_batch_is_that_of_its_queries(vector: Vector) -> None:
     """Queries that name no namespace are answered from that of the batch."""
-    vector.need_namespaces()
-    vector.require("query", "batch_query")
+    vector.need_namespaces("query", "batch_query")
     query = {**vector.looking(), "top_k": 1}
-    reply = vector.call("batch_query", {"queries": [query], **vector.requests.in_main})
+    reply = vector.call("batch_query", vector.requests.asking("batch_query", query))
     [result] = results_of(expect.success(reply, "an answer to the batch"))[:1] or [{}]
     there = {item["id"] for item in vector.requests.settled}
     found = set(map(id_of, matches_of(result, "VEC-MULTI-1")))
@@ -336,11 +270,11 @@ def test_the_namespace_of_a_batch_is_that_of_its_queries(vector: Vector) -> None
 @pytest.mark.requirement("VEC-MULTI-7")
 def test_a_query_of_another_namespace_is_not_answered_from_that_of_the_batch(vector: Vector) -> None:
     """It is refused, or answered from the namespace that it names."""
-    vector.need_namespaces()
-    vector.require("query", "batch_query")
-    other, items = fan(vector)
-    query = other.args(vector=items[1]["vector"], top_k=vector.at_most(3))
-    reply = vector.call("batch_query", {"queries": [query], **vector.requests.in_main})
+    vector.need_namespaces("query", "batch_query")
+    item = vector.item(40)
+    other = vector.sandbox(item)
+    query = other.args(vector=item["vector"], top_k=vector.at_most(3))
+    reply = vector.call("batch_query", vector.requests.asking("batch_query", query))
     expect.either(reply, "BadRequest", "NotSupported")
     if reply.is_success:
         found = {id_of(match) for result in results_of(reply.result) for match in matches_of(result)}

@@ -1,12 +1,17 @@
 """Tenants: what one writes, another neither reads nor changes (SPECIFICATION 6.1, 14.1; R25, R27, R55, R127)."""
 
 import json
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import product
 from typing import Any
 
 import pytest
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.fixtures import rules
+from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, cache_scope
 from pytest_corpus.suites.shared.contexts import new_tenant, require_tenants
@@ -14,8 +19,13 @@ from pytest_corpus.suites.vector.support.answers import matches_of, metadata_of,
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
 from pytest_corpus.suites.vector.support.sandbox import within
-from pytest_corpus.suites.vector.support.scenarios.checks import described_by, exactly, present
-from pytest_corpus.suites.vector.support.scenarios.tenants import answers_with, two_tenants
+from pytest_corpus.suites.vector.support.scenarios.checks import (
+    answers_with,
+    described_by,
+    exactly,
+    present,
+    two_tenants,
+)
 
 MERGED_S = 0.3
 """Data of tenants that an index merges later would be seen after this time."""
@@ -112,6 +122,13 @@ def test_what_a_tenant_wrote_is_not_found_without_a_tenant(vector: Vector) -> No
     present(one, item)
 
 
+def scopes_of_caches(vector: Vector) -> Iterator[dict[str, Any]]:
+    """The contexts that name a scope, but for those that a pinned edition does not have."""
+    for scope in CACHE_SCOPES:
+        with suppress(NotApplicable):
+            yield cache_scope(vector, scope)
+
+
 @pytest.mark.requirement("COM-TENANT-2")
 def test_health_names_nothing_of_another_tenant(vector: Vector) -> None:
     """Neither a namespace nor an id of one tenant stands in the report for another, or for a call without one."""
@@ -125,26 +142,16 @@ def test_health_names_nothing_of_another_tenant(vector: Vector) -> None:
         expect.that(not named, "nothing of another tenant's", "the name of what it keeps", "result")
 
 
-@pytest.mark.requirement("COM-CACHE-1")
-@pytest.mark.parametrize("operation", ["query", "batch_query"])
-def test_a_cached_answer_stays_with_its_tenant(vector: Vector, operation: str) -> None:
-    """The same query of two tenants, asked in turn, finds each one's own vectors every time."""
-    vector.require("query", operation)
-    finds_its_own(vector, operation, {})
-
-
-@pytest.mark.requirement("COM-CACHE-2")
-@pytest.mark.parametrize("scope", CACHE_SCOPES)
-def test_a_cache_scope_does_not_share_answers(vector: Vector, scope: str) -> None:
-    """Whatever two tenants say of the cache's scope, neither finds the other's vectors."""
+@rules(cached="COM-CACHE-1", scoped="COM-CACHE-2")
+def test_a_cached_answer_stays_with_its_tenant(vector: Vector, requirement: str) -> None:
+    """The same query of two tenants, asked in turn, finds each one's own vectors, whatever scope is named."""
     vector.require("query")
-    finds_its_own(vector, "query", cache_scope(vector, scope))
-
-
-def finds_its_own(vector: Vector, operation: str, ctx: dict[str, Any]) -> None:
-    """The same query of two tenants finds each one's own vector, whoever asked before."""
+    cached = requirement == "COM-CACHE-1"
+    operations = ["query", *(["batch_query"] if vector.works("batch_query") else [])]
+    scopes = [{}] if cached else list(scopes_of_caches(vector))
     items = [vector.item(45), vector.item(45)]
     sandboxes = two_tenants(vector, items[0])
     sandboxes[1].put(items[1])
-    for number in (0, 1, 0):
-        answers_with(within(sandboxes[number], **ctx), items[number], 2, operation)
+    for operation, ctx in product(operations if cached else operations[:1], scopes):
+        for number in (0, 1, 0) if cached else (0, 1):
+            answers_with(within(sandboxes[number], **ctx), items[number], 2, operation)

@@ -8,31 +8,23 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import rules
-from pytest_corpus.kit.outcomes import Full, NotApplicable, NotAssessed
+from pytest_corpus.kit.outcomes import Full, NotApplicable, in_words
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
 from pytest_corpus.suites.vector.support.sandbox import Sandbox
-from pytest_corpus.suites.vector.support.scenarios.checks import same
+from pytest_corpus.suites.vector.support.scenarios.checks import fan, same
 from pytest_corpus.suites.vector.support.shared import Item
 
-KINDS = ("a", "b", "a", "b", "c", "a")
-"""The kinds of the vectors of a filled place, in the order of their directions."""
-
-OPERATORS: dict[str, tuple[Any, tuple[int, ...]]] = {
-    "gt": ({"gt": 3}, (4, 5)),
-    "gte": ({"gte": 4}, (4, 5)),
-    "lt": ({"lt": 2}, (0, 1)),
-    "lte": ({"lte": 1}, (0, 1)),
-    "in": ({"in": [1, 4]}, (1, 4)),
-    "list": ([1, 4], (1, 4)),
-    "$gt": ({"$gt": 3}, (4, 5)),
-    "$gte": ({"$gte": 4}, (4, 5)),
-    "$lt": ({"$lt": 2}, (0, 1)),
-    "$lte": ({"$lte": 1}, (0, 1)),
-    "$in": ({"$in": [1, 4]}, (1, 4)),
-    "range": ({"gt": 1, "lt": 4}, (2, 3)),
-}
+OPERATORS: tuple[tuple[Any, tuple[int, ...]], ...] = (
+    *(({f"{sign}gt": 2}, (3, 4)) for sign in ("", "$")),
+    *(({f"{sign}gte": 3}, (3, 4)) for sign in ("", "$")),
+    *(({f"{sign}lt": 2}, (0, 1)) for sign in ("", "$")),
+    *(({f"{sign}lte": 1}, (0, 1)) for sign in ("", "$")),
+    *(({f"{sign}in": [1, 4]}, (1, 4)) for sign in ("", "$")),
+    ([1, 4], (1, 4)),
+    ({"gt": 1, "lt": 4}, (2, 3)),
+)
 """Terms on `part`, and the parts that meet them."""
 
 ODD_OPERANDS: tuple[dict[str, Any], ...] = (
@@ -62,17 +54,36 @@ SCALARS: dict[str, tuple[Any, Any]] = {
 TYPES: tuple[tuple[Any, Any], ...] = ((1, True), (True, 1), (1, "1"), ("1", 1), (0, False), ("true", True))
 """A value to filter by, and one of another type that resembles it."""
 
-SEVERAL_TERMS: tuple[tuple[dict[str, Any], tuple[int, ...]], ...] = (
-    ({"kind": "a", "odd": False}, (0, 2)),
-    ({"kind": "a", "part": 1}, ()),
-    ({"part": 3, "kind": "b"}, (3,)),
-)
-"""Filters of two terms, and the parts that meet them."""
+FILTERS: dict[str, tuple[tuple[dict[str, Any], tuple[int, ...]], ...]] = {
+    "VEC-FILTER-1": (({"sort": "a"}, (0, 2)), ({"sort": "b"}, (1, 3)), ({"sort": "c"}, (4,)), ({"sort": "a"}, (0, 2))),
+    "VEC-FILTER-3": (
+        ({"sort": "a", "odd": 0}, (0, 2)),
+        ({"sort": "a", "part": 1}, ()),
+        ({"part": 3, "sort": "b"}, (3,)),
+    ),
+    "VEC-FILTER-4": (({"sort": "nothing"}, ()), ({"no_such_key": "a"}, ())),
+    "VEC-FILTER-14": (({}, (0, 1, 2, 3, 4)),),
+}
+"""By requirement: filters of a fan, and the parts that meet them."""
+
+HELD: dict[str, tuple[tuple[dict[str, Any] | None, ...], tuple[tuple[dict[str, Any], tuple[int, ...]], ...]]] = {
+    "VEC-FILTER-5": (
+        tuple({kind: pair[at] for kind, pair in SCALARS.items()} for at in (0, 1, 0)),
+        tuple(({kind: pair[0]}, (0, 2)) for kind, pair in SCALARS.items()),
+    ),
+    "VEC-FILTER-6": (({"kind": "a"}, {"other": "a"}, None, {}), (({"kind": "a"}, (0,)),)),
+    "VEC-FILTER-13": (
+        tuple({f"held_{number}": pair[at] for number, pair in enumerate(TYPES)} for at in (0, 1)),
+        tuple(({f"held_{number}": pair[0]}, (0,)) for number, pair in enumerate(TYPES)),
+    ),
+}
+"""By requirement: metadata, and filters with the numbers of the metadata that meet them."""
 
 MIXED: tuple[Any, ...] = ("a", "ab", "b a", 7, 70, ["a", "b"], None, True)
 """The values under one key, in the order of the directions of the vectors."""
 
-NO_FILTERS: tuple[Any, ...] = ("x", 7, ["kind"])
+MOST_TERMS = 2000
+"""A filter of more terms is not sent."""
 
 PERMANENT = ("BadRequest", "NotSupported")
 """The classes that refuse a filter."""
@@ -82,15 +93,6 @@ CROWDS = (45, 400)
 
 MOST_BATCHES = 50
 """A crowd that takes more upserts is not written."""
-
-
-def filled(vector: Vector) -> tuple[Sandbox, list[dict[str, Any]]]:
-    """A place with six vectors of three kinds."""
-    items = [
-        vector.item(10 + 28 * number, {"kind": kind, "part": number, "odd": bool(number % 2)})
-        for number, kind in enumerate(KINDS)
-    ]
-    return vector.sandbox(*items), items
 
 
 def met(sandbox: Sandbox, wanted: Any, items: Sequence[Item], *refusals: str) -> list[Item] | None:
@@ -123,16 +125,38 @@ def just(sandbox: Sandbox, wanted: Any, items: Sequence[Item], right: Sequence[I
 
 
 @pytest.mark.core
-@pytest.mark.requirement("VEC-FILTER-1")
-def test_only_vectors_that_meet_the_filter_match(vector: Vector) -> None:
-    """All vectors of a kind are matches, and none of another; each filter, and none, is another query."""
-    if not vector.filters:
+@rules(**{name: name for name in FILTERS})
+def test_just_what_meets_the_filter_matches(vector: Vector, requirement: str) -> None:
+    """All vectors of a sort are matches, and none of another; each filter, and none, is another query.
+
+    All terms must hold; a filter that nothing meets has no matches, one without terms leaves out nothing.
+    """
+    if requirement == "VEC-FILTER-1" and not vector.filters:
         raise NotApplicable("filters are answered with NOT_SUPPORTED, and not claimed")
-    sandbox, items = filled(vector)
-    for kind in ("a", "b", "c", "a"):
-        just(sandbox, {"kind": kind}, items, [item for item in items if item["metadata"]["kind"] == kind])
-    found, wanted = len(sandbox.contents() if vector.approximate else sandbox.ids(top_k=6)), vector.at_most(6)
-    expect.that(found >= wanted, f"all {wanted} vectors without a filter", f"{found}")
+    if requirement == "VEC-FILTER-3":
+        vector.need_terms()
+    if requirement != "VEC-FILTER-1":
+        vector.need_filters()
+    sandbox, items = fan(vector)
+    for wanted, parts in FILTERS[requirement]:
+        just(sandbox, wanted, items, [items[part] for part in parts])
+    if requirement == "VEC-FILTER-1":
+        found, all_of_them = len(sandbox.contents() if vector.approximate else sandbox.ids(top_k=5)), vector.at_most(5)
+        expect.that(found >= all_of_them, f"all {all_of_them} vectors without a filter", f"{found}")
+
+
+@rules(**{name: name for name in HELD})
+def test_a_filter_compares_whole_values(vector: Vector, requirement: str) -> None:
+    """A number, a boolean or a word meets the filter of the same value only, and of its own type.
+
+    Other metadata, none at all, and an empty object do not meet a filter.
+    """
+    vector.need_filters()
+    held, filters = HELD[requirement]
+    items = [vector.item(20 + 40 * number, metadata) for number, metadata in enumerate(held)]
+    sandbox = vector.sandbox(*items)
+    for wanted, right in filters:
+        just(sandbox, wanted, items, [items[number] for number in right])
 
 
 @pytest.mark.core
@@ -163,8 +187,7 @@ def test_a_crowd_does_not_push_out_what_meets_the_filter(vector: Vector) -> None
     vector.need_filters()
     if vector.post_filters:
         raise NotApplicable("capabilities say that filters are applied after the search")
-    if vector.dimensions == 1:
-        raise NotAssessed("one-dimensional vectors have no direction to compare")
+    vector.need_direction()
     sandbox = vector.sandbox(*(vector.item(degrees, {"kind": "far"}) for degrees in (12, 13, 14, 15)))
     query: dict[str, Any] = {"vector": direction(8, vector.dimensions), "top_k": 3, "filter": {"kind": "far"}}
     before = sandbox.ids(**query)
@@ -183,68 +206,25 @@ def test_a_crowd_does_not_push_out_what_meets_the_filter(vector: Vector) -> None
         written = count
 
 
-@pytest.mark.requirement("VEC-FILTER-3")
-def test_all_terms_must_hold(vector: Vector) -> None:
-    """A vector that meets one of two terms only is not a match."""
-    vector.need_filters()
-    if (vector.capabilities.limit("max_filter_terms") or 2) < 2:
-        raise NotApplicable("a filter has at most one term")
-    sandbox, items = filled(vector)
-    for wanted, parts in SEVERAL_TERMS:
-        just(sandbox, wanted, items, [items[part] for part in parts])
-
-
-@pytest.mark.core
-@rules(nothing_meets="VEC-FILTER-4", empty="VEC-FILTER-14")
-def test_a_filter_that_nothing_or_everything_meets(vector: Vector, requirement: str) -> None:
-    """If no vector meets the filter there are no matches; a filter without terms leaves out nothing."""
-    vector.need_filters()
-    sandbox, items = filled(vector)
-    if requirement == "VEC-FILTER-14":
-        just(sandbox, {}, items, items)
-        return
-    for wanted in ({"kind": "nothing"}, {"no_such_key": "a"}):
-        just(sandbox, wanted, items, [])
-
-
-@pytest.mark.requirement("VEC-FILTER-5")
-def test_a_scalar_can_be_filtered_by(vector: Vector) -> None:
-    """A number, a boolean or a word meets the filter of the same value only."""
-    vector.need_filters()
-    values, others = ({kind: pair[at] for kind, pair in SCALARS.items()} for at in (0, 1))
-    items = [vector.item(20, values), vector.item(70, others), vector.item(120, values)]
-    sandbox = vector.sandbox(*items)
-    for kind, value in values.items():
-        just(sandbox, {kind: value}, items, [items[0], items[2]])
-
-
-@pytest.mark.requirement("VEC-FILTER-6")
-def test_a_vector_without_the_key_does_not_meet_the_filter(vector: Vector) -> None:
-    """Other metadata, none at all, and an empty object do not meet a filter."""
-    vector.need_filters()
-    items = [vector.item(20, {"kind": "a"}), vector.item(60, {"other": "a"}), vector.item(100), vector.item(140, {})]
-    just(vector.sandbox(*items), {"kind": "a"}, items, items[:1])
-
-
 @pytest.mark.requirement("VEC-FILTER-7")
 def test_an_operator_is_applied_or_refused(vector: Vector) -> None:
     """A filter with an operator is refused, finds nothing, or finds just the vectors that meet it."""
     vector.need_filters()
-    sandbox, items = filled(vector)
+    sandbox, items = fan(vector)
     terms = vector.capabilities.limit("max_filter_terms") or 2
-    for name, (term, parts) in OPERATORS.items():
-        if name != "range" or terms > 1:
+    for term, parts in OPERATORS:
+        if not isinstance(term, dict) or len(term) <= terms:
             found, right = met(sandbox, {"part": term}, items, *PERMANENT), [items[part] for part in parts]
             wrong = f"{len(found or ())}, some of them wrong"
-            expect.that(not found or found == right, f"{len(right)} matches of the operator {name}", wrong)
+            expect.that(not found or found == right, f"{len(right)} matches of {in_words(term)}", wrong)
 
 
 @pytest.mark.requirement("VEC-FILTER-7")
 def test_an_operand_that_does_not_fit_is_a_bad_request(vector: Vector) -> None:
     """A comparison with a text, a choice among a number, and an unknown operator with either, never fail."""
     vector.need_filters()
-    sandbox, _ = filled(vector)
-    for key in ("part", "kind"):
+    sandbox, _ = fan(vector)
+    for key in ("part", "sort"):
         for term in ODD_OPERANDS:
             reply = sandbox.ask(filter={key: term})
             expect.either(reply, *PERMANENT)
@@ -265,9 +245,8 @@ def test_null_in_a_filter_is_not_ignored(vector: Vector) -> None:
 def test_an_unknown_operator_is_refused(vector: Vector) -> None:
     """A filter with an operator that no document knows is a bad request, or not supported."""
     vector.need_filters()
-    vector.require("query")
-    reply = vector.call("query", {**vector.requests.minimal("query"), "filter": {"kind": {"$no_such_operator": "a"}}})
-    expect.refusal(reply, *PERMANENT)
+    query = {**vector.requests.minimal("query"), "filter": {"kind": {"$no_such_operator": "a"}}}
+    expect.refusal(vector.call("query", query), *PERMANENT)
 
 
 @pytest.mark.requirement("VEC-FILTER-8")
@@ -277,45 +256,22 @@ def test_a_filter_that_is_denied_is_not_ignored(vector: Vector, operation: str) 
     if vector.capabilities.flag("supports_filters") is not False:
         raise NotApplicable("filters are not denied")
     vector.require("query", operation)
-    sandbox, items = filled(vector)
-    query = {"vector": items[0]["vector"], "top_k": vector.at_most(6), "filter": {"kind": "b"}}
+    sandbox, items = fan(vector)
+    query = {"vector": items[0]["vector"], "top_k": vector.at_most(5), "filter": {"sort": "b"}}
     args = query if operation == "query" else {"queries": [sandbox.args(**query)]}
     reply = vector.call(operation, sandbox.args(**args))
     expect.either(reply, "NotSupported")
     if reply.is_success:
         found = sandbox.ids(**query, by=operation)
-        right = {item["id"] for item in items if item["metadata"]["kind"] == "b"}
+        right = {item["id"] for item in items if item["metadata"]["sort"] == "b"}
         expect.that(set(found) <= right, "matches that meet the filter", "others", "result.matches")
-
-
-@pytest.mark.requirement("VEC-FILTER-9")
-@pytest.mark.parametrize("value", NO_FILTERS, ids=lambda value: type(value).__name__)
-def test_a_filter_that_is_not_an_object_is_refused(vector: Vector, value: Any) -> None:
-    """A filter is an object."""
-    vector.need_filters()
-    expect.refusal(vector.call("query", {**vector.requests.minimal("query"), "filter": value}), "BadRequest")
-
-
-def most_terms(vector: Vector) -> int:
-    """The stated maximum of terms.
-
-    Raises:
-        NotApplicable: none is stated.
-        NotAssessed: it is too large to be tried.
-    """
-    vector.need_filters()
-    most = vector.capabilities.limit("max_filter_terms")
-    if most is None:
-        raise NotApplicable("no max_filter_terms is stated")
-    if most > 2000:
-        raise NotAssessed(f"a filter of {most} terms is too large to be tried here")
-    return most
 
 
 @pytest.mark.requirement("VEC-FILTER-10")
 def test_a_filter_of_the_most_terms_is_served(vector: Vector) -> None:
     """As many terms as are allowed all apply."""
-    terms = {f"key_{number}": number for number in range(most_terms(vector))}
+    vector.need_filters()
+    terms = {f"key_{number}": number for number in range(vector.stated("max_filter_terms", MOST_TERMS))}
     last = f"key_{len(terms) - 1}"
     items = [vector.item(20, terms), vector.item(80, {**terms, last: -1}), vector.item(140, {**terms, "key_0": -1})]
     just(vector.sandbox(*items), terms, items, items[:1])
@@ -325,27 +281,14 @@ def test_a_filter_of_the_most_terms_is_served(vector: Vector) -> None:
 @pytest.mark.parametrize("operation", ["query", "batch_query", "delete"])
 def test_a_filter_of_too_many_terms_is_refused(vector: Vector, operation: str) -> None:
     """One term more than allowed is refused, wherever a filter goes in."""
-    terms = {f"key_{number}": number for number in range(most_terms(vector) + 1)}
+    vector.need_filters()
+    terms = {f"key_{number}": number for number in range(vector.stated("max_filter_terms", MOST_TERMS) + 1)}
     vector.require(operation)
     if operation == "delete":
         vector.need_filter_deletes()
-    query = {**vector.requests.minimal("query"), "filter": terms}
-    args = {
-        "query": query,
-        "batch_query": {"queries": [query], **vector.requests.in_main},
-        "delete": {"filter": terms, **vector.requests.in_scratch},
-    }[operation]
-    expect.refusal(vector.call(operation, args), "BadRequest")
-
-
-@pytest.mark.requirement("VEC-FILTER-13")
-def test_values_of_different_types_are_different(vector: Vector) -> None:
-    """A filter by one type does not find the value of another type that resembles it."""
-    vector.need_filters()
-    items = [vector.item((20, 110)[at], {f"held_{n}": pair[at] for n, pair in enumerate(TYPES)}) for at in (0, 1)]
-    sandbox = vector.sandbox(*items)
-    for number, (value, _) in enumerate(TYPES):
-        just(sandbox, {f"held_{number}": value}, items, items[:1])
+    args = vector.requests.asking(operation, {**vector.requests.minimal("query"), "filter": terms})
+    in_scratch = {"filter": terms, **vector.requests.in_scratch}
+    expect.refusal(vector.call(operation, in_scratch if operation == "delete" else args), "BadRequest")
 
 
 @pytest.mark.requirement("VEC-FILTER-15")

@@ -1,8 +1,11 @@
 """Ranking and scores (SPECIFICATION 9.4, 4.1; SCHEMA 4.2.2; R30, R121)."""
 
+from typing import Any
+
 import pytest
 
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import rules
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
@@ -10,12 +13,15 @@ from pytest_corpus.kit.reply import Reply, error_names
 from pytest_corpus.spec.errors import is_a
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
-from pytest_corpus.suites.vector.support.geometry import METRICS, canonical, direction, near
+from pytest_corpus.suites.vector.support.geometry import METRICS, direction, near
 from pytest_corpus.suites.vector.support.scenarios.checks import fan
 from pytest_corpus.suites.vector.support.scenarios.ranking import Ranking, rankings
 
 PERMANENT = ("BadRequest", "NotSupported")
 """What refuses a vector of zeros (R121)."""
+
+HUGE = 1e200
+"""A component whose square no double holds."""
 
 
 @pytest.mark.core
@@ -63,26 +69,35 @@ def textbook(ranking: Ranking, metric: str) -> None:
     expect.that(native or halved or squeezed, f"the {metric} {key}", "another number", f"result.matches.{key}")
 
 
-@pytest.mark.requirement("VEC-SCORE-9")
+@rules(zeros="VEC-SCORE-9", extremes="COM-NUM-2")
 @pytest.mark.parametrize("metric", METRICS)
-def test_a_vector_of_zeros_is_a_vector(vector: Vector, metric: str) -> None:
-    """It is stored, found and looked for under each metric, or refused permanently."""
-    offered = [name for name in vector.metrics if canonical(name) == metric]
-    if not offered or not (vector.namespaces or len(vector.metrics) == 1):
-        raise NotApplicable(f"no namespace can be known to be of {metric}")
-    zero = {**vector.item(), "vector": [0.0] * vector.dimensions}
-    sandbox, other = vector.sandbox(metric=offered[0]), vector.item(20)
-    sandbox.put(other)
-    reply = sandbox.upsert(zero)
+def test_a_vector_of_zeros_is_a_vector(vector: Vector, requirement: str, metric: str) -> None:
+    """It is stored, found and looked for under each metric, or refused permanently.
+
+    No answer about it, or about a vector of huge components, which may be refused too, holds NaN or an infinity.
+    """
+    spelled = vector.spelling(metric)
+    zero, reply, *queries = cached(vector, ("zeros", metric), lambda: asked(vector, spelled, 0.0))
+    if requirement == "COM-NUM-2":
+        for answer in (*queries, *asked(vector, spelled, HUGE)[2:]):
+            expect.readable(answer)
+            holds("COM-NUM-2", answer, vector)
+        return
     settle(reply, f"a vector of zeros to be stored under {metric}", *PERMANENT)
     stored = reply.is_success and not failures_of(reply.result)
-    for wanted in (zero["vector"], other["vector"]):
-        reply = sandbox.ask(wanted, 2)
-        settle(reply, f"a query to be answered under {metric}", *(PERMANENT if wanted is zero["vector"] else ()))
-        matches = {id_of(match): match for match in matches_of(reply.result)} if reply.is_success else {}
-        if stored and reply.is_success and metric == "euclidean" and wanted is zero["vector"]:
-            given = matches.get(zero["id"], {"distance": 1}).get("distance", 0)
-            expect.that(near(given, 0.0), "a distance of 0", "another, or no match", "result.matches.distance")
+    for families, answer in zip((PERMANENT, ()), queries, strict=True):
+        settle(answer, f"a query to be answered under {metric}", *families)
+    if stored and queries[0].is_success and metric == "euclidean":
+        matches = {id_of(match): match for match in matches_of(queries[0].result)}
+        given = matches.get(zero, {"distance": 1}).get("distance", 0)
+        expect.that(near(given, 0.0), "a distance of 0", "another, or no match", "result.matches.distance")
+
+
+def asked(vector: Vector, metric: str, component: float) -> tuple[Any, ...]:
+    """The id of a vector of equal components, and the answers to its upsert and to queries for it and another one."""
+    item, other = {**vector.item(), "vector": [component] * vector.dimensions}, vector.item(20)
+    sandbox = vector.sandbox(other, metric=metric)
+    return item["id"], sandbox.upsert(item), *(sandbox.ask(each["vector"], 2) for each in (item, other))
 
 
 def settle(reply: Reply, claim: str, *families: str) -> None:
@@ -94,24 +109,6 @@ def settle(reply: Reply, claim: str, *families: str) -> None:
     failures = failures_of(expect.success(reply, claim))
     fits = all(is_a(name, family) for failure in failures for name in error_names(failure) for family in families)
     expect.that(not failures or (families and fits), claim, "a failed item", "result.failures")
-
-
-@pytest.mark.requirement("COM-NUM-2")
-@pytest.mark.parametrize("metric", METRICS)
-def test_scores_of_extreme_vectors_are_numbers(vector: Vector, metric: str) -> None:
-    """A vector of zeros, or of huge components, may be refused; no answer about it holds NaN or an infinity."""
-    vector.need_namespaces()
-    offered = [name for name in vector.metrics if canonical(name) == metric]
-    if not offered:
-        raise NotApplicable(f"capabilities do not list {metric}")
-    sandbox = vector.sandbox(vector.item(20), metric=offered[0])
-    extremes = [[component] * vector.dimensions for component in (0.0, 1e200)]
-    for extreme in extremes:
-        sandbox.upsert({**vector.item(), "vector": extreme})
-    for wanted in (*extremes, direction(20, vector.dimensions)):
-        reply = sandbox.ask(wanted, 3)
-        expect.readable(reply)
-        holds("COM-NUM-2", reply, vector)
 
 
 @pytest.mark.requirement("COM-CONC-1")

@@ -119,7 +119,7 @@ class ClientTarget(Target):
             try:
                 stage.check(envelope, case)
             except WireValidationError:
-                raise Blocked(requirement, f"the envelope of {self.named(op)} does not get as far") from None
+                raise Blocked(requirement, f"the envelope of {self.named(op)} fails an earlier check") from None
             if requirement == last:
                 break
         return envelope
@@ -134,7 +134,7 @@ class ClientTarget(Target):
         case = self.case(op)
         name = self.library.name_of(case)
         if not name:
-            raise NotApplicable(f"does not offer {case.build_method}")
+            raise NotApplicable(f"the client does not offer {case.build_method}")
         if self.library.is_unclear(case):
             raise NotAssessed(
                 f"{name} could be of several components: name it {case.qualified_method}, "

@@ -54,7 +54,7 @@ class CtxValidationError(WireValidationError):
 class ArgsValidationError(WireValidationError):
     """The arguments are not what the operation takes.
 
-    The one text is enough to raise it in a validator of one's own, as SCHEMA 6.3 does.
+    A custom validator can raise it with the text alone, as SCHEMA 6.3 does.
     """
 
     code = "ARGS_VALIDATION"

@@ -30,7 +30,7 @@ class ValidationMetrics:
 
     def record_failure(self, case_id: str, error: BaseException | str, duration: float | None = None) -> None:
         """Count one that failed, under the code of a `WireValidationError`, the name of another exception, or a
-        name of one's own; `duration` is in seconds, None where it was not timed."""
+        name of the caller's choice; `duration` is in seconds, None where it was not timed."""
         name = error if isinstance(error, str) else type(error).__name__
         if isinstance(error, WireValidationError):
             name = error.code

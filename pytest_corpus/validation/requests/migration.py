@@ -13,7 +13,7 @@ class MigrationError(ValueError):
 
 
 class SchemaMigrator:
-    """Migrations of single messages. Each leaves what it is given as it was and returns a new object."""
+    """Migrations of single messages. Each leaves its argument unchanged and returns a new object."""
 
     @staticmethod
     def migrate_llm_envelope_v1_to_v2(v1_envelope: dict[str, Any]) -> dict[str, Any]:

@@ -71,9 +71,9 @@ def transformed(node: Any, change: Callable[[dict[str, Any]], object]) -> Any:
 def for_compiler(node: Any, formats: Collection[str] = ()) -> Any:
     """The same schema for the compiled validator.
 
-    It asks formats of strings alone, and takes its time for those that it does not know itself, so these become what
-    they mean, and those of one's own stand under a keyword too; and it is several times faster with a bound of 2 than
-    with one of 2.0.
+    It checks formats of strings alone, and is slow with formats that it does not know: these are replaced by equivalent
+    keywords, and a user's own formats stand under a keyword, too. It is also several times faster with a bound of 2
+    than with one of 2.0.
     """
 
     def change(schema: dict[str, Any]) -> None:

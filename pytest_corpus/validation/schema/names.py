@@ -85,7 +85,7 @@ find_schema = SHIPPED.find_schema
 
 
 def table_of(root: Path) -> SchemaTable:
-    """The schemas of a folder: those of the protocol, and whatever else lies in a folder of one's own (SCHEMA 6.1).
+    """The schemas of a folder: those of the protocol, and any other files of a user's folder (SCHEMA 6.1).
 
     A file next to one of the protocol's that names an edition (``llm.response_format.v1.1.json``) is the file of
     that edition; any other is a schema of its own name, in every edition. The shipped folder has only the
@@ -113,7 +113,7 @@ def _shipped_root() -> Path:
 
 
 def _new_files(root: Path) -> Iterator[str]:
-    """Every ``*.json`` below a folder that is none of the protocol's; shorter names first: elders are."""
+    """Every ``*.json`` below a folder that is not a file of the protocol, shorter names first."""
     known = {file for schema in SCHEMAS for file in schema.files}
     found = (path.relative_to(root).parts for path in root.rglob("*.json") if path.is_file())
     for parts in sorted(found, key=lambda each: (len(each[-1]), each)):

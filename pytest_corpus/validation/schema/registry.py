@@ -88,7 +88,7 @@ def _path(pointer: str) -> str:
 
 
 class SchemaRegistry:
-    """All schemas below one folder: those of the protocol, and any other ``*.json`` of a folder of one's own.
+    """All schemas below one folder: those of the protocol, and any other ``*.json`` of a user's folder.
 
     Files are read, and validators compiled, when they are first needed and then kept; any number of threads
     may share a registry.
@@ -96,8 +96,8 @@ class SchemaRegistry:
     Args:
         root: the ``schemas/`` folder; by default the one that ``CORPUS_SCHEMAS_ROOT`` names, or else the
             shipped one.
-        formats: checks for formats of one's own, by name, besides `FORMATS` and those of JSON Schema, all
-            of which are asserted.
+        formats: checks for the user's own formats, by name, in addition to `FORMATS` and those of JSON
+            Schema; all of them are asserted.
     """
 
     def __init__(self, root: Path | None = None, *, formats: Mapping[str, Format] | None = None) -> None:
@@ -203,7 +203,7 @@ class SchemaRegistry:
         return validator.deprecated(instance) if self._deprecates else []
 
     def compile(self, document: dict[str, Any]) -> jsonschema_rs.Validator:
-        """A schema of one's own, which may refer to those here by ``$id``. Raises ValueError if it does not compile."""
+        """A user's own schema, which may refer to those here by ``$id``. Raises ValueError if it does not compile."""
         import jsonschema_rs
 
         return jsonschema_rs.Draft202012Validator(schema_files.for_compiler(document, self._formats), **self._options())
@@ -214,7 +214,7 @@ class SchemaRegistry:
 
         files = [file for schema in self.table.schemas for file in schema.files]
         with self._lock:
-            # Together, for what many refer to is then compiled once; whatever does not compile is left out.
+            # Together, so that shared targets are compiled once; schemas that do not compile are left out.
             wanted = {file: {"$ref": BASE_URI + file} for file in files if file not in self._compiled}
             with suppress(ValueError, jsonschema_rs.ReferencingError):  # compiling one by one names the broken file
                 together = jsonschema_rs.validator_map_for({"$schema": DIALECT, "$defs": wanted}, **self._options())

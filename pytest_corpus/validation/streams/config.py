@@ -57,7 +57,7 @@ class ValidationConfig:
         mode: a `ValidationMode` or its name in any case.
         max_frame_bytes: the most that a frame may measure as UTF-8 JSON.
         sample_rate: the share of chunks that SAMPLED holds to their schema, above 0 and at most 1.
-        edition: the schema edition that alone decides (R18); None accepts whatever any edition accepts. Where
+        edition: the schema edition that alone decides (R18); None accepts a chunk that any edition accepts. If
             the pinned edition has no schema for the chunks, the first edition that has one decides on them.
         framing: ``canonical`` for what adapters emit, ``event`` for the gateway overlay (R1).
         max_errors: how many defects the report holds; any more are only counted.

@@ -38,7 +38,7 @@ Source = Bytes | Readable | Iterable[Bytes]
 class StreamValidationEngine:
     """Checks one stream as it comes: `feed` it frames, or bytes of one transport, then `finish`.
 
-    Memory is bounded whatever comes: at most one unfinished frame is held, and as many defects as the
+    Memory is bounded for any input: at most one unfinished frame is held, and as many defects as the
     configuration says.
 
     Args:

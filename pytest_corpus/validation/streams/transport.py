@@ -1,7 +1,7 @@
-"""From the bytes of a transport to the payloads of its frames, whatever pieces the bytes arrive in.
+"""Readers that split the bytes of a transport, arriving in pieces of any size, into the payloads of its frames.
 
-A payload is the bytes of what should be one JSON frame, or None where there are more than a frame may measure.
-A reader holds at most one that is not complete, and nothing of one that is too large.
+A payload is the bytes that should be one JSON frame, or None if it exceeds the size limit of a frame.
+A reader holds at most one incomplete payload, and nothing of one that is too large.
 """
 
 from abc import ABC, abstractmethod
@@ -167,7 +167,7 @@ class SseReader(Reader):
         return lines
 
     def _hold(self, data: bytes) -> None:
-        """Keep the beginning of a line; of one that is too long no more than tells its field."""
+        """Keep the beginning of a line; of one that is too long only enough to know its field."""
         if not self._line_is_too_long:
             self._line += data
             if len(self._line) > self._limit + _FIELD_BYTES:

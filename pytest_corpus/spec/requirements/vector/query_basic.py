@@ -14,7 +14,7 @@ VEC-QUERY-3 MUST: There are `top_k` matches, each id once, if the namespace hold
 VEC-QUERY-4 MUST: The matches are the best of all vectors, however few are asked for.
   from SPECIFICATION 9.3, SPECIFICATION 9.4, R30
   hint: sort by the metric before cutting to top_k, and search with enough candidates
-VEC-QUERY-5 MUST: `total_matches` is at least the number of matches, and at most that of the vectors that are there.
+VEC-QUERY-5 MUST: `total_matches` is at least the number of matches, and at most that of all vectors ever written.
   from SCHEMA 4.2.2, R30
   hint: set total_matches to len(matches) or to the number of all that were found
 VEC-QUERY-6 MUST: `namespace` in the result is the namespace that was asked.

@@ -56,6 +56,9 @@ VEC-UPSERT-16 SHOULD: An upsert of a known id leaves none of its old metadata be
 VEC-UPSERT-17 SHOULD: Of two items with one id in a batch the last one counts.
   from SPECIFICATION 4.2.6
   hint: apply the items of a batch in their order, so that the later of two with one id wins
+VEC-UPSERT-19 SHOULD: Numbers with a fraction in `metadata` are doubles, whatever precision capabilities state.
+  from SPECIFICATION 4.1, R128
+  hint: store the numbers of metadata as doubles, also if the components of vectors are of 32 bits
 VEC-STATE-1 MUST: Whatever the sequence of writes and deletes, queries find exactly what it leaves behind.
   from SPECIFICATION 4.2.6, SPECIFICATION 9.3
   hint: replay the shortest sequence of envelopes in the message, and follow the id that is lost or stays

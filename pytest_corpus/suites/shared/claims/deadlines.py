@@ -310,4 +310,4 @@ def ended(reply: Reply | StreamReply) -> None:
     """There is nothing to be said of a stream that had fewer chunks than the planned one."""
     if isinstance(reply, StreamReply) and not reply.finished:
         raise NotAssessed("the hang planned at a chunk never struck")
-    raise NotApplicable("the stream has fewer chunks")
+    raise NotApplicable("the stream has fewer chunks than the test needs")

@@ -50,7 +50,7 @@ class Streaming:
         stream = fresh.stream(name, fresh.requests.long(name))
         if at_chunk and not plan.fired:
             expect.finished(stream)
-            raise NotApplicable("the stream has fewer chunks")
+            raise NotApplicable("the stream has fewer chunks than the test needs")
         fresh.faults.fired(plan)
         expect.refusal(stream, "Unavailable")
         expect.that(len(stream.errors) == 1, "one error envelope", f"{len(stream.errors)} of them")

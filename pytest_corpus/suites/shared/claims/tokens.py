@@ -49,7 +49,7 @@ NO_STRINGS: dict[str, dict[str, Any]] = {
 
 
 def token_count(result: Any) -> int | None:
-    """A token count, as an integer or inside an object (R10); None where it is none."""
+    """A token count, as an integer or inside an object (R10); None if there is none."""
     count = whole(_stated_count(result)[1])
     return count if count is not None and count >= 0 else None
 

@@ -17,18 +17,16 @@ from pytest_corpus.kit.replays import Rivals
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Request
 from pytest_corpus.kit.store.settling import postponed
-from pytest_corpus.suites.vector.support.actions import RANKING
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of, metadata_of, results_of
 from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities
 from pytest_corpus.suites.vector.support.cleanup import UNCALLABLE, Cleanup, nothing
 from pytest_corpus.suites.vector.support.conditions import VectorConditions
 from pytest_corpus.suites.vector.support.geometry import direction
-from pytest_corpus.suites.vector.support.preparation import Preparation
-from pytest_corpus.suites.vector.support.prerequisites import VectorPrerequisites
+from pytest_corpus.suites.vector.support.preparation import Preparation, VectorPrerequisites
 from pytest_corpus.suites.vector.support.requests import VectorRequests
 from pytest_corpus.suites.vector.support.sandbox import Sandbox
 from pytest_corpus.suites.vector.support.settling import VectorSettling
-from pytest_corpus.suites.vector.support.shared import Item, context_of
+from pytest_corpus.suites.vector.support.shared import RANKING, WRITING, Item, context_of
 
 INTERRUPTIONS = (KeyboardInterrupt, pytest.exit.Exception)
 """The end of a run that comes in the middle of a call."""
@@ -106,6 +104,17 @@ class Vector(VectorConditions):
         sandbox.put(*items)
         return sandbox
 
+    def home(self) -> Sandbox:
+        """The main namespace, to be read only; without namespaces the default one, swept, with vectors like its own."""
+        if not self.namespaces:
+            return self.sandbox(*self.requests.settled)
+        self.require("query")
+        self.shared.actions.done.add(WRITING)
+        sandbox = Sandbox(self, self.requests.main_namespace, self.dimensions, self.metric, {})
+        sandbox.know(*self.requests.settled)
+        sandbox.held.update(item["id"] for item in self.requests.settled)
+        return sandbox
+
     def rivals(self) -> Rivals:
         self.require("query", "upsert")
         sandbox, item = self.sandbox(), self.item(40, {"kind": "first"})
@@ -121,7 +130,7 @@ class Vector(VectorConditions):
             found = [metadata_of(match) for match in matches if id_of(match) == item["id"]]
             if not found:
                 raise NotAssessed("a vector that was written is not found")
-            expect.that(found[0].get("kind") == "later", "the metadata that were written last", "others", "result")
+            expect.that(found[0].get("kind") == "later", "the metadata of the last write", "older metadata", "result")
 
         return Rivals(Request("upsert", sandbox.args(vectors=[item])), other, shows)
 

@@ -7,6 +7,7 @@ from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.store.leftovers import uuid_of
 from pytest_corpus.suites.vector.support.answers import failures_of
 from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities
+from pytest_corpus.suites.vector.support.geometry import canonical
 
 
 class VectorConditions(VectorCapabilities):
@@ -20,6 +21,40 @@ class VectorConditions(VectorCapabilities):
         """
         if (self.batch or count) < count:
             raise NotApplicable(f"an upsert holds at most {self.batch} vectors")
+
+    def stated(self, limit: str, most: int | None = None) -> int:
+        """A stated limit.
+
+        Raises:
+            NotApplicable: it is not stated.
+            NotAssessed: it is larger than `most`, and so too large to be tried.
+        """
+        found = self.capabilities.limit(limit)
+        if found is None:
+            raise NotApplicable(f"no {limit} is stated")
+        if most is not None and found > most:
+            raise NotAssessed(f"a {limit} of {found} is too large to be tried here")
+        return found
+
+    def need_direction(self, metric: str | None = "cosine") -> None:
+        """Go on only if vectors differ in their direction, for a metric that compares directions.
+
+        Raises:
+            NotAssessed: they have one component.
+        """
+        if self.dimensions == 1 and metric == "cosine":
+            raise NotAssessed("one-dimensional vectors have no direction to compare")
+
+    def spelling(self, metric: str) -> str:
+        """A metric as capabilities spell it, if a namespace can be known to be of it.
+
+        Raises:
+            NotApplicable: it is not listed, or not that of the only namespace.
+        """
+        spelled = next((name for name in self.metrics if canonical(name) == metric), None)
+        if spelled is None or not (self.namespaces or len(self.metrics) == 1):
+            raise NotApplicable(f"no namespace can be known to be of {metric}")
+        return spelled
 
     def need_filters(self) -> None:
         """Go on only if filters are offered and a plain one is answered.
@@ -37,6 +72,15 @@ class VectorConditions(VectorCapabilities):
             raise NotAssessed(f"a plain filter is answered with {reply}")
         with expect.resting_on("VEC-FILTER-1"):
             expect.success(reply, "an answer to a query with a plain filter")
+
+    def need_terms(self) -> None:
+        """Go on only if a filter may have two terms.
+
+        Raises:
+            NotApplicable: it may not.
+        """
+        if (self.capabilities.limit("max_filter_terms") or 2) < 2:
+            raise NotApplicable("a filter has at most one term")
 
     def filters_work(self) -> bool:
         """Return whether filters are offered and a plain one is answered."""
@@ -57,14 +101,16 @@ class VectorConditions(VectorCapabilities):
         if not self.deletes_by_filter:
             raise NotApplicable("a delete by filter is answered with NOT_SUPPORTED")
 
-    def need_namespaces(self) -> None:
-        """Go on only if namespaces can be created.
+    def need_namespaces(self, *names: str) -> None:
+        """Go on only if namespaces can be created, and these operations work.
 
         Raises:
             NotApplicable: they cannot.
+            Blocked: an operation does not work.
         """
         if not self.namespaces:
             raise NotApplicable("namespaces are not supported")
+        self.require(*names)
 
     def check_ids(self, reply: Reply) -> None:
         """Go on only if an upsert was not refused for ids that are not UUIDs.

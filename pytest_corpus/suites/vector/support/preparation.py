@@ -4,15 +4,39 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from pytest_corpus.kit.outcomes import Full, Undecided
+from pytest_corpus.kit.outcomes import Blocked, Full, Undecided
+from pytest_corpus.kit.prerequisites import Prerequisites
+from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities
 from pytest_corpus.suites.vector.support.cleanup import Cleanup, tenant_of
 from pytest_corpus.suites.vector.support.conditions import VectorConditions
-from pytest_corpus.suites.vector.support.plain_places import PlainPlaces
+from pytest_corpus.suites.vector.support.requests import VectorRequests
 from pytest_corpus.suites.vector.support.sandbox import stored
 from pytest_corpus.suites.vector.support.shared import Item, context_of
 
 INDEPENDENT = ("vector.capabilities", "vector.health", "vector.create_namespace")
 """The operations that need nothing that was made before."""
+
+
+class VectorPrerequisites(Prerequisites):
+    """Plain requests need the namespaces that are made for them.
+
+    `met` tells why something could not be made.
+    """
+
+    def __init__(self, vector: VectorCapabilities) -> None:
+        super().__init__(vector)
+        self.met: list[Undecided] = []
+
+    def claimed(self, name: str) -> bool | None:
+        """Namespaces can be created and deleted with either of two capabilities (R22)."""
+        if name not in ("create_namespace", "delete_namespace"):
+            return super().claimed(name)
+        said = {self._calls.capabilities.flag(flag) for flag in ("supports_namespaces", "supports_index_management")}
+        return True if True in said else False if False in said else None
+
+    def obstacle(self, name: str) -> Undecided | None:
+        obstacle = super().obstacle(name)
+        return self.met[0] if isinstance(obstacle, Blocked) and self.met else obstacle
 
 
 class Preparation:
@@ -23,7 +47,7 @@ class Preparation:
     """
 
     def __init__(
-        self, vector: VectorConditions, places: PlainPlaces, cleanup: Cleanup, obstacles: list[Undecided]
+        self, vector: VectorConditions, places: VectorRequests, cleanup: Cleanup, obstacles: list[Undecided]
     ) -> None:
         self._vector, self._places, self._cleanup, self._obstacles = vector, places, cleanup, obstacles
 
@@ -68,8 +92,15 @@ class Preparation:
         self._create(name, tenant)
         if name == self._places.main_namespace:
             self._fill(name, self._places.settled, tenant)
-            query = {**self._vector.looking(), **self._vector.at(name)}
-            self._vector.ready(partial(self._vector.call, "query", query, context_of(tenant)), True)
+            self._await_index({**self._vector.looking(), **self._vector.at(name)}, context_of(tenant))
+
+    def _await_index(self, query: Mapping[str, Any], ctx: Mapping[str, Any]) -> None:
+        """Wait until a namespace that was filled can be queried, unless the first one could be at once."""
+        ask = partial(self._vector.call, "query", query, ctx)
+        if self._vector.shared.index_lags is not False:
+            self._vector.shared.index_lags = ask().is_a("IndexNotReady")
+        if self._vector.shared.index_lags:
+            self._vector.ready(ask, True)
 
     def _create(self, name: str, tenant: str | None) -> None:
         if self._vector.namespaces:

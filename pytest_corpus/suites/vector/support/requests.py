@@ -6,12 +6,19 @@ from typing import Any
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.requests import Request, canary, in_ms
+from pytest_corpus.kit.requests import Request, Requests, canary, in_ms
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of
+from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities
 from pytest_corpus.suites.vector.support.geometry import direction
-from pytest_corpus.suites.vector.support.plain_places import HOME, PlainPlaces
+from pytest_corpus.suites.vector.support.shared import Item
 
 Built = tuple[str, dict[str, Any], dict[str, Any]]
+
+HOME = (10, 45, 80, 115, 150)
+"""The directions of the vectors that plain queries look for."""
+
+SORTS = ("a", "b", "a", "b", "c")
+"""Their sorts, in the same order."""
 
 DIGITS = 12
 """The number of digits of a vector component that identify it."""
@@ -19,8 +26,63 @@ DIGITS = 12
 MINUTE_AGO_MS = -60_000
 
 
+class PlainPlaces(Requests):
+    """Two plain namespaces, made just before requests name them: one that is only read, and one to write to."""
+
+    def __init__(self, vector: VectorCapabilities) -> None:
+        self._vector = vector
+
+    @property
+    def main_namespace(self) -> str:
+        """The namespace of plain queries; nothing but a few vectors is ever written to it."""
+        self._vector.shared.main_namespace = self._vector.shared.main_namespace or self._named("home")
+        return self._vector.shared.main_namespace
+
+    @property
+    def scratch(self) -> str:
+        """The namespace of plain writes."""
+        self._vector.shared.scratch = self._vector.shared.scratch or self._named("scratch")
+        return self._vector.shared.scratch
+
+    def _named(self, prefix: str) -> str:
+        return self._vector.name(prefix) if self._vector.namespaces else "default"
+
+    @property
+    def settled(self) -> tuple[Item, ...]:
+        """The vectors of the main namespace."""
+        self._vector.shared.settled = self._vector.shared.settled or tuple(
+            {
+                "id": self._vector.name("home"),
+                "vector": direction(degrees, self._vector.dimensions),
+                "metadata": {"kind": "home", "part": number, "sort": SORTS[number], "odd": number % 2},
+            }
+            for number, degrees in enumerate(HOME)
+        )
+        return self._vector.shared.settled
+
+    @property
+    def in_main(self) -> dict[str, Any]:
+        """The argument that names the main namespace, where there is more than one."""
+        return self._vector.at(self.main_namespace)
+
+    @property
+    def in_scratch(self) -> dict[str, Any]:
+        """The argument that names the scratch namespace, where there is more than one."""
+        return self._vector.at(self.scratch)
+
+    def asking(self, operation: str, *queries: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of the last one of some queries, or of a batch of them all, in the main namespace."""
+        return {"queries": [*queries], **self.in_main} if operation == "batch_query" else queries[-1]
+
+    def to_delete(self, item: Item | None = None) -> str:
+        """The name of a vector of the scratch namespace, or of a namespace, to be made just before it is deleted."""
+        name = str(item["id"]) if item else self._vector.name("doomed")
+        self._vector.shared.to_delete[name] = item
+        return name
+
+
 class VectorRequests(PlainPlaces):
-    """Requests in and about the plain namespaces, which are made before the requests are sent."""
+    """Requests in and about the plain namespaces."""
 
     # -- plain requests --------------------------------------------------------------------------------
 
@@ -128,12 +190,12 @@ class VectorRequests(PlainPlaces):
     def _good(self, text: str, telling: list[float]) -> list[Built]:
         home, scratch = self.in_main, self.in_scratch
         query = {**self._vector.looking(), "vector": telling, **home}
-        item = self._vector.item(metadata={"note": text})
+        item = self._vector.item(metadata={"note": text}, vector=telling)
         requests: list[Built] = [
             ("query", query, {}),
             ("batch_query", {"queries": [query], **home}, {}),
             ("upsert", {"vectors": [item], **scratch}, {}),
-            ("upsert", {"vectors": [{**self._vector.item(), "vector": telling}], **scratch}, {}),
+            ("query", {**query, "include_vectors": True, **scratch}, {}),
         ]
         if self._vector.filters:
             requests += [

@@ -11,12 +11,12 @@ from typing import Any
 
 from pytest_corpus.kit.outcomes import Blocked, Undecided, Violation
 from pytest_corpus.kit.root_causes import BasicRequirement, RootCauses
-from pytest_corpus.suites.vector.support.actions import FILTERING, RANKING, READING, WRITING
 from pytest_corpus.suites.vector.support.answers import id_of, metadata_of
 from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities
 from pytest_corpus.suites.vector.support.component import Vector
 from pytest_corpus.suites.vector.support.geometry import POLAR, SEEN_FROM, best, canonical, direction
 from pytest_corpus.suites.vector.support.sandbox import Sandbox
+from pytest_corpus.suites.vector.support.shared import FILTERING, RANKING, READING, WRITING
 
 ANGLES = (10, 45, 80, 115, 150)
 RANKING_OF = {"cosine": "VEC-SCORE-1", "euclidean": "VEC-SCORE-2", "dot": "VEC-SCORE-3"}
@@ -161,7 +161,7 @@ def _writing(vector: Vector) -> str | None:
 
 
 def _filtering(vector: Vector) -> str | None:
-    """The broken requirement among filters by one string."""
+    """The requirement that a filter by one string violates, if any."""
     if not vector.filters:
         return None
     items = _items(vector)

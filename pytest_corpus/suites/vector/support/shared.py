@@ -6,8 +6,7 @@ from typing import Any, Protocol
 from weakref import WeakKeyDictionary, WeakSet
 
 from pytest_corpus.adapter.client import AdapterClient
-from pytest_corpus.kit.run_state import Shared
-from pytest_corpus.suites.vector.support.actions import VectorActions
+from pytest_corpus.kit.run_state import Actions, Shared
 
 Item = Mapping[str, Any]
 
@@ -18,6 +17,33 @@ Place = tuple[str | None, str]
 def context_of(tenant: str | None) -> dict[str, Any]:
     """The context that names a tenant, if there is one."""
     return {"tenant": tenant} if tenant else {}
+
+
+WRITING = "writing"
+"""Vectors were upserted."""
+
+READING = "reading"
+"""A query was sent, to a place that may be empty."""
+
+FILTERING = "filtering"
+"""A query or a deletion by a filter was sent."""
+
+RANKING = "ranking"
+"""A metric was named for what was written."""
+
+
+@dataclass(slots=True)
+class VectorActions(Actions):
+    """The writes and the reads of a test."""
+
+    def note(self, name: str, args: Mapping[str, Any]) -> None:
+        """Note a call of an operation in a sandbox."""
+        if name == "upsert":
+            self.done.add(WRITING)
+        if name in ("query", "batch_query"):
+            self.done.add(READING)
+        if any("filter" in each for each in (args, *args.get("queries", ()))):
+            self.done.add(FILTERING)
 
 
 class HasPlace(Protocol):
@@ -35,6 +61,7 @@ class VectorShared(Shared):
         namespaces: whether namespaces can be created; None while that is not known.
         filters: whether filters are offered; None while that is not known.
         deletes_by_filter: whether deletes take filters; None while that is not known.
+        index_lags: whether a namespace that was filled cannot be queried at once; None while that is not known.
         only_uuids: whether UUIDs are taken as ids and other texts are not; None while that is not known.
         dimensions: the dimensions of plain vectors; None while they are not known.
         main_namespace: the namespace of plain queries.
@@ -57,11 +84,12 @@ class VectorShared(Shared):
         ready: by instance, what was made in it for plain requests.
     """
 
-    learnt = (*Shared.learnt, "itemised", "deletes_by_filter", "only_uuids")
+    learnt = (*Shared.learnt, "itemised", "deletes_by_filter", "index_lags", "only_uuids")
 
     namespaces: bool | None = None
     filters: bool | None = None
     deletes_by_filter: bool | None = None
+    index_lags: bool | None = None
     only_uuids: bool | None = None
     dimensions: int | None = None
     main_namespace: str = ""

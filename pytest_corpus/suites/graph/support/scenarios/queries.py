@@ -113,7 +113,7 @@ def can_ask(graph: Graph, purpose: str, dialect: str) -> bool:
 
 
 def tricky_nodes(graph: Graph) -> tuple[Sandbox, dict[str, tuple[str, str]]]:
-    """Nodes whose keys are tricky values, and one more; by the kind of value the key and the value of its node."""
+    """A sandbox with a node for each tricky value as its key, and one more; by kind, the key and the node's value."""
     sandbox = graph.sandbox(own=False)
     nodes = {}
     for kind, value in TRICKY.items():

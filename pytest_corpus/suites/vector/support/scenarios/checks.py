@@ -1,31 +1,26 @@
 """Expectations of the vector chapters: each goes on, or raises a `Violation` or why there is no verdict."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply, error_names
+from pytest_corpus.kit.requests import canary
 from pytest_corpus.spec.errors import is_a
-from pytest_corpus.suites.vector.support.answers import failed, failures_of, indexes, matches_of, metadata_of
+from pytest_corpus.suites.shared.contexts import require_tenants
+from pytest_corpus.suites.vector.support.answers import failed, failures_of, id_of, indexes, matches_of, metadata_of
+from pytest_corpus.suites.vector.support.component import Vector
 from pytest_corpus.suites.vector.support.geometry import TOLERANCE, direction, is_number
 from pytest_corpus.suites.vector.support.sandbox import Sandbox
 from pytest_corpus.suites.vector.support.shared import Item
 
-if TYPE_CHECKING:
-    from pytest_corpus.suites.vector.support.component import Vector
-
-ANGLES = (10, 45, 80, 115, 150)
-"""Directions of the vectors of a fan."""
-
 RETRYABLE = ("ResourceExhausted", "TransientNetwork", "Unavailable")
 
 
-def fan(vector: Vector) -> tuple[Sandbox, list[dict[str, Any]]]:
-    """A place with five vectors of different directions."""
-    items = [vector.item(angle, {"part": number}) for number, angle in enumerate(ANGLES)]
-    return vector.sandbox(*items), items
+def fan(vector: Vector) -> tuple[Sandbox, list[Item]]:
+    """A place with five vectors of different directions, to be read only."""
+    return vector.home(), [*vector.requests.settled]
 
 
 def used(vector: Vector, args: Mapping[str, Any], what: str, created: Reply | None = None) -> list[Mapping[str, Any]]:
@@ -46,9 +41,9 @@ def present(sandbox: Sandbox, *items: Item) -> dict[str, Mapping[str, Any]]:
     return found
 
 
-def exactly(sandbox: Sandbox, *items: Item, claim: str = "") -> dict[str, Mapping[str, Any]]:
+def exactly(sandbox: Sandbox, *items: Item, claim: str = "", **args: Any) -> dict[str, Mapping[str, Any]]:
     """A place holds these vectors and no others; what was found by id."""
-    found = sandbox.contents()
+    found = sandbox.contents(**args)
     ids = {item["id"] for item in items}
     missing, extra = len(ids - set(found)), len(set(found) - ids)
     wanted = claim or f"exactly {len(ids)} vectors"
@@ -95,3 +90,29 @@ def described_by(match: Mapping[str, Any], metadata: Mapping[str, Any]) -> bool:
     """Return whether a match carries these metadata, at least."""
     held = metadata_of(match)
     return all(key in held and same(held[key], value) for key, value in metadata.items())
+
+
+def answers_with(sandbox: Sandbox, item: Item, top_k: int, operation: str = "query") -> None:
+    """A query for a vector finds it and nothing else."""
+    if operation == "query":
+        reply = sandbox.ask(item["vector"], top_k)
+        expect.readable(reply)
+        if reply.is_a("IndexNotReady", "ResourceExhausted"):
+            raise NotAssessed(f"a query is answered with {reply}")
+        with expect.resting_on("VEC-QUERY-1"):
+            found = sandbox.own(matches_of(expect.success(reply, "a query to be answered")))
+    else:
+        found = sandbox.matches(item["vector"], top_k, by=operation)
+    expect.that([*map(id_of, found)] == [item["id"]], "the one vector that the query is to find", "another answer")
+
+
+def two_tenants(vector: Vector, *items: Any, claimed: bool = True) -> list[Sandbox]:
+    """A namespace of one name for each of two tenants, the first one's with these vectors.
+
+    Raises:
+        NotApplicable: capabilities do not claim that tenants are kept apart, or do so if not `claimed`.
+    """
+    require_tenants(vector, claimed=claimed)
+    name, tenants = vector.name("shared"), [f"tenant-{canary()}" for _ in range(2)]
+    one = vector.sandbox(*items, tenant=tenants[0], name=name)
+    return [one, vector.sandbox(tenant=tenants[1], name=name)]

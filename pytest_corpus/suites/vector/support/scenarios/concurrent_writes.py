@@ -1,5 +1,6 @@
 """Several clients that write, read and delete the same two ids at once (VEC-STATE-2, VEC-STATE-3)."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
@@ -59,14 +60,16 @@ class Clients:
         yield [[self.delete(a)], [self.write(b), self.write(b)]], query
 
     def read(self, result: Any) -> Mapping[str, Value]:
-        """The numbers of the writes that a query saw; None: nothing; both, if a record is torn."""
+        """The numbers of the writes that a query saw, and what is wrong with a record; None: nothing."""
         found: dict[str, Value] = {} if self.vector.approximate else dict.fromkeys(self.ids)
+        times = Counter(map(id_of, matches_of(result)))
         for match in matches_of(result):
             number, components = str(metadata_of(match).get("write")), vector_of(match).get("vector")
             if id_of(match) in self.ids and number in self.written:
                 seen = [each for each, stored in self.written.items() if parallel(components, stored)]
                 torn = components and self.vector.dimensions > 1 and number not in seen
-                found[id_of(match)] = f"{number} with another vector" if torn else number
+                wrong = " with another vector" if torn else " twice" if times[id_of(match)] > 1 else ""
+                found[id_of(match)] = f"{number}{wrong}"
             elif id_of(match) in self.ids:
                 found.pop(id_of(match), None)  # without metadata it is not known which write it shows
         return found

@@ -7,27 +7,9 @@ from typing import Any
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.suites.vector.support.actions import WRITING
 from pytest_corpus.suites.vector.support.answers import failed, failures_of, processed
 from pytest_corpus.suites.vector.support.component import Vector
-from pytest_corpus.suites.vector.support.sandbox import Sandbox
 from pytest_corpus.suites.vector.support.shared import Item
-
-BAD_ITEMS: dict[str, tuple[tuple[str, Any], ...]] = {
-    "VEC-UPSERT-8": (("id", ...), ("vector", ...), ("id", "")),
-    "VEC-UPSERT-9": (
-        ("id", 7),
-        ("id", ["a"]),
-        ("vector", "x"),
-        ("vector", 7),
-        ("vector", {}),
-        ("metadata", "x"),
-        ("metadata", [1]),
-        ("metadata", 7),
-        ("namespace", 7),
-    ),
-}
-"""By requirement, a field of an item and a bad value (...: it is missing)."""
 
 FAULTS: dict[str, tuple[str, Any]] = {
     "no_vector": ("vector", ...),
@@ -54,15 +36,16 @@ def faulty(vector: Vector, kind: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class MixedBatch:
-    """A batch with bad items, the answer to it, and what was there before and after it.
+    """A batch with bad items, the answer to it, and what is there after it.
 
     Attributes:
         bad: the bad items by their index.
+        before: a vector that was there before.
     """
 
     items: Sequence[Item]
     bad: Mapping[int, Item]
-    before: Sequence[Item]
+    before: Item
     reply: Reply
     found: Collection[str]
 
@@ -74,10 +57,10 @@ class MixedBatch:
         """
         expect.readable(self.reply)
         good = [item for at, item in enumerate(self.items) if at not in self.bad]
-        kept = {item["id"] for item in (*self.before, *(() if self.reply.is_error else good))}
+        kept = {item["id"] for item in (self.before, *(() if self.reply.is_error else good))}
         missing = len(kept.difference(self.found))
         if self.reply.is_error:
-            extra = len(set(self.found) - kept)
+            extra = sum(item.get("id") in self.found for item in self.items)
             expect.that(not extra, "nothing of a refused batch", f"{extra} vectors", "result.matches")
         expect.that(not missing, f"all of {len(kept)} vectors", f"{missing} missing", "result.matches")
         if self.reply.is_error:
@@ -91,24 +74,17 @@ class MixedBatch:
         )
 
 
-def sent(sandbox: Sandbox, items: Sequence[Item], bad: Mapping[int, Item], before: Sequence[Item]) -> MixedBatch:
-    """Upsert a batch with bad items."""
-    reply = sandbox.upsert(*items)
-    return MixedBatch(items, bad, before, reply, sandbox.contents())
+def mixed_batches(vector: Vector, *bad: Mapping[int, str]) -> list[MixedBatch]:
+    """Batches with bad items of these kinds at these places, which are sent once in a run, before one look at all."""
+    return cached(vector, ("mixed batches", str(bad)), lambda: _mixed_batches(vector, bad))
 
 
-def mixed_batches(vector: Vector, at: int) -> list[MixedBatch]:
-    """Batches of three with one bad item at this place, one of each kind, which are sent once in a run."""
-    vector.shared.actions.done.add(WRITING)
-    return cached(vector, ("mixed batches", at), lambda: _mixed_batches(vector, at))
-
-
-def _mixed_batches(vector: Vector, at: int) -> list[MixedBatch]:
-    before = [vector.item(10)]
-    sandbox, found = vector.sandbox(*before), []
-    for kind in KINDS:
-        items = [vector.item(angle) for angle in (60, 110, 160)]
-        items[at] = faulty(vector, kind)
-        found.append(sent(sandbox, items, {at: items[at]}, list(before)))
-        before += [item for item in items if item.get("id") in found[-1].found] if found[-1].reply.is_success else []
-    return found
+def _mixed_batches(vector: Vector, bad: Sequence[Mapping[int, str]]) -> list[MixedBatch]:
+    before, batches = vector.item(10), []
+    sandbox = vector.sandbox(before)
+    for kinds in bad:
+        wrong = {at: faulty(vector, kind) for at, kind in kinds.items()}
+        items = [wrong.get(at, vector.item(60 + 30 * at)) for at in range(len(kinds) + 2)]
+        batches.append((items, wrong, sandbox.upsert(*items)))
+    found = sandbox.contents()
+    return [MixedBatch(items, wrong, before, reply, found) for items, wrong, reply in batches]

@@ -8,21 +8,13 @@ from typing import Any
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation
-from pytest_corpus.suites.vector.support.actions import RANKING, READING, WRITING
+from pytest_corpus.kit.outcomes import NotAssessed, Violation
 from pytest_corpus.suites.vector.support.answers import id_of
 from pytest_corpus.suites.vector.support.component import Vector
-from pytest_corpus.suites.vector.support.geometry import (
-    GOODNESS,
-    POLAR,
-    SEEN_FROM,
-    TOLERANCE,
-    canonical,
-    direction,
-    is_number,
-)
+from pytest_corpus.suites.vector.support.geometry import GOODNESS, POLAR, SEEN_FROM, TOLERANCE, direction, is_number
+from pytest_corpus.suites.vector.support.shared import RANKING, READING, WRITING
 
-RANDOM_VECTORS, RANDOM_QUERIES = 4, 6
+RANDOM_VECTORS, RANDOM_QUERIES = 4, 4
 
 
 @dataclass(frozen=True)
@@ -87,11 +79,8 @@ def rankings(vector: Vector, metric: str) -> list[Ranking]:
         NotApplicable: the metric is not listed, or not that of the only namespace.
         NotAssessed: one-dimensional vectors have no direction to compare.
     """
-    spelled = next((name for name in vector.metrics if canonical(name) == metric), None)
-    if spelled is None or (not vector.namespaces and len(vector.metrics) > 1):
-        raise NotApplicable(f"no namespace can be known to be of {metric}")
-    if metric == "cosine" and vector.dimensions == 1:
-        raise NotAssessed("one-dimensional vectors have no direction to compare")
+    spelled = vector.spelling(metric)
+    vector.need_direction(metric)
     vector.shared.actions.done |= {RANKING, WRITING, READING}
     return cached(vector, ("rankings", metric), lambda: _asked(vector, metric, spelled))
 

@@ -1,0 +1,93 @@
+"""Arguments that are missing, of a wrong type or out of range (SPECIFICATION 9.2, 9.3, 17.2; SCHEMA 4.2.2; R8, R45)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.fixtures import rules
+from pytest_corpus.suites.vector.support.component import Vector, vector
+from pytest_corpus.suites.vector.support.scenarios.checks import refused_or_reported
+
+OPERATIONS = {"item": "upsert", "batched": "batch_query"}
+"""The operations of arguments that are not their own: those of an item, and of a query at either end of a batch."""
+
+WRONG: dict[str, tuple[tuple[str, str, tuple[Any, ...]], ...]] = {
+    "VEC-QUERY-9": (("query", "top_k", (0, -1, -5, 1.5)),),
+    "VEC-QUERY-10": (("query", "vector", (...,)), ("query", "top_k", (...,))),
+    "VEC-QUERY-11": (
+        ("query", "vector", ("x", 7, {}, None, ["a"], [None], ["0.5", ...], [..., "0.5"])),
+        ("query", "top_k", ("many", [1], {})),
+        ("query", "namespace", (7, ["a"])),
+        ("query", "include_metadata", ("yes",)),
+        ("query", "include_vectors", ("no", [1])),
+    ),
+    "VEC-FILTER-9": (("query", "filter", ("x", 7, ["kind"])),),
+    "VEC-MULTI-4": (
+        ("batch_query", "queries", ("x", 7, {}, None, ["x"], [7], ...)),
+        ("batched", "top_k", (0, "x", ...)),
+        ("batched", "vector", ("x", ["a"], ...)),
+    ),
+    "VEC-UPSERT-8": (("item", "id", (..., "")), ("item", "vector", (...,))),
+    "VEC-UPSERT-9": (
+        ("item", "id", (7, ["a"])),
+        ("item", "vector", ("x", 7, {}, ["a", ...], [..., "a"], [None, ...], [..., None], [[0.5], ...], [..., {}])),
+        ("item", "metadata", ("x", [1], 7)),
+        ("item", "namespace", (7,)),
+    ),
+    "VEC-UPSERT-10": (("upsert", "vectors", (..., "x", 7, {}, {"id": "a"}, None, ["x"], [7], [None], [[0.5]])),),
+    "VEC-NS-7": (
+        ("create_namespace", "namespace", (..., 7, ["a"], None)),
+        ("create_namespace", "dimensions", (..., "x", [4])),
+        ("create_namespace", "distance_metric", (7, ["cosine"])),
+        ("delete_namespace", "namespace", (..., 7, ["a"], None, {})),
+    ),
+    "VEC-DIM-8": (("create_namespace", "dimensions", (0, -1, 1.5, "4", [4], {})),),
+    "VEC-DIM-10": (("query", "vector", ([],)), ("batched", "vector", ([],)), ("item", "vector", ([],))),
+}
+"""By requirement: an operation, an argument, and its bad values (...: it is missing; in a list: a good component)."""
+
+
+@pytest.mark.core
+@rules(**{name: name for name in WRONG})
+def test_a_bad_argument_is_refused(vector: Vector, requirement: str) -> None:
+    """What is required is there, everything has its type, and numbers are in their range; an item may be reported."""
+    if requirement == "VEC-FILTER-9":
+        vector.need_filters()
+    wrong = [(OPERATIONS.get(place, place), place, key, values) for place, key, values in WRONG[requirement]]
+    offered = [each for each in wrong if vector.works(each[0])]
+    if not offered:
+        vector.require(wrong[0][0])
+    for operation, place, key, values in offered:
+        for value in values:
+            for args in requests_with(vector, place, key, value):
+                reply = vector.call(operation, args)
+                if operation == "upsert" and (place == "item" or isinstance(value, list)):
+                    refused_or_reported(reply)
+                else:
+                    expect.refusal(reply, "BadRequest", claim=f"a bad {key} to be refused with BAD_REQUEST")
+
+
+def requests_with(vector: Vector, place: str, key: str, value: Any) -> Iterator[dict[str, Any]]:
+    """The arguments of requests with one bad value."""
+    if place == "item":
+        yield {"vectors": [replaced(vector.item(), key, value)], **vector.requests.in_scratch}
+    elif place == "batched":
+        good = vector.requests.minimal("query")
+        bad = replaced(good, key, value)
+        for queries in ((bad, good), (good, bad)) if (vector.batch or 2) > 1 else ((bad,),):
+            yield vector.requests.asking("batch_query", *queries)
+    else:
+        whole = {**vector.item(), **value} if key == "vectors" and isinstance(value, dict) and value else value
+        yield replaced(vector.requests.minimal(place), key, whole)
+
+
+def replaced(args: Mapping[str, Any], key: str, value: Any) -> dict[str, Any]:
+    """Arguments with another value; a list of components is repeated, from its first or up to its last one."""
+    if key == "vector" and isinstance(value, list) and value:
+        right = args[key]
+        wrong = value * len(right)
+        wrong = wrong[-len(right) :] if value[0] is ... else wrong[: len(right)]
+        value = [good if each is ... else each for each, good in zip(wrong, right, strict=True)]
+    return {name: each for name, each in {**args, key: value}.items() if each is not ...}

@@ -1,0 +1,26 @@
+"""Records that travel between processes as JSON: dataclasses again, of what `asdict` made of them."""
+
+from collections.abc import Mapping
+from dataclasses import is_dataclass
+from functools import cache
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+
+T = TypeVar("T")
+
+
+def rebuilt(kind: type[T], value: Mapping[str, Any]) -> T:
+    """The record of a JSON value. Raises TypeError or AttributeError if the value is another one."""
+    hints = _hints_of(kind)  # type: ignore[arg-type]  # mypy: a type is not hashable
+    return kind(**{name: _part(hints.get(name), each) for name, each in value.items()})
+
+
+@cache
+def _hints_of(kind: Any) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+def _part(hint: Any, value: Any) -> Any:
+    if get_origin(hint) is tuple:
+        return tuple(_part(get_args(hint)[0], each) for each in value)
+    record: Any = next(filter(is_dataclass, (hint, *get_args(hint))), None)
+    return value if record is None or value is None else rebuilt(record, value)
