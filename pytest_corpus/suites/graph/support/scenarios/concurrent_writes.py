@@ -45,8 +45,8 @@ class Clients:
         yield [[self.write("a")], [self.write("a"), self.write("b")], [self.write("a", "b"), look], [look]], look
         yield [[self.delete("a")], [self.write("a"), self.delete("b")], [self.write("b"), look], [look]], look
         yield [[self.write("a", "b")], [self.delete("a")], [self.write("b", "a"), look]], look
+        yield [[self.write("a", "b")], [look, look], [look, look]], look
         yield [[self.delete("a")], [self.write("b"), self.write("b")]], look
-        yield [[self.write("a", "b")], [look], [look]], look
 
     def read(self, result: Any) -> Mapping[str, Value]:
         """The numbers of the writes that a listing saw; None: nothing; both, if a node is torn or listed twice."""
