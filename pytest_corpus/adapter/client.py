@@ -13,8 +13,9 @@ from pytest_corpus.adapter.event_loop.closing import ClosingBudget, lasting, lef
 from pytest_corpus.adapter.event_loop.loop import STOP_S, LoopThread, TimeLimit
 from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive, WriteForbidden
 from pytest_corpus.adapter.exchange import CallFault, Exchange
+from pytest_corpus.adapter.hooks.late_reports import LateReports
 from pytest_corpus.adapter.hooks.logs import LogTap
-from pytest_corpus.adapter.hooks.metrics import Observation, RecordingSink
+from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.adapter.opening import factory as factories
 from pytest_corpus.adapter.opening.remote import RemoteAdapter
@@ -53,6 +54,7 @@ class AdapterClient:
         call_timeout: float = 30.0,
         *,
         metrics: RecordingSink | None = None,
+        late: LateReports | None = None,
         provider: ProviderProbe | None = None,
         loop: LoopThread | None = None,
         read_only: bool = False,
@@ -63,9 +65,9 @@ class AdapterClient:
         self.declaration, self.call_timeout, self.read_only = declaration, call_timeout, read_only
         self.closing, self.is_fresh = closing or ClosingBudget(), is_fresh
         self.exchanges: list[Exchange] = []
-        self.concurrent_observations: tuple[Observation, ...] = ()
         self.generation = 0
         self.metrics = metrics or RecordingSink()
+        self.late = late or LateReports(self.metrics)
         self.provider = provider or ProviderProbe()
         self.meter = meter or Meter()
         self.asked = factories.asked_for(declaration.factory, declaration.declared)
@@ -123,7 +125,8 @@ class AdapterClient:
         """
         if self.remote is not None:
             return self
-        other = self._another(self.call_timeout, metrics=self.metrics, provider=self.provider, meter=self.meter)
+        shared = {"metrics": self.metrics, "late": self.late, "provider": self.provider, "meter": self.meter}
+        other = self._another(self.call_timeout, **shared)
         if not other._is_copy_of(self):
             return other
         other.close()
@@ -233,8 +236,7 @@ class AdapterClient:
         """Drop the recorded exchanges and what was planned at the provider."""
         self.exchanges.clear()
         self.provider.forget()
-        self.metrics.observations.clear()
-        self.metrics.counts.clear()
+        self.late.forget()
 
     # -- calls -----------------------------------------------------------------------------------------
 
@@ -277,8 +279,6 @@ class AdapterClient:
     def send_all(self, requests: Sequence[Any], component: str, clients: Sequence[int] = ()) -> list[Exchange]:
         """Send unary requests concurrently; they are not in `exchanges`, and none has telemetry of its own.
 
-        The observations of all of them together are in `concurrent_observations`.
-
         Args:
             clients: the client of each request: those of one client are sent one after the other.
 
@@ -304,7 +304,6 @@ class AdapterClient:
         except concurrent.futures.CancelledError:
             mark(exchanges, CallFault("raised", "CancelledError"))
         self._end(exchanges, recording, component)
-        self.concurrent_observations = recording.observations()
         return exchanges
 
     def raw_call(self, request: RawRequest, component: str) -> RawAnswer:
@@ -318,13 +317,13 @@ class AdapterClient:
         assert self.remote is not None, "the adapter runs in this process"
         answer, exchange = RawAnswer(), Exchange(request.envelope, request.streaming)
         self._check_timeouts(exchange.op)
-        self._begin(1)
+        recording = self._begin(1)
         try:
             self._loop.run(self.remote.transport.raw(request, answer), self.call_timeout)
         except TimeLimit as late:
             self._timeouts.add(exchange.op)
             answer.fault = too_late(late, self.call_timeout)
-        self.meter.note(component, [exchange])
+        self._end([exchange], recording, component)
         return answer
 
     def _check_write(self, exchange: Exchange) -> None:
@@ -336,15 +335,12 @@ class AdapterClient:
         self._timeouts.check(op, remote=self.remote is not None)
 
     def _begin(self, calls: int) -> Recording:
-        """Take calls from the budget; remote reports of earlier calls no longer count."""
+        """Take calls from the budget; what earlier calls do at the provider no longer counts."""
         self.meter.spending.admit(calls)
-        if self.remote is not None:
-            self.remote.hooks.turn()
-        return Recording(self.metrics, self.provider)
+        return Recording(self.late, self.provider, self.remote.hooks.turn() if self.remote is not None else None)
 
     def _end(self, exchanges: Sequence[Exchange], recording: Recording, component: str) -> None:
-        if "metrics" in self.hooks:
-            recording.wait(exchanges)
+        recording.end(exchanges, observes="metrics" in self.hooks)
         self.meter.note(component, exchanges)
 
     def _carry_out(self, exchange: Exchange, limit: float) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from pytest_corpus.adapter.hooks.late_reports import OBSERVATION, OUTCOME, Reports
 from pytest_corpus.adapter.hooks.metrics import Count, Observation
 from pytest_corpus.adapter.hooks.provider import Arrival
 from pytest_corpus.adapter.tracebacks import EscapedException
@@ -55,6 +56,7 @@ class Exchange:
     `limited` that the call was given less time than the call limit; what comes after `until`, on the monotonic clock,
     is not part of it; `started` is when a unary call was sent, on the same clock; `faults` are the kinds of the planned
     faults of the provider that struck, and `hints_ms` the values of `retry_after_ms` that it gave with them;
+    `origin` is the test that made it, if reports of it may come when the test is over;
     `recalled` says that the test that looks at it did not make it; `own` that a retryable error is the adapter's own
     answer, for it stayed the same while a plain call worked (R114).
     """
@@ -64,8 +66,7 @@ class Exchange:
     frames: list[Frame] = field(default_factory=list)
     fault: CallFault | None = None
     elapsed_s: float = 0.0
-    observations: tuple[Observation, ...] = ()
-    counts: tuple[Count, ...] = ()
+    reports: Reports = field(default_factory=Reports)
     logs: tuple[str, ...] = ()
     debug_logs: tuple[str, ...] = ()
     headers: tuple[str, ...] = ()
@@ -78,6 +79,7 @@ class Exchange:
     faults: tuple[str, ...] = ()
     hints_ms: frozenset[float] = frozenset()
     component: str = ""
+    origin: Any = None
     recalled: bool = False
     own: bool = False
     op: str = field(init=False)
@@ -86,6 +88,16 @@ class Exchange:
     def __post_init__(self) -> None:
         op = self.request.get("op") if isinstance(self.request, Mapping) else None
         self.op = op if isinstance(op, str) else ""
+
+    @property
+    def observations(self) -> list[Observation]:
+        """The observations of the call; waits for one that must come."""
+        return self.reports.awaited(OBSERVATION).observations
+
+    @property
+    def counts(self) -> list[Count]:
+        """The counters of the call; waits for the outcome of a stream."""
+        return self.reports.awaited(OUTCOME).counts
 
 
 def is_observed(exchange: Exchange) -> bool:

@@ -1,50 +1,66 @@
 """The reports of the hooks during a call."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from pytest_corpus.adapter.exchange import Exchange, is_observed
-from pytest_corpus.adapter.hooks.metrics import Observation, RecordingSink
+from pytest_corpus.adapter.hooks.late_reports import Expected, LateReports, Reports
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.spec.errors import TAXONOMY
+from pytest_corpus.spec.operations import BY_OP
 
 
 class Recording:
-    """Everything that an adapter reports to its hooks from now on."""
+    """Everything that an adapter reports to its hooks from now on; `turn` is that of the hooks over the wire."""
 
-    def __init__(self, metrics: RecordingSink, provider: ProviderProbe) -> None:
-        self._metrics, self._provider = metrics, provider
-        self._observed, self._counted = len(metrics.observations), len(metrics.counts)
+    def __init__(self, late: LateReports, provider: ProviderProbe, turn: int | None) -> None:
+        self._late, self._provider, self._turn = late, provider, turn
+        self._observed, self._counted = len(late.sink.observations), len(late.sink.counts)
         self._reached, self._struck, self._arrived = provider.calls(), len(provider.struck), len(provider.handed_on)
+        self._begun = time.monotonic()
 
-    def wait(self, exchanges: Sequence[Exchange]) -> None:
-        """Wait for the observations that are due after calls.
-
-        An adapter that was never late is not waited for when a gateway may have answered in its place (R114).
-        """
-        due = [exchange for exchange in exchanges if is_observed(exchange)]
-        if not self._metrics.lateness.seen_s and len(self._provider.struck) == self._struck:
-            due = [exchange for exchange in due if not _may_be_retried(exchange)]
-        streams = sum(exchange.streaming for exchange in due)
-        self._metrics.wait(self._observed, self._counted, calls=len(due), streams=streams)
-
-    def observations(self) -> tuple[Observation, ...]:
-        """The observations since then."""
-        return tuple(self._metrics.observations[self._observed :])
+    def end(self, exchanges: Sequence[Exchange], *, observes: bool) -> None:
+        """Take the reports of calls that have ended, or let them come late; `observes`: the adapter makes some."""
+        ended = time.monotonic()
+        for exchange in exchanges:
+            exchange.reports = Reports(call=self._expected(exchange, ended, observes=observes))
+        self._late.finish([exchange.reports for exchange in exchanges], self._observed, self._counted)
 
     def complete(self, exchange: Exchange) -> None:
-        """Add the reports to the exchange that they belong to."""
+        """Add what reached the provider."""
         provider = self._provider
-        exchange.observations = self.observations()
-        exchange.counts = tuple(self._metrics.counts[self._counted :])
         exchange.reached_provider = provider.calls() - self._reached
         exchange.faults, exchange.hints_ms = provider.struck_since(self._struck)
         exchange.handed_on = tuple(provider.handed_on[self._arrived :])
         canaries = {f"provider text {number}": text for number, text in enumerate(provider.canaries)}
         exchange.secrets = {**exchange.secrets, **canaries}
 
+    def _expected(self, exchange: Exchange, ended: float, *, observes: bool) -> Expected:
+        """The facts by which a report is recognized.
 
-def _may_be_retried(exchange: Exchange) -> bool:
-    """Return whether a call ended with an error that a client may retry."""
-    body = exchange.frames[-1].body
-    name = body.get("error") if isinstance(body, dict) else None
-    return isinstance(name, str) and name in TAXONOMY and TAXONOMY[name].retry == "yes"
+        A retryable answer that no plan explains may be that of a gateway, which observes nothing (R114).
+        """
+        operation, last = BY_OP.get(exchange.op), exchange.frames[-1].body if exchange.frames else None
+        body = last if isinstance(last, dict) else {}
+        error, struck = body.get("error"), len(self._provider.struck) > self._struck
+        ctx = exchange.request.get("ctx") if isinstance(exchange.request, Mapping) else None
+        given: Mapping[str, Any] = ctx if isinstance(ctx, Mapping) else {}
+        may_be_foreign = not struck and isinstance(error, str) and error in TAXONOMY and TAXONOMY[error].retry == "yes"
+        failed = exchange.fault is not None or error is not None
+        return Expected(
+            component=operation.component if operation else "",
+            ops=(operation.name, operation.op) if operation else (),
+            is_due=observes and is_observed(exchange) and not may_be_foreign,
+            streaming=exchange.streaming or (operation is not None and operation.streaming),
+            failed=None if not failed and (struck or last is None) else failed,
+            codes=(str(body.get("code")), str(error)) if error is not None else (),
+            labels={label for key, label in LABELS.items() if given.get(key) not in (None, "")},
+            begun=self._begun,
+            ended=ended,
+            turn=self._turn,
+        )
+
+
+LABELS = {"tenant": "tenant_hash", "deadline_ms": "deadline_bucket"}
+"""The label of an observation that a key of the context leads to."""

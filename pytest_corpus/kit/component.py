@@ -9,8 +9,8 @@ from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.adapter.usage.outages import Outages
 from pytest_corpus.kit.audit.envelopes import Finding
-from pytest_corpus.kit.audit.exchanges import FINITE, AuditContext, audit, data_of, editions
-from pytest_corpus.kit.audit.positive_evidence import demonstrates
+from pytest_corpus.kit.audit.exchanges import FINITE, AuditContext, audit, data_of, editions, report_findings
+from pytest_corpus.kit.audit.positive_evidence import demonstrates, is_reported
 from pytest_corpus.kit.expect import note_check
 from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Violation
@@ -75,6 +75,7 @@ class Subject(Target):
         self.beside: Callable[[str], Subject | None] = lambda _component: None
         """Another component of the same adapter by name; None where that is not tested."""
         self._tried: set[str] = set()
+        self.unsettled: list[Exchange] = []
 
     # -- as the run sees it ------------------------------------------------------------------------------
 
@@ -110,20 +111,34 @@ class Subject(Target):
                 self._tried.add(name)
                 self.works(name)
 
-    def audit(self) -> Iterator[tuple[str, Violation, Exchange]]:
+    def audit(self, *, is_last: bool = False) -> Iterator[tuple[str, Violation, Exchange]]:
+        """What the exchanges of the current test break, and the reports of earlier ones that came late."""
         for client in self.clients:
             for exchange in client.exchanges:
-                if exchange.component not in ("", self.component):  # another component's own tests judge it
-                    continue
+                if exchange.component not in ("", self.component):
+                    continue  # another component's own tests judge it
                 self.editions &= editions(exchange)
                 if not exchange.recalled:
-                    yield from ((*finding, exchange) for finding in self.findings(exchange))
+                    settled = exchange.reports.is_settled
+                    self.unsettled += [] if settled else [exchange]
+                    yield from ((*finding, exchange) for finding in self.findings(exchange, with_reports=settled))
+        if is_last and self.unsettled:
+            self.client.late.settle()
+        waiting, self.unsettled = self.unsettled, []
+        for exchange in waiting:
+            if exchange.reports.is_settled:
+                yield from ((*finding, exchange) for finding in report_findings(exchange, self._context))
+            else:
+                self.unsettled.append(exchange)
 
-    def findings(self, exchange: Exchange) -> Iterator[Finding]:
-        """Everything that an exchange breaks, as (requirement id, violation)."""
-        client = self.client
-        context = AuditContext(self.component, self.settings.edition, "metrics" in client.hooks, client.hears_logs)
-        yield from audit(exchange, context)
+    @property
+    def _context(self) -> AuditContext:
+        has_metrics, hears_logs = "metrics" in self.client.hooks, self.client.hears_logs
+        return AuditContext(self.component, self.settings.edition, has_metrics, hears_logs)
+
+    def findings(self, exchange: Exchange, *, with_reports: bool = True) -> Iterator[Finding]:
+        """Everything that an exchange breaks, as (requirement id, violation); its reports only if asked for."""
+        yield from audit(exchange, self._context, with_reports=with_reports)
         judge = self.audit_chunk if exchange.streaming else self.audit_payload
         for data in data_of(exchange, self.component):
             yield from judge(exchange.op.partition(".")[2], data)
@@ -345,7 +360,8 @@ class Subject(Target):
 
 def holds(requirement: str, reply: Reply | StreamReply, subject: Subject) -> None:
     """Raise the violation of one requirement if an answer breaks it. Raises Blocked if its subject is missing."""
-    found = dict(reversed([*subject.findings(reply.exchange)]))
+    with_reports = is_reported(requirement) or reply.exchange.reports.is_settled
+    found = dict(reversed([*subject.findings(reply.exchange, with_reports=with_reports)]))
     if requirement in found:
         raise found[requirement].seen_in(reply.exchange)
     operation = BY_OP.get(reply.exchange.op)

@@ -23,9 +23,11 @@ class Target:
 
     Attributes:
         editions: the schema editions that everything that was successful in the current test is valid under.
+        unsettled: the exchanges of tests that are over whose reports may still come.
     """
 
     editions: set[str]
+    unsettled: Sequence[Exchange] = ()
 
     @property
     def clients(self) -> Sequence[AdapterClient]:
@@ -60,8 +62,11 @@ class Target:
     def gate(self, requirement: Requirement) -> None:
         """Go on only if everything that a requirement needs is there. Raises Undecided if it is not."""
 
-    def audit(self) -> Iterator[tuple[str, Violation, Exchange]]:
-        """The violations in everything that was exchanged in the current test, for any purpose."""
+    def audit(self, *, is_last: bool = False) -> Iterator[tuple[str, Violation, Exchange]]:  # noqa: ARG002
+        """The violations in everything that was exchanged in the current test, for any purpose.
+
+        The reports of its calls may come late: they are judged after a later test, or now if it `is_last`.
+        """
         yield from ()
 
     def begin(self, *, unlearn: bool = False) -> None:  # noqa: ARG002 - nothing is learnt here

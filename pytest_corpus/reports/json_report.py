@@ -47,7 +47,6 @@ class Run:
     seed: int
     level: str
     edition: str | None
-    filters: tuple[str, ...] = ()
     commit: str | None = None
     ci: Mapping[str, str] = field(default_factory=dict)
     profile: str = ""

@@ -1,10 +1,13 @@
 """Legal adapters that show writes, observations or counters later."""
 
+import contextvars
+import queue
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from pytest_corpus.reference.embedding.adapter import ReferenceEmbedding
 from pytest_corpus.reference.foundation import Provider
 from pytest_corpus.reference.graph.adapter import ReferenceGraph
 from pytest_corpus.reference.graph.store import DEFAULT_NAMESPACE, Graph
@@ -72,39 +75,66 @@ class LatestGraph(LateGraph):
     late_s = 1.0
 
 
-class Late:
-    """Passes observations on from another thread, some milliseconds after the answer."""
+class Exporter:
+    """Passes reports on from a thread of its own, `late_s` after they were made."""
+
+    late_s = 0.03
+    prompt: tuple[str, ...] = ()
 
     def __init__(self, metrics: Any) -> None:
         self._metrics = metrics
+        self._queue: queue.Queue[tuple[float, contextvars.Context, str, dict[str, Any]]] = queue.Queue()
+        threading.Thread(target=self._run, daemon=True).start()
 
     def observe(self, **given: Any) -> None:
-        threading.Timer(0.003, lambda: self._metrics.observe(**given)).start()
+        self._report("observe", given)
 
     def counter(self, **given: Any) -> None:
-        threading.Timer(0.003, lambda: self._metrics.counter(**given)).start()
+        self._report("counter", given)
+
+    def _report(self, kind: str, given: dict[str, Any]) -> None:
+        if kind in self.prompt:
+            getattr(self._metrics, kind)(**given)
+        else:
+            self._queue.put((time.monotonic() + self.late_s, contextvars.copy_context(), kind, given))
+
+    def _run(self) -> None:
+        while True:
+            due, context, kind, given = self._queue.get()
+            time.sleep(max(0.0, due - time.monotonic()))
+            context.run(getattr(self._metrics, kind), **given)
 
 
-def late_metrics(metrics: Any = None, provider: Any = None) -> Any:
-    """Observations that arrive late (R92)."""
-    return ReferenceLLM(metrics=Late(metrics) if metrics is not None else None, provider=provider)
-
-
-class LateCounters(Late):
+class LateCounters(Exporter):
     """Observes at once, and counts later."""
 
+    prompt = ("observe",)
+
+
+class VeryLate(Exporter):
+    late_s = 0.1
+
+
+class Mislabelled(Exporter):
+    """Reports late that each call succeeds."""
+
     def observe(self, **given: Any) -> None:
-        self._metrics.observe(**given)
-
-    def counter(self, **given: Any) -> None:
-        threading.Timer(0.03, lambda: self._metrics.counter(**given)).start()
+        super().observe(**{**given, "ok": True})
 
 
-def late_counters(metrics: Any = None, provider: Any = None) -> Any:
-    """Counters that arrive late after observations that do not (R92)."""
-    return ReferenceLLM(metrics=LateCounters(metrics) if metrics is not None else None, provider=provider)
+def exporting(component: type, exporter: type[Exporter] = Exporter) -> Callable[..., Any]:
+    """A factory of a reference adapter whose reports come late (R92)."""
+
+    def factory(metrics: Any = None, provider: Any = None) -> Any:
+        return component(metrics=exporter(metrics) if metrics is not None else None, provider=provider)
+
+    return factory
 
 
-def late_graph_metrics(metrics: Any = None, provider: Any = None) -> Any:
-    """Observations of a graph that arrive late (R92)."""
-    return ReferenceGraph(metrics=Late(metrics) if metrics is not None else None, provider=provider)
+late_metrics = exporting(ReferenceLLM)
+late_counters = exporting(ReferenceLLM, LateCounters)
+very_late_metrics = exporting(ReferenceLLM, VeryLate)
+mislabelled = exporting(ReferenceLLM, Mislabelled)
+late_embedding_metrics = exporting(ReferenceEmbedding)
+late_vector_metrics = exporting(ReferenceVector)
+late_graph_metrics = exporting(ReferenceGraph)

@@ -1,7 +1,9 @@
 """A correct adapter of an unusual shape is never failed for what is not a requirement."""
 
 import json
+import shutil
 
+import late_adapters
 import pytest
 import random_shapes
 from edits import unknown_names
@@ -138,15 +140,44 @@ def test_probe_queries_are_given(project: Project, name: str, scope: str, status
         result.stdout.fnmatch_lines(["*a record for each edge*"])
 
 
-@pytest.mark.parametrize("name", thinned(("late_metrics", "late_counters", "late_graph_metrics"), 2))
+LATE_REPORTS = [
+    "late_metrics",
+    "very_late_metrics",
+    "late_counters",
+    "late_graph_metrics",
+    "late_vector_metrics",
+    "late_embedding_metrics",
+]
+
+
+@pytest.mark.parametrize("name", thinned(LATE_REPORTS, 2))
 def test_late_observations_count(project: Project, name: str) -> None:
-    """Observations that arrive from another thread after the answer are waited for."""
+    """Observations that arrive from another thread after the answer are assigned to their calls."""
     scope = "--corpus-requirement=COM-OBS-*,COM-LEAK-2,COM-CAP-1"
     result = project.run(f"--corpus-adapter=late_adapters:{name}", scope, "--corpus-report=r.json")
     report = project.report()
     [component] = report["components"]
     assert violated(report) == set(), said(result)
     assert statuses(report)[component, "COM-OBS-1"] == "satisfied"
+
+
+@pytest.mark.parametrize("workers", [0, pytest.param(2, marks=pytest.mark.slow)])
+def test_a_late_finding_names_the_test_that_made_the_call(project: Project, workers: int) -> None:
+    """What a late observation violates is found after a later test, and shows again in the one that made the call."""
+    shutil.copy(late_adapters.__file__, project.path)  # for workers, which are processes of their own
+    given = (
+        "--corpus-adapter=late_adapters:mislabelled",
+        "--corpus-requirement=LLM-TOKENS-*",
+        "--corpus-report=r.json",
+    )
+    result = project.run(*given, f"-n{workers}", plugins=("xdist",)) if workers else project.run(*given)
+    assert violated(project.report()) == {"COM-OBS-5"}, said(result)
+    result.stdout.fnmatch_lines(
+        [
+            "  test: *::test_an_unknown_model_does_not_count*",
+            "  rerun: * --corpus-adapter=late_adapters:mislabelled --corpus-requirement=COM-OBS-5,LLM-TOKENS-4*",
+        ]
+    )
 
 
 @pytest.mark.parametrize("name", ["LongWinded", "KeepsAlive"])

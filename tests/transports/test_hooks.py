@@ -103,15 +103,20 @@ def test_what_is_no_report_is_refused(request_: bytes, status: bytes) -> None:
     assert not carried_out(post).reports
 
 
-def test_a_report_for_a_call_that_is_over_counts_for_nothing() -> None:
-    """It would be taken for one of the next call."""
+def test_a_report_for_a_call_that_is_over_comes_late() -> None:
+    """It belongs to the turn of its call; one for an address of no call is dropped."""
+    server = HookServer(sink := RecordingSink(), ProviderProbe())
 
-    async def post(server: HookServer, hook_client: HookClient) -> None:
+    async def run() -> None:
+        await server.start()
         _, url = server.address()
         server.turn()
-        await hook_client.post(url, "metrics/observe", json.dumps(OBSERVED).encode())
+        for each in (url, server.nowhere):
+            await HookClient().post(each, "metrics/observe", json.dumps(OBSERVED).encode())
+        await server.aclose()
 
-    server = carried_out(post)
+    asyncio.run(run())
+    assert [seen.turn for seen in sink.observations] == [1]
     assert not server.reports
     assert server.called == {"metrics"}
 
@@ -258,9 +263,9 @@ def test_a_report_that_comes_until_a_call_begins_is_none_of_that_call() -> None:
         assert client.remote is not None
         hooks, turn = client.remote.hooks, client.remote.hooks.turn
 
-        def late() -> None:
+        def late() -> int:
             client.metrics.observe(component="llm", op="late", ms=1, ok=True)
-            turn()
+            return turn()
 
         hooks.turn = late  # type: ignore[method-assign]
         exchange = client.send({"op": "llm.capabilities", "ctx": {}, "args": {}}, "llm")

@@ -1,13 +1,12 @@
 """A metrics sink that records what an adapter reports (SPECIFICATION 6.4)."""
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pytest_corpus.adapter.hooks.lateness import Lateness, Wanted
 from pytest_corpus.adapter.snapshot import items_of, snapshot
 from pytest_corpus.redaction.values import listed
-from pytest_corpus.spec.words import STREAM_OUTCOME
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +14,8 @@ class Observation:
     """One call of `observe`, with the interface's defaults filled in.
 
     `malformed` says what did not fit the interface; such an observation is kept, not refused, because an
-    exception raised into the adapter would change the call that is being watched.
+    exception raised into the adapter would change the call that is being watched. `at` is when it came, on the
+    monotonic clock, and `turn` the turn of the hooks over the wire that it was sent to.
     """
 
     component: Any = None
@@ -25,6 +25,8 @@ class Observation:
     code: Any = "OK"
     extra: Mapping[str, Any] = field(default_factory=dict)
     malformed: str = ""
+    at: float = field(default=0.0, compare=False, repr=False)
+    turn: int | None = field(default=None, compare=False, repr=False)
 
     def labels(self) -> list[object]:
         """Everything in it that could carry content."""
@@ -40,6 +42,8 @@ class Count:
     value: Any = 1
     extra: Mapping[str, Any] = field(default_factory=dict)
     malformed: str = ""
+    at: float = field(default=0.0, compare=False, repr=False)
+    turn: int | None = field(default=None, compare=False, repr=False)
 
     def labels(self) -> list[object]:
         """Everything in it that could carry content."""
@@ -52,39 +56,17 @@ class RecordingSink:
     def __init__(self) -> None:
         self.observations: list[Observation] = []
         self.counts: list[Count] = []
-        self.lateness = Lateness()
+        self.turn: int | None = None
 
     def observe(self, *args: Any, **kwargs: Any) -> None:
         """Record ``observe(*, component, op, ms, ok, code="OK", extra=None)``."""
         known, malformed = _fit(args, kwargs, ("component", "op", "ms", "ok"), ("code", "extra"))
-        self.observations.append(Observation(**known, malformed=malformed))
+        self.observations.append(Observation(**known, malformed=malformed, at=time.monotonic(), turn=self.turn))
 
     def counter(self, *args: Any, **kwargs: Any) -> None:
         """Record ``counter(*, component, name, value=1, extra=None)``."""
         known, malformed = _fit(args, kwargs, ("component", "name"), ("value", "extra"))
-        self.counts.append(Count(**known, malformed=malformed))
-
-    def wait(self, observed: int, counted: int, *, calls: int, streams: int) -> None:
-        """Wait for what is still to be reported of calls that have ended (R92).
-
-        Args:
-            observed: how many observations there were before the calls.
-            counted: how many counters.
-            calls: how many calls must be observed.
-            streams: how many of them are streams, whose outcome must be counted.
-        """
-
-        def observations() -> int:
-            return len(self.observations) - observed
-
-        def outcomes() -> int:
-            return sum(str(count.name).endswith(STREAM_OUTCOME) for count in self.counts[counted:])
-
-        def reports() -> int:
-            return observations() + len(self.counts) - counted
-
-        wanted = {"observation": Wanted(observations, calls), "outcome": Wanted(outcomes, streams)}
-        self.lateness.wait(wanted, reports)
+        self.counts.append(Count(**known, malformed=malformed, at=time.monotonic(), turn=self.turn))
 
 
 def _fit(

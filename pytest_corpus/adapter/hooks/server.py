@@ -25,9 +25,10 @@ VENDORS = "provider/v"
 class HookServer(LoopbackServer):
     """Serves the hooks of one adapter, in the event loop in which it was started.
 
-    Each call has its own address, so that a report can be assigned to its call even if several run concurrently. A
-    report for a call before the current turn is answered and dropped: it would be taken for a report of another call.
-    `url` is right for every call as long as only one is under way.
+    Each call has its own address, so that a report can be assigned to its call even if several run concurrently. An
+    observation or a counter for a call before the current turn is kept: it comes late. An arrival at the provider is
+    answered and dropped: a plan would strike another call. `url` is right for every call as long as only one is under
+    way.
 
     Attributes:
         called: the hooks, `metrics` and `provider`, that were called at all.
@@ -40,12 +41,13 @@ class HookServer(LoopbackServer):
         self._metrics, self._provider = metrics, provider
         self.called: set[str] = set()
         self.reports: deque[tuple[str, str, Any]] = deque(maxlen=MAX_REPORTS)
-        self._turn = self._number = 0
+        self._turn, self._number = 1, 0
         self.given_up = 0
 
-    def turn(self) -> None:
-        """Keep from now on only reports of calls that are still to begin."""
+    def turn(self) -> int:
+        """Count from now on only calls that are still to begin as reaching the provider; the number of the turn."""
         self._turn += 1
+        return self._turn
 
     def address(self) -> tuple[str, str]:
         """Return the name of a call that begins, and the address for its reports."""
@@ -62,7 +64,9 @@ class HookServer(LoopbackServer):
         """Answer a report, or a request of a vendor's client."""
         call = "" if not path or path[0] in PLACES else path.pop(0)
         place = "/".join(path)
-        is_over = bool(call) and call.partition("-")[0] != str(self._turn)
+        named = call.partition("-")[0]
+        turn = int(named) if named.isdecimal() else 0
+        is_over = bool(call) and turn != self._turn
         if place.startswith(VENDORS):
             if not is_over:
                 self.called.add("provider")
@@ -80,7 +84,9 @@ class HookServer(LoopbackServer):
             self.called.add(path[0])
             if not is_over:
                 self.reports.append((call, place, value))
-            await connection.answer(200, {} if is_over else await self._report(place, value, connection))
+            self._metrics.turn = turn or None
+            is_dropped = is_over and not (path[0] == "metrics" and 0 < turn < self._turn)
+            await connection.answer(200, {} if is_dropped else await self._report(place, value, connection))
 
     async def _report(self, place: str, value: Any, connection: Connection) -> dict[str, Any]:
         named = isinstance(value, dict) and "self" not in value

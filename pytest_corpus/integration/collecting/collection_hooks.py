@@ -25,8 +25,6 @@ class CollectionHooks:
         self._elsewhere: set[pytest.Item] = set()
         self._unusable = ""
 
-    # -- nodes -----------------------------------------------------------------------------------------
-
     def conftest(self, path: Path, parent: pytest.Collector) -> pytest.Collector | None:
         """The suite below a conftest.py that declares an adapter."""
         adapter = self.declaring.at_conftest(path)
@@ -84,8 +82,6 @@ class CollectionHooks:
         for path, adapter in self.declaring.by_conftest.items():
             if adapter.label not in seen:
                 yield from session.genitems(_anchor(adapter, session, path=path))
-
-    # -- tests -----------------------------------------------------------------------------------------
 
     def _expect(self, collected: set[str]) -> None:
         """Note which tests a whole run has of each adapter, whatever was collected."""

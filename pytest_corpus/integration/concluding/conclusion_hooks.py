@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Generator, Iterator
+from contextlib import nullcontext
 
 import pytest
 
@@ -84,7 +85,9 @@ class ConclusionHooks:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Generator[None, object, object]:
-        warnings = self._close()
+        # execnet gives a stopped run's worker five seconds, and then interrupts its tidying.
+        with nullcontext() if self.state.worker is None else uninterrupted():
+            warnings = self.state.adapters.close()
         if self.state.worker is not None:
             self.distributing.give_account()
         decided = self._conclude(TERMINATED if self._exits.terminated else exitstatus)
@@ -98,12 +101,6 @@ class ConclusionHooks:
             raise
         finally:  # another plugin's hook may have set it to 0
             session.exitstatus = session.exitstatus or decided
-
-    def _close(self) -> list[str]:
-        if self.state.worker is None:
-            return self.state.adapters.close()
-        with uninterrupted():  # execnet gives a stopped run's worker five seconds, and then interrupts its tidying
-            return self.state.adapters.close()
 
     def _warn(self, warning: str) -> None:
         try:

@@ -141,6 +141,8 @@ class Adapter:
             if target.settle_s is not None:
                 missed = {component: target.missed_s} if target.missed_s else {}
                 self.ledger.settled({component: target.settle_s}, missed)
+            if target.unsettled:
+                self.ledger.mark_partial("the late reports of the last calls were not judged")
             try:
                 target.begin()
                 target.tidy()

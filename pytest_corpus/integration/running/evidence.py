@@ -10,9 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
+
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.hooks.metrics import Observation
 from pytest_corpus.adapter.tracebacks import EscapedException
+from pytest_corpus.integration.collecting.nodes import test_of
 from pytest_corpus.kit.outcomes import Violation
 from pytest_corpus.redaction.secrets import LONGEST_STRING, content, masked, secret_values, sentence, shape
 from pytest_corpus.redaction.values import cut, listed, word
@@ -35,6 +38,12 @@ class FindingContext:
     replay: str = ""
     problems: tuple[str, ...] = ()
 
+    @property
+    def origin(self) -> pytest.Item | None:
+        """The test that made the exchange, if it was judged later."""
+        origin: pytest.Item | None = self.exchange.origin if self.exchange else None
+        return origin
+
     @classmethod
     def of(cls, violation: Violation, exchange: Exchange | None) -> FindingContext:
         """The context of a violation in one exchange, or in several."""
@@ -56,12 +65,19 @@ class EvidenceCapture:
     trace: str = ""
 
     def evidence(
-        self, record: TestRecord, behind: Sequence[FindingContext], node: str, rerun: Callable[[str], str]
+        self,
+        record: TestRecord,
+        behind: Sequence[FindingContext],
+        item: pytest.Item,
+        rerun: Callable[[pytest.Item, str], str],
     ) -> tuple[Evidence, ...]:
-        """The evidence of each finding of a test; `rerun` gives the command that shows a requirement's again."""
+        """The evidence of each finding of a test; `rerun` gives the command that shows a requirement's again.
+
+        A late report is evidence of the test that made the call.
+        """
         secrets = (*self.planted, *secret_values(os.environ))
         return tuple(
-            self._one(record, finding, each, secrets, node=node, rerun=rerun)
+            self._one(record, finding, each, secrets, item=each.origin or item, rerun=rerun)
             for finding, each in zip(record.findings, behind, strict=True)
         )
 
@@ -72,8 +88,8 @@ class EvidenceCapture:
         behind: FindingContext,
         secrets: tuple[str, ...],
         *,
-        node: str,
-        rerun: Callable[[str], str],
+        item: pytest.Item,
+        rerun: Callable[[pytest.Item, str], str],
     ) -> Evidence:
         exchange = behind.exchange
         fault = exchange.fault if exchange else None
@@ -81,9 +97,9 @@ class EvidenceCapture:
             adapter=record.adapter,
             component=record.component,
             requirement=finding.requirement,
-            test=record.test,
-            node=node,
-            rerun=masked(rerun(finding.requirement), secrets),
+            test=test_of(item),
+            node=item.nodeid,
+            rerun=masked(rerun(item, finding.requirement), secrets),
             sent=_sent(exchange, shape(exchange.request, self.sent_length)) if exchange else "",
             raised=masked(str(fault.raised), secrets) if fault and fault.raised else "",
             fault=_fault(exchange) if exchange else "",

@@ -94,6 +94,7 @@ class TestExecution:
         component: str,
         target: Target,
         *,
+        is_last: bool,
         causes: RootCauses[Any] | None,
         reported: set[tuple[str, str]],
         spending: Spending,
@@ -101,6 +102,7 @@ class TestExecution:
         self.item, self.adapter, self.component, self.target = item, adapter, component, target
         self.requirement = catalogue()[requirement_of(item)]
         self.result: Result | None = None
+        self._is_last = is_last
         self._causes, self._reported, self._spending = causes, reported, spending
 
     def around(self, function: Callable[..., object], *, traceback: bool) -> Callable[..., None]:
@@ -310,9 +312,11 @@ class TestExecution:
         """Collect the findings of the test and of the audit, the secrets that were sent, the editions."""
         if own and not own.indirect:
             self._add(own, observed)
-        for requirement, violation, exchange in self.target.audit():
+        for requirement, violation, exchange in self.target.audit(is_last=self._is_last):
             if not self._is_reported(requirement) and requirement in catalogue():
                 self._add(Sighting(requirement, violation, exchange), observed)
+        for exchange in self.target.unsettled:
+            exchange.origin = exchange.origin or self.item
         observed.editions &= frozenset(self.target.editions)
         # An audit says more of what blocks a test. If capabilities do not answer, one of the foundations says why.
         if own and own.indirect:

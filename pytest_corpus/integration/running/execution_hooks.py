@@ -2,7 +2,6 @@
 
 import gc
 from collections.abc import Generator
-from functools import partial
 from typing import Any
 
 import pytest
@@ -22,6 +21,11 @@ class ExecutionHooks:
 
     def __init__(self, state: RunState) -> None:
         self.state = state
+        self._following: pytest.Item | None = None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, nextitem: pytest.Item | None) -> None:
+        self._following = nextitem
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self) -> None:
@@ -42,7 +46,13 @@ class ExecutionHooks:
             item.funcargs |= parameters.params
         causes = own[0].root_causes(own[1])
         execution = item.stash[EXECUTION] = TestExecution(
-            item, *own, target, causes=causes, reported=self.state.reported, spending=self.state.spending
+            item,
+            *own,
+            target,
+            is_last=self._following is None or collect.owner(self._following) != own,
+            causes=causes,
+            reported=self.state.reported,
+            spending=self.state.spending,
         )
         # What stands in `item.obj` by now may be another plugin's.
         function = getattr(item.cls() if item.cls else item.module, item.originalname)
@@ -56,7 +66,7 @@ class ExecutionHooks:
         execution = item.stash.get(EXECUTION, None)
         if execution is not None and call.when == "call":
             seen = call.excinfo.value if call.excinfo else None
-            presentation.present(execution, seen, report, self.state.options, partial(self._rerun, item))
+            presentation.present(execution, seen, report, self.state.options, self._rerun)
         return report
 
     def _rerun(self, item: pytest.Item, requirement: str) -> str:

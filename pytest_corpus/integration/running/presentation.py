@@ -31,7 +31,7 @@ def present(
     seen: BaseException | None,
     report: pytest.TestReport,
     options: Options,
-    rerun: Callable[[str], str],
+    rerun: Callable[[pytest.Item, str], str],
 ) -> None:
     """Put the result of a test into pytest's report.
 
@@ -39,7 +39,7 @@ def present(
 
     Args:
         seen: the exception with which the call ended, as pytest saw it.
-        rerun: gives the command that shows a finding of a requirement again.
+        rerun: gives the command that shows a finding of a test, of a requirement, again.
     """
     result = execution.result or execution.not_run()
     record = result.record
@@ -67,7 +67,11 @@ def present(
 
 
 def _evidence(
-    execution: TestExecution, result: Result, report: pytest.TestReport, options: Options, rerun: Callable[[str], str]
+    execution: TestExecution,
+    result: Result,
+    report: pytest.TestReport,
+    options: Options,
+    rerun: Callable[[pytest.Item, str], str],
 ) -> tuple[evidence.Evidence, ...]:
     shown = getattr(execution.item.config.option, "showcapture", "all")
     gathering = EvidenceCapture(
@@ -78,7 +82,7 @@ def _evidence(
         logs=shown in ("all", "log"),
         trace=report.longreprtext if options.traceback and report.longrepr is not None else "",
     )
-    return gathering.evidence(result.record, result.contexts, execution.item.nodeid, rerun)
+    return gathering.evidence(result.record, result.contexts, execution.item, rerun)
 
 
 def _captured(report: pytest.TestReport, shown: str) -> list[tuple[str, str]]:

@@ -63,7 +63,7 @@ class AuditContext:
     hears_logs: bool
 
 
-def audit(exchange: Exchange, context: AuditContext) -> Iterator[Finding]:
+def audit(exchange: Exchange, context: AuditContext, *, with_reports: bool) -> Iterator[Finding]:
     """Everything that an exchange breaks, apart from its data, as (requirement id, violation)."""
     fault = exchange.fault
     if fault is not None and fault.kind in ENDS and not (fault.kind == "timeout" and exchange.limited):
@@ -88,9 +88,16 @@ def audit(exchange: Exchange, context: AuditContext) -> Iterator[Finding]:
             yield from success_findings(body, context.edition)
         elif not looks_like_error(body):
             yield expect.ENVELOPE, Violation("a success or an error envelope", described(body))
+    if with_reports and context.has_metrics:
+        yield from telemetry_findings(exchange, context.component)
+    yield from leak_findings(exchange, hears_logs=context.hears_logs, with_reports=with_reports)
+
+
+def report_findings(exchange: Exchange, context: AuditContext) -> Iterator[Finding]:
+    """Everything that the reports of an exchange break."""
     if context.has_metrics:
         yield from telemetry_findings(exchange, context.component)
-    yield from leak_findings(exchange, hears_logs=context.hears_logs)
+    yield from leak_findings(exchange, hears_logs=False, with_reports=True)
 
 
 def time_of(exchange: Exchange, frame: Frame) -> str:

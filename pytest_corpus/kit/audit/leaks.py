@@ -42,12 +42,12 @@ CHANNELS = {
 }
 
 
-def leak_findings(exchange: Exchange, *, hears_logs: bool) -> Iterator[Finding]:
+def leak_findings(exchange: Exchange, *, hears_logs: bool, with_reports: bool) -> Iterator[Finding]:
     """The secrets of a request that a channel gives away; log records are the adapter's if they can be heard."""
     logs, debug_logs = (exchange.logs, exchange.debug_logs) if hears_logs else ((), ())
-    reported = logs or debug_logs or exchange.observations or exchange.counts
-    answered = list(_completions(exchange)) if reported else []
-    texts = {**_texts(exchange), "log": logs, "debug": debug_logs} if exchange.secrets or answered else {}
+    reports: list[Observation | Count] = [*exchange.observations, *exchange.counts] if with_reports else []
+    answered = list(_completions(exchange)) if logs or debug_logs or reports else []
+    texts = {**_texts(exchange, reports), "log": logs, "debug": debug_logs} if exchange.secrets or answered else {}
     for channel, requirement in (("metrics", "COM-LEAK-2"), ("log", "COM-LEAK-3"), ("debug", DEBUG)):
         for text in answered:
             if any(gives_away(each, text, SENTENCE) for each in texts[channel]):
@@ -76,13 +76,12 @@ def _completions(exchange: Exchange) -> Iterator[str]:
             yield text
 
 
-def _texts(exchange: Exchange) -> Mapping[str, Sequence[str]]:
+def _texts(exchange: Exchange, reports: Iterable[Observation | Count]) -> Mapping[str, Sequence[str]]:
     """The text of each channel but for log records."""
     bodies = [frame.body for frame in exchange.frames]
     errors = [body for body in bodies if looks_like_error(body)]
     failed = [item for body in bodies if isinstance(body, Mapping) for item in _failed_items(body.get("result"))]
     public = ("message", "detail", "details", "error", "code")
-    reports: tuple[Observation | Count, ...] = (*exchange.observations, *exchange.counts)
     return {
         "error": [
             *_json({key: body.get(key) for key in public} for body in (*errors, *failed)),

@@ -2,8 +2,10 @@
 
 import pytest
 
+from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.suites.llm.support.component import LLM, llm
 from pytest_corpus.suites.shared.claims.cancelling import Cancelling as TestCancelling
 from pytest_corpus.suites.shared.claims.context import Context as TestContext
@@ -21,8 +23,11 @@ from pytest_corpus.suites.shared.claims.propagation import Propagation as TestPr
 def test_an_unknown_model_is_no_label(llm: LLM, name: str) -> None:
     """A model that a client made up does not become a label."""
     llm.require(name)
-    model = llm.unknown_model()
-    reply = llm.invoke(
-        name, {**llm.requests.minimal(name), "model": model}, secrets={"model": model.rpartition("-")[2]}
-    )
-    holds("COM-OBS-13", reply, llm)
+
+    def ask() -> dict[str, Reply | StreamReply]:
+        model = llm.unknown_model()
+        hidden = {"model": model.rpartition("-")[2]}
+        working = llm.working(("complete", "stream", "count_tokens"))
+        return {op: llm.invoke(op, {**llm.requests.minimal(op), "model": model}, secrets=hidden) for op in working}
+
+    holds("COM-OBS-13", cached(llm, "an unknown model", ask)[name], llm)

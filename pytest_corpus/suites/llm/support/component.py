@@ -107,9 +107,9 @@ class LLM(LLMCapabilities):
     def audit_chunk(self, _name: str, chunk: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
         yield from chunk_problems(chunk)
 
-    def findings(self, exchange: Exchange) -> Iterator[Finding]:
+    def findings(self, exchange: Exchange, *, with_reports: bool = True) -> Iterator[Finding]:
         """Everything that an exchange breaks; what an answer says of itself is held against its request."""
-        yield from super().findings(exchange)
+        yield from super().findings(exchange, with_reports=with_reports)
         answers = [data for data in data_of(exchange, self.component) if isinstance(data, Mapping)]
         if exchange.op == "llm.complete" and answers:
             args = exchange.request.get("args")

@@ -5,8 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from pytest_corpus.adapter import inputs
-from pytest_corpus.adapter.hooks.lateness import LATEST_S
+from pytest_corpus.adapter.hooks.late_reports import LATEST_S
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.audit import telemetry
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.suites.shared.claims.context import works
@@ -26,11 +27,12 @@ class Cancelling:
         with expect.resting_on("COM-OBS-1"):
             reply = subject.call(name, subject.requests.distinct(name))
             works(reply, f"{name} to work")
-            expect.that(observed(subject, 0), "an observation", "none")
+            expect.that(bool(telemetry.observations_of(reply.exchange)), "an observation", "none")
         fresh = subject.fresh()
         if fresh.client is not subject.client:  # its first call may have to be prepared by others, which are observed
             works(fresh.call(name, fresh.requests.distinct(name)), f"{name} to work")
         arguments = fresh.requests.distinct(name)
+        subject.client.late.settle(surplus=False)
         before, given_up_before = len(subject.client.metrics.observations), given_up_outside(subject)
         plan = fresh.faults.plan("hang", name)
         given_up = fresh.call(name, arguments, limit_s=GIVEN_UP_S)

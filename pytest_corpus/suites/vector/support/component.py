@@ -212,8 +212,8 @@ class Vector(VectorConditions):
 
     # -- what holds for every answer -------------------------------------------------------------------
 
-    def audit(self) -> Iterator[tuple[str, Violation, Exchange]]:
-        for requirement, violation, exchange in super().audit():
+    def audit(self, *, is_last: bool = False) -> Iterator[tuple[str, Violation, Exchange]]:
+        for requirement, violation, exchange in super().audit(is_last=is_last):
             if not _repeats(violation.path, exchange.request):
                 yield requirement, violation, exchange
 

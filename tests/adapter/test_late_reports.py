@@ -1,0 +1,115 @@
+"""Reports that come after the answers, assigned to their calls (R92)."""
+
+import threading
+import time
+from typing import Any
+
+import pytest
+
+from pytest_corpus.adapter.hooks.late_reports import OBSERVATION, OUTCOME, Expected, LateReports, Reports
+from pytest_corpus.adapter.hooks.metrics import RecordingSink
+
+
+@pytest.fixture
+def late() -> LateReports:
+    """The reports of an adapter that was seen to report late."""
+    found = LateReports(RecordingSink())
+    found.seen_s = 0.001
+    return found
+
+
+def made(late: LateReports, op: str = "complete", *, is_due: bool = True, **facts: Any) -> Reports:
+    """The reports of a call that has just ended."""
+    now = time.monotonic()
+    call = Expected("llm", (op, f"llm.{op}"), is_due=is_due, begun=now - 0.001, ended=now, **facts)
+    reports = Reports(call=call)
+    late.finish([reports], 0, 0)
+    return reports
+
+
+def observe(late: LateReports, op: str = "complete", **given: Any) -> None:
+    """One observation."""
+    late.sink.observe(**{"component": "llm", "op": op, "ms": 0.1, "ok": True, **given})
+
+
+FAILED = {"failed": True, "codes": ("BAD_REQUEST", "BadRequest")}
+
+
+@pytest.mark.parametrize(
+    ("facts", "report"),
+    [
+        (FAILED, {"ok": False, "code": "BadRequest"}),
+        ({"labels": {"tenant_hash"}}, {"extra": {"tenant_hash": "h"}}),
+        ({"labels": {"deadline_bucket"}}, {"extra": {"deadline_bucket": "b"}}),
+        ({"op": "health"}, {"op": "health"}),
+        ({"turn": 3}, {"turn": 3}),
+    ],
+)
+def test_a_report_goes_to_the_call_that_it_fits(
+    late: LateReports, facts: dict[str, Any], report: dict[str, Any]
+) -> None:
+    """The outcome, the labels, the operation and the turn decide, whatever the order."""
+    other, own = made(late, turn=2, failed=False) if "turn" in facts else made(late, failed=False), made(late, **facts)
+    late.sink.turn = report.pop("turn", None)
+    observe(late, **report)
+    late.sink.turn = None
+    observe(late)
+    late.assign()
+    assert [seen.ok for seen in own.observations] == [report.get("ok", True)]
+    assert [seen.extra for seen in own.observations] == [report.get("extra", {})]
+    assert [seen.op for seen in other.observations] == ["complete"]
+
+
+def test_reports_that_fit_equally_go_in_order(late: LateReports) -> None:
+    """Each call gets one; a surplus one goes to a call of the operation."""
+    calls = [made(late) for _ in range(2)]
+    for ms in (1, 2, 3):
+        observe(late, ms=ms)
+    late.assign()
+    assert [[seen.ms for seen in each.observations] for each in calls] == [[1], [2, 3]]
+
+
+def test_a_call_that_need_not_be_observed_comes_last(late: LateReports) -> None:
+    """It has reports only if those that must be observed have theirs."""
+    given_up, due = made(late, is_due=False, failed=True), made(late, failed=True)
+    observe(late, ok=False)
+    late.assign()
+    assert (len(given_up.observations), len(due.observations)) == (0, 1)
+    observe(late, ok=False)
+    late.assign()
+    assert (len(given_up.observations), len(due.observations)) == (1, 1)
+
+
+def test_an_outcome_is_that_of_its_stream(late: LateReports) -> None:
+    """The code in the counter tells a stream that failed from one that finished."""
+    finished, failed = (
+        made(late, "stream", streaming=True, failed=False),
+        made(late, "stream", streaming=True, **FAILED),
+    )
+    for code in ("BadRequest", "OK"):
+        late.sink.counter(component="llm", name="count_stream_final_outcome", extra={"code": code})
+    late.assign()
+    assert [each.counts[0].extra["code"] for each in (finished, failed)] == ["OK", "BadRequest"]
+    assert not finished.lacks(OUTCOME)
+    assert finished.lacks(OBSERVATION)
+
+
+def test_lateness_is_learnt_once() -> None:
+    """The first late report is waited for; later calls end at once, and only a look at them waits."""
+    late = LateReports(RecordingSink())
+
+    def call() -> Reports:
+        threading.Timer(0.05, observe, [late]).start()
+        return made(late)
+
+    started = time.monotonic()
+    first = call()
+    assert 0.05 <= late.seen_s <= time.monotonic() - started
+    started = time.monotonic()
+    calls = [call() for _ in range(5)]
+    assert time.monotonic() - started < 0.05
+    assert not calls[0].is_settled
+    late.forget()
+    assert [len(each.awaited(OBSERVATION).observations) for each in (first, *calls)] == [1] * 6
+    late.settle()
+    assert all(each.is_settled for each in calls)
