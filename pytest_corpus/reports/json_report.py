@@ -107,15 +107,15 @@ def render(document: Mapping[str, Any]) -> str:
     """
     with suppress(TypeError):
         data = orjson.dumps(document, option=_CANONICAL)
-        if orjson.loads(data) == document and not _OTHER_FLOATS.search(data):
+        if orjson.loads(data) == document and not any(each.search(data) for each in _OTHER_FLOATS):
             return data.decode() + "\n"
     return json.dumps(document, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 _CANONICAL = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS
 
-_OTHER_FLOATS = re.compile(rb"(?:\de[-+]?\d+|[ -]0\.0000\d*),?$", re.MULTILINE)
-"""Numbers, at the ends of their lines, that `orjson` and `json` may write differently."""
+_OTHER_FLOATS = (re.compile(rb"e[-+]?\d+,?\n"), re.compile(rb"0\.0000\d*,?\n"))
+"""The ends of lines with numbers that `orjson` and `json` write differently."""
 
 
 def digest(document: Mapping[str, Any]) -> str:

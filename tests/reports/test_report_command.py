@@ -162,7 +162,7 @@ def test_files_that_are_no_reports(here: Path, capsys: pytest.CaptureFixture[str
         (("verify", "."), ".: is a folder; name a report"),
         (("badge", "none.json"), "none.json: there is no such file"),
         (("diff", "fine.json", "a\x1b[2J.json"), "a\\x1b[2J.json: there is no such file"),
-        (("badge", "a\0b"), "the name is none that a file can have"),
+        (("badge", "a\0b"), "no file can have this name"),
         (("render", "fine.json", "-o", "x.txt"), "-o x.txt: the name must end in .json, .md"),
         (("merge", "fine.json", "-o", "x.svg"), "-o x.svg: the name must end in .html, .md or .json"),
         (("badge", "fine.json", "-o", "x.json"), "-o x.json: the name must end in .badge.json or .svg"),
