@@ -39,7 +39,7 @@ class Run:
 
     `budget` limits its calls and tokens, `shard` is the part of the suite to run. `commit` and `ci` are its origin
     (`reports.origin`), `notes` are lines for its reader, `command` repeats the run, `bundles` are the sections of
-    behaviour bundles.
+    behaviour bundles, `transcript` is the SHA-256 of the transcript.
     """
 
     started_at: str
@@ -55,6 +55,7 @@ class Run:
     bundles: tuple[Mapping[str, Any], ...] = ()
     budget: Budget = Budget()  # noqa: RUF009 - it is frozen
     shard: Shard | None = None
+    transcript: str = ""
 
 
 def build(ledger: Ledger, verdict: Verdict, run: Run) -> dict[str, Any]:
@@ -68,6 +69,7 @@ def build(ledger: Ledger, verdict: Verdict, run: Run) -> dict[str, Any]:
         "command": run.command,
         "budget": run.budget.limits,
         "shard": run.shard and asdict(run.shard),
+        "transcript": {"sha256": run.transcript} if run.transcript else None,
         "bundles": [dict(each) for each in run.bundles],
         "settle_s": {name: round(ledger.settle[name], 3) for name in sorted(ledger.settle)},
     }

@@ -131,7 +131,7 @@ WRONG = {
     "no sha256": (b'{"verdict": "x", "requirements": [], "format": "1.0"}', "has no sha256"),
     "broken": (b'{"verdict": "x", "requirements": [], "format": "1.0", "sha256": "0"}', "is not a sound report: "),
     "deep": (b"[" * 100_000, "is nested too deep"),
-    "twice": (b'{"verdict": 1, "verdict": 2}', "a key stands twice"),
+    "twice": (b'{"verdict": 1, "verdict": 2}', "a key appears twice"),
     "nan": (b'{"verdict": NaN}', "NaN is not a JSON number"),
     "huge": (b'{"verdict": 1e999}', "is not a JSON number"),
     "digits": (b'{"verdict": ' + b"1" * 5000 + b"}", "is not sound JSON"),

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.integration.declaring.adapters import Adapter
+from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.options.node_ids import repetition_in, unrepeated
 from pytest_corpus.kit.target import FOUNDATIONS
 from pytest_corpus.spec.requirements import catalogue

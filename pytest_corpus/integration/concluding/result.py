@@ -48,12 +48,13 @@ class RunResult:
         findings: Findings,
         commands: Mapping[str, str],
         bundles: BundleSections | None = None,
+        transcript: str = "",
     ) -> None:
         self.options, self.ledgers, self.findings, self.commands = options, ledgers, findings, commands
         self.bundles = bundles
         self.run = json_report.Run(
             started_at, duration_s, options.seed, options.level, options.edition,
-            profile=options.profile.name, budget=options.budget, shard=options.shard,
+            profile=options.profile.name, budget=options.budget, shard=options.shard, transcript=transcript,
         )  # fmt: skip
         if options.reports or on_github(os.environ):
             commit = origin.commit(os.environ, options.folder)

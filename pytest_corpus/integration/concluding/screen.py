@@ -124,7 +124,7 @@ class Screen:
 
     def _whole(self, each: Seen) -> None:
         evidence = each.evidence.at(self.options.on_terminal) if each.evidence else None
-        for line in block(each.finding, evidence, test=True):
+        for line in block(each.finding, evidence, test=True, script=self.verbosity > 0):
             self.reporter.write_line(line)
 
     @property

@@ -355,7 +355,7 @@ def called(llm: LLM, *, asked: bool = False, **changed: Any) -> list[Any]:
     result = expect.success(reply, "a completion with a tool call")
     calls = result.get("tool_calls") if isinstance(result, Mapping) else None
     if claimed is None and not calls:
-        raise NotApplicable("tool_choice is not claimed, and not heeded")
+        raise NotApplicable("tool_choice is not claimed, and ignored")
     return calls if isinstance(calls, list) else []
 
 

@@ -347,7 +347,7 @@ def _in_full_context(subject: Subject, name: str) -> list[Reply | StreamReply]:
 
 
 def in_process(subject: Subject) -> bool:
-    """Whether debug logging can be switched on: the adapter runs in this process (R74)."""
+    """Return if debug logging can be switched on: if the adapter runs in this process (R74)."""
     return subject.client.declaration.in_process
 
 
