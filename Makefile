@@ -27,6 +27,9 @@ CONFORMANCE  = cd '$(EMPTY)' && PYTHONPATH='$(CURDIR)'$${PYTHONPATH:+:$$PYTHONPA
 COVERED      = --cov='$(COV)' --cov-fail-under=$(COV_FAIL_UNDER)
 PARTIAL      = code=$$?; echo "make $@: $(SAID). The whole suite: make verify"; exit $$code
 
+# Most targets start many processes that import the same.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help verify test-conformance $(COMPONENTS:%=test-%-conformance) test-fast $(COMPONENTS:%=test-fast-%) \
 	quick-check conformance-report validate-env safety-check environment test coverage mutants faults orders lint docs readmes examples site pictures bench dist dist-check clean

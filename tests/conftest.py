@@ -1,11 +1,15 @@
 """What all of the project's own tests share."""
 
+import os
+
 import hypothesis
 import pytest
 
 from pytest_corpus.integration.collecting import markers
 
 pytest_plugins = ["pytester"]
+
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # many processes import the same
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from pytest_corpus.adapter.call_recorder import CallRecorder
 from pytest_corpus.adapter.event_loop.loop import TimeLimit, is_collected
 from pytest_corpus.adapter.exceptions import Unresponsive
 from pytest_corpus.adapter.exchange import CallFault, Exchange, Frame
@@ -134,6 +135,14 @@ def read_frame(data: bytes, at_s: float) -> Frame:
     return Frame(value, len(data), at_s, finite=_PERHAPS_INFINITE.search(data) is None)
 
 
+def unresponsive(op: str, recorder: CallRecorder | None, *, moving: bool = False) -> Unresponsive:
+    """Return the reason why an operation is not called, after the recorder was told of it."""
+    silent = Unresponsive(op, moving=moving)
+    if recorder is not None:
+        recorder.unanswered(op, silent)
+    return silent
+
+
 class Timeouts:
     """Counts timeouts, and stops the calls of operations that have too many.
 
@@ -152,7 +161,7 @@ class Timeouts:
         if moving:
             self._moving.add(op)
 
-    def check(self, op: str, *, remote: bool) -> None:
+    def check(self, op: str, *, remote: bool, recorder: CallRecorder | None) -> None:
         """Pass if an operation may be called.
 
         Raises:
@@ -160,4 +169,4 @@ class Timeouts:
         """
         is_silent = remote and not self.has_answered and self._number.total() >= MOST_WITHOUT_ANSWER
         if self._number[op] >= MOST_OF_ONE_OPERATION or is_silent:
-            raise Unresponsive(op, moving=op in self._moving)
+            raise unresponsive(op, recorder, moving=op in self._moving)

@@ -8,15 +8,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_corpus.adapter.calls import Timeouts, call, call_all, cut_off, mark, moves, too_late
+from pytest_corpus.adapter import inputs
+from pytest_corpus.adapter.call_recorder import CallRecorder, Circumstances
+from pytest_corpus.adapter.calls import Timeouts, call, call_all, cut_off, mark, moves, too_late, unresponsive
 from pytest_corpus.adapter.event_loop.closing import ClosingBudget, lasting, left_behind
 from pytest_corpus.adapter.event_loop.loop import STOP_S, LoopThread, TimeLimit
-from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive, WriteForbidden
+from pytest_corpus.adapter.exceptions import DeclarationError, WriteForbidden
 from pytest_corpus.adapter.exchange import CallFault, Exchange
 from pytest_corpus.adapter.hooks.late_reports import LateReports
 from pytest_corpus.adapter.hooks.logs import LogTap
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
-from pytest_corpus.adapter.hooks.provider import ProviderProbe
+from pytest_corpus.adapter.hooks.provider import Plan, ProviderProbe
 from pytest_corpus.adapter.opening import factory as factories
 from pytest_corpus.adapter.opening.remote import RemoteAdapter
 from pytest_corpus.adapter.recording import Recording
@@ -61,10 +63,12 @@ class AdapterClient:
         closing: ClosingBudget | None = None,
         meter: Meter | None = None,
         is_fresh: bool = False,
+        recorder: CallRecorder | None = None,
     ) -> None:
         self.declaration, self.call_timeout, self.read_only = declaration, call_timeout, read_only
         self.closing, self.is_fresh = closing or ClosingBudget(), is_fresh
         self.exchanges: list[Exchange] = []
+        self.recorder = recorder
         self.generation = 0
         self.metrics = metrics or RecordingSink()
         self.late = late or LateReports(self.metrics)
@@ -127,7 +131,7 @@ class AdapterClient:
             return self
         shared = {"metrics": self.metrics, "late": self.late, "provider": self.provider, "meter": self.meter}
         other = self._another(self.call_timeout, **shared)
-        if not other._is_copy_of(self):
+        if not inputs.read("same instance", lambda: other._is_copy_of(self)):
             return other
         other.close()
         return self
@@ -145,6 +149,7 @@ class AdapterClient:
             read_only=self.read_only,
             closing=self.closing,
             is_fresh=True,
+            recorder=self.recorder,
             **shared,
         ).open(tuple(self._opened.transports) or COMPONENTS)
         if other._is_copy_of(self):
@@ -260,7 +265,7 @@ class AdapterClient:
         exchange = Exchange(request, streaming, secrets=dict(secrets or {}), component=component)
         self._check_write(exchange)
         self._check_timeouts(exchange.op)
-        recording, started = self._begin(1), time.monotonic()
+        plans, recording, started = tuple(self.provider.plans), self._begin(1), time.monotonic()
         limit = self.call_timeout if limit_s is None else min(limit_s, self.call_timeout)
         exchange.limited = limit < self.call_timeout
         with LogTap(debug_logs) as tap:
@@ -274,6 +279,8 @@ class AdapterClient:
             exchange.logs, exchange.headers = self.remote.side_channel.take()
         recording.complete(exchange)
         self.exchanges.append(exchange)
+        if self.recorder is not None:
+            self.recorder.sent(exchange, self._around(plans))
         return exchange
 
     def send_all(self, requests: Sequence[Any], component: str, clients: Sequence[int] = ()) -> list[Exchange]:
@@ -291,7 +298,7 @@ class AdapterClient:
         exchanges = [Exchange(request, streaming=False) for request in requests]
         for exchange in exchanges:
             self._check_write(exchange)
-        recording = self._begin(len(exchanges))
+        plans, recording = tuple(self.provider.plans), self._begin(len(exchanges))
         lanes: dict[int, list[Exchange]] = {}
         for client, exchange in zip(clients or range(len(exchanges)), exchanges, strict=True):
             lanes.setdefault(client, []).append(exchange)
@@ -299,11 +306,13 @@ class AdapterClient:
             self._loop.run(call_all(self._opened.transport(component), lanes.values()), self.call_timeout)
         except TimeLimit as late:
             if not late.ended:
-                raise Unresponsive(exchanges[0].op) from None
+                raise unresponsive(exchanges[0].op, self.recorder) from None
             mark(exchanges, too_late(late, self.call_timeout))
         except concurrent.futures.CancelledError:
             mark(exchanges, CallFault("raised", "CancelledError"))
         self._end(exchanges, recording, component)
+        if self.recorder is not None:
+            self.recorder.sent_together(exchanges, component, self._around(plans))
         return exchanges
 
     def raw_call(self, request: RawRequest, component: str) -> RawAnswer:
@@ -317,13 +326,15 @@ class AdapterClient:
         assert self.remote is not None, "the adapter runs in this process"
         answer, exchange = RawAnswer(), Exchange(request.envelope, request.streaming)
         self._check_timeouts(exchange.op)
-        recording = self._begin(1)
+        plans, recording = tuple(self.provider.plans), self._begin(1)
         try:
             self._loop.run(self.remote.transport.raw(request, answer), self.call_timeout)
         except TimeLimit as late:
             self._timeouts.add(exchange.op)
             answer.fault = too_late(late, self.call_timeout)
         self._end([exchange], recording, component)
+        if self.recorder is not None:
+            self.recorder.sent_raw(request, answer, component, self._around(plans))
         return answer
 
     def _check_write(self, exchange: Exchange) -> None:
@@ -332,7 +343,11 @@ class AdapterClient:
             raise WriteForbidden(exchange.op)
 
     def _check_timeouts(self, op: str) -> None:
-        self._timeouts.check(op, remote=self.remote is not None)
+        self._timeouts.check(op, remote=self.remote is not None, recorder=self.recorder)
+
+    def _around(self, plans: tuple[Plan, ...]) -> Circumstances:
+        called = frozenset(self.remote.hooks.called if self.remote is not None else ())
+        return Circumstances(plans, self.provider.take_arrivals(), self.generation, called)
 
     def _begin(self, calls: int) -> Recording:
         """Take calls from the budget; what earlier calls do at the provider no longer counts."""

@@ -34,20 +34,26 @@ class Source:
         """Wait."""
         time.sleep(seconds)
 
+    def enter(self, scope: str) -> None:
+        """Take note that what follows belongs to a scope of its own."""
+
+    def leave(self) -> None:
+        """Take note that this scope has ended."""
+
 
 class _Chance:
     """The random generator of one scope, such as a test, and the numbers that it has given."""
 
     def __init__(self, seed: int, scope: str) -> None:
-        self._seed, self._scope, self.given = seed, scope, 0
+        self._seed, self.scope, self.given = seed, scope, 0
 
     @cached_property
     def generator(self) -> random.Random:
-        return random.Random(f"{self._seed} {self._scope}")
+        return random.Random(f"{self._seed} {self.scope}")
 
     @cached_property
     def first(self) -> int:
-        return int.from_bytes(hashlib.sha256(self._scope.encode()).digest()[:8], "big") % SCOPES * MOST_NUMBERS
+        return int.from_bytes(hashlib.sha256(self.scope.encode()).digest()[:8], "big") % SCOPES * MOST_NUMBERS
 
 
 _source = Source()
@@ -76,11 +82,13 @@ def apart(scope: str) -> Iterator[None]:
     global _chance  # noqa: PLW0603
     outer = _chance
     _entered[scope] += 1
-    _chance = _Chance(_seed, f"{scope} {_entered[scope]} {_process}")
+    _chance = _Chance(_seed, " ".join(filter(None, (scope, str(_entered[scope]), _process))))
+    _source.enter(_chance.scope)
     try:
         yield
     finally:
         _chance = outer
+        _source.leave()
 
 
 @contextmanager
@@ -92,6 +100,17 @@ def source(given: Source) -> Iterator[None]:
         yield
     finally:
         _source = outer
+
+
+def entered() -> Counter[str]:
+    """How often each scope has been entered in this process."""
+    return _entered.copy()
+
+
+def reset(given: Counter[str]) -> None:
+    """Count scopes as they were counted then: what was found out since has been forgotten."""
+    _entered.clear()
+    _entered.update(given)
 
 
 # -- what is read ------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ class Recording:
         """Take the reports of calls that have ended, or let them come late; `observes`: the adapter makes some."""
         ended = time.monotonic()
         for exchange in exchanges:
-            exchange.reports = Reports(call=self._expected(exchange, ended, observes=observes))
+            exchange.reports = Reports(call=self.expected(exchange, ended, observes=observes))
         self._late.finish([exchange.reports for exchange in exchanges], self._observed, self._counted)
 
     def complete(self, exchange: Exchange) -> None:
@@ -36,7 +36,7 @@ class Recording:
         canaries = {f"provider text {number}": text for number, text in enumerate(provider.canaries)}
         exchange.secrets = {**exchange.secrets, **canaries}
 
-    def _expected(self, exchange: Exchange, ended: float, *, observes: bool) -> Expected:
+    def expected(self, exchange: Exchange, ended: float, *, observes: bool) -> Expected:
         """The facts by which a report is recognized.
 
         A retryable answer that no plan explains may be that of a gateway, which observes nothing (R114).

@@ -6,6 +6,7 @@
 COMMANDS = {
     "init": "write an adapter repository to start from",
     "verify": "run the conformance suite against an adapter",
+    "judge": "judge a recorded run again, without the adapter",
     "sweep": "delete what earlier runs left in an adapter's store",
     "serve": "put a Python adapter behind HTTP, WebSocket, gRPC or stdio",
     "schema": "schemas: list, show, and check messages against them",

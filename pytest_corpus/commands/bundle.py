@@ -192,8 +192,6 @@ class _Session:
         except ValueError as error:
             raise CommandError(f"--budget {self._given.budget}: {error}") from None
 
-    # -- baseline and plugin ---------------------------------------------------------------------------
-
     def _baseline(self) -> dict[str, Any]:
         if not self._given.baseline:
             return {}

@@ -1,37 +1,24 @@
 """`pytest-corpus verify`: the conformance suite in one command, in any folder (SPECIFICATION 17.3.1)."""
 
 import argparse
-import contextlib
 import os
-import signal
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
 from difflib import get_close_matches
-from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
-from pytest_corpus.commands import FINDINGS, FINE, INTERRUPTED, USAGE, CommandError
+from pytest_corpus.commands import FINDINGS, FINE, CommandError
 from pytest_corpus.commands import _console as console
-from pytest_corpus.reports.json_report import INTERNAL_REPORT_DIR
-from pytest_corpus.reports.reading import ReportError, read
+from pytest_corpus.commands._pytest import UNPROVEN, attestations, note, run_pytest, settings_arguments
 from pytest_corpus.spec.components import COMPONENTS
 
 EMBEDDED = "pytest_corpus.reference:all"  # the adapter that is verified if none is named
-EXIT_CODES = {0: FINE, 1: FINDINGS, 2: USAGE, 4: USAGE, 5: USAGE}
-"""The exit code of the command for each of pytest's; with 2 and 5 nothing was verified. Others stay as they are."""
-
-UNPROVEN = 3  # the exit code if pytest succeeded, but no attestation shows that the suite ran
 _TELLING = frozenset(("--collect-only", "--co", "--help", "-h", "--version", "-V", "--markers", "--fixtures"))
 """Arguments that make pytest print something instead of running tests."""
 
 UNENDED = "it ended before the suite did"
-_PYTEST_INTERRUPTED = 2  # pytest's exit code after Ctrl-C or an error in the collection
-_PYTEST_FAILED = 3  # pytest's exit code of an internal error
-_APART = ("-p", "no:cacheprovider", "-p", "no:asyncio", "-p", "no:randomly")
-"""Disables a cache in the current folder and plugins for other kinds of tests."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -70,23 +57,15 @@ def run(given: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="pytest-corpus-") as name:
         folder = Path(name)
         passed = [*_arguments(given, components, folder), f"--corpus-report={folder / 'attestation.json'}"]
-        code = _pytest(passed, folder, sys.stderr if given.format == "json" else None)
-        attestations = _attestations(folder)
-        reason = _unproven(given, attestations) if code in (FINE, FINDINGS) else ""
+        code = run_pytest("verify", passed, folder, sys.stderr if given.format == "json" else None)
+        found = attestations(folder)
+        reason = _unproven(given, found) if code in (FINE, FINDINGS) else ""
         if reason and (code == FINE or reason == UNENDED):
-            _note(f"pytest ended with {code}, but {reason}, so nothing is verified")
+            note("verify", f"pytest ended with {code}, but {reason}, so nothing is verified")
             code = UNPROVEN
         if given.format == "json":
-            console.say_json({"exit_code": code, "attestations": attestations})
+            console.say_json({"exit_code": code, "attestations": found})
         return code
-
-
-def _attestations(folder: Path) -> list[dict[str, Any]]:
-    found = []
-    for path in sorted(folder.glob("attestation*.json")):
-        with contextlib.suppress(ReportError):
-            found.append(read(path)[0])
-    return found
 
 
 def _unproven(given: argparse.Namespace, attestations: Sequence[dict[str, Any]]) -> str:
@@ -117,55 +96,9 @@ def _components(given: Sequence[str]) -> list[str]:
 
 def _arguments(given: argparse.Namespace, components: list[str], folder: Path) -> list[str]:
     """Arguments that make pytest look for settings and tests in an empty folder, but run in the current one."""
-    settings = folder / "pytest.ini"
-    settings.write_text("[pytest]\n", encoding="utf-8")
-    # The name by which pytest loads the plugin once, installed or not.
-    plugin = "corpus" if entry_points(group="pytest11", name="corpus") else "pytest_corpus.plugin"
-    found = ["-c", str(settings), f"--rootdir={Path.cwd()}", "-p", plugin, *_APART]
+    found = settings_arguments(folder)
     found += [f"--corpus-adapter={spec}" for spec in given.adapters or [EMBEDDED]]
     if components:
         found.append(f"--corpus-components={','.join(components)}")
     found += [f"--corpus-report={path}" for path in given.reports]
     return [*found, *given.more, str(folder)]
-
-
-def _pytest(arguments: list[str], folder: Path, output: TextIO | None = None) -> int:
-    """Run pytest, wait for it and return the exit code of the command.
-
-    Ctrl-C reaches pytest too, which closes the adapters and writes the reports before it ends.
-    """
-    sys.stdout.flush()
-    # Keeps the examples of hypothesis out of the current folder.
-    environment = {
-        "HYPOTHESIS_STORAGE_DIRECTORY": str(folder / "hypothesis"),
-        **os.environ,
-        INTERNAL_REPORT_DIR: str(folder),
-    }
-    command = [sys.executable, "-m", "pytest", *arguments]
-    process = subprocess.Popen(command, stdout=output, env=environment)  # noqa: S603  # our own interpreter
-    interrupted = False
-    while True:
-        try:
-            code = process.wait()
-        except KeyboardInterrupt:
-            interrupted = True
-            continue
-        if code < 0:
-            _note(f"pytest was ended by {_signal(-code)}, so nothing is verified")
-            return 128 - code
-        if code not in (*EXIT_CODES, _PYTEST_FAILED):
-            _note(f"pytest ended with {code}, which it does not do by itself")
-        return INTERRUPTED if interrupted and code == _PYTEST_INTERRUPTED else EXIT_CODES.get(code, code)
-
-
-def _note(text: str) -> None:
-    """Write how pytest ended on a new line, because pytest may have stopped in the middle of one."""
-    sys.stderr.write("\n")
-    console.warn(f"pytest-corpus verify: {text}")
-
-
-def _signal(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

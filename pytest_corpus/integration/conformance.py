@@ -41,7 +41,7 @@ class Conformance:
         self.executing = ExecutionHooks(self.state)
         self.recording = RecordHooks(self.state)
         self.distributing = DistributionHooks(self.state)
-        self.concluding = ConclusionHooks(self.state, self.distributing, self.recording.findings)
+        self.concluding = ConclusionHooks(self.state, self.distributing, self.recording)
         parts = (self.declaring, self.collecting, self.executing, self.recording, self.distributing, self.concluding)
         for part in parts:
             config.pluginmanager.register(part, f"{NAME}-{type(part).__name__.lower()}")

@@ -31,7 +31,7 @@ class ProviderFaults:
     def fired(self, plan: Plan) -> None:
         """Clear a planned fault. Raises NotAssessed if it did not strike."""
         self._calls.client.provider.clear()
-        if not plan.fired:
+        if not inputs.read("fired", lambda: plan.fired):
             raise NotAssessed(f"the fault planned at {plan.op or 'the provider'} never fired")
 
     def provider_op(self, name: str) -> str | None:

@@ -1,5 +1,6 @@
 """The settings of a run, and the state that all instances of a component share."""
 
+import copy
 from collections.abc import Hashable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, ClassVar
@@ -81,6 +82,15 @@ class Shared:
     obstacles: dict[str, Undecided | None] = field(default_factory=dict)
     provider_ops: dict[str, tuple[str, ...]] = field(default_factory=dict)
     cached: dict[Hashable, tuple[Any, list[Exchange], frozenset[str]]] = field(default_factory=dict)
+
+    def kept(self) -> dict[str, Any]:
+        """What is known now, for `restore`."""
+        return {each.name: copy.copy(getattr(self, each.name)) for each in fields(self)}
+
+    def restore(self, kept: Mapping[str, Any]) -> None:
+        """Know again what was known then."""
+        for name, value in kept.items():
+            setattr(self, name, value)
 
     def unlearn(self) -> None:
         """Forget what was learnt of the adapter while its provider failed."""

@@ -74,8 +74,6 @@ def cut(text: str, most: int, end: int = 0) -> str:
     return f"{text[: most - end]} ..." + (f" {text[-end:]}" if end else "")
 
 
-# -- what an adapter says of itself --------------------------------------------------------------------
-
 VOCABULARY: Final = frozenset(
     (
         *COMPONENTS,

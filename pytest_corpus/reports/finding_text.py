@@ -24,8 +24,8 @@ def got(finding: Finding) -> str:
     return f"{finding.got or 'something else'}" + (f"  (at {finding.path})" if finding.path else "")
 
 
-def block(finding: Finding, seen: Evidence | None, *, test: bool = False) -> list[str]:
-    """The text of a finding with its evidence, and with the id of its test if wanted."""
+def block(finding: Finding, seen: Evidence | None, *, test: bool = False, script: bool = False) -> list[str]:
+    """The text of a finding with its evidence, and if wanted with the id of its test and commands that show it."""
     entry, (values, lists) = catalogue()[finding.requirement], _shown(seen)
     known = {
         "source": ", ".join(entry.source),
@@ -37,7 +37,8 @@ def block(finding: Finding, seen: Evidence | None, *, test: bool = False) -> lis
     }
     order = ("test", "source", "sent", "fault", "expected", "got", "answer", "raised", "observed", "hint", "rerun")
     lines = [headline(finding), *(f"  {name + ':':<10}{known[name]}" for name in order if known.get(name))]
-    for title, more in lists.items():
+    commands = seen.content.script if seen and seen.content and script else ()
+    for title, more in {**lists, "send again": commands}.items():
         lines += [f"  {title}:", *(f"    {line}" for line in more)] if more else []
     return [printable(line) for line in lines]
 

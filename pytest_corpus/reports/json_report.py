@@ -39,7 +39,7 @@ class Run:
 
     `budget` limits its calls and tokens, `shard` is the part of the suite to run. `commit` and `ci` are its origin
     (`reports.origin`), `notes` are lines for its reader, `command` repeats the run, `bundles` are the sections of
-    behaviour bundles.
+    behaviour bundles, `transcript` is the SHA-256 of the transcript.
     """
 
     started_at: str
@@ -47,7 +47,6 @@ class Run:
     seed: int
     level: str
     edition: str | None
-    filters: tuple[str, ...] = ()
     commit: str | None = None
     ci: Mapping[str, str] = field(default_factory=dict)
     profile: str = ""
@@ -56,6 +55,7 @@ class Run:
     bundles: tuple[Mapping[str, Any], ...] = ()
     budget: Budget = Budget()  # noqa: RUF009 - it is frozen
     shard: Shard | None = None
+    transcript: str = ""
 
 
 def build(ledger: Ledger, verdict: Verdict, run: Run) -> dict[str, Any]:
@@ -69,6 +69,7 @@ def build(ledger: Ledger, verdict: Verdict, run: Run) -> dict[str, Any]:
         "command": run.command,
         "budget": run.budget.limits,
         "shard": run.shard and asdict(run.shard),
+        "transcript": {"sha256": run.transcript} if run.transcript else None,
         "bundles": [dict(each) for each in run.bundles],
         "settle_s": {name: round(ledger.settle[name], 3) for name in sorted(ledger.settle)},
     }
@@ -108,15 +109,15 @@ def render(document: Mapping[str, Any]) -> str:
     """
     with suppress(TypeError):
         data = orjson.dumps(document, option=_CANONICAL)
-        if orjson.loads(data) == document and not _OTHER_FLOATS.search(data):
+        if orjson.loads(data) == document and not any(each.search(data) for each in _OTHER_FLOATS):
             return data.decode() + "\n"
     return json.dumps(document, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 _CANONICAL = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS
 
-_OTHER_FLOATS = re.compile(rb"(?:\de[-+]?\d+|[ -]0\.0000\d*),?$", re.MULTILINE)
-"""Numbers, at the ends of their lines, that `orjson` and `json` may write differently."""
+_OTHER_FLOATS = (re.compile(rb"e[-+]?\d+,?\n"), re.compile(rb"0\.0000\d*,?\n"))
+"""The ends of lines with numbers that `orjson` and `json` write differently."""
 
 
 def digest(document: Mapping[str, Any]) -> str:

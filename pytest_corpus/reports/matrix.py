@@ -77,6 +77,10 @@ def _labels(reports: Sequence[tuple[str, Document]]) -> list[str]:
 def _column(label: str, document: Document, link: str) -> dict[str, Any]:
     lost = view.altered(document)
     components = {name: "altered" if lost else part["verdict"] for name, part in document["components"].items()}
+    totals: dict[str, Counter[str]] = {}
+    for part in document["components"].values():
+        for level, numbers in part["totals"].items():
+            totals.setdefault(level, Counter()).update(numbers)
     return {
         "label": label,
         "verdict": "altered" if lost else document["verdict"],
@@ -84,21 +88,13 @@ def _column(label: str, document: Document, link: str) -> dict[str, Any]:
         "tone": view.tone(document),
         "complete": document["complete"],
         "components": components,
-        "totals": _totals(document),
+        "totals": {level: dict(numbers) for level, numbers in sorted(totals.items())},
         **({"link": link} if link else {}),
         "started_at": document["started_at"],
         "sha256": document["sha256"],
         **{key: document["adapter"][key] for key in ("server", "version") if key in document["adapter"]},
         **({"commit": document["commit"]} if "commit" in document else {}),
     }
-
-
-def _totals(document: Document) -> dict[str, dict[str, int]]:
-    found: dict[str, Counter[str]] = {}
-    for part in document["components"].values():
-        for level, numbers in part["totals"].items():
-            found.setdefault(level, Counter()).update(numbers)
-    return {level: dict(numbers) for level, numbers in sorted(found.items())}
 
 
 SAID = ("reason", "keyword", "blocked_by", "findings")  # the keys that a cell repeats from the entry of its report

@@ -30,13 +30,12 @@ class Violated:
 def violations(verdict: Verdict) -> list[Status]:
     """Every violation, in the order of repair; what is alike stays in the order of the catalogue."""
     blocks = {part.component: blocked(part.statuses) for part in verdict.components}
-    found = [status for part in verdict.components for status in part.statuses if status.status == "violated"]
 
     def key(status: Status) -> tuple[bool, int, int]:
         number = blocks[status.component][status.requirement.id]
         return status.requirement.level != "MUST", -number, -failed(status)[0]
 
-    return sorted(found, key=key)
+    return sorted(verdict.of_status("violated"), key=key)
 
 
 def ranked(verdict: Verdict) -> list[Violated]:

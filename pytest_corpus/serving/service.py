@@ -77,8 +77,6 @@ class Service:
         finally:
             self.posting.close()
 
-    # -- calls -----------------------------------------------------------------------------------------
-
     @staticmethod
     def read(data: bytes) -> tuple[Any, bool]:
         """The value of a request, and True if it is valid JSON."""

@@ -34,13 +34,14 @@ def tests(component: str, profile: str) -> Mapping[str, str]:
     found = {
         f"{component}/{name}.py::{test}": requirement
         for name, module in modules_of(component).items()
-        for test, requirement in _of_module(importlib.import_module(module), left_out)
+        for test, requirements in _of_module(importlib.import_module(module), left_out)
+        for requirement in requirements
         if component in catalogue()[requirement].components
     }
     return MappingProxyType(found)
 
 
-def _of_module(module: ModuleType, left_out: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _of_module(module: ModuleType, left_out: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
     marks = _marks(module)
     for name, found in vars(module).items():
         if name.startswith("test_") and callable(found):
@@ -54,15 +55,15 @@ def _of_module(module: ModuleType, left_out: Sequence[str]) -> Iterator[tuple[st
 
 def _named(
     name: str, function: Any, above: Sequence[pytest.Mark], left_out: Sequence[str]
-) -> Iterator[tuple[str, str]]:
-    """A test with each combination of its parameters, and the requirement that its closest mark names."""
+) -> Iterator[tuple[str, Sequence[str]]]:
+    """A test with each combination of its parameters, and the requirements that its closest mark names."""
     own = _marks(function)
     parametrized = [mark for mark in (*own, *above) if mark.name == "parametrize"]
     for cases in product(*map(_cases, parametrized)):
         marks = [*own, *(mark for case in cases for mark in case.marks), *above]
         if not any(mark.name in left_out for mark in marks):
-            (requirement, *_) = (mark.args[0] for mark in marks if mark.name == "requirement")
-            yield name + (f"[{'-'.join(case.name for case in cases)}]" if cases else ""), requirement
+            (requirements, *_) = (mark.args for mark in marks if mark.name == "requirement")
+            yield name + (f"[{'-'.join(case.name for case in cases)}]" if cases else ""), requirements
 
 
 def _marks(found: Any) -> list[pytest.Mark]:

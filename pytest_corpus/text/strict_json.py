@@ -1,7 +1,7 @@
 """JSON documents read strictly from bytes, with a fault for each way of not being valid JSON.
 
 A document that one reader understands and the next one refuses, or reads otherwise, is a fault even where
-Python's own reader is lenient: NaN, a key that stands twice, a lone surrogate, a number that no double holds,
+Python's own reader is lenient: NaN, a key that appears twice, a lone surrogate, a number that no double holds,
 nesting without measure (RFC 8259, RFC 7493).
 """
 
@@ -31,7 +31,7 @@ class Fault(Enum):
 
     UTF8 = "invalid UTF-8"
     SYNTAX = "no JSON"
-    DUPLICATE_KEY = "a key that stands twice"
+    DUPLICATE_KEY = "a key that appears twice"
     DEPTH = "nested too deep"
 
 
@@ -63,7 +63,7 @@ def read_exactly(data: bytes) -> tuple[Any, Flaw | None]:
     """Read a document like `read`, but do not count as a flaw what other claims judge.
 
     NaN, infinities and lone surrogates stay; an integer stays one, unless no double has its size: then it is infinite.
-    Of keys that stand twice the last counts. A document that cannot be read has the value None.
+    Of keys that appear twice the last counts. A document that cannot be read has the value None.
     """
     if (value := read_plainly(data)) is not NOT_PLAIN:
         return value, None
@@ -123,7 +123,7 @@ def _has_every_key(text: bytes, written: bytes) -> bool:
     """Return if no key was lost when a text was read and written again; False means: perhaps.
 
     Outside of strings a colon follows a key and nothing else, and inside of strings each stays, unless it was
-    escaped. So of keys that stand twice a colon is missing.
+    escaped. So of keys that appear twice a colon is missing.
     """
     return text.count(b":") == written.count(b":") and not (b"\\" in text and _COLON.search(text))
 
@@ -203,9 +203,9 @@ def _explained(data: bytes, otherwise: str) -> tuple[Any, Flaw | None]:
 
 
 def _duplicate_key(value: object) -> Flaw | None:
-    """The first key that stands twice in an object of a value that `_LENIENT` read."""
+    """The first key that appears twice in an object of a value that `_LENIENT` read."""
     for path, twice in _walk_twice(value, ()):
-        return Flaw(Fault.DUPLICATE_KEY, "stands twice in one object", dotted((*path, twice)))
+        return Flaw(Fault.DUPLICATE_KEY, "appears twice in one object", dotted((*path, twice)))
     return None
 
 

@@ -26,6 +26,7 @@ class Content:
         raised: the exception that the adapter raised, with its message.
         traceback: one line per frame of the adapter, outermost first, and one per cause.
         replay: the requests that led there, one per line.
+        script: commands that send the request again, or all that led there.
         logged: the log of the call, one line per record.
         printed: the output and log of the test as pytest captured them, without the records in `logged`.
     """
@@ -35,6 +36,7 @@ class Content:
     raised: str = ""
     traceback: tuple[str, ...] = ()
     replay: tuple[str, ...] = ()
+    script: tuple[str, ...] = ()
     logged: tuple[str, ...] = ()
     printed: tuple[str, ...] = ()
 

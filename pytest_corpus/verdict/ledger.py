@@ -186,8 +186,6 @@ class Ledger:
         """Note why the whole run is unreliable."""
         self.doubts.add(why)
 
-    # -- between processes -----------------------------------------------------------------------------
-
     def account(self) -> dict[str, Any]:
         """The results of a worker, as a JSON value that `take_account` reads."""
         return {
@@ -211,8 +209,6 @@ class Ledger:
             getattr(self, name).update(account[name])
         for text in account["made"]:
             self.ran(TestRecord.load(text))
-
-    # -- results ---------------------------------------------------------------------------------------
 
     @property
     def records(self) -> dict[str, TestRecord]:

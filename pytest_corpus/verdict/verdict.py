@@ -1,7 +1,7 @@
 """The status of each requirement and the verdict of each component, from test records."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import date
 
@@ -68,6 +68,11 @@ class Verdict:
     gaps: tuple[str, ...]
     components: tuple[ComponentVerdict, ...] = field(default_factory=tuple)
     faults: tuple[str, ...] = ()
+
+    def of_status(self, status: str, levels: Container[str] = ("MUST", "SHOULD", "MAY")) -> list[Status]:
+        """The requirements of a status, at some levels."""
+        every = (each for part in self.components for each in part.statuses)
+        return [each for each in every if each.status == status and each.requirement.level in levels]
 
 
 def decide(

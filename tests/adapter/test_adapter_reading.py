@@ -47,7 +47,7 @@ def test_a_key_that_stands_twice_is_found_wherever_it_stands(around: Any, name: 
     """No value, no name and no place hides it, not even a NaN, which alone is not a fault here."""
     key = json.dumps(name)
     twice = f"{{{key}: {json.dumps(first)}, {key}: {json.dumps(second)}}}"
-    with pytest.raises(NotJSON, match=r"^an answer with a key that stands twice$"):
+    with pytest.raises(NotJSON, match=r"^an answer with a key that appears twice$"):
         read_frame(f"[{json.dumps(around)}, {twice}]".encode(), 0.0)
 
 
@@ -136,5 +136,5 @@ def test_op_of_an_exchange(request_: Any, op: str) -> None:
 
 def test_an_object_of_this_process_can_name_a_key_twice() -> None:
     """Keys that are one and the same on the wire are found, though they are two in Python."""
-    with pytest.raises(NotJSON, match="a key that stands twice"):
+    with pytest.raises(NotJSON, match="a key that appears twice"):
         arrived({1: "a", "1": "b"})

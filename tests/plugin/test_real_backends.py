@@ -72,7 +72,7 @@ def test_a_deadline_that_passes_before_the_provider_is_reached_is_tried_again_wi
 def test_a_large_batch_is_not_read_back_vector_by_vector(project: Project) -> None:
     """An answer with fewer matches than were asked for shows all there is."""
     project.pytester.makepyfile(large=LARGE)
-    project.run("--corpus-adapter=large:factory", "-k", "test_of_a_batch_that_is_too_large_nothing_is_stored")
+    project.run("--corpus-adapter=large:factory", "-k", "test_a_batch_that_is_too_large_is_refused and stores_nothing")
     assert len((project.path / "queries").read_text()) < 20
 
 

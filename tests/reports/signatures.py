@@ -129,7 +129,7 @@ STATEMENT_CHANGES: dict[str, Callable[[Files], Files]] = {
     "bits that mean nothing": lambda files: resealed(files, loose_end),
     "white space of the envelope": in_text(b"  ", b" "),
     "a line feed at the end": in_text(b"}\n", b"}", last=True),
-    "a key that stands twice": in_text(b'"payloadType"', b'"payloadType": "", "payloadType"'),
+    "a key that appears twice": in_text(b'"payloadType"', b'"payloadType": "", "payloadType"'),
     "another spelling of the same text": in_text(b"vnd", b"\\u0076nd"),
     "white space in the base64": in_text(b'"payload": "', b'"payload": " '),
     "the first half": lambda files: {**files, "a.dsse.json": files["a.dsse.json"][:400]},

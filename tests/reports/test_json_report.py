@@ -83,6 +83,13 @@ def test_written_canonically(tmp_path: Path) -> None:
     assert path.read_bytes() == expected.encode("utf-8")
 
 
+@given(st.recursive(st.none() | st.floats(1e-9, 1e25) | st.integers() | st.text(), st.lists))
+def test_one_canonical_text(value: Any) -> None:
+    """A report is the text that `json` writes, whichever library wrote it."""
+    document = {"b": value, "a": [value], "é": {"1e5": value}}
+    assert json_report.render(document) == json.dumps(document, sort_keys=True, indent=2, ensure_ascii=False) + "\n"
+
+
 @pytest.mark.parametrize("fault", [{"a": {1}}, {"a": float("nan")}], ids=["no json", "nan"])
 def test_written_whole_or_not_at_all(tmp_path: Path, fault: dict[str, Any]) -> None:
     """A report that cannot be written as JSON leaves the older one alone and nothing beside it."""

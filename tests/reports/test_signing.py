@@ -233,8 +233,8 @@ WRONG_PRIVATE: dict[str, tuple[bytes, str]] = {
     "huge": (b"x" * 70_000, "more than 64.0 KiB"),
 }
 WRONG_PUBLIC: dict[str, tuple[bytes, str]] = {
-    "private": (pem(KEY), "holds a private key, which stays with whoever signs"),
-    "encrypted private": (pem(KEY, b"secret"), "holds a private key, which stays with whoever signs"),
+    "private": (pem(KEY), "holds a private key, which must stay with its owner"),
+    "encrypted private": (pem(KEY, b"secret"), "holds a private key, which must stay with its owner"),
     "RSA": (public(RSA), "is an RSA key; an Ed25519 key is needed"),
     "damaged": (public(KEY).replace(b"\nMCo", b"\nMCp"), "is damaged"),
     "certificate": (b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", "holds a certificate"),

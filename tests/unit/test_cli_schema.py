@@ -278,7 +278,7 @@ NO_JSON = {
     "utf-16": ('{"a": 1}'.encode("utf-16"), "is UTF-16; save it as UTF-8"),
     "gzip": (gzip.compress(b"{}", mtime=0), "is compressed with gzip"),
     "byte order mark": (b"\xef\xbb\xbf{}", "begins with a byte order mark"),
-    "key twice": (b'{"a": 1, "b": {"c": 1, "c": 2}}', "b.c stands twice in one object"),
+    "key twice": (b'{"a": 1, "b": {"c": 1, "c": 2}}', "b.c appears twice in one object"),
     "deep": (b"[" * 9999 + b"]" * 9999, "is nested deeper than 200 levels"),
     "NaN": (b'{"a": NaN}', "a is not finite"),
     "syntax": (b'{"a": 1,\n "b" 2}', "at line 2, column"),

@@ -89,7 +89,7 @@ def test_violations(folder: Path) -> None:
 def test_ways_of_naming_components(given: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     """`--component` may be repeated, take several with commas, in any case; each is verified once."""
     asked: list[list[str]] = []
-    monkeypatch.setattr(verify, "_pytest", lambda told, *_: asked.append(told) or 0)
+    monkeypatch.setattr(verify, "run_pytest", lambda _, told, *_more: asked.append(told) or 0)
     called("verify", *given)
     assert "--corpus-components=llm,vector" in asked[0]
 

@@ -144,7 +144,7 @@ def test_a_stream_that_is_none_is_found(rule: str, damage: Callable[[list[str]],
     ("text", "rule", "said"),
     [
         (b"", "json", "is empty"),
-        (b'{"ok": true, "ok": true}', "json", "stands twice"),
+        (b'{"ok": true, "ok": true}', "json", "appears twice"),
         (b" " * (MAX_BYTES + 1), "size", "are the most"),
     ],
 )

@@ -85,7 +85,7 @@ def test_sound_documents_have_no_flaw(data: bytes) -> None:
     ("data", "value"), [(b'{"a": NaN, "b": 2}', 2), (b'{"b": 1, "b": 2}', 2), (b'{"b": 2}\xff', None)]
 )
 def test_a_flawed_document_is_read_as_far_as_can_be(data: bytes, value: object) -> None:
-    """Of keys that stand twice the last counts; what cannot be read at all is None."""
+    """Of keys that appear twice the last counts; what cannot be read at all is None."""
     read_value, flaw = read(data)
     assert flaw is not None
     assert (read_value["b"] if read_value else None) == value

@@ -146,7 +146,8 @@ def connect(path: str) -> apsw.Connection:
 
 def condition(wanted: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """The condition after WHERE, and its parameters: no name or value ever stands in the text."""
-    terms, values = ["namespace = :namespace"], {}
+    terms = ["namespace = :namespace"]
+    values: dict[str, Any] = {}
     for number, (key, value) in enumerate(wanted.items()):
         terms.append(
             f"EXISTS (SELECT 1 FROM json_each(metadata) WHERE key = :key{number} AND atom IS :value{number}"

@@ -45,7 +45,8 @@ class ProviderProbe:
         self._server: ProviderServer | None = None
         self._own: dict[tuple[str, str], Endpoint] = {}
         self._operations: list[str] = []
-        self._plans: list[Plan] = []
+        self._arrivals: list[tuple[str, Any, Mapping[str, Any]]] = []
+        self.plans: list[Plan] = []
         self.struck: list[Plan] = []
         self.handed_on: list[Arrival] = []
 
@@ -92,9 +93,11 @@ class ProviderProbe:
         arrived = named if isinstance(named, str) else f"({type_name(op)})"
         if chunk is None:
             self._operations.append(arrived)
-        if told := {name: snapshot(facts[name]) for name in HANDED_ON if name in facts}:
+        told = {name: snapshot(facts[name]) for name in HANDED_ON if name in facts}
+        self._arrivals.append((arrived, chunk, told))
+        if told:
             self.handed_on.append(Arrival(arrived, told))
-        for plan in self._plans:
+        for plan in self.plans:
             if plan.strikes(arrived, chunk):
                 plan.fired += 1
                 self.struck.append(plan)
@@ -114,6 +117,11 @@ class ProviderProbe:
     def arrivals(self) -> tuple[str, ...]:
         """The op of every operation that reached the provider, in order."""
         return tuple(self._operations)
+
+    def take_arrivals(self) -> list[tuple[str, Any, Mapping[str, Any]]]:
+        """Everything that has reached the provider since this was last called: op, chunk, and what was handed on."""
+        taken, self._arrivals = self._arrivals, []
+        return taken
 
     def plan(  # noqa: PLR0917 - the documented signature
         self,
@@ -139,12 +147,12 @@ class ProviderProbe:
             forms = [name for name, kinds in FORMS.items() if kind in kinds]
             raise ValueError(f"unknown form {form!r} of {kind}; one of {', '.join(forms) or 'none'}")
         plan = Plan(kind, op, at_chunk, times, retry_after_ms, delay_ms, form)
-        self._plans.append(plan)
+        self.plans.append(plan)
         return plan
 
     def clear(self) -> None:
         """Forget every plan; the counts stay."""
-        self._plans.clear()
+        self.plans.clear()
 
     def forget(self) -> None:
         """Forget every plan, and what was handed on."""
@@ -154,18 +162,18 @@ class ProviderProbe:
     @contextmanager
     def paused(self) -> Iterator[None]:
         """Carry out no plan within: the suite prepares the call for which a plan is meant."""
-        plans, self._plans = self._plans, []
+        plans, self.plans = self.plans, []
         try:
             yield
         finally:
-            self._plans = plans
+            self.plans = plans
 
     @property
     def is_failing(self) -> bool:
         """True if a plan that makes calls fail has struck and is not cleared."""
-        return any(plan.fired and BY_KIND[plan.kind].canonical for plan in self._plans)
+        return any(plan.fired and BY_KIND[plan.kind].canonical for plan in self.plans)
 
     @property
     def canaries(self) -> tuple[str, ...]:
         """The secret texts of all plans that struck and are not cleared."""
-        return tuple(plan.canary for plan in self._plans if plan.fired)
+        return tuple(plan.canary for plan in self.plans if plan.fired)

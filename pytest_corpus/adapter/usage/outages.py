@@ -3,6 +3,8 @@
 import time
 from dataclasses import dataclass, field
 
+from pytest_corpus.adapter import inputs
+
 
 @dataclass(slots=True)
 class Outages:
@@ -30,7 +32,7 @@ class Outages:
 
     def begin(self, began: float) -> None:
         """Note that a call failed that began at a time of the monotonic clock."""
-        self.began, self.clock = began, time.strftime("%H:%M:%S")
+        self.began, self.clock = began, inputs.read("clock", lambda: time.strftime("%H:%M:%S"))
 
     @property
     def said(self) -> str:

@@ -189,7 +189,7 @@ def _failure_index(node: Node, _: str) -> Iterator[tuple[str, str]]:
         failures = [item for item in _list(node, key) or () if isinstance(item, dict)]
         indexes = [item["index"] for item in failures if _is_count(item.get("index"))]
         if len(set(indexes)) < len(indexes):
-            yield key, "must have an index each: one stands twice"
+            yield key, "must have an index each: one appears twice"
         total = node.get("total_texts")
         if _is_count(total) and any(not 0 <= index < total for index in indexes):
             yield key, "must have the index of one of total_texts"

@@ -45,7 +45,7 @@ _RULES = (
     ),
     LintRule("draft", "$schema names draft 2020-12", "SCHEMA 8.1, 12.E", documents.draft),
     LintRule("id", "$id is the base, the folder and the file name", "SCHEMA 2.3, 8.1", documents.place),
-    LintRule("unique-id", "no $id stands twice", "SCHEMA 8.1, 12.E", documents.unique_ids),
+    LintRule("unique-id", "no $id appears twice", "SCHEMA 8.1, 12.E", documents.unique_ids),
     LintRule("metaschema", "a schema meets the metaschema", "SCHEMA 8.1", documents.metaschema),
     LintRule(
         "keyword",

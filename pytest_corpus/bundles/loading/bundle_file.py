@@ -209,7 +209,7 @@ class _Loading:
                 said = f"{threshold.metric} is a rate from 0 to 1, and is held to {threshold.value!r}"
                 self._note(said, *path, "value")
             elif (same := f"{threshold.metric}{threshold.operator}{float(threshold.value)}") in seen:
-                said = f"the threshold {threshold} stands twice, in line {seen[same]} already"
+                said = f"the threshold {threshold} appears twice, in line {seen[same]} already"
                 self._note(said, *path)
             else:
                 seen[same] = self._source.line(*path)

@@ -65,7 +65,7 @@ class _Reader:
             if first := self._lines.get(case.id):
                 named = "id" in value
                 said = f"the id {case.id!r}" if named else "the same input without an id"
-                raise ValueError(f"{said} stands in line {first} already; give each case an id of its own")
+                raise ValueError(f"{said} is in line {first} already; give each case an id of its own")
             self._lines[case.id] = number
             self.cases.append(case)
         except ValueError as error:

@@ -102,7 +102,7 @@ class _Reader:
                 self._fail(key_node, "merges another mapping, which a bundle does not; write its keys here")
             key = self._key(key_node)
             if key in found:
-                self._fail(key_node, f"the key {key!r} stands twice; it stands in line {first[key]} already")
+                self._fail(key_node, f"the key {key!r} appears twice; it is in line {first[key]} already")
             first[key] = key_node.start_mark.line + 1
             place = (*path, key)
             self._source.lines[place] = first[key]
@@ -112,7 +112,7 @@ class _Reader:
     def _key(self, node: Any) -> str:
         key = self._loader.construct_object(node) if isinstance(node, self._yaml.ScalarNode) else None
         if not isinstance(key, str):
-            self._fail(node, f"{'what stands here' if key is None else repr(key)} is not text; quote the key")
+            self._fail(node, f"{'this key' if key is None else repr(key)} is not text; quote the key")
         return str(key)
 
     def _fail(self, node: Any, message: str) -> None:

@@ -98,8 +98,6 @@ class BundleConclusionHooks:
         document = json_report.build(ledger, decide(ledger), run)
         return [write_report(document, path, contents=self.contents()) for path in given.reports]
 
-    # -- cassettes and baseline ------------------------------------------------------------------------
-
     def _note_cassettes(self) -> None:
         for key, head in self.arrived.heads.items():
             if head.cassettes != "off" and head.whole and self._sections is not None:
@@ -144,8 +142,6 @@ class BundleConclusionHooks:
         for key, entry in entries.items():
             self._sections[key]["baseline"] = baselines.compare(entry, before.get(self._named(key, path)))
         return False
-
-    # -- the summary -----------------------------------------------------------------------------------
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if not self._concludes:

@@ -73,7 +73,7 @@ class _Item(pytest.Item):
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Any, int | None, str]:
-        return self.path, None, f"{self.run.bundle.name}: {self.name}"
+        return self.path, None, self.name
 
 
 class CaseItem(_Item):
@@ -86,9 +86,6 @@ class CaseItem(_Item):
         self.result = self.run.pool.result(self.case.id)
         if self.result.status != PASSED:
             raise BundleFailure(self.run.explain(self.result))
-
-    def reportinfo(self) -> tuple[Any, int | None, str]:
-        return self.path, None, self.name
 
 
 class ThresholdItem(_Item):
@@ -112,6 +109,3 @@ class ThresholdItem(_Item):
             said = [f"{run.bundle.file}: {run.provider}: {judged}"] + ([f"  not passed: {names}"] if bad else [])
             # pytest does not show tolerated cases (R80), so the first few are explained here.
             raise BundleFailure("\n".join((*said, *(run.explain(result) for result in bad[:MOST_EXPLAINED]))))
-
-    def reportinfo(self) -> tuple[Any, int | None, str]:
-        return self.path, None, self.name

@@ -9,11 +9,12 @@ import pytest
 from pytest_corpus import resources
 from pytest_corpus.integration.collecting import nodes as collect
 from pytest_corpus.integration.collecting import order as ordering
-from pytest_corpus.integration.declaring.adapters import Adapter
+from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.declaring.declaration_hooks import DeclarationHooks
 from pytest_corpus.integration.declaring.properties import REORDERED, USAGE_ERROR
 from pytest_corpus.integration.declaring.state import RunState
 from pytest_corpus.integration.declaring.suite import Suite
+from pytest_corpus.integration.options.node_ids import repetition_in
 from pytest_corpus.verdict.ledger import ledger_key
 
 
@@ -24,8 +25,6 @@ class CollectionHooks:
         self.state, self.declaring = state, declaring
         self._elsewhere: set[pytest.Item] = set()
         self._unusable = ""
-
-    # -- nodes -----------------------------------------------------------------------------------------
 
     def conftest(self, path: Path, parent: pytest.Collector) -> pytest.Collector | None:
         """The suite below a conftest.py that declares an adapter."""
@@ -64,6 +63,7 @@ class CollectionHooks:
         self._expect({own[0].label for item in items if (own := collect.owner(item))})
         self._select(items)
         items[:] = collect.foundations_first(items)
+        items.sort(key=_place)
         if (worker := self.state.worker) is not None and worker.get(REORDERED):
             items[:] = ordering.interleaved(
                 items,
@@ -84,8 +84,6 @@ class CollectionHooks:
         for path, adapter in self.declaring.by_conftest.items():
             if adapter.label not in seen:
                 yield from session.genitems(_anchor(adapter, session, path=path))
-
-    # -- tests -----------------------------------------------------------------------------------------
 
     def _expect(self, collected: set[str]) -> None:
         """Note which tests a whole run has of each adapter, whatever was collected."""
@@ -187,3 +185,9 @@ def _anchor(adapter: Adapter, parent: pytest.Collector, **options: Any) -> colle
     anchor: collect.Anchor = collect.Anchor.from_parent(parent, **options)
     anchor.adapter = adapter
     return anchor
+
+
+def _place(item: pytest.Item) -> int:
+    """The place of a test that has one in a transcript; 0 for any other."""
+    own = collect.owner(item)
+    return own[0].place_of(collect.test_of(item), repetition_in(item.nodeid)) if own else 0

@@ -9,7 +9,7 @@ MARKERS = (
     "wire: conformance tests of envelopes and frames, and of clients that build requests",
     "core: behaviour that every adapter of a component must have",
     "slow: takes noticeably longer than the other conformance tests",
-    "requirement(id): the requirement of the catalogue that a conformance test decides",
+    "requirement(id, ...): the requirement of the catalogue that a conformance test decides, one for each component",
 )
 
 

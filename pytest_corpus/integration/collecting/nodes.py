@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.integration.declaring.adapters import Adapter
+from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.options.node_ids import repetition_in, unrepeated
 from pytest_corpus.kit.target import FOUNDATIONS
+from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.suites import modules_of
 from pytest_corpus.suites.inventory import tests
 from pytest_corpus.verdict.ledger import ledger_key
@@ -148,10 +149,14 @@ def smoke(items: Iterable[pytest.Item]) -> set[pytest.Item]:
 
 
 def requirement_of(item: pytest.Item) -> str:
-    """The id of the requirement that a conformance item decides."""
+    """The id of the requirement that a conformance item decides; of several the one of its component."""
     marker = item.get_closest_marker("requirement")
     assert marker is not None, f"{item.nodeid} names no requirement"
-    return str(marker.args[0])
+    first, *others = map(str, marker.args)
+    chapter = item.getparent(Chapter) if others else None
+    if chapter is None or chapter.component in catalogue()[first].components:
+        return first
+    return next(each for each in others if chapter.component in catalogue()[each].components)
 
 
 def test_of(item: pytest.Item) -> str:

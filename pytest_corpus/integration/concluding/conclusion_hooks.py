@@ -3,18 +3,19 @@
 import os
 import time
 from collections.abc import Generator, Iterator
+from contextlib import nullcontext
 
 import pytest
 
 from pytest_corpus.adapter.opening import address
 from pytest_corpus.integration.concluding import github, progress
 from pytest_corpus.integration.concluding.exits import TERMINATED, USUAL_ENDS, Exits, uninterrupted
-from pytest_corpus.integration.concluding.findings import Findings
 from pytest_corpus.integration.concluding.history import since_the_last_run
 from pytest_corpus.integration.concluding.placeholders import Placeholders
+from pytest_corpus.integration.concluding.record_hooks import RecordHooks
 from pytest_corpus.integration.concluding.result import RunResult
 from pytest_corpus.integration.concluding.screen import Screen
-from pytest_corpus.integration.declaring.adapters import Adapter
+from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.declaring.state import RunState
 from pytest_corpus.integration.options.profiles import on_github
 from pytest_corpus.integration.running import messages
@@ -31,8 +32,9 @@ from pytest_corpus.verdict.ledger import Ledger
 class ConclusionHooks:
     """The hooks at the start and at the end of a run."""
 
-    def __init__(self, state: RunState, distributing: DistributionHooks, findings: Findings) -> None:
-        self.state, self.distributing, self.findings = state, distributing, findings
+    def __init__(self, state: RunState, distributing: DistributionHooks, recording: RecordHooks) -> None:
+        self.state, self.distributing = state, distributing
+        self.findings, self.transcript = recording.findings, recording.transcript
         self.result: RunResult | None = None
         self._placeholders = Placeholders(state.options.reports)
         self._exits = Exits()
@@ -84,7 +86,9 @@ class ConclusionHooks:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Generator[None, object, object]:
-        warnings = self._close()
+        # execnet gives a stopped run's worker five seconds, and then interrupts its tidying.
+        with nullcontext() if self.state.worker is None else uninterrupted():
+            warnings = self.state.adapters.close()
         if self.state.worker is not None:
             self.distributing.give_account()
         decided = self._conclude(TERMINATED if self._exits.terminated else exitstatus)
@@ -98,12 +102,6 @@ class ConclusionHooks:
             raise
         finally:  # another plugin's hook may have set it to 0
             session.exitstatus = session.exitstatus or decided
-
-    def _close(self) -> list[str]:
-        if self.state.worker is None:
-            return self.state.adapters.close()
-        with uninterrupted():  # execnet gives a stopped run's worker five seconds, and then interrupts its tidying
-            return self.state.adapters.close()
 
     def _warn(self, warning: str) -> None:
         try:
@@ -121,8 +119,9 @@ class ConclusionHooks:
         chosen = [adapter for adapter in self.state.adapters.known.values() if not adapter.left_out]
         if not chosen and self.state.adapters.known:
             return given
+        meant = self._meant(chosen)
         self.result = RunResult(
-            self._meant(chosen),
+            meant,
             self.state.options,
             self.state.started_at,
             time.monotonic() - self.state.started,
@@ -130,7 +129,9 @@ class ConclusionHooks:
             findings=self.findings,
             commands={adapter.label: self._again(adapter) for adapter in chosen},
             bundles=self.state.config.pluginmanager.get_plugin("corpus-bundles-concluding"),
+            transcript=self.transcript.close(meant),
         )
+        self.result.written += self.transcript.said
         self.result.write()
         self.result.draft()
         self._compare(self.result)

@@ -26,12 +26,7 @@ def since_the_last_run(config: pytest.Config, ledger: Ledger, verdict: Verdict) 
     key = KEY.format("".join(char if char.isalnum() or char in "._-" else "_" for char in ledger.adapter))
     kept, now = _kept(cache.get(key, {})), _found(ledger)
     cache.set(key, {**kept, **now})
-    satisfied = {
-        f"{part.component} {status.requirement.id}"
-        for part in verdict.components
-        for status in part.statuses
-        if status.status == "satisfied"
-    }
+    satisfied = {f"{status.component} {status.requirement.id}" for status in verdict.of_status("satisfied")}
     both = kept.keys() & now.keys()
     fixed = _union(kept, both) & satisfied - _union(kept, kept.keys() - both)
     new = _union(now, both) - _union(kept, kept)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.integration.declaring.adapters import Adapter
+from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.options.profiles import ENVIRONMENT
 from pytest_corpus.redaction.values import cut, printable
 from pytest_corpus.reports.json_report import facts

@@ -6,6 +6,7 @@ import pytest
 
 from pytest_corpus.integration.concluding.findings import Findings
 from pytest_corpus.integration.concluding.progress import Progress
+from pytest_corpus.integration.concluding.transcript import TranscriptFile
 from pytest_corpus.integration.declaring.properties import EVIDENCE, RECORD, USAGE_ERROR
 from pytest_corpus.integration.declaring.state import RunState, UnusableDeclaration
 from pytest_corpus.integration.running import messages, presentation
@@ -16,7 +17,7 @@ class RecordHooks:
     """The part of the plugin to which reports arrive: in the process that concludes the run."""
 
     def __init__(self, state: RunState) -> None:
-        self.state, self.findings = state, Findings()
+        self.state, self.findings, self.transcript = state, Findings(), TranscriptFile(state)
         self._progress = Progress()
         self._arrived: dict[str, tuple[Ledger, str]] = {}
 
@@ -24,6 +25,7 @@ class RecordHooks:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if self.state.worker is not None:
             return
+        self.transcript.take(report)
         if report.when == "call":
             for text in [value for name, value in report.user_properties if name == RECORD]:
                 self._take(report, text)

@@ -17,7 +17,7 @@ from pytest_corpus.text.atomic_write import write_atomically
 from pytest_corpus.verdict import deviations
 from pytest_corpus.verdict.evidence import Evidence
 from pytest_corpus.verdict.ledger import Ledger
-from pytest_corpus.verdict.verdict import Status, Verdict, decide
+from pytest_corpus.verdict.verdict import Verdict, counted, decide
 
 
 class BundleSections(Protocol):
@@ -48,20 +48,14 @@ class RunResult:
         findings: Findings,
         commands: Mapping[str, str],
         bundles: BundleSections | None = None,
+        transcript: str = "",
     ) -> None:
         self.options, self.ledgers, self.findings, self.commands = options, ledgers, findings, commands
         self.bundles = bundles
         self.run = json_report.Run(
-            started_at,
-            duration_s,
-            options.seed,
-            options.level,
-            options.edition,
-            options.globs,
-            profile=options.profile.name,
-            budget=options.budget,
-            shard=options.shard,
-        )
+            started_at, duration_s, options.seed, options.level, options.edition,
+            profile=options.profile.name, budget=options.budget, shard=options.shard, transcript=transcript,
+        )  # fmt: skip
         if options.reports or on_github(os.environ):
             commit = origin.commit(os.environ, options.folder)
             self.run = replace(self.run, commit=commit, ci=origin.ci(os.environ), notes=options.notes)
@@ -69,6 +63,7 @@ class RunResult:
             for ledger in ledgers:
                 ledger.mark_partial("the run was interrupted")
         self.verdicts: list[Verdict] = [decide(ledger, options.level, options.deviations) for ledger in ledgers]
+        self._counted = counted(options.level)
         self.written: list[str] = []
         self.paths: set[Path] = set()
 
@@ -106,7 +101,7 @@ class RunResult:
         violated = {
             (status.requirement.id, ledger.adapter)
             for ledger, verdict in zip(self.ledgers, self.verdicts, strict=True)
-            for status in self._of(verdict, "violated")
+            for status in verdict.of_status("violated", self._counted)
         }
         try:
             count = deviations.append(path, violated, deviations.today())
@@ -115,16 +110,6 @@ class RunResult:
             return
         said = f"{count} drafted in {path}; write their reasons and plans" if count else "nothing new to draft"
         self.written.append(f"deviations: {said}")
-
-    def _of(self, verdict: Verdict, status: str) -> list[Status]:
-        """The requirements of a status that count at the level of the run."""
-        counted = ("MUST",) if self.options.level == "must" else ("MUST", "SHOULD")
-        return [
-            each
-            for part in verdict.components
-            for each in part.statuses
-            if each.status == status and each.requirement.level in counted
-        ]
 
     @property
     def ran(self) -> bool:
@@ -138,8 +123,8 @@ class RunResult:
         if not self.ran and not (self.bundles and self.bundles.ran):
             return pytest.ExitCode.NO_TESTS_COLLECTED
         failed = (
-            *(self._of(verdict, "violated") or verdict.faults for verdict in self.verdicts),
-            *(self.options.strict and self._open(verdict) for verdict in self.verdicts),
+            *(verdict.of_status("violated", self._counted) or verdict.faults for verdict in self.verdicts),
+            *(self.options.strict and verdict.of_status("not_assessed", ("MUST",)) for verdict in self.verdicts),
             *(ledger.unrequested_gaps for ledger in self.ledgers),
             *("could not be written" in line for line in self.written),
         )
@@ -147,15 +132,14 @@ class RunResult:
 
     def _failed_by_strict(self) -> list[str]:
         """The option that makes the run fail, if nothing else does."""
-        left = sum(len(self._open(verdict)) for verdict in self.verdicts)
-        if not self.options.strict or not left or any(self._of(verdict, "violated") for verdict in self.verdicts):
+        left = sum(len(verdict.of_status("not_assessed", ("MUST",))) for verdict in self.verdicts)
+        if (
+            not self.options.strict
+            or not left
+            or any(verdict.of_status("violated", self._counted) for verdict in self.verdicts)
+        ):
             return []
         return [f"failed by --corpus-strict: {left} MUST not assessed"]
-
-    @staticmethod
-    def _open(verdict: Verdict) -> list[Status]:
-        every = (status for part in verdict.components for status in part.statuses)
-        return [each for each in every if each.status == "not_assessed" and each.requirement.level == "MUST"]
 
     def lines(self) -> list[str]:
         """The written files, the seed and the profile."""

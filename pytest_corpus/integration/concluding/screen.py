@@ -70,8 +70,6 @@ class Screen:
         own = getattr(report, "nodeid", None) in self.findings.nodes
         return own and (report.outcome == "passed" or isinstance(getattr(report, "longrepr", None), Shown))
 
-    # -- findings --------------------------------------------------------------------------------------
-
     def show_findings(self, result: RunResult) -> None:
         """Show the findings of each adapter, by requirement, in the order of repair."""
         if self._style == "no":
@@ -91,9 +89,8 @@ class Screen:
         found: dict[tuple[str, str], list[Seen]] = {}
         for each in self.findings.of(ledger.adapter):
             found.setdefault((each.record.component, each.finding.requirement), []).append(each)
-        deviated = [each for part in verdict.components for each in part.statuses if each.status == "deviated"]
         groups = []
-        for status in (*priority.violations(verdict), *deviated):
+        for status in (*priority.violations(verdict), *verdict.of_status("deviated")):
             seen = found.get((status.component, status.requirement.id), [])
             direct = [each for each in seen if not each.finding.indirect] or seen[:1]
             if direct and (every or self._wants(status)):
@@ -127,10 +124,8 @@ class Screen:
 
     def _whole(self, each: Seen) -> None:
         evidence = each.evidence.at(self.options.on_terminal) if each.evidence else None
-        for line in block(each.finding, evidence, test=True):
+        for line in block(each.finding, evidence, test=True, script=self.verbosity > 0):
             self.reporter.write_line(line)
-
-    # -- the end ---------------------------------------------------------------------------------------
 
     @property
     def detail(self) -> Detail:

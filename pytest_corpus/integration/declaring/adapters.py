@@ -1,304 +1,24 @@
-"""The adapters and client libraries of a run: declared, opened on demand, called, closed at the end."""
+"""The adapters of a run: declared, opened on demand, closed at the end."""
 
 from __future__ import annotations
 
-import hashlib
-import importlib
 import os
-import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from pytest_corpus.adapter.client import AdapterClient, Declaration
-from pytest_corpus.adapter.client_library import ClientLibrary
-from pytest_corpus.adapter.event_loop.closing import ClosingBudget
-from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive, WriteForbidden
-from pytest_corpus.adapter.facts import Capabilities
+from pytest_corpus.adapter.client import Declaration
+from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.adapter.opening import address
 from pytest_corpus.adapter.opening import factory as factories
 from pytest_corpus.adapter.opening.remote import RemoteFactory
 from pytest_corpus.adapter.usage.budget import Spending
-from pytest_corpus.adapter.usage.meter import Meter
+from pytest_corpus.evidence.recorder import Recorder
+from pytest_corpus.integration.declaring.adapter_kinds import Adapter, FactoryAdapter, RunSettings, TestedClient
 from pytest_corpus.integration.declaring.properties import RUN
+from pytest_corpus.integration.declaring.recorded_adapter import PREFIX, RecordedAdapter
 from pytest_corpus.integration.options.run_options import Options
-from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.outcomes import Outage
-from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.retries import is_retryable
-from pytest_corpus.kit.root_causes import RootCauses
-from pytest_corpus.kit.run_state import MIN_NAMESPACES, Settings
-from pytest_corpus.kit.store.leftovers import FOLDER, Journal, new_run
-from pytest_corpus.kit.target import Target
-from pytest_corpus.redaction.secrets import masked_within, secret_values
-from pytest_corpus.spec.components import COMPONENTS
-from pytest_corpus.suites import CHAPTERS, CLIENT_CHAPTERS
-from pytest_corpus.suites.wire.component import ClientTarget
-from pytest_corpus.verdict.ledger import Ledger
-
-OPENING_PAUSES_S = (0.0, 0.1, 1.0, 4.0)
-"""The pauses before capabilities are requested, again if they failed in a retryable way (R114)."""
-
-
-@dataclass(frozen=True)
-class RunSettings:
-    """The settings that all adapters of a run share.
-
-    Attributes:
-        spending: the calls and tokens that they may use together.
-        decided: the components that the controller of a distributed run chose, by label.
-        run: the random id of the run.
-        worker: the id of this process, if it is one of several `workers`.
-        closing: the time that closing may take.
-    """
-
-    options: Options
-    spending: Spending = field(default_factory=Spending)
-    decided: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    run: str = field(default_factory=new_run)
-    worker: str = ""
-    workers: int = 1
-    closing: ClosingBudget = field(default_factory=ClosingBudget)
-
-    def journal(self, declaration: Declaration) -> Journal:
-        """The leftovers of an adapter, in a file that `pytest-corpus sweep` reads."""
-        label = hashlib.sha256(declaration.label.encode()).hexdigest()[:6]
-        name = "-".join(filter(None, (self.run, self.worker, label)))
-        return Journal(self.options.folder / FOLDER / f"{name}.jsonl", self.run, declaration.declared)
-
-
-class Adapter:
-    """A declared adapter or client library; of this class itself, one that only the workers of a run know.
-
-    Attributes:
-        kind: its name in warnings.
-        option: the option of the command line that declares it.
-        components: the components to test; empty until they are known.
-        unnamed: the components that answer and are not tested, because nothing names them (R76).
-        capabilities: the capabilities of each component that answered.
-        client: the open adapter, for users' own tests.
-        journal: the items that the suite stored and has not deleted yet.
-        left_out: the command line selects other adapters.
-    """
-
-    kind, option = "adapter", "--corpus-adapter"
-
-    def __init__(self, declaration: Declaration, settings: RunSettings) -> None:
-        self.declaration, self.settings, self.options = declaration, settings, settings.options
-        self.label = declaration.label
-        self.ledger = Ledger(declaration.label)
-        self.components: tuple[str, ...] = ()
-        self.unnamed: tuple[str, ...] = ()
-        self.capabilities: dict[str, dict[str, Any]] = {}
-        self.client: AdapterClient | None = None
-        self.journal = Journal()
-        self.left_out = False
-        self._targets: dict[str, Target] = {}
-        self._root_causes: dict[str, RootCauses[Any] | None] = {}
-
-    def open(self) -> None:
-        """Open it and find out which components to test; a second call does nothing.
-
-        Raises:
-            DeclarationError: it cannot be opened, or no component answers.
-        """
-        if self._open():
-            self.ledger.components = self.components
-            self.ledger.runs.add(self.settings.run)
-            self.ledger.capabilities.update(masked_within(self.capabilities, secret_values(os.environ)))
-
-    def target(self, component: str) -> Target:
-        """One of its components, once it is open, as the suites call it."""
-        if component not in self._targets:
-            target = self._targets[component] = self._target(component)
-            if isinstance(target, Subject):
-                target.beside = self._subject
-        return self._targets[component]
-
-    def _subject(self, component: str) -> Subject | None:
-        target = self.target(component) if component in self.components else None
-        return target if isinstance(target, Subject) else None
-
-    def root_causes(self, component: str) -> RootCauses[Any] | None:
-        """The root causes that explain violations of a component; None for a client library."""
-        if component not in self._root_causes:
-            self._root_causes[component] = self._causes(component)
-        return self._root_causes[component]
-
-    def close(self) -> Iterator[str]:
-        """Clean up and close it; yield a sentence for each failure."""
-        yield from (f"tidying up raised {name}" for name in self._clean_up())
-        for kind, names in self.journal.counted():
-            self.ledger.left.setdefault(kind, []).extend(names)
-        self.journal.close()
-        if self.client is not None:
-            self.ledger.called(self.client.meter.calls, self.client.meter.tokens)
-        yield from self._close()
-
-    def _clean_up(self) -> Iterator[str]:
-        while self._targets:
-            component, target = self._targets.popitem()
-            if target.settle_s is not None:
-                missed = {component: target.missed_s} if target.missed_s else {}
-                self.ledger.settled({component: target.settle_s}, missed)
-            if target.unsettled:
-                self.ledger.mark_partial("the late reports of the last calls were not judged")
-            try:
-                target.begin()
-                target.tidy()
-            except (WriteForbidden, Outage):
-                continue  # nothing was written, or nothing can be removed
-            except Exception as error:  # noqa: BLE001 - the adapter must be closed in any case
-                yield type(error).__name__
-
-    def _open(self) -> bool:
-        """Open it; return False if it was open already."""
-        return True
-
-    def _target(self, component: str) -> Target:
-        raise LookupError(component)
-
-    def _causes(self, _component: str) -> RootCauses[Any] | None:
-        return None
-
-    def _close(self) -> Iterator[str]:
-        yield from ()
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The answer of a component's `capabilities`.
-
-    Attributes:
-        document: the capabilities; None if it did not answer.
-        broken: the answer was neither a success nor an error.
-        unnamed: neither `protocol` nor the factory names the component (R76).
-    """
-
-    document: dict[str, Any] | None
-    broken: bool = False
-    unnamed: bool = False
-
-
-class FactoryAdapter(Adapter):
-    """An adapter that a factory makes: in this process, or behind an address."""
-
-    def __init__(self, declaration: Declaration, settings: RunSettings) -> None:
-        super().__init__(declaration, settings)
-        self.journal = settings.journal(declaration)
-
-    def _open(self) -> bool:
-        if self.client is not None:
-            return False
-        options, settings = self.options, self.settings
-        named = options.components
-        self.unnamed = ()
-        decided = settings.decided.get(self.label)
-        client = AdapterClient(
-            self.declaration,
-            options.call_timeout,
-            read_only=options.read_only,
-            closing=settings.closing,
-            meter=Meter(settings.spending),
-        )
-        self.client = client.open(named or tuple(CHAPTERS))
-        answers = {name: self._ask(client, name) for name in named or decided or CHAPTERS}
-        self.components = tuple(named or decided or self._choose(answers))
-        documents = {component: answers[component].document for component in self.components}
-        self.capabilities |= {component: each for component, each in documents.items() if each is not None}
-        client.forget()
-        return True
-
-    def _ask(self, client: AdapterClient, component: str) -> Answer:
-        if not client.serves(component):
-            return Answer(None)
-        request = {"op": f"{component}.capabilities", "ctx": {}, "args": {}}
-        try:
-            for pause_s in OPENING_PAUSES_S:
-                time.sleep(pause_s)
-                if not is_retryable(reply := Reply(client.send(request, component))):
-                    break
-        except Unresponsive:
-            return Answer(None, broken=True)
-        if reply.is_success and isinstance(reply.result, dict):
-            protocol = reply.result.get("protocol")
-            family = protocol.partition("/")[0] if isinstance(protocol, str) else ""
-            named = family == component or (family not in COMPONENTS and client.names(component))
-            return Answer(reply.result, unnamed=not named)
-        return Answer(None, broken=not reply.is_error)
-
-    def _choose(self, answers: dict[str, Answer]) -> tuple[str, ...]:
-        found = {name: answer for name, answer in answers.items() if answer.document is not None}
-        answering = tuple(name for name, answer in found.items() if not answer.unnamed)
-        self.unnamed = tuple(name for name, answer in found.items() if answer.unnamed)
-        broken = tuple(name for name, answer in answers.items() if answer.broken)
-        if answering or (broken and not self.unnamed):
-            return answering or broken
-        client, self.client = self.client, None
-        if client is not None:
-            client.close()
-        if self.unnamed:
-            operations = ", ".join(f"{name}.capabilities" for name in self.unnamed)
-            raise DeclarationError(
-                self.declaration.declared,
-                f"no `protocol` names a component in what {operations} answer",
-                f"answer with '{self.unnamed[0]}/v1.0', or name the component: --corpus-components={self.unnamed[0]}",
-            )
-        raise DeclarationError(
-            self.declaration.declared,
-            f"it refuses {' and '.join(f'{name}.capabilities' for name in answers)}",
-            "a component is tested where its capabilities answer; name one with --corpus-components to see why not",
-        )
-
-    def _target(self, component: str) -> Target:
-        assert self.client is not None
-        options, run = self.options, self.settings
-        made: type[Subject] = importlib.import_module(f"pytest_corpus.suites.{component}.support.component").COMPONENT
-        settings = Settings(
-            options.seed,
-            options.edition,
-            run.run,
-            options.dialects,
-            options.write_delay,
-            remembers=options.repeat == 1,
-            max_namespaces=max(MIN_NAMESPACES, options.max_namespaces // run.workers),
-            journal=self.journal,
-        )
-        return made(self.client, Capabilities(component, self.capabilities.get(component, {})), settings)
-
-    def _causes(self, component: str) -> RootCauses[Any]:
-        module = importlib.import_module(f"pytest_corpus.suites.{component}.support.root_causes")
-        made: type[RootCauses[Any]] = module.ROOT_CAUSES
-        return made(self.target(component))
-
-    def _close(self) -> Iterator[str]:
-        client, self.client = self.client, None
-        if client is not None:
-            yield from client.close()
-
-
-class TestedClient(Adapter):
-    """A client library; its only component is ``wire``."""
-
-    __test__ = False
-    kind, option = "client", "--corpus-client"
-
-    def __init__(self, found: Any, declaration: Declaration, settings: RunSettings) -> None:
-        super().__init__(declaration, settings)
-        self.components = tuple(CLIENT_CHAPTERS)
-        self._library = ClientLibrary(found, declaration.declared, self.options.call_timeout, settings.closing)
-
-    def _open(self) -> bool:
-        if self._library.is_open:
-            return False
-        self._library.open()
-        return True
-
-    def _target(self, _component: str) -> Target:
-        return ClientTarget(self._library, self.options.edition)
-
-    def _close(self) -> Iterator[str]:
-        yield from self._library.close()
+from pytest_corpus.kit.store.leftovers import new_run
+from pytest_corpus.redaction.secrets import secret_values
 
 
 class Adapters:
@@ -315,7 +35,8 @@ class Adapters:
         self.known: dict[str, Adapter] = {}
         self.run = str(given.get(RUN) or new_run())
         name, workers = str(given.get("workerid", "")), int(given.get("workercount", 1))
-        self._settings = RunSettings(options, spending, decided or {}, self.run, name, workers)
+        self.recorder = Recorder(name, secret_values(os.environ)) if options.transcript else None
+        self._settings = RunSettings(options, spending, decided or {}, self.run, name, workers, recorder=self.recorder)
 
     def declare(self, factory: Callable[..., Any] | str, declared: str, label: str) -> Adapter:
         """Add an adapter under a label of its own.
@@ -323,6 +44,8 @@ class Adapters:
         Raises:
             DeclarationError: the factory cannot be found, or the label is taken.
         """
+        if isinstance(factory, str) and factory.startswith(PREFIX):
+            return self._add(RecordedAdapter(factory, label, self._settings))
         if isinstance(factory, str) and address.scheme_of(factory):
             parsed, connection = address.parse(factory), self._settings.options.connection
             remote = RemoteFactory(parsed, connection)

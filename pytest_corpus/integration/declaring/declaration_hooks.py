@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter.opening.factory import raising, split_label
-from pytest_corpus.integration.declaring.adapters import Adapter
+from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.declaring.state import RunState, UnusableDeclaration
 from pytest_corpus.integration.options import node_ids
 from pytest_corpus.redaction.values import printable

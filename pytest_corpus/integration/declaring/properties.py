@@ -6,6 +6,7 @@ RECORD = "corpus"
 EVIDENCE = "corpus_evidence"  # user property with the evidence of a test's findings
 STATUS = "corpus_status"  # user property with the status of a test
 BUNDLE_RESULT = "corpus_bundle"  # user property with the result of a bundle's case
+TRANSCRIPT = "corpus_transcript"  # user property with what a test recorded; also a worker's last lines
 RUN = "corpus_run"  # worker input: the id of the run
 BUDGET = "corpus_budget"  # worker input: the worker's share of the budget
 REORDERED = "corpus_reordered"  # worker input: long tests go first

@@ -13,7 +13,8 @@ import pytest
 from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.adapter.opening.factory import split_label
 from pytest_corpus.adapter.usage.budget import Budget, Spending
-from pytest_corpus.integration.declaring.adapters import Adapter, Adapters
+from pytest_corpus.integration.declaring.adapter_kinds import Adapter
+from pytest_corpus.integration.declaring.adapters import Adapters
 from pytest_corpus.integration.declaring.properties import BUDGET, RECORD
 from pytest_corpus.integration.options import node_ids, run_options
 from pytest_corpus.integration.options.node_ids import NodeId
@@ -46,6 +47,7 @@ class RunState:
         self.spending = Spending(budget)
         self.adapters = Adapters(self.options, self.spending, json.loads(given.get(RECORD, "{}")), self.worker)
         self.by_option: list[Adapter] = []
+        self.recorder = self.adapters.recorder
         self.reported: set[tuple[str, str]] = set()
         self.started_at = datetime.now(UTC).isoformat(timespec="seconds")
         self.started = time.monotonic()

@@ -42,7 +42,7 @@ def read(config: pytest.Config, usual_timeout_s: float) -> tuple[Connection, flo
         tls=_tls(settings),
         connections=int(number),
         startup_s=settings.number("startup-timeout", STARTUP_S, lambda s: 0 < s <= MOST_STARTUP_S, longest),
-        log=_log(settings),
+        log=_file(settings, "log", "there is no such file to read") if settings.text("log") else None,
     ), seconds
 
 
@@ -130,15 +130,11 @@ def _tls(settings: _Settings) -> str:
         return "yes"
     if given.lower() in ("no", "false", "off", "0"):
         return "no"
-    path = settings.folder / given
+    return str(_file(settings, "tls-verify", "there is no such file; use yes, no or a CA bundle"))
+
+
+def _file(settings: _Settings, key: str, otherwise: str) -> Path:
+    path = settings.folder / settings.text(key)
     if not path.is_file() or not os.access(path, os.R_OK):
-        raise pytest.UsageError(f"{settings.shown('tls-verify')}: there is no such file; use yes, no or a CA bundle")
-    return str(path)
-
-
-def _log(settings: _Settings) -> Path | None:
-    given = settings.text("log")
-    path = settings.folder / given
-    if given and (not path.is_file() or not os.access(path, os.R_OK)):
-        raise pytest.UsageError(f"{settings.shown('log')}: there is no such file to read")
-    return path if given else None
+        raise pytest.UsageError(f"{settings.shown(key)}: {otherwise}")
+    return path

@@ -17,6 +17,7 @@ from pytest_corpus.adapter.opening.factory import split_label
 from pytest_corpus.adapter.opening.remote import Connection
 from pytest_corpus.adapter.usage import budget as budgets
 from pytest_corpus.adapter.usage.budget import Budget
+from pytest_corpus.evidence.transcript import SUFFIXES
 from pytest_corpus.integration.options import connection
 from pytest_corpus.integration.options.profiles import PROFILES, Profile, is_production, refusal, usual
 from pytest_corpus.integration.options.report_paths import report_paths
@@ -54,6 +55,7 @@ class Options:
     globs: tuple[str, ...]
     level: str
     reports: tuple[Path, ...]
+    transcript: Path | None
     folder: Path
     notes: tuple[str, ...]
     seed: int
@@ -113,6 +115,7 @@ def read(config: pytest.Config) -> Options:
         globs=_globs(_listed(config, "requirement")),
         level=_choice(config, "level", LEVELS) or "must",
         reports=_reports(config),
+        transcript=_transcript(config),
         folder=config.invocation_params.dir,
         notes=() if floor is None else (f"COV_FAIL_UNDER={floor:g}",),
         seed=_number(config, "seed", 0, "a whole number"),
@@ -222,6 +225,19 @@ def _report(config: pytest.Config, given: str) -> Path:
     suffixes = (*FORMATS, JUNIT)
     if suffix_of(path.name, suffixes) is None:
         raise pytest.UsageError(f"{shown}: the name must end in {listed(suffixes)}")
+    return path
+
+
+def _transcript(config: pytest.Config) -> Path | None:
+    """The path of the transcript; None without one."""
+    given = _one(config, "transcript")
+    if given is None:
+        return None
+    path, shown = config.invocation_params.dir / given, f"--corpus-transcript={printable(given)}"
+    if suffix_of(path.name, SUFFIXES) is None:
+        raise pytest.UsageError(f"{shown}: the name must end in {listed(SUFFIXES)}")
+    if blocked := obstacle(path):
+        raise pytest.UsageError(f"{shown}: {printable(blocked)}")
     return path
 
 

@@ -26,6 +26,7 @@ OPTIONS = (
     Option("strict", "", "fail if a MUST could not be assessed", "bool", "store_true"),
     Option("report", "PATH", "write a report in the format of the suffix: "
            f"{', '.join((*FORMATS, JUNIT))}; may be repeated", "linelist", "append"),
+    Option("transcript", "PATH", "record every exchange with its content in this file: .jsonl or .jsonl.gz"),
     Option("evidence", "LEVEL", "full shows requests, answers and exceptions with their content, shape only keys and "
            "types (default: full on a terminal outside CI, shape in files)"),
     Option("seed", "N", "seed of generated inputs (default 0)"),

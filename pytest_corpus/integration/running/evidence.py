@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import linecache
 import os
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,12 +16,15 @@ import pytest
 
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.hooks.metrics import Observation
+from pytest_corpus.adapter.snapshot import to_bytes
 from pytest_corpus.adapter.tracebacks import EscapedException
+from pytest_corpus.evidence import shell
 from pytest_corpus.integration.collecting.nodes import test_of
 from pytest_corpus.kit.outcomes import Violation
 from pytest_corpus.redaction.secrets import LONGEST_STRING, content, masked, secret_values, sentence, shape
 from pytest_corpus.redaction.values import cut, listed, word
 from pytest_corpus.spec.faults import BY_KIND
+from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.verdict.evidence import Content, Evidence
 from pytest_corpus.verdict.ledger import Finding, TestRecord
 
@@ -32,11 +37,15 @@ MOST_OBSERVATIONS = 4
 
 @dataclass(frozen=True, slots=True)
 class FindingContext:
-    """The context of a finding: an exchange, or the requests that led to it, and all problems of the answer."""
+    """The context of a finding: an exchange, or the requests that led to it, and all problems of the answer.
+
+    `writes` are what the test had written before.
+    """
 
     exchange: Exchange | None = None
     replay: str = ""
     problems: tuple[str, ...] = ()
+    writes: tuple[Exchange, ...] = ()
 
     @property
     def origin(self) -> pytest.Item | None:
@@ -45,9 +54,22 @@ class FindingContext:
         return origin
 
     @classmethod
-    def of(cls, violation: Violation, exchange: Exchange | None) -> FindingContext:
-        """The context of a violation in one exchange, or in several."""
-        return cls(None if violation.replay else exchange, violation.replay, violation.lines)
+    def of(cls, violation: Violation, exchange: Exchange | None, made: Sequence[Exchange] = ()) -> FindingContext:
+        """The context of a violation in one exchange, or in several, of those that the test `made`."""
+        if violation.replay:
+            return cls(None, violation.replay, violation.lines)
+        known = made if any(each is exchange for each in made) else ()
+        before = itertools.takewhile(lambda each: each is not exchange, known)
+        place = _namespace(exchange)
+        writes = tuple(each for each in before if _is_write(each) and place in (None, _namespace(each)))
+        return cls(exchange, "", violation.lines, writes)
+
+    def sent(self, now: float) -> list[shell.Sent]:
+        """The requests that show the finding; deadlines count from `now`."""
+        if self.replay:
+            return list(shell.written(self.replay.splitlines(), now))
+        made = (*self.writes, *([self.exchange] if self.exchange else []))
+        return [shell.Sent(to_bytes(each.request).decode(), each.streaming, now) for each in made]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +85,7 @@ class EvidenceCapture:
     printed: Sequence[tuple[str, str]] = ()
     logs: bool = False
     trace: str = ""
+    target: shell.Target | None = None
 
     def evidence(
         self,
@@ -116,8 +139,10 @@ class EvidenceCapture:
         logged = tuple(_logged(exchange.logs, secrets)) if exchange and self.logs else ()
         printed = [(title, text) for title, text in self.printed if not (logged and " log " in title)]
         shown = tuple(_printed(printed, secrets))
+        lines = shell.script(self.target, behind.sent(time.time())) if self.target else ()
+        script = tuple(masked(line, secrets) for line in lines)
         if exchange is None:
-            return Content(replay=replay, printed=shown)
+            return Content(replay=replay, script=script, printed=shown)
         bodies = [frame.body for frame in exchange.frames]
         answer: Any = bodies if exchange.streaming else bodies[-1] if bodies else None
         raised = exchange.fault.raised if exchange.fault else None
@@ -127,9 +152,21 @@ class EvidenceCapture:
             raised=_whole(raised, secrets) if raised else "",
             traceback=tuple(_traceback(raised, secrets)) if raised else (),
             replay=replay,
+            script=script,
             logged=logged,
             printed=shown,
         )
+
+
+def _is_write(exchange: Exchange) -> bool:
+    """True if a test of its own wrote something with it."""
+    return exchange.op in BY_OP and BY_OP[exchange.op].mutating and not exchange.recalled
+
+
+def _namespace(exchange: Exchange | None) -> object:
+    """The namespace that a request names; None if it names none."""
+    args = exchange.request.get("args") if exchange and isinstance(exchange.request, Mapping) else None
+    return args.get("namespace") if isinstance(args, Mapping) else None
 
 
 def context_secrets(request: Any) -> Iterator[str]:

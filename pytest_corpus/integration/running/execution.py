@@ -16,8 +16,10 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exceptions import BudgetSpent, DeclarationError, Unresponsive, WriteForbidden
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.usage.budget import Spending
+from pytest_corpus.evidence.player import Unrecorded
+from pytest_corpus.evidence.recorder import RecordedTest
 from pytest_corpus.integration.collecting.nodes import requirement_of, test_of
-from pytest_corpus.integration.declaring.adapters import Adapter
+from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.options.node_ids import repetition_in
 from pytest_corpus.integration.running.evidence import FindingContext, context_secrets, without_secrets
 from pytest_corpus.kit import expect
@@ -65,12 +67,17 @@ NOT_RUN = Ending(undecided=UNFINISHED.undecided, broken_off="another plugin repl
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The result of a test: its record, the context of each finding, the secrets to mask, the exception raised."""
+    """The result of a test: its record, the context of each finding, the secrets to mask, the exception raised.
+
+    `recorded` is for the transcript, and `places` the number of the exchange there that shows each finding.
+    """
 
     record: TestRecord
     contexts: tuple[FindingContext, ...] = ()
     secrets: frozenset[str] = frozenset()
     raised: BaseException | None = None
+    recorded: RecordedTest | None = None
+    places: tuple[int | None, ...] = ()
 
 
 @dataclass(slots=True)
@@ -104,6 +111,7 @@ class TestExecution:
         self.result: Result | None = None
         self._is_last = is_last
         self._causes, self._reported, self._spending = causes, reported, spending
+        self._recorded: RecordedTest | None = None
 
     def around(self, function: Callable[..., object], *, traceback: bool) -> Callable[..., None]:
         """Return a test function that runs another one and keeps its result.
@@ -116,9 +124,14 @@ class TestExecution:
         def body(**arguments: Any) -> None:
             started, calls = time.monotonic(), self.target.calls
             observed, ending = Observed(), UNFINISHED
+            recorder = self.adapter.settings.recorder
+            self._recorded = recorder.begin() if recorder else None
             try:
-                self._begin(1)
-                ending = self._judged(function, arguments, observed)
+                with inputs.source(self.adapter.source or inputs.Source()):
+                    self._begin(1)
+                    ending = self._judged(function, arguments, observed)
+            except Unrecorded:
+                pass
             except Exception as error:
                 ending = Ending("error", raised=error)
                 raise
@@ -127,6 +140,8 @@ class TestExecution:
                 ending = replace(UNFINISHED, broken_off=reason, raised=error)
                 raise
             finally:
+                if missing := self.adapter.end():
+                    ending, observed = Ending(undecided=NotAssessed(missing)), Observed()
                 if isinstance(ending.raised, Violation) and not traceback:
                     ending = replace(ending, raised=pytest.fail.Exception(str(ending.raised), pytrace=False))
                 self._keep(ending, observed, time.monotonic() - started, self.target.calls - calls)
@@ -161,8 +176,12 @@ class TestExecution:
             calls=calls,
             broken_off=ending.broken_off,
         )
-        contexts = tuple(FindingContext.of(each.violation, each.exchange) for each in observed.sightings)
+        made = [exchange for client in self.target.clients for exchange in client.exchanges]
+        contexts = tuple(FindingContext.of(each.violation, each.exchange, made) for each in observed.sightings)
         self.result = Result(record, contexts, frozenset(secrets), ending.raised)
+        if self._recorded is not None:
+            places = tuple(self._recorded.place_of(each.exchange) for each in observed.sightings)
+            self.result = replace(self.result, recorded=self._recorded, places=places)
         self.adapter.ledger.ran(record)
         return self.result
 
@@ -171,7 +190,7 @@ class TestExecution:
     def _begin(self, run: int) -> None:
         """Begin a run of the test: what it sends depends on the seed, the test and the answers alone."""
         scope = f"{test_of(self.item)} {repetition_in(self.item.nodeid)} {run}"
-        inputs.begin(self.adapter.options.seed, scope, self.adapter.settings.worker)
+        inputs.begin(self.adapter.options.seed, scope, self.adapter.process)
         self.target.begin(unlearn=run > 1)
 
     def _judged(self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Observed) -> Ending:
@@ -198,7 +217,7 @@ class TestExecution:
                 if self._spending.refused > refused:
                     raise BudgetSpent(str(self._spending.budget))
                 if not taken():
-                    raise NotAssessed("the test looked at nothing")
+                    raise NotAssessed("the test checked nothing")
             return Ending("satisfied")
         except BudgetSpent as spent:
             return self._out_of_budget(spent)

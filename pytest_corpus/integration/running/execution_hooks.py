@@ -8,6 +8,7 @@ import pytest
 
 from pytest_corpus.integration.collecting import nodes as collect
 from pytest_corpus.integration.declaring.state import RunState
+from pytest_corpus.integration.options.node_ids import repetition_in
 from pytest_corpus.integration.running import presentation
 from pytest_corpus.integration.running import rerun as rerunning
 from pytest_corpus.integration.running.execution import TestExecution
@@ -39,7 +40,8 @@ class ExecutionHooks:
         if own is None:
             return
         assert isinstance(item, pytest.Function)
-        target = item.stash[SUBJECT] = self.state.open(own[0]).target(own[1])
+        self.state.open(own[0]).begin(collect.test_of(item), repetition_in(item.nodeid))
+        target = item.stash[SUBJECT] = own[0].target(own[1])
         # The values that fixtures would give: asking them costs pytest more than many a test takes.
         item.funcargs |= {name: target for name in (own[1], "subject") if name in item.fixturenames}
         if (parameters := getattr(item, "callspec", None)) is not None:

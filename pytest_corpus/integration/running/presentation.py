@@ -1,11 +1,12 @@
 """The outcome, message and letter of a conformance test in pytest's report."""
 
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any, Literal
 
 import pytest
 
-from pytest_corpus.integration.declaring.properties import EVIDENCE, RECORD, STATUS
+from pytest_corpus.integration.declaring.properties import EVIDENCE, RECORD, STATUS, TRANSCRIPT
 from pytest_corpus.integration.options.run_options import Options
 from pytest_corpus.integration.running import messages
 from pytest_corpus.integration.running.evidence import EvidenceCapture
@@ -45,6 +46,10 @@ def present(
     record = result.record
     disputed = not _agrees(result, seen, report)
     _add_properties(execution, record, report, disputed=disputed, options=options)
+    recorder = execution.adapter.settings.recorder
+    if recorder is not None and result.recorded is not None:
+        lines = recorder.lines(result.recorded, record.adapter, _ended(result))
+        report.user_properties.append((TRANSCRIPT, lines))
     if disputed:
         execution.adapter.ledger.mark_mismatch(record.key)
         vars(report).pop("wasxfail", None)
@@ -66,6 +71,17 @@ def present(
         report.longrepr = (*where, f"{record.requirement}: {record.reason or UNRELIABLE}")
 
 
+def _ended(result: Result) -> dict[str, Any]:
+    """The members of the line that ends a test in a transcript."""
+    record = result.record
+    findings = [
+        {**asdict(finding), **({"exchange": place} if place else {})}
+        for finding, place in zip(record.findings, result.places, strict=True)
+    ]
+    members = ("test", "repetition", "component", "requirement", "outcome", "reason", "calls", "duration_s")
+    return {**{name: getattr(record, name) for name in members}, "findings": findings}
+
+
 def _evidence(
     execution: TestExecution,
     result: Result,
@@ -80,6 +96,7 @@ def _evidence(
         planted=tuple(result.secrets),
         printed=_captured(report, shown),
         logs=shown in ("all", "log"),
+        target=execution.adapter.shell_target(execution.component),
         trace=report.longreprtext if options.traceback and report.longrepr is not None else "",
     )
     return gathering.evidence(result.record, result.contexts, execution.item, rerun)

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from pytest_corpus.integration.declaring.adapters import Adapter
+from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.options.checks import OF_BUNDLES
 from pytest_corpus.integration.options.table import OPTIONS, setting
 
 NOT_REPEATED = frozenset(
-    ("adapter", "client", "requirement", "report", "seed", "shard", "update-deviations", *OF_BUNDLES)
+    ("adapter", "client", "requirement", "report", "transcript", "seed", "shard", "update-deviations", *OF_BUNDLES)
 )
 """Options that the command omits or sets itself."""
 

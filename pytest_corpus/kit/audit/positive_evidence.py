@@ -21,7 +21,7 @@ STRINGS = {
 UNIQUE_VALUES = ("COM-OBS-13", "COM-OBS-14", "COM-OBS-26")
 """Requirements on values that may not become a label."""
 
-STREAM_OUTCOMES = ("COM-OBS-11", "COM-OBS-18")
+STREAM_OUTCOMES = ("COM-OBS-11", "COM-OBS-18", "EMB-OBS-1")
 
 ONE_OBSERVATION = ("COM-OBS-1", "COM-OBS-2", "COM-OBS-3")
 
@@ -44,7 +44,7 @@ def demonstrates(requirement: str, reply: Reply | StreamReply, component: str) -
     expect.readable(reply)
     if requirement.startswith("COM-LEAK") or requirement in UNIQUE_VALUES:
         return _was_searched(requirement, reply.exchange)
-    if requirement.startswith("COM-OBS"):
+    if requirement.startswith("COM-OBS") or requirement in STREAM_OUTCOMES:
         return _was_observed(requirement, reply.exchange, component)
     if requirement.startswith(("COM-ERR", "COM-SUBTYPE")):
         return _has_strings(requirement, reply)

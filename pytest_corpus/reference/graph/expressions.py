@@ -115,7 +115,7 @@ class Expressions:
         if scanner.take("("):
             return self.read_function(name.upper())
         if name not in self.names:
-            raise QueryError("uses a name that stands for nothing")
+            raise QueryError("uses an unknown name")
         return looked_up(name)
 
     def read_list(self, end: str) -> list[Expression]:

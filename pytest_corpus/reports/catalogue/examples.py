@@ -6,7 +6,6 @@ from typing import Any
 
 from pytest_corpus import resources
 from pytest_corpus.spec.components import WIRE
-from pytest_corpus.spec.errors import ErrorClass
 from pytest_corpus.spec.goldens import Golden, answer_golden, request_golden
 from pytest_corpus.spec.illustrations import details_of, error_of, operation_of
 from pytest_corpus.spec.requirements import Requirement
@@ -35,7 +34,16 @@ def examples(entry: Requirement) -> tuple[Example, ...]:
     if entry.components == WIRE:
         return (request,)
     if error := error_of(entry.chapter, entry.text):
-        return request, Example(f"a good answer where {error.name} is meant", (_envelope(error, entry.text),))
+        envelope = {
+            "ok": False,
+            "code": error.code,
+            "error": error.name,
+            "message": "what is wrong and where, without any value of the request",
+            "retry_after_ms": 500 if error.retry == "yes" else None,
+            "details": details_of(entry.text, error),
+            "ms": 1.5,
+        }
+        return request, Example(f"a good answer where {error.name} is meant", (envelope,))
     return request, Example("a good answer to it", _messages(answer_golden(operation.op)))
 
 
@@ -62,16 +70,3 @@ def _messages(golden: Golden) -> tuple[Any, ...]:
 
         text = made(golden)
     return tuple(map(json.loads, text.splitlines())) if golden.is_stream else (json.loads(text),)
-
-
-def _envelope(error: ErrorClass, text: str) -> dict[str, Any]:
-    """An error envelope of a class, with what the sentence says of `details` (SPECIFICATION 4.2.1)."""
-    return {
-        "ok": False,
-        "code": error.code,
-        "error": error.name,
-        "message": "what is wrong and where, without any value of the request",
-        "retry_after_ms": 500 if error.retry == "yes" else None,
-        "details": details_of(text, error),
-        "ms": 1.5,
-    }

@@ -88,6 +88,12 @@ def pairs(rows: Iterable[tuple[str, str]], kind: str = "pairs") -> str:
     return f'<dl class="{kind}">{listed}</dl>'
 
 
+def command(lines: Iterable[str]) -> str:
+    """Commands to be copied; without a script the button is not there."""
+    code = "<br>".join(map(text, lines))
+    return f'<div class="command"><code>{code}</code><button type="button" class="copy" hidden>Copy</button></div>'
+
+
 def findings(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The findings of a requirement as rows of `pairs`."""
     for finding in entry.get("findings", ()):

@@ -11,7 +11,7 @@ from typing import Any
 from pytest_corpus.reports import view
 from pytest_corpus.reports.difference import CHANGES, Earlier
 from pytest_corpus.reports.finding_text import behind
-from pytest_corpus.reports.html.page import choice, filters, pairs, pill, sentence, status_pill, text
+from pytest_corpus.reports.html.page import choice, command, filters, pairs, pill, sentence, status_pill, text
 from pytest_corpus.reports.html.page import findings as found_rows
 from pytest_corpus.reports.html.sources import sources
 from pytest_corpus.reports.text import STATUS_SIGNS, STATUS_WORDS, count
@@ -73,7 +73,7 @@ def _finding(shown: Shown, entry: dict[str, Any]) -> str:
         ("Source", sources(entry)),
         *_found(entry),
         *_behind(shown, entry),
-        ("Rerun", f"<code>{text(view.rerun(shown.document, entry['id']))}</code>"),
+        ("Rerun", command([view.rerun(shown.document, entry["id"])])),
     ]
     claim = f'<p class="claim">{sentence(entry["text"])}</p>'
     return f'<li class="card finding {tone}">{_head(shown, entry)}{claim}{pairs(rows)}</li>'
@@ -84,6 +84,8 @@ def _behind(shown: Shown, entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
         for label, rows in groupby(behind(seen), key=itemgetter(0)):
             lines = [line for _, said in rows for line in _lines(said)]
             yield label.capitalize(), f"<code>{'<br>'.join(map(text, lines))}</code>"
+        if seen.content and seen.content.script:
+            yield "Send again", command(seen.content.script)
 
 
 def _lines(said: str) -> list[str]:

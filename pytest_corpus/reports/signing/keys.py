@@ -61,7 +61,7 @@ def public(data: bytes) -> Ed25519PublicKey:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
-    said = f"holds a private key, which stays with whoever signs; give the public one: {PUBLIC_PART}"
+    said = f"holds a private key, which must stay with its owner; give the public one: {PUBLIC_PART}"
     label = _label(data, other="PRIVATE KEY", said=said)
     if label != "PUBLIC KEY":
         raise KeyFileError(_NO_KEYS.get(label) or f"holds no public key in SubjectPublicKeyInfo: {PUBLIC_PART}")

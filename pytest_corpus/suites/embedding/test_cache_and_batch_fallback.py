@@ -3,6 +3,7 @@
 import pytest
 
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Violation
 from pytest_corpus.kit.replays import keyed
 from pytest_corpus.kit.requests import in_ms
@@ -33,7 +34,8 @@ from pytest_corpus.suites.embedding.support.scenarios.truncation import cut, fla
 from pytest_corpus.suites.embedding.support.vectorless import NORMALIZED
 from pytest_corpus.suites.embedding.support.vectors import norm, vector_of
 from pytest_corpus.suites.shared.claims import replays
-from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, cache_scope, works
+from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, FAILURES, cache_scope, works
+from pytest_corpus.suites.shared.claims.replays import AnswerReplays as TestAnswerReplays
 from pytest_corpus.suites.shared.contexts import new_key, new_tenant
 
 ALIKE = ("other", "shorter", "letter", "far_end", "far_middle", "order", "joined")
@@ -86,7 +88,7 @@ def test_a_repeated_request_is_answered_like_the_first(embedding: Embedding, ope
 def test_a_cached_vector_stays_with_its_model(embedding: Embedding, operations: tuple[str, str]) -> None:
     """The same text of another listed model has that model's vector."""
     embedding.require(*operations)
-    models = embedding.able(operations[1])
+    models = embedding.able_to(operations[1])
     if len(models) < 2:
         raise NotApplicable("fewer than two models are listed")
     for one, other in (models[:2], models[1::-1])[: 2 if operations == PAIRS[0] else 1]:
@@ -108,7 +110,7 @@ def test_a_cached_vector_stays_with_its_norm(embedding: Embedding, operations: t
     """The same text with the other value of `normalize` has a vector of the norm that belongs to it."""
     embedding.normalizes()
     embedding.require(*operations)
-    for model in embedding.able(operations[1])[-1:]:
+    for model in embedding.able_to(operations[1])[-1:]:
         text = embedding.unique()
         embedding.vector(operations[0], text, model=model, normalize=first)
         found = embedding.vector(operations[1], text, model=model, normalize=not first)
@@ -243,16 +245,6 @@ def test_a_replay_is_answered_as_the_first_call(embedding: Embedding, what: str)
     replays.answers_again(first, again)
 
 
-@pytest.mark.requirement("COM-IDEM-4")
-@pytest.mark.parametrize("operation", ["embed", "embed_batch"])
-def test_a_request_that_is_sent_twice_at_once_has_one_answer(embedding: Embedding, operation: str) -> None:
-    """Two calls of one request under one key, sent together while the provider is slow, have one answer."""
-    embedding.require(operation)
-    replays.has_one_answer(
-        embedding, embedding.envelope(operation, embedding.requests.distinct(operation), new_key(**new_tenant()))
-    )
-
-
 @pytest.mark.requirement("EMB-BATCH-12")
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
@@ -271,8 +263,7 @@ def test_texts_after_a_failed_one_are_not_forgotten(embedding: Embedding, kind: 
 
 
 @pytest.mark.requirement("EMB-BATCH-16")
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("kind", [kind.kind for kind in BY_KIND.values() if kind.canonical and kind.kind != "hang"])
+@pytest.mark.parametrize(("kind", "way"), [(kind, WAYS[number % 2]) for number, kind in enumerate(FAILURES)])
 def test_a_failed_text_has_the_class_of_its_failure(embedding: Embedding, kind: str, way: str) -> None:
     """A text that the provider refused is reported with the class that the failure has everywhere."""
     _, _, reply, _ = failing_batch(embedding, kind, 1, way)
@@ -309,19 +300,3 @@ def test_a_batch_that_falls_back_is_normalized(embedding: Embedding, kind: str) 
     fresh, texts, reply = fallen_back(embedding, kind, times=1, normalize=True)
     for position, each in placed(fresh, "EMB-NORM-2", reply, texts).items():
         unit(vector_of(each) or [], f"result.embeddings.{position}.vector")
-
-
-@pytest.mark.requirement("COM-IDEM-7")
-@pytest.mark.parametrize("operation", ["embed", "embed_batch"])
-def test_a_request_that_is_sent_twice_at_once_asks_the_provider_once(embedding: Embedding, operation: str) -> None:
-    """Two calls of one request under one key, sent together, reach a slow provider once."""
-    ctx = new_key(**new_tenant())
-    replays.asks_once(embedding, embedding.envelope(operation, embedding.requests.distinct(operation), ctx))
-
-
-@pytest.mark.requirement("COM-IDEM-5")
-def test_a_request_that_failed_can_be_sent_again(embedding: Embedding) -> None:
-    """Under the key of a text that the provider failed, the same text is embedded."""
-    embedding.require("embed")
-    fresh = embedding.fresh()
-    replays.can_be_sent_again(fresh, "embed", fresh.requests.distinct("embed"))

@@ -9,11 +9,12 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import rules
+from pytest_corpus.kit.fixtures import deciding, rules, subject
 from pytest_corpus.kit.generation import generate
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
+from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.errors import MODEL_ERRORS, UNKNOWN_MODEL
-from pytest_corpus.suites.embedding.support.answers import embeddings_of, streamed_embeddings
+from pytest_corpus.suites.embedding.support.answers import embeddings_of
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
 from pytest_corpus.suites.embedding.support.requests import OPERATIONS
 from pytest_corpus.suites.embedding.support.scenarios.batches import FINAL, belongs
@@ -24,8 +25,10 @@ from pytest_corpus.suites.embedding.support.scenarios.singles import (
     refusing,
     streamed_vector,
 )
-from pytest_corpus.suites.embedding.support.texts import FILLER, FLAGS, LETTERS, NO_MODELS, NO_TEXTS, SCRIPTS, UNRELATED
+from pytest_corpus.suites.embedding.support.texts import FILLER, FLAGS, LETTERS, NO_MODELS, SCRIPTS, UNRELATED
 from pytest_corpus.suites.embedding.support.vectors import distance
+from pytest_corpus.suites.shared.claims.models import Models as TestModels
+from pytest_corpus.suites.shared.claims.tokens import NO_STRINGS
 
 OPTIONS: tuple[dict[str, Any], ...] = ({}, {"truncate": True}, {"truncate": False}, {"normalize": False})
 
@@ -46,7 +49,7 @@ def test_a_plain_text_is_embedded(embedding: Embedding) -> None:
 @pytest.mark.parametrize("options", OPTIONS[1:], ids=str)
 def test_every_model_gives_a_result_of_the_schema(embedding: Embedding, options: dict[str, Any]) -> None:
     """Whichever listed model embeds, and with whatever options, the result is of the schema."""
-    for model in embedding.able():
+    for model in embedding.able_to("embed"):
         reply = embedding.known_embed(embedding.fit("a few plain words"), model=model, **options)
         unoffered = embedding.capabilities.flag("supports_truncation") is not True and options.get("truncate")
         if "normalize" in options and reply.is_a("NotSupported"):
@@ -64,7 +67,7 @@ def test_dimensions_are_true(embedding: Embedding, requirement: str, operation: 
     if requirement == "EMB-DIM-2" and embedding.capabilities.limit("max_dimensions") is None:
         raise NotApplicable("capabilities state no max_dimensions")
     embedding.require(operation)
-    for model in embedding.able(operation):
+    for model in embedding.able_to(operation):
         for text in ("hi", FILLER):
             reply = embedding.known(operation, embedding.fit(text), model=model)
             embedding.vector_in(reply, operation, embedding.fit(text), model=model)
@@ -77,7 +80,7 @@ def test_dimensions_are_true(embedding: Embedding, requirement: str, operation: 
 def test_a_model_has_one_number_of_dimensions(embedding: Embedding, operation: str) -> None:
     """Every vector of a model is as long as that which `embed` gives to a plain text."""
     embedding.require(operation)
-    for model in embedding.able(operation):
+    for model in embedding.able_to(operation):
         wanted = len(embedding.known_vector("embed", embedding.fit("hi"), model=model))
         for text in map(embedding.fit, (SCRIPTS["emoji"], FILLER * 40)):
             reply = embedding.known(operation, text, model=model)
@@ -100,7 +103,7 @@ def test_the_text_comes_back(embedding: Embedding, requirement: str, operation: 
 @pytest.mark.parametrize("script", list(SCRIPTS))
 def test_a_text_in_any_script_is_embedded(embedding: Embedding, script: str) -> None:
     """Letters, marks and signs of any script are embedded, by every listed model."""
-    models = embedding.able()
+    models = embedding.able_to("embed")
     for model in models if script in ("combining", "cjk", "emoji") else models[:1]:
         reply = embedding.known_embed(embedding.fit(SCRIPTS[script]), model=model)
         embedding.fits(reply)
@@ -132,18 +135,21 @@ def test_every_text_is_embedded(embedding: Embedding) -> None:
 @pytest.mark.requirement("EMB-EMBED-5")
 def test_unrelated_texts_have_different_vectors(embedding: Embedding) -> None:
     """Four texts that have nothing in common have four vectors, by every listed model."""
-    for model in embedding.able():
+    for model in embedding.able_to("embed"):
         vectors = [embedding.known_vector("embed", embedding.fit(text), model=model) for text in UNRELATED]
         for one, other in itertools.combinations(vectors, 2):
             expect.that(distance(one, other) > 1e-9, "different vectors", "the same one")
 
 
-@pytest.mark.requirement("EMB-EMBED-6")
-def test_the_result_names_the_model_asked_for(embedding: Embedding) -> None:
-    """A result and its embedding name the listed model that was asked for."""
+@deciding("operation", embed="EMB-EMBED-6", embed_batch="EMB-BATCH-17")
+def test_the_result_names_the_model_asked_for(embedding: Embedding, operation: str) -> None:
+    """A result and its embeddings name the listed model that was asked for."""
+    embedding.require(operation)
     embedding.models()
-    for model in embedding.able():
-        result = expect.success(embedding.known_embed(embedding.fit("hi"), model=model), "an embedding")
+    for model in embedding.able_to(operation):
+        reply = embedding.known_model(operation, model)
+        assert isinstance(reply, Reply)
+        result = expect.success(reply, "an embedding")
         named = {result.get("model"), *(each.get("model") for each in embeddings_of(result))} - {None}
         if not named:
             raise NotApplicable("no model is named")
@@ -167,7 +173,7 @@ def test_tokens_used_are_those_that_are_counted(embedding: Embedding, text: str)
     """If `tokens_used` is given, it is the count of the text."""
     embedding.require("embed", "count_tokens")
     any_script(embedding, text)
-    for model in embedding.able():
+    for model in embedding.able_to("embed"):
         reply = embedding.known_embed(embedding.fit(text), model=model)
         embedding.fits(reply)
         used = expect.success(reply, "an embedding").get("tokens_used")
@@ -182,12 +188,12 @@ def test_tokens_used_are_those_that_are_counted(embedding: Embedding, text: str)
     [
         *(
             pytest.param(each, "embed", marks=pytest.mark.requirement(f"EMB-ARGS-{rule}"), id=f"{each}-embed")
-            for rule, every in ((1, NO_TEXTS), (2, NO_MODELS), (3, FLAGS))
+            for rule, every in ((1, NO_STRINGS), (2, NO_MODELS), (3, FLAGS))
             for each in every
         ),
         *(
             pytest.param(each, "stream_embed", marks=pytest.mark.requirement("EMB-ARGS-4"), id=f"{each}-stream_embed")
-            for each in (*NO_TEXTS, *NO_MODELS[:1], *FLAGS[::2])
+            for each in (*NO_STRINGS, *NO_MODELS[:1], *FLAGS[::2])
         ),
     ],
 )
@@ -197,7 +203,7 @@ def test_an_argument_of_the_wrong_type_is_refused(
     """`text` is required and a string, `model` is a string, `truncate` and `normalize` are booleans."""
     embedding.require(operation, "embed")
     if isinstance(wrong, str):
-        args, name = {"model": embedding.model, **NO_TEXTS[wrong]}, "text"
+        args, name = {"model": embedding.model, **NO_STRINGS[wrong]}, "text"
     else:
         args, name = embedding.requests.with_text(operation, embedding.fit("hi"), **{wrong[0]: wrong[1]}), wrong[0]
     expect.refusal(embedding.invoke(operation, args), *refusing(embedding, name))
@@ -230,53 +236,13 @@ def test_an_empty_text_does_no_harm(embedding: Embedding, operation: str, text: 
 
 
 @pytest.mark.core
-@pytest.mark.requirement("EMB-MODEL-1")
-def test_every_listed_model_embeds(embedding: Embedding) -> None:
-    """Each model that capabilities list embeds a plain text, and another time too."""
-    embedding.require("embed")
-    for model in embedding.models()[:20]:
-        first = embedding.known_embed(embedding.fit("hi"), model=model)
-        for reply in (first, embedding.embed(embedding.unique(), model=model)):
-            expect.success(reply, "an embedding by every listed model")
-
-
-@pytest.mark.core
-@pytest.mark.requirement("EMB-MODEL-2")
-def test_an_unknown_model_is_refused(embedding: Embedding) -> None:
-    """A model that is not listed is refused permanently, after a listed one has embedded the same text too."""
-    embedding.require("embed")
-    for text, model in zip(("hi", embedding.unique()), embedding.unknown_models(), strict=True):
-        expect.refusal(embedding.embed(embedding.fit(text), model=model), *UNKNOWN_MODEL)
-
-
-@pytest.mark.requirement("EMB-MODEL-5")
-def test_the_refusal_of_an_unknown_model_names_it(embedding: Embedding) -> None:
-    """`details.model` is the model that was asked for."""
-    embedding.require("embed")
-    model = embedding.unknown_models()[0]
-    reply = embedding.embed(embedding.fit("hi"), model=model)
-    with expect.resting_on("EMB-MODEL-2"):
-        expect.refusal(reply, *UNKNOWN_MODEL)
-    expect.that(reply.details.get("model") == model, "the model that was asked for", "another or none", "details.model")
-
-
-@pytest.mark.core
-@pytest.mark.requirement("EMB-MODEL-4")
-def test_an_unknown_model_does_not_stream(embedding: Embedding) -> None:
-    """A model that is not listed is refused permanently."""
-    embedding.require("stream_embed", "embed")
-    for model in embedding.unknown_models():
-        expect.refusal(embedding.streamed(embedding.fit("hi"), model=model), *UNKNOWN_MODEL)
-
-
-@pytest.mark.core
 @rules(schema="EMB-STREAM-1", usage="EMB-STREAM-4")
 @pytest.mark.parametrize("text", ["hi", FILLER, SCRIPTS["emoji"]], ids=["word", "long", "emoji"])
 def test_chunks_are_of_the_schema(embedding: Embedding, requirement: str, text: str) -> None:
     """Each chunk has `embeddings` and `is_final` and nothing undocumented, and its usage adds up."""
     embedding.require("stream_embed")
     any_script(embedding, text)
-    for model in embedding.able("stream_embed"):
+    for model in embedding.able_to("stream_embed"):
         stream = embedding.known_stream(embedding.fit(text), model=model)
         embedding.fits(stream)
         expect.finished(stream, "a stream")
@@ -290,7 +256,7 @@ def test_chunks_are_of_the_schema(embedding: Embedding, requirement: str, text: 
 def test_a_stream_gives_an_embedding(embedding: Embedding) -> None:
     """A stream that comes to its end has an embedding with a vector, the second time too."""
     embedding.require("stream_embed")
-    for model in embedding.able("stream_embed"):
+    for model in embedding.able_to("stream_embed"):
         text = embedding.unique()
         for _ in range(2):
             found = only(embedding, embedding.streamed(text, model=model))
@@ -300,7 +266,7 @@ def test_a_stream_gives_an_embedding(embedding: Embedding) -> None:
 @pytest.mark.requirement("EMB-STREAM-3")
 def test_a_stream_embeds_its_text(embedding: Embedding) -> None:
     """A single embedding of a stream is nearer to that of its text than to that of any other."""
-    for model in embedding.able("stream_embed"):
+    for model in embedding.able_to("stream_embed"):
         own = {text: embedding.known_vector("embed", text, model=model) for text in map(embedding.fit, UNRELATED)}
         for text in [*own][:2]:
             found = streamed_vector(embedding, text, model=model)
@@ -316,30 +282,8 @@ def test_a_stream_gives_the_vector_of_embed(embedding: Embedding, normalize: boo
     if normalize:
         embedding.normalizes()
     options = {"normalize": True} if normalize else {}
-    for model in embedding.able("stream_embed"):
+    for model in embedding.able_to("stream_embed"):
         for text in map(embedding.fit, ("hi", FILLER)):
             found = streamed_vector(embedding, text, model=model, **options)
             alone = embedding.known_vector("embed", text, model=model, **options)
             expect.that(embedding.same(found, alone, 0.02), "the vector of `embed`", "another vector")
-
-
-@pytest.mark.requirement("EMB-STREAM-5")
-def test_every_listed_model_streams(embedding: Embedding) -> None:
-    """Each model that capabilities list streams."""
-    embedding.require("stream_embed")
-    embedding.models()
-    for model in embedding.able("stream_embed"):
-        expect.finished(embedding.known_stream(embedding.fit("hi"), model=model), "a stream by every listed model")
-
-
-@pytest.mark.requirement("EMB-STREAM-6")
-def test_a_chunk_names_the_model_asked_for(embedding: Embedding) -> None:
-    """If a chunk or its embedding names a model, it is the one that was asked for."""
-    embedding.require("stream_embed")
-    embedding.models()
-    for model in embedding.able("stream_embed"):
-        stream = expect.finished(embedding.known_stream(embedding.fit("hi"), model=model), "a stream")
-        named = {each.get("model") for each in (*stream.chunks, *streamed_embeddings(stream))} - {None}
-        if not named:
-            raise NotApplicable("no model is named")
-        expect.that(named <= {model}, "the model asked for", f"{len(named - {model})} other names", "chunk.model")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.fixtures import rules
+from pytest_corpus.kit.fixtures import deciding
 from pytest_corpus.kit.generation import generate
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import StreamReply
@@ -28,7 +28,7 @@ STRAIGHT = 0.98
 def test_a_normalized_vector_has_unit_norm(embedding: Embedding, kind: str) -> None:
     """With `normalize`, every listed model gives a vector of norm 1, the second time too."""
     embedding.normalizes()
-    for model in embedding.able():
+    for model in embedding.able_to("embed"):
         text, options = embedding.fit(TEXTS[kind]), {"model": model, "normalize": True}
         unit(embedding.known_vector("embed", text, **options))
         if kind == "sentence":
@@ -67,7 +67,7 @@ def test_normalized_vectors_of_a_batch_have_unit_norm(embedding: Embedding, many
     embedding.normalizes()
     any_script(embedding, *TEXTS.values())
     many = several(embedding, many, least=1)
-    for model in embedding.able("embed_batch"):
+    for model in embedding.able_to("embed_batch"):
         alone(embedding, model)
         texts = [embedding.fit(f"{word} {embedding.unique()}") for word in (*UNRELATED, *TEXTS.values())][:many]
         found = placed(embedding, "EMB-NORM-2", embedding.batch(texts, model=model, normalize=True), texts)
@@ -84,7 +84,7 @@ def test_normalized_vectors_of_a_stream_have_unit_norm(embedding: Embedding, kin
     embedding.normalizes()
     any_script(embedding, TEXTS[kind])
     embedding.require("stream_embed")
-    for model in embedding.able("stream_embed"):
+    for model in embedding.able_to("stream_embed"):
         alone(embedding, model)
         stream = embedding.known_stream(embedding.fit(TEXTS[kind]), model=model, normalize=True)
         expect.finished(stream, "a stream with `normalize`")
@@ -96,27 +96,15 @@ def test_normalized_vectors_of_a_stream_have_unit_norm(embedding: Embedding, kin
 
 
 @pytest.mark.core
-@pytest.mark.requirement("EMB-NORM-4")
-@pytest.mark.parametrize("kind", list(TEXTS))
-def test_embed_refuses_what_it_cannot_normalize(embedding: Embedding, kind: str) -> None:
-    """If normalization is denied, `normalize` is NOT_SUPPORTED, for every listed model."""
-    denied(embedding, "embed")
-    for model in embedding.able():
-        embedding.known("embed", embedding.fit(TEXTS[kind]), model=model)
-        unserved(embedding, "embed", embedding.fit(TEXTS[kind]), model=model)
-
-
-@pytest.mark.core
-@rules(embed_batch="EMB-NORM-5", stream_embed="EMB-NORM-6")
-def test_other_operations_refuse_what_they_cannot_normalize(embedding: Embedding, requirement: str) -> None:
-    """If normalization is denied, `normalize` is NOT_SUPPORTED in a batch and in a stream too."""
-    operation = "embed_batch" if requirement == "EMB-NORM-5" else "stream_embed"
+@deciding("operation", embed="EMB-NORM-4", embed_batch="EMB-NORM-5", stream_embed="EMB-NORM-6")
+def test_what_cannot_be_normalized_is_refused(embedding: Embedding, operation: str) -> None:
+    """If normalization is denied, `normalize` is NOT_SUPPORTED by each operation, for every listed model."""
     denied(embedding, operation)
     alone = embedding.known_embed(embedding.fit("hi"), normalize=True)
-    if alone.is_success and not embedding.capabilities.flag("normalizes_at_source"):
+    if operation != "embed" and alone.is_success and not embedding.capabilities.flag("normalizes_at_source"):
         raise Blocked("EMB-NORM-4", "embed does not refuse `normalize`")
     for text in map(embedding.fit, TEXTS.values()):
-        for model in embedding.able(operation):
+        for model in embedding.able_to(operation):
             embedding.known(operation, text, model=model)
             unserved(embedding, operation, text, model=model)
 
@@ -129,7 +117,7 @@ def test_what_the_source_normalizes_is_left_alone(embedding: Embedding, operatio
     """A vector that comes with unit norm unasked is the same when `normalize` asks for it."""
     at_source(embedding)
     embedding.require(operation)
-    for model in embedding.able(operation):
+    for model in embedding.able_to(operation):
         text = embedding.fit(TEXTS[kind])
         raw = embedding.known_vector(operation, text, model=model, normalize=False)
         if not is_unit(raw):
@@ -150,7 +138,7 @@ def test_normalizing_keeps_the_direction(embedding: Embedding, operation: str, k
     """The normalized vector of a text points where its plain vector points."""
     embedding.normalizes()
     embedding.require(operation)
-    for model in embedding.able(operation):
+    for model in embedding.able_to(operation):
         text = embedding.fit(TEXTS[kind])
         plain = embedding.known_vector(operation, text, model=model)
         normalized = embedding.known_vector(operation, text, model=model, normalize=True)
@@ -167,7 +155,7 @@ def test_normalizing_keeps_the_direction(embedding: Embedding, operation: str, k
 def test_normalize_is_false_by_default(embedding: Embedding, operation: str) -> None:
     """False is accepted, and a request that does not say `normalize` has the vector of one that says false."""
     embedding.require(operation)
-    for model in embedding.able(operation):
+    for model in embedding.able_to(operation):
         text = embedding.fit(UNRELATED[0])
         reply = embedding.known(operation, text, model=model, normalize=False)
         stated, silent = vector_of(embedding.embedding(reply)), embedding.known_vector(operation, text, model=model)
@@ -181,7 +169,7 @@ def test_normalize_is_false_by_default(embedding: Embedding, operation: str) -> 
 def test_a_source_that_normalizes_does_so_unasked(embedding: Embedding, kind: str) -> None:
     """Vectors of a source that is said to normalize have norm 1 without `normalize`."""
     at_source(embedding)
-    for model in embedding.able():
+    for model in embedding.able_to("embed"):
         unit(embedding.known_vector("embed", embedding.fit(TEXTS[kind]), model=model))
 
 

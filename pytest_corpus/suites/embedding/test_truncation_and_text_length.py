@@ -6,7 +6,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.generation import generate
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.suites.embedding.support.answers import failures_of
+from pytest_corpus.suites.embedding.support.answers import failures_of, texts_of
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
 from pytest_corpus.suites.embedding.support.requests import OPERATIONS
 from pytest_corpus.suites.embedding.support.scenarios.batches import arranged, each_its_own, placed, several
@@ -22,7 +22,6 @@ from pytest_corpus.suites.embedding.support.scenarios.truncation import (
     parts,
     refused_by_embed,
     refused_in_batch,
-    told_by,
     too_long,
     truncates,
     unmoved,
@@ -121,9 +120,9 @@ def test_what_is_left_is_within_the_limit(embedding: Embedding, operation: str, 
     limit, text = embedding.limited(), too_long(embedding, how)
     reply = embedding.known(operation, text, truncate=True)
     cut_elsewhere(embedding, operation, text, reply)
-    if not told_by(reply):
+    if not texts_of(reply):
         raise NotApplicable("no text comes back")
-    for told in told_by(reply):
+    for told in texts_of(reply):
         shorter = not same_text(told, text)
         fits = len(told) <= limit or not embedding.counts_characters
         expect.that(not shorter or fits, f"at most {limit} characters", f"{len(told)}", "text")
@@ -137,7 +136,7 @@ def test_a_text_is_cut_at_its_end(embedding: Embedding) -> None:
     text = too_long(embedding, "twice")
     reply = embedding.known_embed(text, truncate=True)
     found = cut_vector(embedding, text, reply)
-    told = [part for part in told_by(reply) if not same_text(part, text)]
+    told = [part for part in texts_of(reply) if not same_text(part, text)]
     if told:
         kept = all(plain(text).startswith(plain(part)) for part in told)
         expect.that(kept, "the beginning of the text", "another part", "result.text")
@@ -171,7 +170,7 @@ def test_no_part_is_left_out_in_silence(embedding: Embedding, where: str) -> Non
     third = len(text) // 3
     start = {"end": len(text) - third, "middle": third, "beginning": 0}[where]
     other = text[:start] + (OTHER * (third // len(OTHER) + 1))[:third] + text[start + third :]
-    for model in embedding.able():
+    for model in embedding.able_to("embed"):
         differ(embedding, text, f"{other[:-1]}x", model=model)
 
 
@@ -180,7 +179,7 @@ def test_no_part_is_left_out_in_silence(embedding: Embedding, where: str) -> Non
 def test_the_very_end_counts(embedding: Embedding, end: str) -> None:
     """Of two texts of the limit's length that differ in the last word, or letter, the vectors differ."""
     text = of_the_limit(embedding)
-    for model in embedding.able():
+    for model in embedding.able_to("embed"):
         differ(embedding, f"{text[:-6]} river", text[:-6] + end, model=model)
 
 
@@ -228,7 +227,7 @@ def test_a_batch_refuses_a_text_that_may_not_be_cut(embedding: Embedding, how: s
     text, good = too_long(embedding, how), embedding.fit("river")
     refused_by_embed(embedding, text, how)
     texts = {"only": [text], "first": [text, good], "last": [good, text]}[where]
-    for model in embedding.able("embed_batch")[: None if where == "only" else 1]:
+    for model in embedding.able_to("embed_batch")[: None if where == "only" else 1]:
         refused_in_batch(embedding.batch(texts, truncate=False, model=model), texts.index(text), "TextTooLong")
 
 
@@ -241,7 +240,7 @@ def test_a_stream_refuses_a_text_that_may_not_be_cut(embedding: Embedding, how: 
     embedding.require("stream_embed")
     text = too_long(embedding, how)
     refused_by_embed(embedding, text, how)
-    for model in embedding.able("stream_embed")[: None if how == "one_more" else 1]:
+    for model in embedding.able_to("stream_embed")[: None if how == "one_more" else 1]:
         expect.refusal(embedding.streamed(text, truncate=False, model=model), "TextTooLong")
 
 

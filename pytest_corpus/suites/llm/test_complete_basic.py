@@ -8,32 +8,32 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, plain_call
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import rules
+from pytest_corpus.kit.fixtures import deciding, rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.replays import keyed
 from pytest_corpus.kit.requests import in_ms
-from pytest_corpus.spec.errors import UNKNOWN_MODEL
 from pytest_corpus.suites.llm.support.answers import completion_tokens
-from pytest_corpus.suites.llm.support.capabilities import OPTIONAL, PERMANENT
+from pytest_corpus.suites.llm.support.capabilities import MOST_MODELS, OPTIONAL, PERMANENT
 from pytest_corpus.suites.llm.support.component import LLM, SCRIPTS, llm
 from pytest_corpus.suites.llm.support.requests import WEATHER, user
 from pytest_corpus.suites.llm.support.scenarios.completions import (
-    MOST_MODELS,
     accepted,
     alike,
     beyond,
     cold,
-    completing,
     ignores_stops,
     long_completion,
     not_shared,
     overran,
     refused_as_too_long,
+    taken,
     well_formed,
     within,
 )
 from pytest_corpus.suites.shared.claims import replays
 from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, cache_scope, works
+from pytest_corpus.suites.shared.claims.models import Models as TestModels
+from pytest_corpus.suites.shared.claims.replays import AnswerReplays as TestAnswerReplays
 from pytest_corpus.suites.shared.contexts import new_key, new_tenant
 
 BEGUN = {
@@ -65,22 +65,23 @@ def test_a_plain_request_is_completed(llm: LLM) -> None:
     holds("LLM-COMPLETE-1", reply, llm)
 
 
-@pytest.mark.requirement("LLM-COMPLETE-1")
-def test_a_prompt_in_any_script_is_completed(llm: LLM) -> None:
-    """Letters, marks and signs of any script are completed."""
-    llm.require("complete")
-    reply = llm.complete(messages=[user(SCRIPTS)])
+@deciding("operation", complete="LLM-COMPLETE-1", stream="LLM-STREAM-1")
+def test_a_prompt_in_any_script_is_answered(llm: LLM, operation: str) -> None:
+    """Letters, marks and signs of any script are completed, and streamed."""
+    llm.require(operation)
+    reply = llm.ask(operation, messages=[user(SCRIPTS)])
     llm.fits(reply)
-    expect.success(reply, "a completion of a prompt in several scripts")
+    works(reply, "an answer to a prompt in several scripts")
 
 
-@pytest.mark.requirement("LLM-COMPLETE-1")
-def test_a_completion_without_room_for_text_is_a_completion(llm: LLM) -> None:
-    """With `max_tokens` 0, an answer that does not refuse it is of the schema."""
-    llm.require("complete")
-    reply = llm.complete(max_tokens=0)
+@rules(schema="LLM-COMPLETE-1", streamed="LLM-STREAM-1", terminal="COM-STREAM-6")
+def test_an_answer_without_room_for_text_is_of_the_schema(llm: LLM, requirement: str) -> None:
+    """With `max_tokens` 0, an answer that does not refuse it is of the schema, and a stream comes to its end."""
+    operation = "complete" if requirement == "LLM-COMPLETE-1" else "stream"
+    llm.require(operation)
+    reply = llm.known(operation, max_tokens=0)
     expect.either(reply, *PERMANENT)
-    holds("LLM-COMPLETE-1", reply, llm)
+    holds(requirement, reply, llm)
 
 
 @pytest.mark.core
@@ -104,7 +105,7 @@ def test_max_tokens_is_honoured(llm: LLM, limit: int, others: str) -> None:
     """A completion has no more tokens than were asked for, with every listed model, and whatever else is asked for."""
     llm.require("complete")
     if others == "every_model":
-        for model in completing(llm, "supports_completion"):
+        for model in llm.able_to("complete"):
             limited(llm, limit, model=model)
         return
     temperature = {"temperature": cold(llm).get("temperature")} if others == "temperature" else {}
@@ -120,7 +121,7 @@ def limited(llm: LLM, limit: int, **others: Any) -> None:
     result = expect.success(reply, "a completion")
     with expect.resting_on("LLM-COMPLETE-1"):
         expect.that(isinstance(result, Mapping), "an object", type(result).__name__, "result")
-    within(llm, limit, result.get("usage"), result.get("text"))
+    within(llm, limit, result.get("usage"), None if others else result.get("text"))
 
 
 @pytest.mark.requirement("LLM-COMPLETE-8")
@@ -195,7 +196,7 @@ def test_the_result_names_the_model_asked_for(llm: LLM) -> None:
 def test_optional_arguments_are_accepted(llm: LLM, name: str) -> None:
     """Each optional argument alone, and all together, with valid values, unless it is refused permanently unclaimed."""
     llm.require("complete")
-    reply = llm.known("complete", **accepted(llm, name))
+    reply = taken(llm, name, "complete")
     llm.fits(reply)
     works(reply, f"{name} to be accepted")
 
@@ -208,35 +209,6 @@ def test_the_model_may_be_left_out(llm: LLM, name: str) -> None:
     args = llm.requests.minimal(name)
     args.pop("model", None)
     works(llm.invoke(name, args), f"{name} to work without a model named")
-
-
-@pytest.mark.core
-@pytest.mark.requirement("LLM-MODEL-1")
-def test_every_listed_model_completes(llm: LLM) -> None:
-    """Each model that capabilities list answers a plain request."""
-    llm.require("complete")
-    for model in llm.models()[:MOST_MODELS]:
-        works(llm.known("complete", model=model), "a completion by every listed model")
-
-
-@pytest.mark.core
-@pytest.mark.requirement("LLM-MODEL-2")
-def test_an_unknown_model_is_refused(llm: LLM) -> None:
-    """A model that is not listed is refused permanently."""
-    llm.require("complete")
-    for model in llm.unknown_models():
-        expect.refusal(llm.complete(model=model), *UNKNOWN_MODEL)
-
-
-@pytest.mark.requirement("LLM-MODEL-4")
-def test_the_refusal_of_an_unknown_model_names_it(llm: LLM) -> None:
-    """`details.model` is the model that was asked for."""
-    llm.require("complete")
-    model = llm.unknown_model()
-    reply = llm.complete(model=model)
-    with expect.resting_on("LLM-MODEL-2"):
-        expect.refusal(reply, *UNKNOWN_MODEL)
-    expect.that(reply.details.get("model") == model, "the model that was asked for", "another or none", "details.model")
 
 
 @pytest.mark.requirement("LLM-CONTEXT-1")
@@ -258,27 +230,23 @@ def test_a_prompt_well_within_the_window_is_accepted(llm: LLM) -> None:
     expect.success(reply, "a completion of a prompt that fits the window")
 
 
-@pytest.mark.requirement("LLM-CONTEXT-3")
+@rules(numbers="LLM-CONTEXT-3", model="LLM-CONTEXT-5")
 @pytest.mark.parametrize("where", ["message", "max_tokens"])
-def test_a_prompt_beyond_the_window_is_explained(llm: LLM, where: str) -> None:
-    """It is a PromptTooLong that gives the limit and the length, whether `max_tokens` is given or not."""
+def test_a_prompt_beyond_the_window_is_explained(llm: LLM, where: str, requirement: str) -> None:
+    """It is a PromptTooLong that gives the limit, the length and the model, whether `max_tokens` is given or not."""
     llm.require("complete")
     reply = llm.known_complete(**beyond(llm, where)[0])
     refused_as_too_long(llm, reply)
+    if requirement == "LLM-CONTEXT-5":
+        given = reply.details.get("model")
+        wrong = "another name" if isinstance(given, str) else "none"
+        expect.that(
+            given in (llm.capabilities.models or (given or "",)), "the name of the model", wrong, "details.model"
+        )
+        return
     expect.refusal(reply, "PromptTooLong")
     for key in ("max_context_length", "provided_tokens"):
         expect.that(isinstance(reply.details.get(key), int), "a number of tokens", "none", f"details.{key}")
-
-
-@pytest.mark.requirement("LLM-CONTEXT-5")
-def test_a_prompt_beyond_the_window_names_the_model(llm: LLM) -> None:
-    """`details.model` says whose window it is."""
-    llm.require("complete")
-    reply = llm.known_complete(**beyond(llm, "message")[0])
-    refused_as_too_long(llm, reply)
-    given = reply.details.get("model")
-    known = isinstance(given, str) and given in (llm.capabilities.models or (given,))
-    expect.that(known, "the name of the model", "another name" if isinstance(given, str) else "none", "details.model")
 
 
 @pytest.mark.requirement("LLM-CACHE-1")
@@ -407,8 +375,8 @@ def test_an_idempotency_key_does_not_hide_a_changed_argument(llm: LLM, operation
     ctx = new_key(**new_tenant())
     limit = llm.limit(8, operation)
     args = llm.requests.args(messages=[user(llm.unique())], max_tokens=limit)
-    not_shared(llm, args, {**args, "max_tokens": limit + 1}, ctx, ctx, operation=operation)
-    not_shared(llm, args, {**args, "messages": [user(llm.unique())]}, ctx, ctx, operation=operation)
+    for changed in ({"max_tokens": limit + 1}, {"messages": [user(llm.unique())]}):
+        not_shared(llm, args, {**args, **changed}, ctx, ctx, operation=operation, learnt=True)
     if operation == "complete" and llm.works("count_tokens"):
         counted = {**llm.requests.minimal("count_tokens"), "text": llm.unique()}
         count = llm.tokens_of(expect.success(llm.call("count_tokens", counted), "a token count"))
@@ -433,26 +401,3 @@ def test_a_replay_is_answered_as_the_first_call(llm: LLM) -> None:
     expect.success(first, "a completion under an idempotency key")
     llm.complete(messages=[user(llm.unique())])
     replays.answers_again(first, llm.call("complete", args, keyed(ctx)))
-
-
-@pytest.mark.requirement("COM-IDEM-4")
-def test_a_request_that_is_sent_twice_at_once_has_one_answer(llm: LLM) -> None:
-    """Two calls of one request under one key, sent together while the provider is slow, have one answer."""
-    llm.require("complete")
-    ctx = new_key(**new_tenant())
-    replays.has_one_answer(llm, llm.envelope("complete", llm.requests.args(messages=[user(llm.unique())]), ctx))
-
-
-@pytest.mark.requirement("COM-IDEM-7")
-def test_a_request_that_is_sent_twice_at_once_asks_the_provider_once(llm: LLM) -> None:
-    """Two calls of one request under one key, sent together, reach a slow provider once."""
-    ctx = new_key(**new_tenant())
-    replays.asks_once(llm, llm.envelope("complete", llm.requests.distinct("complete"), ctx))
-
-
-@pytest.mark.requirement("COM-IDEM-5")
-def test_a_request_that_failed_can_be_sent_again(llm: LLM) -> None:
-    """Under the key of a completion that the provider failed, the same request is completed."""
-    llm.require("complete")
-    fresh = llm.fresh()
-    replays.can_be_sent_again(fresh, "complete", fresh.requests.args(messages=[user(llm.unique())]))

@@ -11,59 +11,32 @@ from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import StreamReply
-from pytest_corpus.spec.errors import UNKNOWN_MODEL
-from pytest_corpus.suites.llm.support.capabilities import OPTIONAL, PERMANENT
-from pytest_corpus.suites.llm.support.component import LLM, SCRIPTS, llm
-from pytest_corpus.suites.llm.support.requests import user
+from pytest_corpus.suites.llm.support.capabilities import OPTIONAL
+from pytest_corpus.suites.llm.support.component import LLM, llm
 from pytest_corpus.suites.llm.support.scenarios.completions import (
-    accepted,
     beyond,
     cold,
-    completing,
     overran,
     refused_as_too_long,
+    taken,
     well_formed,
     within,
 )
+from pytest_corpus.suites.shared.claims.context import works
 from pytest_corpus.suites.shared.claims.streaming import Streaming as TestStreaming
 
 
 @pytest.mark.core
-@rules(schema="LLM-STREAM-1", increments="LLM-STREAM-9")
+@rules(schema="LLM-STREAM-1", increments="LLM-STREAM-9", usage="LLM-STREAM-2")
 def test_chunks_are_of_the_schema(llm: LLM, requirement: str) -> None:
-    """Each chunk has `text`, which no other chunk had before, and `is_final`, and nothing undocumented."""
+    """Each chunk has `text`, which no other chunk had before, and `is_final`; the total of its usage is the sum."""
     llm.require("stream")
     stream = expect.finished(long_stream(llm))
+    if requirement == "LLM-STREAM-2":
+        any_shown(isinstance(chunk.get("usage_so_far"), dict) for chunk in stream.chunks)
     if requirement == "LLM-STREAM-9" and sum(bool(chunk.get("text")) for chunk in stream.chunks) < 2:
         raise NotApplicable("the text of a stream comes in one chunk")
     holds(requirement, stream, llm)
-
-
-@pytest.mark.requirement("LLM-STREAM-1")
-def test_a_prompt_in_any_script_streams(llm: LLM) -> None:
-    """Letters, marks and signs of any script are streamed."""
-    llm.require("stream")
-    stream = llm.streamed(messages=[user(SCRIPTS)])
-    llm.fits(stream)
-    expect.finished(stream, "a stream for a prompt in several scripts")
-
-
-@rules(schema="LLM-STREAM-1", terminal="COM-STREAM-6")
-def test_a_stream_without_room_for_text_is_a_stream(llm: LLM, requirement: str) -> None:
-    """With `max_tokens` 0, a stream that is not refused has chunks of the schema and comes to its end."""
-    llm.require("stream")
-    stream = llm.streamed(max_tokens=0)
-    expect.either(stream, *PERMANENT)
-    holds(requirement, stream, llm)
-
-
-@pytest.mark.requirement("LLM-STREAM-2")
-def test_the_usage_of_chunks_adds_up(llm: LLM) -> None:
-    """Wherever a chunk tells its usage, the total is the sum of its parts."""
-    llm.require("stream")
-    stream = expect.finished(long_stream(llm))
-    any_shown(isinstance(chunk.get("usage_so_far"), dict) for chunk in stream.chunks)
-    holds("LLM-STREAM-2", stream, llm)
 
 
 @pytest.mark.requirement("LLM-STREAM-3")
@@ -95,35 +68,14 @@ def test_usage_never_decreases(llm: LLM) -> None:
     expect.that(counted == sorted(counted), "totals that never decrease", "a smaller one later", "usage_so_far")
 
 
-@pytest.mark.requirement("LLM-STREAM-5")
-def test_every_listed_model_streams(llm: LLM) -> None:
-    """Each model that capabilities list streams a plain request."""
-    llm.require("stream")
-    for model in completing(llm, "supports_streaming"):
-        expect.finished(llm.known_stream(model=model), "a stream by every listed model")
-
-
 @pytest.mark.requirement("LLM-STREAM-6")
 @pytest.mark.parametrize("name", [*OPTIONAL, "all"])
 def test_optional_arguments_of_a_stream_are_accepted(llm: LLM, name: str) -> None:
     """Each optional argument alone, and all together, with valid values, unless it is refused permanently unclaimed."""
     llm.require("stream")
-    stream = llm.known_stream(**accepted(llm, name, "stream"))
+    stream = taken(llm, name, "stream")
     llm.fits(stream)
-    expect.finished(stream, f"{name} to be accepted")
-
-
-@pytest.mark.requirement("LLM-STREAM-7")
-def test_a_chunk_names_the_model_asked_for(llm: LLM) -> None:
-    """If a chunk names its model, it is the one that was asked for."""
-    llm.require("stream")
-    for model in completing(llm, "supports_streaming"):
-        stream = expect.finished(llm.known_stream(model=model), "a stream by every listed model")
-        any_shown(chunk.get("model") is not None for chunk in stream.chunks)
-        for chunk in stream.chunks:
-            expect.that(
-                chunk.get("model") in (None, model), "the model asked for", found=chunk.get("model"), path="chunk.model"
-            )
+    works(stream, f"{name} to be accepted")
 
 
 @pytest.mark.requirement("LLM-STREAM-8")
@@ -159,14 +111,6 @@ def any_shown(found: Iterable[bool]) -> None:
     """
     if not any(found):
         raise NotApplicable("no chunk reports usage")
-
-
-@pytest.mark.requirement("LLM-MODEL-3")
-def test_an_unknown_model_does_not_stream(llm: LLM) -> None:
-    """A model that is not listed is refused permanently."""
-    llm.require("stream")
-    for model in llm.unknown_models():
-        expect.refusal(llm.streamed(model=model), *UNKNOWN_MODEL)
 
 
 @pytest.mark.requirement("LLM-CONTEXT-2")

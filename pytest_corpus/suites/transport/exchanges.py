@@ -258,13 +258,13 @@ def is_envelope(body: Any) -> bool:
 
 
 def undelayed(seen: Seen) -> Seen:
-    """Itself, where the call was not put off.
+    """The exchange itself, if the adapter did not ask to retry later.
 
     Raises:
         NotAssessed: it was.
     """
     if any(map(is_busy, seen.bodies)):
-        raise NotAssessed("the call is put off")
+        raise NotAssessed("the adapter asked to retry later")
     return seen
 
 

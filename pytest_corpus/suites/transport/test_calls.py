@@ -217,8 +217,8 @@ def after_leaving(subject: Subject) -> tuple[Seen, bool]:
     if seen.answer.left_s is None:
         raise NotAssessed("the stream ended before the client could go away")
     until = seen.answer.started + seen.answer.left_s + FREED_S + SLACK_S
-    while inputs.monotonic() < until and (plan.waiting or not plan.fired):
+    while inputs.monotonic() < until and inputs.read("at work", lambda: bool(plan.waiting or not plan.fired)):
         inputs.sleep(0.01)
-    waiting = plan.waiting
+    waiting = inputs.read("waiting", lambda: plan.waiting)
     subject.faults.fired(plan)
     return seen, not waiting

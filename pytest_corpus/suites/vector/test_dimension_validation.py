@@ -1,11 +1,15 @@
 """Dimensions of vectors and namespaces (SPECIFICATION 9.3, 17.2; ERRORS 6.3; BEHAVIORAL_CONFORMANCE 6.7; R12, R14)."""
 
+from functools import partial
+from itertools import product
 from typing import Any
 
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.fixtures import rules
+from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.vector.support.answers import failed, failures_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
@@ -60,28 +64,17 @@ def test_the_default_namespace_has_its_dimensions_too(vector: Vector) -> None:
 
 
 @pytest.mark.core
-@pytest.mark.requirement("VEC-DIM-2")
-@pytest.mark.parametrize("filtered", [False, True], ids=["plain", "filtered"])
-def test_a_query_of_another_dimension_is_a_mismatch(vector: Vector, filtered: bool) -> None:
-    """A query vector that is longer or shorter than those of the namespace is refused."""
-    if filtered:
-        vector.need_filters()
-    vector.require("query")
-    query = {**vector.requests.minimal("query"), **({"filter": {"kind": "home"}} if filtered else {})}
-    for wrong in wrong_lengths(vector):
-        expect.refusal(vector.call("query", {**query, "vector": wrong}), MISMATCH)
-
-
-@pytest.mark.requirement("VEC-DIM-3")
-@pytest.mark.parametrize("at", [0, -1], ids=["first", "last"])
-def test_a_batch_with_a_query_of_another_dimension_is_a_mismatch(vector: Vector, at: int) -> None:
-    """One such query, at either end, refuses the batch."""
-    vector.require("batch_query")
-    good = vector.requests.minimal("query")
-    for wrong in wrong_lengths(vector):
-        queries = [good] * min(2, vector.batch or 2)
-        queries[at] = {**good, "vector": wrong}
-        expect.refusal(vector.call("batch_query", vector.requests.asking("batch_query", *queries)), MISMATCH)
+@rules(query="VEC-DIM-2", batch="VEC-DIM-3")
+def test_a_query_of_another_dimension_is_a_mismatch(vector: Vector, requirement: str) -> None:
+    """A vector that is longer or shorter than those of the namespace is refused, at either end of a batch too."""
+    operation, good = "query" if requirement == "VEC-DIM-2" else "batch_query", vector.requests.minimal("query")
+    vector.require("query", operation)
+    filtered = [{**good, "filter": {"kind": "home"}}] if operation == "query" and vector.filters_work() else []
+    several = operation == "batch_query" and (vector.batch or 2) > 1
+    for query, wrong in product((good, *filtered), wrong_lengths(vector)):
+        bad = {**query, "vector": wrong}
+        for queries in ((bad, good), (good, bad)) if several else ((bad,),):
+            expect.refusal(vector.call(operation, vector.requests.asking(operation, *queries)), MISMATCH)
 
 
 @pytest.mark.requirement("VEC-DIM-4")
@@ -120,34 +113,16 @@ def test_only_items_of_another_dimension_fail(vector: Vector) -> None:
     expect.that(stored, "the other items stored", "not all of them")
 
 
-def greatest(vector: Vector) -> int:
-    """The stated maximum of dimensions, where any number up to it can be chosen.
-
-    Raises:
-        NotApplicable: none is stated, or the dimensions are fixed.
-    """
-    vector.need_namespaces()
-    most = vector.stated("max_dimensions")
+@rules(used="VEC-DIM-6", refused="VEC-DIM-7")
+def test_the_most_dimensions_can_be_used(vector: Vector, requirement: str) -> None:
+    """A namespace of `max_dimensions` dimensions takes vectors and gives them back; one of more is refused."""
+    vector.need_namespaces("create_namespace")
+    most = vector.stated("max_dimensions", MOST_DIMENSIONS if requirement == "VEC-DIM-6" else None)
     if vector.fixed and vector.fixed != most:
         raise NotApplicable("the dimensions are fixed")
-    return most
-
-
-@pytest.mark.requirement("VEC-DIM-6")
-def test_the_most_dimensions_can_be_used(vector: Vector) -> None:
-    """A namespace of `max_dimensions` dimensions takes vectors and gives them back."""
-    most = greatest(vector)
-    if most > MOST_DIMENSIONS:
-        raise NotAssessed(f"vectors of {most} dimensions are too large to be sent here")
-    vector.require("create_namespace")
-    used(vector, vector.named(dimensions=most), f"{most} dimensions")
-
-
-@pytest.mark.requirement("VEC-DIM-7")
-def test_more_dimensions_than_the_most_are_refused(vector: Vector) -> None:
-    """A namespace of more than `max_dimensions` dimensions is refused."""
-    most = greatest(vector)
-    vector.require("create_namespace")
+    if requirement == "VEC-DIM-6":
+        used(vector, vector.named(dimensions=most), f"{most} dimensions")
+        return
     for more in (1, 1000):
         expect.refusal(vector.call("create_namespace", vector.named(dimensions=most + more)), "BadRequest")
 
@@ -181,30 +156,25 @@ def takes(sandbox: Sandbox, item: Item) -> None:
     expect.that(not failures_of(result), "an upsert of its dimensions", "a failed item", "result.failures")
 
 
-@pytest.mark.requirement("VEC-DIM-11")
+@rules(dimensions="VEC-DIM-11", namespace="VEC-DIM-12")
 @pytest.mark.parametrize("operation", ["query", "upsert"])
-def test_a_mismatch_gives_both_dimensions(vector: Vector, operation: str) -> None:
-    """The details say how many dimensions were expected and provided."""
+def test_a_mismatch_gives_both_dimensions(vector: Vector, requirement: str, operation: str) -> None:
+    """The details say how many dimensions were expected and provided, and in which namespace."""
     vector.require("query", "upsert")
     wrong = wrong_lengths(vector)[0]
     query = {**vector.requests.minimal("query"), "vector": wrong}
     upsert = {"vectors": [{**vector.item(), "vector": wrong}], **vector.requests.in_main}
-    reply = vector.call(operation, query if operation == "query" else upsert)
+    ask = partial(vector.call, operation, query if operation == "query" else upsert)
+    reply = cached(vector, ("mismatch", operation), ask)
     if operation == "upsert" and reply.is_success and failures_of(reply.result):
         raise NotApplicable("a wrong item is reported as a failure, which has no details")
-    expect.refusal(reply, MISMATCH)
+    with expect.resting_on("VEC-DIM-1"):
+        expect.refusal(reply, MISMATCH)
+    if requirement == "VEC-DIM-12":
+        vector.need_namespaces()
+        named = reply.details.get("namespace") == query["namespace"]
+        expect.that(named, "the namespace that was asked for", "another or none", "details.namespace")
+        return
     for key, value in (("expected", vector.dimensions), ("provided", len(wrong))):
         given = reply.details.get(key)
         expect.that(given == value, f"{value}", found=given, path=f"details.{key}")
-
-
-@pytest.mark.requirement("VEC-DIM-12")
-def test_a_mismatch_names_the_namespace(vector: Vector) -> None:
-    """The details of a refused query say which namespace has other dimensions."""
-    vector.need_namespaces("query")
-    query = {**vector.requests.minimal("query"), "vector": wrong_lengths(vector)[0]}
-    reply = vector.call("query", query)
-    with expect.resting_on("VEC-DIM-1"):
-        expect.refusal(reply, MISMATCH)
-    named = reply.details.get("namespace") == query["namespace"]
-    expect.that(named, "the namespace that was asked for", "another or none", "details.namespace")

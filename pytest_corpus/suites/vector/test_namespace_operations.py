@@ -62,7 +62,7 @@ def test_one_namespace_is_not_found_in_another(vector: Vector) -> None:
 @pytest.mark.core
 @pytest.mark.requirement("VEC-NS-3")
 def test_the_same_id_in_two_namespaces_is_two_vectors(vector: Vector) -> None:
-    """Writing an id in one namespace leaves it in the other as it is."""
+    """Writing an id in one namespace, or deleting it or by a filter, leaves it in the other as it is."""
     vector.need_namespaces()
     one = vector.item(20, {"kind": "one"})
     other = {**one, "vector": direction(110, vector.dimensions), "metadata": {"kind": "other"}}
@@ -70,23 +70,14 @@ def test_the_same_id_in_two_namespaces_is_two_vectors(vector: Vector) -> None:
     for sandbox, item in ((first, one), (second, other)):
         found = exactly(sandbox, item)[item["id"]]
         expect.that(described_by(found, item["metadata"]), "the metadata of this namespace", "those of the other")
-    second.put({**other, "metadata": {"kind": "changed"}})
-    expect.that(described_by(exactly(first, one)[one["id"]], one["metadata"]), "the metadata as before", "others")
-
-
-@pytest.mark.requirement("VEC-NS-3")
-@pytest.mark.parametrize("way", ["ids", "filter"])
-def test_a_delete_in_one_namespace_leaves_the_other(vector: Vector, way: str) -> None:
-    """Deleting an id, or by a filter, removes nothing from another namespace."""
-    vector.need_namespaces()
-    if way == "filter":
-        vector.need_filter_deletes()
-    item = vector.item(20, {"kind": "one"})
-    first, second = vector.sandbox(item), vector.sandbox(item)
-    reply = second.delete(ids=[item["id"]]) if way == "ids" else second.delete(filter={"kind": "one"})
-    with expect.resting_on("VEC-DELETE-1" if way == "ids" else "VEC-DELETE-5"):
-        expect.success(reply, "a delete to be carried out")
-    exactly(first, item, claim="the vector of the other namespace")
+    deletes: list[dict[str, Any]] = [{"filter": one["metadata"]}] if vector.deletes_by_filter else []
+    for args in (None, *deletes, {"ids": [one["id"]]}):
+        second.put({**other, "metadata": one["metadata"]})
+        if args:
+            with expect.resting_on("VEC-DELETE-1" if "ids" in args else "VEC-DELETE-5"):
+                expect.success(second.delete(**args), "a delete to be carried out")
+        found = exactly(first, one, claim="the vector of the other namespace")[one["id"]]
+        expect.that(described_by(found, one["metadata"]), "the metadata as before", "others")
 
 
 @pytest.mark.core

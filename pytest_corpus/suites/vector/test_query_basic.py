@@ -132,29 +132,30 @@ def test_an_answer_names_the_namespace_that_was_asked(vector: Vector, requiremen
 
 
 @pytest.mark.core
-@pytest.mark.requirement("VEC-QUERY-7")
-def test_metadata_are_in_the_matches(vector: Vector) -> None:
-    """Each match carries the metadata that were stored under its id."""
+@rules(there="VEC-QUERY-7", left_out="VEC-QUERY-16")
+def test_metadata_are_in_the_matches(vector: Vector, requirement: str) -> None:
+    """Each match carries the metadata that were stored under its id, found by a filter or not, unless left out."""
     sandbox, items = fan(vector)
-    asked: list[dict[str, Any]] = [{}, {"include_metadata": True}]
-    for more in (*asked, {"include_vectors": True}):
+    asked: list[dict[str, Any]] = [{}, {"include_metadata": True}, {"include_vectors": True}]
+    for more in asked if requirement == "VEC-QUERY-7" else [{"include_metadata": False}]:
         found = everything(sandbox, **more)
         all_found(vector, found, items)
-        described = all(described_by(found[item["id"]], item["metadata"]) for item in items if item["id"] in found)
-        expect.that(described, "the metadata that were stored", "others", "result.matches.vector.metadata")
+        if requirement == "VEC-QUERY-16":
+            path = "result.matches.vector.metadata"
+            expect.that(not any(map(metadata_of, found.values())), "no metadata", "some", path)
+        else:
+            with_their_own(found, items)
+    if requirement == "VEC-QUERY-7" and vector.filters_work():
+        filtered = {id_of(match): match for match in sandbox.matches(items[0]["vector"], 3, filter={"part": 0})}
+        with expect.resting_on("VEC-FILTER-1"):
+            expect.that(filtered, "the match of the filter", "none", "result.matches")
+        with_their_own(filtered, items)
 
 
-@pytest.mark.requirement("VEC-QUERY-7")
-def test_metadata_are_in_the_matches_of_a_filter(vector: Vector) -> None:
-    """A query with a filter gives metadata as one without it does."""
-    vector.need_filters()
-    item = vector.requests.settled[0]
-    query = {**vector.requests.minimal("query"), "vector": item["vector"], "filter": {"part": 0}}
-    found = matches_of(expect.success(vector.ready(lambda: vector.call("query", query), True)))
-    with expect.resting_on("VEC-FILTER-1"):
-        expect.that(found, "the match of the filter", "none", "result.matches")
-    held = described_by(found[0], item["metadata"])
-    expect.that(held, "the metadata that were stored", "others", "result.matches.vector.metadata")
+def with_their_own(found: Mapping[str, Mapping[str, Any]], items: Sequence[Item]) -> None:
+    """The matches have the metadata of their vectors."""
+    described = all(described_by(found[item["id"]], item["metadata"]) for item in items if item["id"] in found)
+    expect.that(described, "the metadata that were stored", "others", "result.matches.vector.metadata")
 
 
 def everything(sandbox: Sandbox, **args: Any) -> dict[str, Mapping[str, Any]]:
@@ -169,15 +170,6 @@ def all_found(vector: Vector, found: Iterable[str], items: Sequence[Item]) -> No
     missing = vector.at_most(len(items)) - len({item["id"] for item in items} & set(found))
     with expect.resting_on("VEC-QUERY-3"):
         expect.that(missing <= 0, f"{len(items)} different matches", f"{missing} fewer", "result.matches")
-
-
-@pytest.mark.requirement("VEC-QUERY-16")
-def test_metadata_can_be_left_out(vector: Vector) -> None:
-    """`include_metadata` false leaves them out of every match."""
-    sandbox, items = fan(vector)
-    found = everything(sandbox, include_metadata=False)
-    all_found(vector, found, items)
-    expect.that(not any(map(metadata_of, found.values())), "no metadata", "some", "result.matches.vector.metadata")
 
 
 @pytest.mark.core

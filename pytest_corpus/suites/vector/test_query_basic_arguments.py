@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.fixtures import rules
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.scenarios.checks import refused_or_reported
 
@@ -49,8 +48,13 @@ WRONG: dict[str, tuple[tuple[str, str, tuple[Any, ...]], ...]] = {
 """By requirement: an operation, an argument, and its bad values (...: it is missing; in a list: a good component)."""
 
 
-@pytest.mark.core
-@rules(**{name: name for name in WRONG})
+CASES = [
+    pytest.param(name, marks=[pytest.mark.requirement(name), *([pytest.mark.core] if "QUERY" in name else [])])
+    for name in WRONG
+]
+
+
+@pytest.mark.parametrize("requirement", CASES)
 def test_a_bad_argument_is_refused(vector: Vector, requirement: str) -> None:
     """What is required is there, everything has its type, and numbers are in their range; an item may be reported."""
     if requirement == "VEC-FILTER-9":

@@ -49,7 +49,7 @@ class VendorApi:
             trouble = Trouble("invalid_request", "We could not parse the JSON body of your request")
             await connection.answer(400, endpoint.errors.body(trouble), endpoint.errors.headers)
             return
-        await _Visit(self._arrived, endpoint, body, _told(request.headers), connection).carry_out()
+        await _Visit(self._arrived, endpoint, body, _context_of(request.headers), connection).carry_out()
 
     def _endpoint(self, method: str, path: str) -> Endpoint | None:
         """The first endpoint for a path, the author's own before ours; a `*` in its path stands for any text."""
@@ -67,16 +67,16 @@ class _Visit:
         arrived: Arrived,
         endpoint: Endpoint,
         body: dict[str, Any],
-        told: Mapping[str, Any],
+        context: Mapping[str, Any],
         connection: Connection,
     ) -> None:
         self._arrived, self._endpoint, self._body = arrived, endpoint, body
-        self._told, self._connection = told, connection
+        self._context, self._connection = context, connection
 
     async def carry_out(self) -> None:
         """Count it, and answer or fail."""
         op, facts = self._endpoint.reached(self._body)
-        plan = self._arrived(op, **facts, **self._told)
+        plan = self._arrived(op, **facts, **self._context)
         await self._wait(plan)
         filtered = plan is not None and plan.form == "in_answer" and self._endpoint.filters
         if plan is not None and plan.kind != "slow" and not filtered:
@@ -125,15 +125,15 @@ class _Visit:
             await asyncio.sleep(0)
 
 
-def _told(headers: Mapping[str, str]) -> dict[str, Any]:
+def _context_of(headers: Mapping[str, str]) -> dict[str, Any]:
     """Return the facts of the context that the headers contain."""
-    told: dict[str, Any] = {}
+    context: dict[str, Any] = {}
     if "traceparent" in headers:
-        told["traceparent"] = headers["traceparent"]
+        context["traceparent"] = headers["traceparent"]
     if DEADLINE_HEADER in headers:
         try:
             deadline = float(headers[DEADLINE_HEADER])
         except ValueError:
             deadline = math.nan
-        told["deadline_ms"] = int(deadline) if deadline.is_integer() else deadline
-    return told
+        context["deadline_ms"] = int(deadline) if deadline.is_integer() else deadline
+    return context

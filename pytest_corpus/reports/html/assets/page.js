@@ -26,6 +26,22 @@
     named();
   });
 
+  // A page that was opened from a file has no clipboard of its own everywhere: then the text is selected.
+  for (const copy of document.querySelectorAll("button.copy")) {
+    const text = copy.parentElement.querySelector("code");
+    copy.hidden = false;
+    copy.addEventListener("click", async () => {
+      try {
+        await navigator.clipboard.writeText(text.innerText);
+        copy.textContent = "Copied";
+      } catch {
+        getSelection().selectAllChildren(text);
+        copy.textContent = "Selected";
+      }
+      setTimeout(() => { copy.textContent = "Copy"; }, 2000);
+    });
+  }
+
   const form = document.getElementById("filters");
   if (!form) return;
   const shown = document.getElementById("shown");

@@ -5,7 +5,7 @@ from typing import Any
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Violation
-from pytest_corpus.kit.reply import StreamReply
+from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.suites.embedding.support.vectors import Vector, is_number, is_unit
 
 STATISTICS = (
@@ -43,6 +43,17 @@ def streamed_embeddings(stream: StreamReply) -> list[Mapping[str, Any]]:
     """The embeddings of all chunks, in order."""
     listed = (chunk.get("embeddings") for chunk in stream.chunks)
     return [each for found in listed if isinstance(found, list) for each in found if isinstance(each, Mapping)]
+
+
+def embedded_by(reply: Reply | StreamReply) -> list[Mapping[str, Any]]:
+    """The embeddings of any answer, in order."""
+    return streamed_embeddings(reply) if isinstance(reply, StreamReply) else embeddings_of(reply.result)
+
+
+def texts_of(reply: Reply | StreamReply) -> list[str]:
+    """Every text that an answer gives back."""
+    top = reply.result.get("text") if isinstance(reply, Reply) and isinstance(reply.result, Mapping) else None
+    return [text for text in (top, *(each.get("text") for each in embedded_by(reply))) if isinstance(text, str)]
 
 
 def unit(vector: Vector, path: str = "vector") -> None:

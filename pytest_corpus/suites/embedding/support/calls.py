@@ -7,7 +7,7 @@ from typing import Any
 
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.suites.embedding.support.answers import embeddings_of, streamed_embeddings
+from pytest_corpus.suites.embedding.support.answers import embedded_by
 from pytest_corpus.suites.embedding.support.requests import EmbeddingRequests
 from pytest_corpus.suites.embedding.support.texts import Texts
 from pytest_corpus.suites.embedding.support.vectorless import without_vector
@@ -41,6 +41,9 @@ class EmbeddingCalls(Texts):
         key = ("asked", name, text, json.dumps(changed, sort_keys=True))
         return cached(self, key, partial(self.ask, name, text, **changed))
 
+    def known_model(self, name: str, model: str) -> Reply | StreamReply:
+        return self.known(name, self.fit("hi"), model=model)
+
     def known_embed(self, text: str, **changed: Any) -> Reply:
         """The answer of `embed` to a text, asked once a run."""
         reply = self.known("embed", text, **changed)
@@ -60,8 +63,7 @@ class EmbeddingCalls(Texts):
 
     def embedding(self, reply: Reply | StreamReply) -> Mapping[str, Any]:
         """The first embedding of an answer; empty if there is none."""
-        found = streamed_embeddings(reply) if isinstance(reply, StreamReply) else embeddings_of(reply.result)
-        return found[0] if found else {}
+        return next(iter(embedded_by(reply)), {})
 
     def vector(self, name: str, text: str, **changed: Any) -> list[float]:
         """The vector that an operation gives to a text now.

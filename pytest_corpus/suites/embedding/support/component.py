@@ -9,11 +9,12 @@ from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.audit.exchanges import payload_problem
 from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.fixtures import SUBJECT
-from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Violation
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
+from pytest_corpus.kit.prerequisites import Prerequisites
+from pytest_corpus.spec.errors import MODEL_ERRORS
 from pytest_corpus.suites.embedding.support.answers import embeddings_of, statistics_problems
 from pytest_corpus.suites.embedding.support.calls import EmbeddingCalls
-from pytest_corpus.suites.embedding.support.prerequisites import EmbeddingPrerequisites
-from pytest_corpus.suites.embedding.support.texts import CHARACTERS_IN_A_TOKEN, MOST_LENGTH
+from pytest_corpus.suites.embedding.support.texts import CHARACTERS_IN_A_TOKEN, MOST_LENGTH, Texts
 from pytest_corpus.suites.embedding.support.vectors import FAR, Vector, distance, is_number, vector_of
 from pytest_corpus.suites.shared.claims.tokens import adds_up
 from pytest_corpus.suites.shared.contexts import new_tenant
@@ -29,6 +30,21 @@ EVERY_MODEL = {
     "count_tokens": "EMB-TOKENS-5",
 }
 """The requirement that says that an operation works for every listed model."""
+
+
+class EmbeddingPrerequisites(Prerequisites):
+    """Embedding needs a model that is known."""
+
+    def __init__(self, texts: Texts) -> None:
+        super().__init__(texts)
+        self._texts = texts
+
+    def obstacle(self, name: str) -> Undecided | None:
+        obstacle = super().obstacle(name)
+        unlisted = not self._texts.capabilities.models and "model" in self._texts.requests.minimal(name)
+        if isinstance(obstacle, Blocked) and unlisted and self._texts.invoke(name).is_a(*MODEL_ERRORS):
+            return NotAssessed("capabilities list no models, and none is known that could be asked for")
+        return obstacle
 
 
 class EmbeddingFaults(ProviderFaults):
@@ -47,7 +63,7 @@ class Embedding(EmbeddingCalls):
 
     # -- what can be relied on -------------------------------------------------------------------------
 
-    def able(self, name: str = "embed") -> list[str]:
+    def able_to(self, name: str = "embed") -> list[str]:
         """The listed models, as many as are tried, but for those whose entry denies what the operation needs.
 
         Where none are listed, the one that plain requests name.
@@ -145,8 +161,7 @@ class Embedding(EmbeddingCalls):
             yield from self._sizes(embeddings_of(result))
 
     def audit_chunk(self, _name: str, chunk: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
-        found = chunk.get("embeddings")
-        yield from self._sizes([each for each in found if isinstance(each, Mapping)] if isinstance(found, list) else [])
+        yield from self._sizes(embeddings_of({"embedding": None, **chunk}))
         if not adds_up(chunk.get("usage")):
             yield "EMB-STREAM-4", Violation("prompt_tokens + completion_tokens", "another total", "usage")
 

@@ -32,7 +32,6 @@ OTHER = "music bread winter paper horse garden bright summer coffee letters moun
 """Plain words that are none of those of `FILLER`."""
 
 
-NO_TEXTS = NO_STRINGS
 NO_MODELS: tuple[tuple[str, Any], ...] = (("model", 7), ("model", ["m"]), ("model", {"name": "m"}))
 NO_BOOLEANS: tuple[Any, ...] = ("false", 7, [], {"a": 1})
 FLAGS: tuple[tuple[str, Any], ...] = tuple((name, value) for name in ("truncate", "normalize") for value in NO_BOOLEANS)
@@ -95,6 +94,7 @@ class Texts(ListedModels):
     principal = "embed"
     principal_stream = "stream_embed"
     checked = "EMB-ARGS-1"
+    unknown = "EMB-MODEL-2"
     content = ("embeddings",)
 
     shared_type = EmbeddingShared

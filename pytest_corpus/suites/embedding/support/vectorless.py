@@ -7,7 +7,7 @@ from pytest_corpus.adapter.exchange import non_finite
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Undecided
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.suites.embedding.support.answers import embeddings_of, failures_of, streamed_embeddings
+from pytest_corpus.suites.embedding.support.answers import embedded_by, failures_of
 from pytest_corpus.suites.embedding.support.texts import Texts
 
 PLAIN = 64
@@ -39,10 +39,7 @@ def without_vector(
 
 def _left_out_against(texts: Texts, name: str, reply: Reply | StreamReply) -> str:
     """The requirement that an answer without a vector breaks; none if the text is reported as failed."""
-    if isinstance(reply, StreamReply):
-        found = streamed_embeddings(expect.finished(reply))
-    else:
-        found = embeddings_of(reply.result)
+    found = embedded_by(expect.finished(reply) if isinstance(reply, StreamReply) else reply)
     if any(True for each in found for _ in non_finite(each.get("vector"))):
         return "COM-NUM-2"
     if found or name == "embed":

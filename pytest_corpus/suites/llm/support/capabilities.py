@@ -4,10 +4,13 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.spec.capabilities import SAMPLING_RANGES
 from pytest_corpus.suites.llm.support.windows import Windows
+from pytest_corpus.suites.shared.claims.context import works
 
 RANGES = {
     "temperature": (0.0, 2.0),
@@ -26,6 +29,9 @@ NO_STOPS: tuple[Any, ...] = (7, "###", [7])
 
 PERMANENT = ("BadRequest", "NotSupported")
 """The classes that refuse a valid value that a provider does not take (R117)."""
+
+MOST_MODELS = 5
+"""Listed models that are tried; a catalogue may be long, and each call costs."""
 
 MINIMUM = 16
 """The largest minimum of `max_tokens` that a provider may ask for (R117)."""
@@ -102,6 +108,18 @@ class LLMCapabilities(Windows):
             self.shared.taken[operation, name] = self.accepts(operation, **{name: self.optional()[name]})
         return self.shared.taken[operation, name]
 
+    def able_to(self, name: str) -> list[str]:
+        flag = self.operation(name).capability or "supports_completion"
+        self.require("complete")
+        self.models()
+        models = self.able(flag)[:MOST_MODELS]
+        if not models:
+            raise NotApplicable(f"every listed model denies {flag}")
+        with expect.resting_on("LLM-MODEL-1"):
+            for model in models:
+                works(self.known("complete", model=model), "a completion by every listed model")
+        return models
+
     def accepts(self, operation: str, **changed: Any) -> bool:
         """Return whether `complete` or `stream` takes a plain request with some arguments changed."""
         return not self.known(operation, **changed).is_a(*PERMANENT)
@@ -111,14 +129,11 @@ class LLMCapabilities(Windows):
         key = ("asked", name, json.dumps(changed, sort_keys=True))
         return cached(self, key, lambda: self.invoke(name, {**self.requests.minimal(name), **changed}))
 
+    def known_model(self, name: str, model: str) -> Reply | StreamReply:
+        return self.known(name, model=model)
+
     def known_complete(self, **changed: Any) -> Reply:
         """The answer of `complete` to a plain request with some arguments changed, once a run."""
         reply = self.known("complete", **changed)
         assert isinstance(reply, Reply)
         return reply
-
-    def known_stream(self, **changed: Any) -> StreamReply:
-        """The stream for a plain request with some arguments changed, once a run."""
-        stream = self.known("stream", **changed)
-        assert isinstance(stream, StreamReply)
-        return stream

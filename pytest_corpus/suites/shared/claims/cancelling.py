@@ -33,7 +33,8 @@ class Cancelling:
             works(fresh.call(name, fresh.requests.distinct(name)), f"{name} to work")
         arguments = fresh.requests.distinct(name)
         subject.client.late.settle(surplus=False)
-        before, given_up_before = len(subject.client.metrics.observations), given_up_outside(subject)
+        before = len(subject.client.metrics.observations)
+        given_up_before = inputs.read("given up", lambda: given_up_outside(subject))
         plan = fresh.faults.plan("hang", name)
         given_up = fresh.call(name, arguments, limit_s=GIVEN_UP_S)
         fresh.faults.fired(plan)
@@ -43,13 +44,14 @@ class Cancelling:
         if subject.client.remote is not None and not within(lambda: given_up_outside(subject) > given_up_before):
             raise NotAssessed("the adapter goes on with a call whose connection was closed")
         within(lambda: observed(subject, before))
-        expect.that(observed(subject, before), "an observation of the call that was cancelled", "none")
+        found = inputs.read("observed", lambda: observed(subject, before))
+        expect.that(found, "an observation of the call that was cancelled", "none")
 
 
 def within(holds: Callable[[], bool]) -> bool:
     """Return whether something becomes true while an observation would still count."""
     until = inputs.monotonic() + LATEST_S
-    while not holds():
+    while not inputs.read("holds", holds):
         if inputs.monotonic() > until:
             return False
         inputs.sleep(0.01)

@@ -126,7 +126,7 @@ class StreamOutcomes:
         """A label of the counter is OK, or names the class of the error that ended the stream."""
         name = subject.principal_stream
         subject.require(name)
-        stream = subject.stream(name) if outcome == "finished" else failed_stream(subject)
+        stream = plain(subject, name) if outcome == "finished" else failed_stream(subject)
         expect.readable(stream)
         holds("COM-OBS-18", stream, subject)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pytest
@@ -10,13 +11,17 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.fixtures import rules
 from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.replays import Rivals, under
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.redaction.values import listed
 from pytest_corpus.suites.shared.claims.health import RETRYABLE
-from pytest_corpus.suites.shared.contexts import new_key
+from pytest_corpus.suites.shared.contexts import new_key, new_tenant
 from pytest_corpus.text.values import same
+
+ANSWERING = ("complete", "embed", "embed_batch")
+"""The operations that are replayed though they store nothing."""
 
 SLOW_MS = 60
 """How long the provider takes while two calls are under way."""
@@ -88,6 +93,31 @@ def _kept(subject: Subject) -> Kept:
     for _ in range(OTHER_KEYS):
         expect.success(subject.call(name, subject.requests.minimal(name), new_key()), "a write with another key")
     return Kept(rivals, key, first, at)
+
+
+class AnswerReplays:
+    """Keys of operations that store nothing."""
+
+    @rules(one_answer="COM-IDEM-4", asks_once="COM-IDEM-7")
+    def test_a_request_that_is_sent_twice_at_once_is_carried_out_once(self, subject: Subject, requirement: str) -> None:
+        """Two calls of one request under one key, sent together, have one answer, and reach a slow provider once."""
+        subject.require(subject.principal)
+        for name in subject.working(name for name in ANSWERING if name in subject.operations()):
+            if requirement == "COM-IDEM-7":
+                subject.faults.provider_op(name)
+            request = subject.envelope(name, subject.requests.distinct(name), new_key(**new_tenant()))
+            results, reached = cached(subject, ("twice", name), partial(sent_twice_at_once, subject, request))
+            if requirement == "COM-IDEM-4":
+                expect.that(same(*results), "the same result for both", differing(*results), "result")
+            else:
+                expect.that(reached == 1, "one call of the provider", f"{reached} at once")
+
+    @pytest.mark.requirement("COM-IDEM-5")
+    def test_a_request_that_failed_can_be_sent_again(self, subject: Subject) -> None:
+        """Under the key of a request that the provider failed, the same request is carried out."""
+        subject.require(subject.principal)
+        fresh = subject.fresh()
+        can_be_sent_again(fresh, fresh.principal, fresh.requests.distinct(fresh.principal))
 
 
 def sent_twice_at_once(subject: Subject, request: dict[str, Any]) -> tuple[list[Any], int]:

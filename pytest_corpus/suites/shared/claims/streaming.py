@@ -7,6 +7,8 @@ from pytest_corpus.kit.answer_cache import plain
 from pytest_corpus.kit.component import Subject, holds
 from pytest_corpus.kit.fixtures import rules
 from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.kit.reply import StreamReply
+from pytest_corpus.suites.shared.claims.bad_requests import wrongly_typed
 
 
 class Streaming:
@@ -34,8 +36,9 @@ class Streaming:
     def test_a_refused_stream_is_one_error(self, subject: Subject) -> None:
         """Bad arguments of a stream give a single error envelope and no data; a keep-alive is none (R4)."""
         subject.require(subject.principal_stream)
-        stream = subject.stream(subject.principal_stream, subject.requests.wrong_types(subject.principal_stream))
+        stream = wrongly_typed(subject, subject.principal_stream)
         expect.refusal(stream, "BadRequest")
+        assert isinstance(stream, StreamReply)
         data = [chunk for chunk in stream.chunks if any(chunk.get(key) for key in subject.content)]
         expect.that(not data, "one error envelope and no data", f"{len(data)} frames with data")
 

@@ -6,13 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+import pytest
+
 from pytest_corpus.adapter.facts import whole
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
-from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.component import Subject, holds
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import canary
+from pytest_corpus.spec.errors import UNKNOWN_MODEL
 
 COUNT_KEYS = ("tokens", "count", "token_count", "total_tokens")
 
@@ -89,6 +92,11 @@ class Counting(Subject):
         """The answer to a request to count a text."""
         return self.call("count_tokens", {**self.requests.minimal("count_tokens"), "text": text, **changed})
 
+    def known_count(self, text: str, **changed: Any) -> Reply:
+        """The answer to a request to count a text, asked once a run."""
+        key = ("counted", text, *sorted({**self.requests.minimal("count_tokens"), **changed, "text": ""}.items()))
+        return cached(self, key, partial(self.counted, text, **changed))
+
     def count(self, text: str, **changed: Any) -> int:
         """The number of tokens of a text."""
         reply = self.counted(text, **changed)
@@ -120,6 +128,9 @@ class Counting(Subject):
 class ListedModels(Counting):
     """A component whose capabilities may list models."""
 
+    unknown = ""
+    """The requirement that says that the principal operation refuses an unknown model."""
+
     def unknown_model(self) -> str:
         """A name that is surely not listed.
 
@@ -137,35 +148,129 @@ class ListedModels(Counting):
         """
         return self.unknown_model(), f"{self.models()[0]}-{canary()}"
 
+    def able_to(self, name: str) -> list[str]:
+        """The listed models that offer an operation, as many as are tried.
 
-PARTS, CUTS = 48, 12
+        Raises:
+            Undecided: none does, or one of them does not work, which is a finding of its own.
+        """
+        raise NotImplementedError
+
+    def known_model(self, name: str, model: str) -> Reply | StreamReply:
+        """The answer of an operation to a plain request of a model, asked once a run."""
+        raise NotImplementedError
+
+
+PARTS, CUTS = 48, 8
 """Of how many parts a generated text is made, and at how many places it is cut."""
 
+ENDS = sorted({17, *range(1, len(SENTENCE) + 1, 12), *range(len(SENTENCE) - 12, len(SENTENCE) + 1)})
+"""The ends of beginnings of the sentence: two words, every twelfth character, and each joined one at its end."""
 
-def longer_is_never_fewer(subject: Counting, alphabet: str) -> None:
-    """Along a generated text of letters, or of any characters, a beginning has at most as many tokens."""
-    subject.require("count_tokens")
-    chosen = random.Random(f"{subject.settings.seed} {alphabet}")
-    letters: list[str] = [*"ab cd.,'\n-\t1e", "...", "   ", "\n\n", "123", "==", "ing", "the "]
-    marks = "".join(UNICODE.values())
 
-    def part() -> str:
-        if alphabet == "letters":
-            return chosen.choice(letters)
-        spans = ((0x20, 0xD7FF), (0xE000, 0x10FFFF))
-        return str(chosen.choice([chosen.choice(marks), chr(chosen.randint(*chosen.choice(spans)))]))
+class Tokens:
+    """Counts of tokens, of any component whose capabilities may list models."""
 
-    text = "".join(part() for _ in range(PARTS))
-    ends = sorted(chosen.sample(range(1, len(text)), CUTS))
-    never_falls(subject, text, [*ends, len(text)])
+    @pytest.mark.core
+    @pytest.mark.requirement("LLM-TOKENS-1", "EMB-TOKENS-1")
+    @pytest.mark.parametrize("text", ["hi", "one two three", "x" * 40], ids=["word", "words", "long_word"])
+    def test_a_count_is_a_whole_number(self, subject: ListedModels, text: str) -> None:
+        """A count is an integer of at least 0, bare or inside an object."""
+        subject.require("count_tokens")
+        for model in subject.able_to("count_tokens"):
+            reply = subject.known_count(text, model=model)
+            subject.fits(reply)
+            expect.success(reply, "a token count")
+            holds(subject.operation("count_tokens").shaped, reply, subject)
+
+    @pytest.mark.core
+    @pytest.mark.requirement("LLM-TOKENS-2", "EMB-TOKENS-2")
+    @pytest.mark.parametrize("alphabet", ["letters", "unicode"])
+    def test_a_longer_text_never_has_fewer_tokens(self, subject: Counting, alphabet: str) -> None:
+        """Along a generated text, a beginning has at most as many tokens as a longer one."""
+        subject.require("count_tokens")
+        chosen = random.Random(f"{subject.settings.seed} {alphabet}")
+        letters: list[str] = [*"ab cd.,'\n-\t1e", "...", "   ", "\n\n", "123", "==", "ing", "the "]
+        marks = "".join(UNICODE.values())
+
+        def part() -> str:
+            if alphabet == "letters":
+                return chosen.choice(letters)
+            spans = ((0x20, 0xD7FF), (0xE000, 0x10FFFF))
+            return str(chosen.choice([chosen.choice(marks), chr(chosen.randint(*chosen.choice(spans)))]))
+
+        text = "".join(part() for _ in range(PARTS))
+        never_falls(subject, text, [*sorted(chosen.sample(range(1, len(text)), CUTS)), len(text)])
+
+    @pytest.mark.requirement("LLM-TOKENS-2", "EMB-TOKENS-2")
+    def test_the_beginnings_of_a_sentence_count_less(self, subject: ListedModels) -> None:
+        """Along the beginnings of one sentence the count never falls, whichever listed model counts."""
+        subject.require("count_tokens")
+        for number, model in enumerate(subject.able_to("count_tokens")):
+            never_falls(subject, SENTENCE, ENDS[::6] if number else ENDS, model=model)
+
+    @pytest.mark.requirement("LLM-TOKENS-2", "EMB-TOKENS-2")
+    def test_the_count_of_a_long_text_never_falls(self, subject: Counting) -> None:
+        """Along the beginnings of a text of thousands of words the count never falls."""
+        subject.require("count_tokens")
+        text = " ".join(f"word{number}" for number in range(2_000))
+        never_falls(subject, text, range(7, len(text), 2_401))
+
+    @pytest.mark.requirement("LLM-TOKENS-3", "EMB-TOKENS-3")
+    @pytest.mark.parametrize("kind", list(UNICODE))
+    def test_unicode_is_counted_safely(self, subject: Counting, kind: str) -> None:
+        """Marks, surrogate pairs and joined characters are counted like any text."""
+        subject.require("count_tokens")
+        subject.count(UNICODE[kind])
+
+    @pytest.mark.core
+    @pytest.mark.requirement("LLM-TOKENS-4", "EMB-TOKENS-4")
+    def test_an_unknown_model_does_not_count(self, subject: ListedModels) -> None:
+        """A model that is not listed is refused permanently."""
+        subject.require("count_tokens")
+        for model in subject.unknown_models():
+            expect.refusal(subject.known_count("hi", model=model), *UNKNOWN_MODEL)
+
+    @pytest.mark.requirement("LLM-TOKENS-5", "EMB-TOKENS-5")
+    def test_every_listed_model_counts(self, subject: ListedModels) -> None:
+        """Each model that capabilities list counts tokens."""
+        subject.require("count_tokens")
+        subject.models()
+        for model in subject.able_to("count_tokens"):
+            expect.success(subject.known_count("hi", model=model), "a count by every listed model")
+
+    @pytest.mark.requirement("LLM-TOKENS-6", "EMB-TOKENS-6")
+    @pytest.mark.parametrize("kind", list(NO_STRINGS))
+    def test_a_text_that_is_no_string_is_refused(self, subject: Counting, kind: str) -> None:
+        """`text` is required and a string."""
+        subject.require("count_tokens")
+        args = {key: value for key, value in subject.requests.minimal("count_tokens").items() if key != "text"}
+        expect.refusal(subject.call("count_tokens", {**args, **NO_STRINGS[kind]}), "BadRequest")
+
+    @pytest.mark.requirement("LLM-TOKENS-7", "EMB-TOKENS-7")
+    def test_a_count_is_repeatable(self, subject: Counting) -> None:
+        """The same text is counted three times alike."""
+        subject.require("count_tokens")
+        text = "The same text, three times: \u00fc\U0001f600."
+        counts = {subject.count(text) for _ in range(3)}
+        expect.that(len(counts) == 1, "one count", f"{len(counts)} different ones")
+
+    @pytest.mark.requirement("LLM-TOKENS-8", "EMB-TOKENS-8")
+    def test_every_listed_model_counts_the_text(self, subject: ListedModels) -> None:
+        """Of every listed model, and far into a text, more words that begin alike have more tokens."""
+        subject.require("count_tokens")
+        for model in subject.able_to("count_tokens"):
+            texts = (" ".join(f"stone{number}" for number in range(words)) for words in (10, 30, 300, 1_500))
+            counts = two_or_more(counts_of(subject, texts, model=model))
+            grown = all(one < other for one, other in itertools.pairwise(counts))
+            expect.that(grown, "more tokens for more words", "as many or fewer")
 
 
 def counts_of(subject: Counting, texts: Iterable[str], **changed: Any) -> list[int]:
     """The counts of ever longer texts, up to the first that is refused because it may be beyond the limit."""
     counts: list[int] = []
     for text in texts:
-        key = ("counted", text, *sorted({**subject.requests.minimal("count_tokens"), **changed, "text": ""}.items()))
-        reply = cached(subject, key, partial(subject.counted, text, **changed))
+        reply = subject.known_count(text, **changed)
         if reply.is_a("BadRequest") and not subject.holds(text):
             break
         counts.append(subject.tokens_of(expect.success(reply, "a token count")))
@@ -189,21 +294,6 @@ def never_falls(subject: Counting, text: str, ends: Sequence[int], **changed: An
     expect.that(counts == sorted(counts), "counts that never fall", "a smaller count for a longer text")
 
 
-def never_falls_far(subject: Counting) -> None:
-    """Along the beginnings of a text of thousands of words the count never falls."""
-    subject.require("count_tokens")
-    text = " ".join(f"word{number}" for number in range(2_000))
-    never_falls(subject, text, range(7, len(text), 1_201))
-
-
-def grows_far(subject: Counting, model: str) -> None:
-    """Of one model, and far into a text, more words that begin alike have more tokens."""
-    texts = (" ".join(f"stone{number}" for number in range(words)) for words in (10, 30, 300, 1_500))
-    counts = two_or_more(counts_of(subject, texts, model=model))
-    grown = all(one < other for one, other in itertools.pairwise(counts))
-    expect.that(grown, "more tokens for more words", "as many or fewer")
-
-
 def grows(subject: Counting) -> None:
     """Three hundred words have more tokens than one of them."""
     subject.require("count_tokens")
@@ -217,18 +307,3 @@ def grows(subject: Counting) -> None:
             expect.that(many > one, f"more than {one} tokens for {number} words", f"{many}")
             return
     raise NotAssessed("a text of ten words is already beyond the limit")
-
-
-def repeatable(subject: Counting) -> None:
-    """The same text is counted three times alike."""
-    subject.require("count_tokens")
-    text = "The same text, three times: \u00fc\U0001f600."
-    counts = {subject.count(text) for _ in range(3)}
-    expect.that(len(counts) == 1, "one count", f"{len(counts)} different ones")
-
-
-def refuses_no_text(subject: Counting, kind: str) -> None:
-    """`text` is required and a string."""
-    subject.require("count_tokens")
-    args = {key: value for key, value in subject.requests.minimal("count_tokens").items() if key != "text"}
-    expect.refusal(subject.call("count_tokens", {**args, **NO_STRINGS[kind]}), "BadRequest")

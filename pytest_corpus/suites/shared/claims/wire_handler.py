@@ -213,10 +213,10 @@ class WireHandler:
     @pytest.mark.requirement("COM-NUM-1")
     @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf], ids=["nan", "infinity", "minus_infinity"])
     def test_numbers_that_are_not_finite_are_refused(self, subject: Subject, number: float) -> None:
-        """NaN, and one of the infinities, are refused wherever an operation takes a number."""
+        """NaN is refused wherever an operation takes a number, an infinity in every other place."""
         subject.require(subject.principal)
         for place, request in enumerate(subject.requests.with_number(number)):
-            if math.isinf(number) and (number > 0) == place % 2:
+            if math.isinf(number) and place % 4 != 1 + math.copysign(1, number):
                 continue
             if subject.works(request.op):
                 expired = request.ctx.get("deadline_ms") == -math.inf  # R18: less than zero
@@ -254,7 +254,7 @@ class WireHandler:
         for name in subject.working(in_turn(subject.deadlined(), subject.principal, ABSURD.index(number))):
             expect.either(subject.invoke(name, ctx={"deadline_ms": number}), "BadRequest", *past)
         for request in subject.requests.with_integer(number):
-            if subject.works(request.op):
+            if number != ABSURD[0] and subject.works(request.op):  # COM-NUM-3 asks that one
                 expect.either(subject.carry_out(request), "BadRequest", "NotSupported")
 
     @pytest.mark.requirement("COM-CONC-1")

@@ -11,7 +11,7 @@ from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.store.leftovers import TIDY_S
 from pytest_corpus.suites.vector.support.answers import failures_of
 from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities
-from pytest_corpus.suites.vector.support.shared import Place, context_of
+from pytest_corpus.suites.vector.support.shared import Place, context_of, speaking
 
 KEPT_VECTORS = 30
 """More vectors than these do not stay from one test to the next in a namespace that tests share."""
@@ -41,17 +41,14 @@ def is_keyed(request: Mapping[str, Any]) -> bool:
 
 def named_in(request: Mapping[str, Any]) -> Iterator[str]:
     """The namespaces that a request names."""
-    args = request.get("args")
-    queries = args.get("queries") if isinstance(args, Mapping) else None
-    for each in (args, *(queries if isinstance(queries, list) else ())):
-        if isinstance(each, Mapping) and isinstance(each.get("namespace"), str):
+    for each in speaking(request.get("args"), "queries"):
+        if isinstance(each.get("namespace"), str):
             yield each["namespace"]
 
 
 def ids_in(args: Mapping[str, Any]) -> list[str]:
     """The ids of the vectors that an upsert holds."""
-    vectors = args.get("vectors")
-    items = [item for item in vectors if isinstance(item, Mapping)] if isinstance(vectors, list) else []
+    items = speaking(args, "vectors")[1:]
     return [item["id"] for item in items if isinstance(item.get("id"), str) and item["id"]]
 
 

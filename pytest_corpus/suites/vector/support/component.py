@@ -136,7 +136,7 @@ class Vector(VectorConditions):
 
     def _find_out_what_works(self) -> None:
         """Before the sweep, because finding it out fills the main namespace again."""
-        _ = self.deletes_by_filter, *map(self.works, self.operations())
+        _ = self.deletes_by_filter, self.filters_work(), *map(self.works, self.operations())
 
     def _created(self, reply: Reply, sandbox: Sandbox) -> None:
         """Go on only if a namespace was created."""

@@ -66,12 +66,15 @@ class VectorConditions(VectorCapabilities):
         if not self.filters:
             raise NotApplicable("filters are denied, or answered with NOT_SUPPORTED and not claimed")
         self.require("query")
-        query = {**self.requests.minimal("query"), "filter": {"kind": "home"}}
-        reply = cached(self, "plain filter", lambda: self.ready(lambda: self.call("query", query), True))
+        reply = cached(self, "plain filter", self._plain_filter)
         if reply.is_a("IndexNotReady", "ResourceExhausted"):
             raise NotAssessed(f"a plain filter is answered with {reply}")
         with expect.resting_on("VEC-FILTER-1"):
             expect.success(reply, "an answer to a query with a plain filter")
+
+    def _plain_filter(self) -> Reply:
+        query = {**self.requests.minimal("query"), "filter": {"kind": "home"}}
+        return self.ready(lambda: self.call("query", query), True)
 
     def need_terms(self) -> None:
         """Go on only if a filter may have two terms.

@@ -11,7 +11,7 @@ from pytest_corpus.suites.vector.support.cleanup import Cleanup, tenant_of
 from pytest_corpus.suites.vector.support.conditions import VectorConditions
 from pytest_corpus.suites.vector.support.requests import VectorRequests
 from pytest_corpus.suites.vector.support.sandbox import stored
-from pytest_corpus.suites.vector.support.shared import Item, context_of
+from pytest_corpus.suites.vector.support.shared import Item, context_of, speaking
 
 INDEPENDENT = ("vector.capabilities", "vector.health", "vector.create_namespace")
 """The operations that need nothing that was made before."""
@@ -75,7 +75,8 @@ class Preparation:
 
     def _needed(self, args: Mapping[str, Any], tenant: str | None) -> Iterator[tuple[str, Callable[[], None]]]:
         """The name of each thing that a request needs, and the step that makes it."""
-        names, doomed = _namespaces(args), self._vector.shared.to_delete
+        names = {str(each.get("namespace", "default")) for each in speaking(args, "queries")}
+        doomed = self._vector.shared.to_delete
         plain = set() if self._vector.occupied else {self._places.main_namespace, self._places.scratch}
         for name in sorted(names & plain):
             yield name, partial(self._make_plain, name, tenant)
@@ -114,10 +115,3 @@ class Preparation:
             reply = self._vector.call("upsert", args, context_of(tenant))
             self._vector.check_ids(reply)
             stored(reply, batch)
-
-
-def _namespaces(args: Mapping[str, Any]) -> set[str]:
-    """The namespaces that arguments name for a request and for each of its queries."""
-    queries = args.get("queries")
-    inner = [query for query in queries if isinstance(query, Mapping)] if isinstance(queries, list) else []
-    return {str(each.get("namespace", "default")) for each in (args, *inner)}

@@ -6,7 +6,7 @@ adapter that keeps nothing at all has no one root: each test says what it misses
 what a cache mixes up is none of these sentences.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from pytest_corpus.kit.outcomes import Blocked, Undecided, Violation
@@ -70,7 +70,7 @@ def _reading(vector: Vector) -> str | None:
     together = _looked_up(other, batch, _ids(other, len(batch), 13))
     if _foreign(one, alone) or _foreign(other, together):
         return OTHERS_FOUND
-    if not (_strange(alone, single) or _strange(together, batch)):
+    if not {item["id"] for item in (*single, *batch)} & {*alone, *together}:
         raise Violation("any of the vectors that were written", "none", "result.matches")
     if len(cut[0]) > 1 or len(cut[1]) > 2:
         return "VEC-QUERY-2"
@@ -103,10 +103,6 @@ def _reached(vector: VectorCapabilities, ranked: list[str], found: list[str]) ->
     return [name for name in ranked if name in found] if vector.approximate else ranked
 
 
-def _strange(found: list[str], items: list[dict[str, Any]]) -> bool:
-    return any(item["id"] in found for item in items)
-
-
 def _complete(found: list[str], items: list[dict[str, Any]]) -> bool:
     return sorted(found) == sorted(str(item["id"]) for item in items)
 
@@ -119,12 +115,8 @@ def _answers(sandbox: Sandbox, items: list[dict[str, Any]]) -> str | None:
     held = {id_of(match): metadata_of(match) for match in matches}
     if any(not held.get(item["id"]) for item in items):
         return "VEC-QUERY-7"
-    kept = all(_like(held[item["id"]], item["metadata"]) for item in items)
+    kept = all(all(held[item["id"]].get(key) == value for key, value in item["metadata"].items()) for item in items)
     return None if kept else "VEC-UPSERT-6"
-
-
-def _like(held: Mapping[str, Any], metadata: Mapping[str, Any]) -> bool:
-    return all(key in held and held[key] == value for key, value in metadata.items())
 
 
 def _order(sandbox: Sandbox, items: list[dict[str, Any]], found: list[str], first: list[str]) -> str | None:

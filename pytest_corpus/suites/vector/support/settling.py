@@ -7,6 +7,7 @@ from typing import Any
 from pytest_corpus.kit.store.settling import Look, Settling
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of
 from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities
+from pytest_corpus.suites.vector.support.shared import speaking
 
 SEVERAL = 5
 """The number of matches to ask for if a vector is not alone."""
@@ -22,12 +23,8 @@ class VectorSettling(Settling):
         self._vector = vector
 
     def places(self, request: Mapping[str, Any]) -> frozenset[str]:
-        args = request.get("args")
-        if not isinstance(args, Mapping):
-            return frozenset()
-        inner = [each for key in ("queries", "vectors") if isinstance(args.get(key), list) for each in args[key]]
-        named = [each["namespace"] for each in inner if isinstance(each, Mapping) and each.get("namespace")]
-        return frozenset(map(str, (args.get("namespace") or "default", *named)))
+        found = [each.get("namespace") for each in speaking(request.get("args"), "queries", "vectors")]
+        return frozenset([str(found[0] or "default"), *(str(name) for name in found[1:] if name)] if found else ())
 
     def looks(self, name: str, request: Mapping[str, Any]) -> bool:
         """Return whether a request reads what was written; deleting items made only for that does not."""

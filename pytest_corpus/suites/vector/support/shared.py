@@ -14,6 +14,14 @@ Place = tuple[str | None, str]
 """A namespace: its tenant or None, and its name."""
 
 
+def speaking(args: Any, *keys: str) -> list[Mapping[str, Any]]:
+    """The arguments of a request, and the objects in the lists under these keys, each of which may name a namespace."""
+    if not isinstance(args, Mapping):
+        return []
+    inner = [each for key in keys if isinstance(args.get(key), list) for each in args[key]]
+    return [args, *(each for each in inner if isinstance(each, Mapping))]
+
+
 def context_of(tenant: str | None) -> dict[str, Any]:
     """The context that names a tenant, if there is one."""
     return {"tenant": tenant} if tenant else {}

@@ -176,7 +176,7 @@ def changed_from(embedding: Embedding, text: str, changed: str) -> dict[str, Any
     elif changed == "truncate":
         other = {"text": embedding.text_of(embedding.beyond(3)), "truncate": False}
     elif changed == "model":
-        models = embedding.able()
+        models = embedding.able_to("embed")
         if len(models) < 2:
             raise NotApplicable("fewer than two models are listed")
         other = {"model": models[1]}
@@ -199,24 +199,17 @@ def other_operations(embedding: Embedding, text: str, ctx: Mapping[str, Any]) ->
 
 def replayed(embedding: Embedding, what: str) -> tuple[str, dict[str, Any]]:
     """An operation and its arguments, to be sent twice."""
+    long = embedding.text_of(embedding.beyond(11)) if what in ("truncated", "failures") else ""
     if what in ("batch", "failures"):
-        texts = arranged(embedding, "plain", several(embedding, 3, least=1 if what == "batch" else 2))
-        args = embedding.requests.minimal("embed_batch")
-        if what == "batch":
-            return "embed_batch", {**args, "texts": texts}
-        return "embed_batch", {
-            **args,
-            "texts": [embedding.text_of(embedding.beyond(11)), *texts[1:]],
-            "truncate": False,
-        }
-    if what == "truncated":
-        truncates(embedding)
-        return "embed", embedding.requests.with_text("embed", embedding.text_of(embedding.beyond(11)))
-    normalized = what == "normalized"
-    if normalized:
+        texts = arranged(embedding, "plain", several(embedding, 3, least=2 if long else 1))
+        changed: dict[str, Any] = {"texts": [long, *texts[1:]], "truncate": False} if long else {"texts": texts}
+        return "embed_batch", {**embedding.requests.minimal("embed_batch"), **changed}
+    if what == "normalized":
         embedding.normalizes()
-    options = {"normalize": True} if normalized else {}
-    return "embed", embedding.requests.with_text("embed", embedding.unique(), **options)
+    elif what == "truncated":
+        truncates(embedding)
+    options = {"normalize": True} if what == "normalized" else {}
+    return "embed", embedding.requests.with_text("embed", long or embedding.unique(), **options)
 
 
 def failing_batch(

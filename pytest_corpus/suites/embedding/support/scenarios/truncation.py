@@ -6,9 +6,9 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.suites.embedding.support.answers import embeddings_of, failures_of
+from pytest_corpus.suites.embedding.support.answers import embeddings_of, failures_of, texts_of
 from pytest_corpus.suites.embedding.support.component import Embedding
-from pytest_corpus.suites.embedding.support.scenarios.batches import family_of
+from pytest_corpus.suites.embedding.support.scenarios.batches import class_of
 from pytest_corpus.suites.embedding.support.texts import OTHER
 from pytest_corpus.suites.embedding.support.vectors import plain
 
@@ -51,7 +51,7 @@ def truncates(embedding: Embedding) -> None:
 
 def variants(embedding: Embedding, how: str = "one_more") -> list[dict[str, Any]]:
     """Whatever else may be asked for, once: every listed model, and normalization if it is claimed."""
-    models = embedding.able()
+    models = embedding.able_to("embed")
     if how != "one_more":
         return [{"model": models[0]}]
     normalized = [{"normalize": True}] if embedding.capabilities.flag("supports_normalization") else []
@@ -94,19 +94,6 @@ def embedded(reply: Reply | StreamReply) -> bool:
     return reply.is_success and bool(embeddings_of(reply.result)) and not failures_of(reply.result)
 
 
-def told_by(reply: Reply | StreamReply) -> list[str]:
-    """The texts that an answer gives back."""
-    if isinstance(reply, StreamReply):
-        return [
-            each["text"]
-            for chunk in reply.chunks
-            for each in chunk.get("embeddings") or []
-            if isinstance(each, dict) and isinstance(each.get("text"), str)
-        ]
-    found = (reply.result.get("text"), *(each.get("text") for each in embeddings_of(reply.result)))
-    return [text for text in found if isinstance(text, str)]
-
-
 def parts(embedding: Embedding, text: str, reply: Reply) -> list[str]:
     """The possible rests of a truncated text: the reported one, or else its beginning or its end.
 
@@ -115,7 +102,7 @@ def parts(embedding: Embedding, text: str, reply: Reply) -> list[str]:
     """
     limit = embedding.limited()
     most = limit if embedding.counts_characters else len(text)
-    shown = [part for part in told_by(reply) if part and len(part) < len(text) and len(part) <= most]
+    shown = [part for part in texts_of(reply) if part and len(part) < len(text) and len(part) <= most]
     if not shown and not embedding.counts_characters:
         raise NotApplicable("no text comes back, and the limit is not one of characters")
     return list(dict.fromkeys(shown)) or [text[:limit], text[-limit:]]
@@ -169,7 +156,5 @@ def refused_in_batch(reply: Reply, position: int, *families: str) -> None:
     if failed and position not in failed:
         raise Blocked("EMB-BATCH-4", "another position than that of the failed text is reported")
     expect.that(position in failed, "a failure of the text", "none", "result.failed_texts")
-    named = str(failed[position].get("error")), family_of(failed[position])
-    wanted = {"TextTooLong": ("TextTooLong", "TEXT_TOO_LONG"), "NotSupported": ("NotSupported", "NOT_SUPPORTED")}
-    allowed = {name for family in families for name in wanted[family]}
-    expect.that(named[0] in allowed, " or ".join(families), f"{named[1]}", "result.failed_texts.error")
+    named = class_of(failed[position])
+    expect.that(named in families, " or ".join(families), f"{named}", "result.failed_texts.error")

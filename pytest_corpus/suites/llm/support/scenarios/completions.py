@@ -10,15 +10,12 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
-from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.suites.llm.support.answers import completion_tokens
-from pytest_corpus.suites.llm.support.capabilities import PERMANENT
+from pytest_corpus.suites.llm.support.capabilities import MOST_MODELS, PERMANENT
 from pytest_corpus.suites.llm.support.component import LLM
 from pytest_corpus.suites.llm.support.requests import user
 from pytest_corpus.suites.shared.claims.context import works
-
-MOST_MODELS = 5
-"""Listed models that are tried; a catalogue may be long, and each call costs."""
 
 
 def alike(llm: LLM, text: str, kind: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -38,23 +35,6 @@ def alike(llm: LLM, text: str, kind: str) -> tuple[list[dict[str, Any]], list[di
     return pairs[kind]
 
 
-def completing(llm: LLM, flag: str) -> list[str]:
-    """The listed models, as many as are tried, but for those whose own entry denies a flag.
-
-    Raises:
-        Blocked: `complete` refuses one of them.
-    """
-    llm.require("complete")
-    llm.models()
-    models = llm.able(flag)[:MOST_MODELS]
-    if not models:
-        raise NotApplicable(f"every listed model denies {flag}")
-    with expect.resting_on("LLM-MODEL-1"):
-        for model in models:
-            works(llm.known("complete", model=model), "a completion by every listed model")
-    return models
-
-
 def accepted(llm: LLM, name: str, operation: str = "complete") -> dict[str, Any]:
     """The optional arguments of that name, or all, within what the adapter offers.
 
@@ -70,6 +50,18 @@ def accepted(llm: LLM, name: str, operation: str = "complete") -> dict[str, Any]
     if not llm.takes(name, operation):
         raise NotApplicable(f"{name} is denied by capabilities, or refused permanently")
     return {name: values[name]}
+
+
+def taken(llm: LLM, name: str, operation: str) -> Reply | StreamReply:
+    """The answer to all optional arguments that are taken together, or to one of them alone if that is an error.
+
+    Raises:
+        NotApplicable: they are denied by capabilities, or refused permanently (R117).
+    """
+    given = accepted(llm, name, operation)
+    every = {each: value for each, value in llm.optional().items() if llm.takes(each, operation)}
+    together = llm.known(operation, **every)
+    return llm.known(operation, **given) if together.is_error else together
 
 
 def beyond(llm: LLM, where: str) -> list[dict[str, Any]]:

@@ -1,0 +1,89 @@
+"""Runs of pytest in a process of its own, without the settings and tests of the current folder."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, TextIO
+
+from pytest_corpus.commands import FINDINGS, FINE, INTERRUPTED, USAGE
+from pytest_corpus.commands import _console as console
+from pytest_corpus.reports.json_report import INTERNAL_REPORT_DIR
+from pytest_corpus.reports.reading import ReportError, read
+
+EXIT_CODES = {0: FINE, 1: FINDINGS, 2: USAGE, 4: USAGE, 5: USAGE}
+"""The exit code of the command for each of pytest's; with 2 and 5 nothing was verified. Others stay as they are."""
+
+UNPROVEN = 3  # the exit code if pytest succeeded, but no attestation shows that the suite ran
+UNENDED = "it ended before the suite did"
+_PYTEST_INTERRUPTED = 2  # pytest's exit code after Ctrl-C or an error in the collection
+_PYTEST_FAILED = 3  # pytest's exit code of an internal error
+_APART = ("-p", "no:cacheprovider", "-p", "no:asyncio", "-p", "no:randomly")
+"""Disables a cache in the current folder and plugins for other kinds of tests."""
+
+
+def settings_arguments(folder: Path) -> list[str]:
+    """Arguments that make pytest look for settings and tests in an empty folder, but run in the current one."""
+    settings = folder / "pytest.ini"
+    settings.write_text("[pytest]\n", encoding="utf-8")
+    return ["-c", str(settings), f"--rootdir={Path.cwd()}", "-p", _plugin(), *_APART]
+
+
+def attestations(folder: Path) -> list[dict[str, Any]]:
+    """The report of each adapter."""
+    found = []
+    for path in sorted(folder.glob("attestation*.json")):
+        with contextlib.suppress(ReportError):
+            found.append(read(path)[0])
+    return found
+
+
+def _plugin() -> str:
+    """The name by which pytest loads the plugin once, installed or not."""
+    return "corpus" if entry_points(group="pytest11", name="corpus") else "pytest_corpus.plugin"
+
+
+def run_pytest(command: str, arguments: list[str], folder: Path, output: TextIO | None = None) -> int:
+    """Run pytest, wait for it and return the exit code of the command.
+
+    Ctrl-C reaches pytest too, which closes the adapters and writes the reports before it ends.
+    """
+    sys.stdout.flush()
+    # Keeps the examples of hypothesis out of the current folder.
+    environment = {
+        "HYPOTHESIS_STORAGE_DIRECTORY": str(folder / "hypothesis"),
+        **os.environ,
+        INTERNAL_REPORT_DIR: str(folder),
+    }
+    words = [sys.executable, "-m", "pytest", *arguments]
+    process = subprocess.Popen(words, stdout=output, env=environment)  # noqa: S603  # our own interpreter
+    interrupted = False
+    while True:
+        try:
+            code = process.wait()
+        except KeyboardInterrupt:
+            interrupted = True
+            continue
+        if code < 0:
+            note(command, f"pytest was ended by {_signal(-code)}, so nothing is verified")
+            return 128 - code
+        if code not in (*EXIT_CODES, _PYTEST_FAILED):
+            note(command, f"pytest ended with {code}, which it does not do by itself")
+        return INTERRUPTED if interrupted and code == _PYTEST_INTERRUPTED else EXIT_CODES.get(code, code)
+
+
+def note(command: str, text: str) -> None:
+    """Write how pytest ended on a new line, because pytest may have stopped in the middle of one."""
+    sys.stderr.write("\n")
+    console.warn(f"pytest-corpus {command}: {text}")
+
+
+def _signal(number: int) -> str:
+    """The name of a signal, if it has one here."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -1,0 +1,107 @@
+"""`pytest-corpus judge`: the verdict on a recorded run, computed again from its transcript."""
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from pytest_corpus.commands import FINDINGS, FINE, CommandError
+from pytest_corpus.commands import _console as console
+from pytest_corpus.commands._pytest import UNPROVEN, attestations, run_pytest, settings_arguments
+from pytest_corpus.evidence.transcript import Transcript, TranscriptError, read
+from pytest_corpus.reports.reading import ReportError
+from pytest_corpus.reports.reading import read as read_report
+
+NOT_GIVEN = frozenset(("shard", "budget", "call-timeout"))
+"""Options of the run that a judge need not repeat, or gives in another way."""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the transcript, the reports and the attestation to compare with."""
+    parser.add_argument("transcript", metavar="FILE", help="a transcript: .jsonl or .jsonl.gz")
+    parser.add_argument(
+        "-o", "--output", action="append", default=[], metavar="PATH", help="write a report; repeatable"
+    )
+    parser.add_argument(
+        "--attestation", metavar="FILE", help="compare with the JSON report of the run; exit code 1 if they differ"
+    )
+    parser.epilog = (
+        "Exit code: 0 nothing binding is violated, 1 violations or another verdict than the attestation's, "
+        "2 a transcript that was changed or cannot be read."
+    )
+    console.format_argument(parser)
+
+
+def run(given: argparse.Namespace) -> int:
+    """Run the suite against the record."""
+    path = Path(given.transcript)
+    transcript = opened(path)
+    with tempfile.TemporaryDirectory(prefix="pytest-corpus-") as name:
+        folder = Path(name)
+        adapters = [f"--corpus-adapter={label}=transcript:{path.resolve()}" for label in transcript.adapters]
+        options = [
+            _option(name, value) for name, value in transcript.header["options"].items() if name not in NOT_GIVEN
+        ]
+        reports = [
+            f"--corpus-report={folder / 'attestation.json'}",
+            *(f"--corpus-report={each}" for each in given.output),
+        ]
+        passed = [*settings_arguments(folder), *adapters, *options, *reports, "-q", str(folder)]
+        code = run_pytest("judge", passed, folder, sys.stderr if given.format == "json" else None)
+        found = attestations(folder)
+    if code not in (FINE, FINDINGS):
+        return code
+    if len(found) < len(transcript.adapters):
+        return UNPROVEN
+    differences = _differences(Path(given.attestation), transcript, found) if given.attestation else []
+    for each in differences:
+        console.warn(f"pytest-corpus judge: {each}")
+    if given.format == "json":
+        console.say_json(
+            {"exit_code": FINDINGS if differences else code, "attestations": found, "differences": differences}
+        )
+    return FINDINGS if differences else code
+
+
+def opened(path: Path) -> Transcript:
+    """The transcript.
+
+    Raises:
+        CommandError: it cannot be read, or was changed.
+    """
+    try:
+        return read(path)
+    except TranscriptError as error:
+        raise CommandError(str(error)) from None
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror}") from None
+
+
+def _option(name: str, value: str) -> str:
+    return f"--corpus-{name}" if value == "True" else f"--corpus-{name}={value}"
+
+
+def _differences(path: Path, transcript: Transcript, found: list[dict[str, Any]]) -> list[str]:
+    """A sentence for each way in which the attestation differs from what the transcript shows."""
+    try:
+        claimed = read_report(path)[0]
+    except ReportError as error:
+        raise CommandError(str(error)) from None
+    said = []
+    named = claimed.get("transcript", {}).get("sha256")
+    if named != transcript.sha256:
+        said.append(f"{path.name} names {'another transcript' if named else 'no transcript'}")
+    judged = next((each for each in found if each["adapter"]["name"] == claimed["adapter"]["name"]), None)
+    if judged is None:
+        return [*said, f"the transcript has no adapter {claimed['adapter']['name']}"]
+    statuses = {(each["component"], each["id"]): each["status"] for each in judged["requirements"]}
+    for entry in claimed["requirements"]:
+        status = statuses.get((entry["component"], entry["id"]), "absent")
+        if status != entry["status"]:
+            said.append(
+                f"{entry['component']} {entry['id']}: {entry['status']} in {path.name}, {status} by the transcript"
+            )
+    if judged["verdict"] != claimed["verdict"]:
+        said.append(f"the verdict is {judged['verdict']}, {path.name} says {claimed['verdict']}")
+    return said

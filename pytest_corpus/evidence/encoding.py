@@ -1,0 +1,179 @@
+"""Exchanges as JSON values, and back: what a transcript holds of a call."""
+
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
+from typing import Any
+
+import orjson
+
+from pytest_corpus.adapter.exchange import CallFault, Exchange, Frame
+from pytest_corpus.adapter.hooks.metrics import Count, Observation
+from pytest_corpus.adapter.hooks.provider import Arrival
+from pytest_corpus.adapter.snapshot import to_bytes
+from pytest_corpus.adapter.tracebacks import EscapedException, Place
+from pytest_corpus.adapter.transports.raw import Piece, RawAnswer, RawRequest
+from pytest_corpus.text.strict_json import NOT_PLAIN, read_exactly, read_plainly
+
+TEXT = "json_text"
+"""The key of a value that JSON itself cannot hold, such as NaN or half a character: its text as it travelled."""
+
+
+def value(given: Any) -> Any:
+    """A value that is written as it is, or by its text if it is not plain JSON."""
+    data = to_bytes(given)
+    found = read_plainly(data)
+    return {TEXT: data.decode()} if found is NOT_PLAIN or (isinstance(found, dict) and TEXT in found) else found
+
+
+def fragment(given: Any) -> Any:
+    """A value as `value` has it, already written."""
+    data = to_bytes(given)
+    return orjson.Fragment(data) if read_plainly(data) is not NOT_PLAIN and TEXT.encode() not in data else value(given)
+
+
+def given(written: Any) -> Any:
+    """The value that `value` wrote."""
+    if isinstance(written, dict) and set(written) == {TEXT}:
+        return read_exactly(str(written[TEXT]).encode())[0]
+    return written
+
+
+def exchange(made: Exchange, request: Any) -> dict[str, Any]:
+    """The request as it was written, the answer and the reports of a call, without what is empty."""
+    members = {
+        "entry_point": "handle_stream" if made.streaming else "handle",
+        "component": made.component,
+        "frames": [
+            {"at_s": round(frame.at_s, 6), "size": frame.size, "body": fragment(frame.body)} for frame in made.frames
+        ],
+        "fault": _fault(made.fault),
+        "elapsed_s": round(made.elapsed_s, 6),
+        "started": made.started,
+        "observations": [_report(each) for each in made.observations],
+        "counters": [_report(each) for each in made.counts],
+        "logs": [value(each) for each in made.logs],
+        "debug_logs": [value(each) for each in made.debug_logs],
+        "headers": [value(each) for each in made.headers],
+        "provider_calls": made.reached_provider,
+        "faults_struck": list(made.faults),
+        "retry_hints_ms": [value(each) for each in sorted(made.hints_ms)],
+    }
+    present = {key: each for key, each in members.items() if each not in (None, [], "", 0, float("inf"))}
+    return {**present, "request": request}
+
+
+def fill(made: Exchange, written: Mapping[str, Any]) -> None:
+    """Give an exchange the answer and the reports that were recorded."""
+    made.frames = [
+        Frame(body := given(each["body"]), each["size"], each["at_s"], finite=body is each["body"])
+        for each in written.get("frames", ())
+    ]
+    made.fault = fault(written.get("fault"))
+    made.elapsed_s, made.started = written.get("elapsed_s", 0.0), written.get("started", made.started)
+    made.logs, made.debug_logs, made.headers = (
+        tuple(map(given, written.get(key, ()))) for key in ("logs", "debug_logs", "headers")
+    )
+    made.hints_ms = frozenset(map(given, written.get("retry_hints_ms", ())))
+
+
+def fault(written: Mapping[str, Any] | None) -> CallFault | None:
+    """The fault that was recorded."""
+    if written is None:
+        return None
+    raised = written.get("raised")
+    return CallFault(written["kind"], written["text"], _raised(raised) if raised else None)
+
+
+def observations(written: Mapping[str, Any]) -> list[Observation]:
+    """The observations that were recorded."""
+    return [Observation(**{key: given(item) for key, item in each.items()}) for each in written.get("observations", ())]
+
+
+def counts(written: Mapping[str, Any]) -> list[Count]:
+    """The counters that were recorded."""
+    return [Count(**{key: given(item) for key, item in each.items()}) for each in written.get("counters", ())]
+
+
+def raw_request(request: RawRequest) -> dict[str, Any]:
+    """A raw request of a transport test."""
+    asked = {each.name: getattr(request, each.name) for each in fields(request)}
+    return {
+        **asked,
+        "headers": dict(request.headers),
+        "envelope": value(request.envelope),
+        "body": _bytes(request.body),
+    }
+
+
+def raw(request: RawRequest, made: RawAnswer, component: str) -> dict[str, Any]:
+    """A raw request of a transport test, and the bytes that came back."""
+    came = {each.name: getattr(made, each.name) for each in fields(made)}
+    return {
+        "entry_point": "raw",
+        "component": component,
+        "request": raw_request(request),
+        "answer": {
+            **came,
+            "fault": _fault(made.fault),
+            "trailing": {key: _bytes(each) for key, each in made.trailing.items()},
+            "pieces": [{**asdict(piece), "data": _bytes(piece.data)} for piece in made.pieces],
+        },
+    }
+
+
+def raw_answer(written: Mapping[str, Any]) -> RawAnswer:
+    """The raw answer that was recorded."""
+    members = dict(written)
+    members["fault"] = fault(written["fault"])
+    members["headers"] = tuple((name, each) for name, each in written["headers"])
+    members["trailing"] = {key: _unbytes(each) for key, each in written["trailing"].items()}
+    members["pieces"] = [Piece(_unbytes(each["data"]), each["at_s"], each["binary"]) for each in written["pieces"]]
+    return RawAnswer(**members)
+
+
+def arrivals(made: Sequence[tuple[str, Any, Mapping[str, Any]]]) -> list[dict[str, Any]]:
+    """The arrivals at the provider: the operation, the chunk, and what was handed on."""
+    return [
+        {
+            "op": op,
+            **({} if chunk is None else {"chunk": value(chunk)}),
+            **({"facts": value(dict(facts))} if facts else {}),
+        }
+        for op, chunk, facts in made
+    ]
+
+
+def handed_on(written: Sequence[Mapping[str, Any]]) -> tuple[Arrival, ...]:
+    """What the provider was told of the context."""
+    return tuple(Arrival(each["op"], given(each["facts"])) for each in written if "facts" in each)
+
+
+def _fault(made: CallFault | None) -> dict[str, Any] | None:
+    if made is None:
+        return None
+    return {"kind": made.kind, "text": made.text, **({"raised": asdict(made.raised)} if made.raised else {})}
+
+
+def _raised(written: Mapping[str, Any]) -> EscapedException:
+    places = tuple(Place(**each) for each in written["places"])
+    return EscapedException(written["type"], written["message"], places, tuple(map(tuple, written["causes"])))
+
+
+def _report(made: Observation | Count) -> dict[str, Any]:
+    """An observation or a counter, without the defaults of the interface and without what the suite notes of it."""
+    members = {each.name: getattr(made, each.name) for each in fields(made) if each.compare}
+    return {key: value(each) for key, each in members.items() if each not in ("", {})}
+
+
+def _bytes(data: str | bytes | None) -> Any:
+    """Bytes as text if they are ASCII, else in base64."""
+    if not isinstance(data, bytes):
+        return data
+    return {"ascii": data.decode()} if data.isascii() else {"base64": base64.b64encode(data).decode()}
+
+
+def _unbytes(written: Any) -> Any:
+    if not isinstance(written, dict):
+        return written
+    return written["ascii"].encode() if "ascii" in written else base64.b64decode(written["base64"])

@@ -1,0 +1,263 @@
+"""A client that gives each test the answers that a transcript holds, in place of an adapter."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+from pytest_corpus.adapter.client import AdapterClient, Declaration
+from pytest_corpus.adapter.exceptions import Unresponsive
+from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.hooks.late_reports import Reports
+from pytest_corpus.adapter.inputs import Source
+from pytest_corpus.adapter.recording import Recording
+from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
+from pytest_corpus.evidence import encoding
+from pytest_corpus.evidence.recorder import dumps
+from pytest_corpus.evidence.transcript import Key, TestTrace, Transcript
+from pytest_corpus.spec.transports import SCHEMES
+
+
+class Unrecorded(Exception):
+    """A test asks for something that the transcript does not hold."""
+
+
+class Player(Source):
+    """The record of the current test, and of the facts that tests share: calls in order, and what was read.
+
+    Attributes:
+        diverged: why the current test cannot be judged; empty if everything that it asked for is recorded.
+    """
+
+    def __init__(self, transcript: Transcript, label: str) -> None:
+        self.transcript, self.label = transcript, label
+        self.diverged = ""
+        self._trace = TestTrace()
+        self._parts: list[_Part] = [_Part([], {})]
+        self._facts: dict[tuple[str, str], _Part] = {}
+        for trace in transcript.tests.values():
+            for fact in trace.facts:
+                self._facts.setdefault((trace.process, fact), _Part.of(trace, fact))
+
+    @property
+    def process(self) -> str:
+        """The process that ran the current test."""
+        return self._trace.process
+
+    def begin(self, test: str, repetition: int) -> None:
+        """Begin another test."""
+        key: Key = (self.label, test, repetition)
+        self._trace, self.diverged = self.transcript.tests.get(key, TestTrace()), ""
+        self._parts = [_Part.of(self._trace, "")]
+        if self._trace.ended is None:
+            self.diverged = "the transcript does not have this test"
+
+    def end(self) -> str:
+        """Why the test cannot be judged; empty if it took everything that is recorded, and no more."""
+        if left := self._parts[0].left:
+            self.diverged = self.diverged or f"the transcript has {left} more exchanges than this test asks for"
+        return self.diverged
+
+    def enter(self, scope: str) -> None:
+        """Find out a fact, whichever test found it out then."""
+        part = self._facts.get((self.process, scope), _Part([], {}))
+        self._parts.append(_Part(part.exchanges, part.readings))
+
+    def leave(self) -> None:
+        """Go on with the test."""
+        self._parts.pop()
+
+    def read(self, what: str, look: Callable[[], Any]) -> Any:
+        """Return what was read then."""
+        part = self._parts[-1]
+        readings, place = part.readings.get(what, ()), part.read[what]
+        part.read[what] += 1
+        if place < len(readings):
+            return readings[place]
+        if not self.diverged:
+            self.diverged = f"the transcript does not have what this test reads: {what}"
+        return look()
+
+    def sleep(self, seconds: float) -> None:
+        """Do not wait: the answers are there."""
+
+    def next(self, entry_point: str, component: str, *asked: Any) -> dict[str, Any]:
+        """The record of the next call, or of calls at the same time, as the transcript holds it.
+
+        Raises:
+            Unrecorded: the next call in the transcript is another one, or there is none.
+            Unresponsive: the call was not made, because earlier ones had come to no end.
+        """
+        part = self._parts[-1]
+        if not self.diverged and not part.left:
+            self.diverged = f"the transcript ends after {part.place} exchanges of this test"
+        if self.diverged:
+            raise Unrecorded(self.diverged)
+        found = part.exchanges[part.place]
+        part.place += 1
+        if silent := found.get("unresponsive"):
+            raise Unresponsive(silent["op"], moving=silent["moving"])
+        recorded = [each["request"] for each in found.get("calls", [found])]
+        same = (found["entry_point"], found.get("component", "")) == (entry_point, component)
+        if not same or [dumps(each) for each in asked] != [dumps(each) for each in recorded]:
+            self.diverged = f"request {part.place} of this test differs from the one in the transcript"
+            raise Unrecorded(self.diverged)
+        return found
+
+
+@dataclass(slots=True)
+class _Part:
+    """The record of a test, or of a fact, and how much of it was taken."""
+
+    exchanges: list[dict[str, Any]]
+    readings: Mapping[str, list[Any]]
+    place: int = 0
+    read: Counter[str] = field(default_factory=Counter)
+
+    @classmethod
+    def of(cls, trace: TestTrace, fact: str) -> _Part:
+        """The part of a test that found out a fact, or none."""
+        exchanges = [each for each in trace.exchanges if each.get("fact", "") == fact]
+        return cls(exchanges, (trace.ended["readings"] if trace.ended else {}).get(fact, {}))
+
+    @property
+    def left(self) -> int:
+        """The number of exchanges that were not taken."""
+        return len(self.exchanges) - self.place
+
+
+class RecordedClient(AdapterClient):
+    """Speaks to a record as `AdapterClient` speaks to an adapter."""
+
+    def __init__(
+        self, declaration: Declaration, *args: Any, player: Player, facts: Mapping[str, Any], **more: Any
+    ) -> None:
+        super().__init__(declaration, *args, **more)
+        self.player, self._facts = player, facts
+        self._remote = _remote(facts) if facts["transport"] else None
+
+    def open(self, components: tuple[str, ...] = ()) -> RecordedClient:  # noqa: ARG002 - there is nothing to open
+        """Begin; nothing is opened."""
+        self.generation += 1
+        return self
+
+    def close(self) -> list[str]:
+        """End; nothing was opened."""
+        return []
+
+    def _another(self, call_timeout: float, **shared: Any) -> AdapterClient:
+        return RecordedClient(
+            self.declaration,
+            call_timeout,
+            read_only=self.read_only,
+            closing=self.closing,
+            is_fresh=True,
+            player=self.player,
+            facts=self._facts,
+            **shared,
+        ).open()
+
+    def _is_copy_of(self, other: AdapterClient) -> bool:  # noqa: ARG002 - what it was is read from the record
+        return False
+
+    @property
+    def hooks(self) -> frozenset[str]:
+        """The hooks that the adapter asked for, or had called until then."""
+        return frozenset(self._remote.hooks.called if self._remote else self._facts["hooks"])
+
+    @property
+    def hears_logs(self) -> bool:
+        """True if log records of the adapter were heard."""
+        return bool(self._facts["hears_logs"])
+
+    @property
+    def remote(self) -> Any:
+        """What is known of the adapter where it ran outside the process that tested it."""
+        return self._remote
+
+    def serves(self, component: str) -> bool:
+        """True if the adapter was asked for a component."""
+        return component in self._facts["components"]
+
+    def names(self, component: str) -> bool:
+        """True if the component was tested."""
+        return component in self._facts["components"]
+
+    def streams(self, component: str) -> bool:
+        """True if the component had a streaming entry point."""
+        return component in self._facts["streams"]
+
+    def send(
+        self,
+        request: Any,
+        component: str,
+        *,
+        streaming: bool = False,
+        limit_s: float | None = None,
+        secrets: Mapping[str, str] | None = None,
+        debug_logs: bool = False,  # noqa: ARG002 - what was heard then is recorded
+    ) -> Exchange:
+        """Give the recorded answer to a request, with everything that was observed of the call."""
+        exchange = Exchange(request, streaming, secrets=dict(secrets or {}), component=component)
+        exchange.limited = limit_s is not None and limit_s < self.call_timeout
+        self._check_write(exchange)
+        self.meter.spending.admit(1)
+        recording = Recording(self.late, self.provider, None)
+        entry_point = "handle_stream" if streaming else "handle"
+        found = self.player.next(entry_point, component, encoding.value(request))
+        self._arrive(found)
+        recording.complete(exchange)
+        encoding.fill(exchange, found)
+        self._report(exchange, found, recording)
+        self.meter.note(component, [exchange])
+        self.exchanges.append(exchange)
+        return exchange
+
+    def _report(self, exchange: Exchange, found: Mapping[str, Any], recording: Recording) -> None:
+        """Give an exchange the reports that it came to have."""
+        call = recording.expected(exchange, exchange.elapsed_s, observes="metrics" in self.hooks)
+        exchange.reports = Reports(encoding.observations(found), encoding.counts(found), call)
+
+    def send_all(self, requests: Sequence[Any], component: str, clients: Sequence[int] = ()) -> list[Exchange]:  # noqa: ARG002
+        """Give the recorded answers to requests that were sent at the same time."""
+        exchanges = [Exchange(request, streaming=False) for request in requests]
+        for exchange in exchanges:
+            self._check_write(exchange)
+        self.meter.spending.admit(len(requests))
+        recording = Recording(self.late, self.provider, None)
+        found = self.player.next("together", component, *map(encoding.value, requests))
+        self._arrive(found)
+        for exchange, each in zip(exchanges, found["calls"], strict=True):
+            encoding.fill(exchange, each)
+            self._report(exchange, each, recording)
+        self.meter.note(component, exchanges)
+        return exchanges
+
+    def raw_call(self, request: RawRequest, component: str) -> RawAnswer:
+        """Give the recorded bytes."""
+        self.meter.spending.admit(1)
+        found = self.player.next("raw", component, encoding.raw_request(request))
+        self._arrive(found)
+        self.meter.note(component, [Exchange(request.envelope, request.streaming)])
+        return encoding.raw_answer(found["answer"])
+
+    def _arrive(self, found: Mapping[str, Any]) -> None:
+        """Let what reached the provider then reach it now."""
+        self.generation = found.get("generation", self.generation)
+        for each in found.get("arrivals", ()):
+            facts = encoding.given(each.get("facts", {}))
+            chunk = {"chunk": encoding.given(each["chunk"])} if "chunk" in each else {}
+            self.provider.arrived(each["op"], **chunk, **facts)
+        if self._remote is not None:
+            self._remote.hooks.called |= set(found.get("hooks", ()))
+
+
+def _remote(facts: Mapping[str, Any]) -> Any:
+    """The adapter at an address, as far as tests look at it; the hooks that it called are those of the record."""
+    scheme = next(each for each in SCHEMES if each.prefix == facts["transport"])
+    return SimpleNamespace(
+        address=SimpleNamespace(scheme=scheme), hooks=SimpleNamespace(called=set(), given_up=0), known={}
+    )

@@ -1,0 +1,158 @@
+"""The record of the test that runs in this process: its exchanges, and everything else that it took in."""
+
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from pytest_corpus.adapter.call_recorder import Circumstances
+from pytest_corpus.adapter.exceptions import Unresponsive
+from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.hooks.fault_plan import Plan
+from pytest_corpus.adapter.inputs import Source
+from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
+from pytest_corpus.evidence import encoding
+from pytest_corpus.redaction.secrets import masked
+
+DECIMALS = 6
+"""A time that a test reads is given to it as the record holds it: in microseconds."""
+
+
+@dataclass(slots=True)
+class RecordedTest:
+    """What one test sent, got and read.
+
+    Attributes:
+        events: its calls in order; encoded when they are written, because reports of a call may come late.
+        exchanges: the exchange of each event; None if it is several, or a raw one.
+        readings: what it read besides answers, by the fact that it found out (or none) and by name.
+    """
+
+    events: list[Callable[[], dict[str, Any]]] = field(default_factory=list)
+    exchanges: list[Exchange | None] = field(default_factory=list)
+    readings: dict[str, dict[str, list[Any]]] = field(default_factory=dict)
+
+    def place_of(self, exchange: Exchange | None) -> int | None:
+        """The number of an exchange in its test, from 1; None if it was not recorded as one of its own."""
+        found = (number for number, each in enumerate(self.exchanges, 1) if each is exchange and each is not None)
+        return next(found, None)
+
+
+class Recorder(Source):
+    """Keeps what the current test sends, gets and reads.
+
+    Args:
+        process: the name of this process, if it is one of several.
+        secrets: the secrets of the environment, which are masked.
+    """
+
+    def __init__(self, process: str, secrets: Iterable[str]) -> None:
+        self.process = process
+        self._secrets = tuple(dict.fromkeys(each for secret in secrets for each in (secret, json.dumps(secret)[1:-1])))
+        self._test = RecordedTest()
+        self._scopes: list[str] = []
+        self._waiting = ""
+
+    def introduce(self, adapter: Mapping[str, Any]) -> None:
+        """Note the facts of an adapter that was opened; they are written before its next test."""
+        self._waiting += self._line({"kind": "adapter", "process": self.process, **adapter})
+
+    def begin(self) -> RecordedTest:
+        """Begin another test."""
+        self._test, self._scopes = RecordedTest(), []
+        return self._test
+
+    def enter(self, scope: str) -> None:
+        """Note that what follows finds out a fact, which other tests share."""
+        self._scopes.append(scope)
+
+    def leave(self) -> None:
+        """Note that the fact is known."""
+        self._scopes.pop()
+
+    def read(self, what: str, look: Callable[[], Any]) -> Any:
+        """Note what is read, and return it."""
+        found = look()
+        if isinstance(found, float):
+            found = round(found, DECIMALS)
+        scope = self._scopes[-1] if self._scopes else ""
+        self._test.readings.setdefault(scope, {}).setdefault(what, []).append(found)
+        return found
+
+    def sent(self, exchange: Exchange, around: Circumstances) -> None:
+        """Note a call."""
+        request = encoding.fragment(exchange.request)  # now, because a test may change it later
+        self._note(lambda: encoding.exchange(exchange, request), around, exchange)
+
+    def sent_together(self, exchanges: Sequence[Exchange], component: str, around: Circumstances) -> None:
+        """Note calls that were made at the same time."""
+
+        requests = [encoding.fragment(exchange.request) for exchange in exchanges]
+
+        def encoded() -> dict[str, Any]:
+            calls = list(map(encoding.exchange, exchanges, requests))
+            return {"entry_point": "together", "component": component, "calls": calls}
+
+        self._note(encoded, around)
+
+    def sent_raw(self, request: RawRequest, answer: RawAnswer, component: str, around: Circumstances) -> None:
+        """Note a raw call of a transport test."""
+        self._note(lambda: encoding.raw(request, answer, component), around)
+
+    def unanswered(self, op: str, silent: Unresponsive) -> None:
+        """Note a call that was not made, or has no record, because the operation does not answer."""
+        event = {**self._here(), "unresponsive": {"op": op, "moving": silent.moving}}
+        self._test.events.append(lambda: event)
+        self._test.exchanges.append(None)
+
+    def _note(
+        self, encoded: Callable[[], dict[str, Any]], around: Circumstances, exchange: Exchange | None = None
+    ) -> None:
+        members: dict[str, Any] = {
+            "plans": [_plan(plan) for plan in around.plans],
+            "arrivals": encoding.arrivals(around.arrivals),
+            "generation": around.generation,
+            "hooks": sorted(around.called),
+        }
+        here = {**self._here(), **{key: each for key, each in members.items() if each}}
+        self._test.events.append(lambda: {**here, **encoded()})
+        self._test.exchanges.append(exchange)
+
+    def _here(self) -> dict[str, Any]:
+        """The time, and the fact that is found out."""
+        found = {"fact": self._scopes[-1]} if self._scopes else {}
+        return {"at": round(time.time(), DECIMALS), **found}
+
+    def lines(self, test: RecordedTest, adapter: str, ended: Mapping[str, Any]) -> str:
+        """The lines of a test that has ended: its exchanges, and what it came to.
+
+        Args:
+            test: what was recorded of it.
+            adapter: the label of the adapter.
+            ended: members of the last line, with at least `test` and `repetition`.
+        """
+        of = {"process": self.process, "adapter": adapter, "test": ended["test"], "repetition": ended["repetition"]}
+        events = [self._line({"kind": "exchange", **of, **encoded()}) for encoded in test.events]
+        last = {"kind": "test", **of, **ended, "exchanges": len(events), "readings": test.readings}
+        waiting, self._waiting = self._waiting, ""
+        return "".join((waiting, *events, self._line(last)))
+
+    def _line(self, members: Mapping[str, Any]) -> str:
+        return masked(dumps(members), self._secrets) + "\n"
+
+
+def dumps(members: Mapping[str, Any]) -> str:
+    """Compact JSON in one line."""
+    try:
+        return orjson.dumps(members).decode()
+    except TypeError:  # half a character, which only an escape can hold
+        return json.dumps(members, separators=(",", ":"))
+
+
+def _plan(plan: Plan) -> dict[str, Any]:
+    """What is planned at the provider, without what is not set."""
+    members = ("kind", "op", "at_chunk", "times", "retry_after_ms", "delay_ms", "form")
+    return {name: found for name in members if (found := getattr(plan, name)) not in (None, 0)}

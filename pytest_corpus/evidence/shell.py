@@ -1,0 +1,181 @@
+"""Requests as commands that can be pasted into a shell, to show a finding without this package."""
+
+import base64
+import json
+import re
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pytest_corpus.adapter.opening.address import scheme_of
+from pytest_corpus.redaction.secrets import SHORTEST
+from pytest_corpus.spec.operations import BY_OP
+from pytest_corpus.spec.transports import GRPC_SERVICE, NDJSON
+
+PROTO = (
+    'syntax="proto3";package corpus.v1;message Frame{bytes json=1;}'
+    "service Adapter{rpc Handle(Frame) returns(Frame);rpc HandleStream(Frame) returns(stream Frame);}"
+)
+
+MOCKS = {"metrics": "metrics=MagicMock()", "provider": "provider=AsyncMock()"}
+"""The keyword arguments of a factory that stand for the hooks."""
+
+ANSWERED_S = 2
+"""The seconds after which the input of a program or a WebSocket ends."""
+
+_DEADLINE = re.compile(r'("deadline_ms":)\s*(\d{12,14})')
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A request that was sent: its JSON text, its entry point, and when, in seconds since 1970."""
+
+    text: str
+    streaming: bool
+    at: float
+
+    @property
+    def budgets_ms(self) -> list[int]:
+        """The time that its deadlines left; deadlines that had passed are not among them."""
+        return [left for _, end in _DEADLINE.findall(self.text) if (left := round(int(end) - self.at * 1000)) > 0]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The adapter that the requests went to.
+
+    Attributes:
+        declared: its address, or `module:factory`.
+        component: the component that was called.
+        hooks: the hooks that its factory asks for.
+        headers: the headers of each request over HTTP; their values are words of a shell, such as `$TOKEN`.
+    """
+
+    declared: str
+    component: str
+    hooks: Sequence[str] = ()
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def script(target: Target, sent: Iterable[Sent]) -> list[str]:
+    """The lines of a script that sends the requests in their order."""
+    scheme = scheme_of(target.declared)
+    found = [each for each in sent if each.text]
+    if scheme is None:
+        return [*_python(target, found)]
+    write = _WRITERS[scheme.module]
+    first = [f"printf '%s' {shlex.quote(PROTO)} > adapter.proto"] if scheme.module == "grpc" else []
+    return [*first, *(write(target, each) for each in found)]
+
+
+def variable(name: str, value: str, environment: Mapping[str, str]) -> str:
+    """The value of a header as a word of a shell: the variables of the environment that it consists of, or its own."""
+    for key, secret in environment.items():
+        if len(secret) >= SHORTEST and secret in value:
+            return value.replace(secret, f"${key}")
+    return f"${re.sub(r'[^A-Z0-9]', '_', name.upper())}"
+
+
+def written(envelopes: Iterable[str], at: float) -> Iterator[Sent]:
+    """The requests of a sequence that is known by its JSON texts."""
+    for text in envelopes:
+        try:
+            op = json.loads(text)["op"]
+        except (ValueError, KeyError, TypeError):
+            continue
+        yield Sent(text, isinstance(op, str) and op in BY_OP and BY_OP[op].streaming, at)
+
+
+def _quoted(text: str, sent: Sent) -> str:
+    """A text as one word of a shell, in which a deadline is as far away as it was."""
+
+    def later(found: re.Match[str]) -> str:
+        left = round(int(found[2]) - sent.at * 1000)
+        return f"{found[1]}'\"$(($(date +%s) * 1000 + {left}))\"'" if left > 0 else found[0]
+
+    return _DEADLINE.sub(later, shlex.quote(text))
+
+
+def _http(target: Target, sent: Sent) -> str:
+    accept = ["-N", "-H", shlex.quote(f"Accept: {NDJSON}")] if sent.streaming else []
+    given = [part for name, value in target.headers.items() for part in ("-H", f'"{name}: {value}"')]
+    url = shlex.quote(target.declared)
+    head = ["curl", "-sS", *accept, "-H", "'Content-Type: application/json'", *given]
+    return " ".join([*head, "--data-raw", _quoted(sent.text, sent), url])
+
+
+def _message(sent: Sent) -> str:
+    """A line of a channel of messages: the entry point is named where the operation does not tell it."""
+    op = next(iter(re.findall(r'"op":\s*"([^"]*)"', sent.text)), "")
+    usual = op in BY_OP and BY_OP[op].streaming
+    stream = "" if usual == sent.streaming else f',"stream":{json.dumps(sent.streaming)}'
+    line = f'{{"id":1,"envelope":{sent.text}{stream}}}'
+    return f"(printf '%s\\n' {_quoted(line, sent)}; sleep {ANSWERED_S})"
+
+
+def _stdio(target: Target, sent: Sent) -> str:
+    return f"{_message(sent)} | {target.declared.partition(':')[2]}"
+
+
+def _websocket(target: Target, sent: Sent) -> str:
+    given = "".join(f' -H "{name}: {value}"' for name, value in target.headers.items())
+    return f"{_message(sent)} | websocat{given} {shlex.quote(target.declared)}"
+
+
+def _grpc(target: Target, sent: Sent) -> str:
+    method = "HandleStream" if sent.streaming else "Handle"
+    data = base64.b64encode(sent.text.encode()).decode()
+    if sent.budgets_ms:
+        data = f"'\"$(printf '%s' {_quoted(sent.text, sent)} | base64 -w0)\"'"
+    host = target.declared.partition("://")[2].partition("/")[0]
+    body = f'\'{{"json":"{data}"}}\''
+    given = "".join(f' -H "{name}: {value}"' for name, value in target.headers.items())
+    return f"grpcurl -plaintext -proto adapter.proto{given} -d {body} {host} {GRPC_SERVICE}/{method}"
+
+
+_WRITERS: dict[str, Callable[[Target, Sent], str]] = {
+    "http": _http,
+    "stdio": _stdio,
+    "websocket": _websocket,
+    "grpc": _grpc,
+}
+
+
+def _python(target: Target, sent: Sequence[Sent]) -> Iterator[str]:
+    """A script for an adapter that a factory makes in Python."""
+    module, _, path = target.declared.partition(":")
+    first, _, _ = path.partition(".")
+    asked = [MOCKS[hook] for hook in target.hooks if hook in MOCKS]
+    if "component" in target.hooks:
+        asked.append(f"component={target.component!r}")
+    yield "python - <<'END'"
+    yield "import asyncio, inspect, json, time"
+    if len(asked) > ("component" in target.hooks):
+        yield "from unittest.mock import AsyncMock, MagicMock"
+    yield f"from {module} import {first}"
+    yield "async def main():"
+    yield f"    made = {path}({', '.join(asked)})"
+    yield "    made = await made if inspect.isawaitable(made) else made"
+    yield f"    adapter = made[{target.component!r}] if isinstance(made, dict) else made"
+    for each in sent:
+        yield f"    request = json.loads({each.text!r})"
+        for left in each.budgets_ms[:1]:
+            yield f'    request["ctx"]["deadline_ms"] = int(time.time() * 1000) + {left}'
+        if each.streaming:
+            yield "    async for frame in adapter.handle_stream(request): print(json.dumps(frame))"
+        else:
+            yield "    print(json.dumps(await adapter.handle(request)))"
+    yield "asyncio.run(main())"
+    yield "END"
+
+
+def sent_of(written_exchange: Mapping[str, Any]) -> list[Sent]:
+    """The requests of a line of a transcript."""
+    calls = written_exchange.get("calls", [written_exchange])
+    streaming = written_exchange.get("entry_point") == "handle_stream"
+    return [
+        Sent(json.dumps(each["request"], separators=(",", ":"), ensure_ascii=False), streaming, written_exchange["at"])
+        for each in calls
+        if "request" in each and written_exchange.get("entry_point") != "raw"
+    ]
