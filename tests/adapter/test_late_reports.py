@@ -32,7 +32,7 @@ def observe(late: LateReports, op: str = "complete", **given: Any) -> None:
     late.sink.observe(**{"component": "llm", "op": op, "ms": 0.1, "ok": True, **given})
 
 
-FAILED = {"failed": True, "codes": ("BAD_REQUEST", "BadRequest")}
+FAILED: dict[str, Any] = {"failed": True, "codes": ("BAD_REQUEST", "BadRequest")}
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def report(name: str, **odd: str) -> dict[str, Any]:
             found.expected.add(test.key)
             found.ran(test)
             found.reported(test, agrees=True)
-    run = json_report.Run("2026-01-01T00:00:00+00:00", 5.0, 0, "must", None, (), "a" * 40, {"name": "Jenkins"})
+    run = json_report.Run("2026-01-01T00:00:00+00:00", 5.0, 0, "must", None, "a" * 40, {"name": "Jenkins"})
     return json_report.build(found, decide(found), run)
 
 

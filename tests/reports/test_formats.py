@@ -187,7 +187,7 @@ def test_an_altered_document_has_no_verdict(example: str) -> None:
 def test_the_attestation_follows_the_template() -> None:
     """BEHAVIORAL_CONFORMANCE 12: headline, components, commit, CI run, notes."""
     told = {"name": "GitHub Actions", "id": "7", "url": "https://github.com/me/mine/actions/runs/7"}
-    run = json_report.Run("2026-01-01T00:00:00Z", 1, 0, "must", None, (), "a" * 40, told, "ci", ("COV_FAIL_UNDER=80",))
+    run = json_report.Run("2026-01-01T00:00:00Z", 1, 0, "must", None, "a" * 40, told, "ci", ("COV_FAIL_UNDER=80",))
     found = ledger()
     lines = formats.render(json_report.build(found, decide(found), run), ".md").splitlines()
     assert lines[0] == "## ✅ Corpus Protocol (v1.0) — Behavioral Conformant"

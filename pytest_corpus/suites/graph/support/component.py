@@ -1,7 +1,7 @@
 """The graph component as its suite speaks to it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -125,7 +125,8 @@ class Graph(GraphCapabilities):
         if any(tenant is not None for tenant, _ in self._seeded):
             self._seeded.clear()  # of tenants that share their data, all lose their seeds with those of one
         self._seeded = {when for when in self._seeded if when[0] is None}
-        with suppress(*UNCALLABLE, Outage), nullcontext() if self.settling.seconds else self.settling.at_once():
+        self.settling.pause()
+        with suppress(*UNCALLABLE, Outage), self.settling.at_once():
             written.delete(self, self.at_once, self.lasting)
 
     def tidy(self) -> None:
