@@ -177,10 +177,13 @@ class Subject(Target):
         def attempt(waited_s: float) -> Reply:
             return Reply(self.client.send(postponed(settled, waited_s), self.component, **options))
 
+        refused = False
         try:
-            return self.retries.answered(op_of(request), attempt, self.failing)
+            reply = self.retries.answered(op_of(request), attempt, self.failing)
+            refused = reply.is_error
+            return reply
         finally:
-            self.settling.note(settled)
+            self.settling.note(settled, refused=refused)
 
     def send_stream(self, request: Any, **options: Any) -> StreamReply:
         """Send anything at all to `handle_stream` and read the stream to its end; again as `send` does."""

@@ -109,3 +109,17 @@ def test_a_deadline_is_as_far_away_as_it_was_meant(left_ms: int, moved: int) -> 
     assert postponed(request, 0.5)["ctx"]["deadline_ms"] == deadline + moved
     assert postponed(request, 0.0) is request
     assert postponed("no request", 0.5) == "no request"
+
+
+def test_what_can_see_nothing_does_not_wait() -> None:
+    """A write does not wait for one that was refused, nor a request whose deadline has passed for anything."""
+    store = Late(None, given=0.3)
+    write = {**WRITE, "op": "vector.delete"}
+    store.note(write, refused=True)
+    assert took(store.awaited, write) < 0.3
+    assert took(store.awaited, {**LOOK, "ctx": {"deadline_ms": 1}}) < 0.3
+    assert took(store.awaited, LOOK) > 0
+    assert store.waited_s > 0
+    store.note(write)
+    store.pause()
+    assert store.waited_s >= 0.3

@@ -47,6 +47,7 @@ class Settle:
         found: whether it was found out, and not given.
         missed_s: how long a plain write was looked for that did not show at all; 0 where all of them showed.
         waited_s: how long was waited in all.
+        applied: likewise, without writes that were refused: they matter to what is looked at, not to other writes.
         written: by place when something was last written there, on the monotonic clock.
     """
 
@@ -55,6 +56,7 @@ class Settle:
     missed_s: float = 0.0
     waited_s: float = 0.0
     written: dict[str, float] = field(default_factory=dict)
+    applied: dict[str, float] = field(default_factory=dict)
 
 
 class Settling:
@@ -103,8 +105,10 @@ class Settling:
         op = _operation(request)
         if op is None or self._at_once or not self._settle.written or not self.looks(op.name, request):
             return request
+        if has_expired(request):
+            return request
         self.find_out()
-        waited_s = self._wait(self.places(request))
+        waited_s = self._wait(self.places(request), self._settle.applied if op.mutating else self._settle.written)
         return postponed(request, waited_s) if waited_s else request
 
     @property
@@ -117,12 +121,18 @@ class Settling:
         """The seconds that were waited in this run."""
         return self._settle.waited_s
 
-    def note(self, request: Any) -> None:
+    def note(self, request: Any, *, refused: bool = False) -> None:
         """Note that something may have been written."""
         op = _operation(request)
         if op is not None and op.mutating and self._settle.seconds != 0:
-            for place in self.places(request) or {EVERYWHERE}:
-                self._settle.written[place] = inputs.monotonic()
+            written = dict.fromkeys(self.places(request) or {EVERYWHERE}, inputs.monotonic())
+            self._settle.written.update(written)
+            self._settle.applied.update({} if refused else written)
+
+    def pause(self) -> None:
+        """Wait until everything that was written shows."""
+        if self._settle.seconds:
+            self._wait(frozenset(), self._settle.written)
 
     def find_out(self) -> float:
         """The settle time, which is found out where it is neither known nor given."""
@@ -138,6 +148,7 @@ class Settling:
             self._settle.found = True
         if not self._settle.seconds:
             self._settle.written.clear()
+            self._settle.applied.clear()
         return self._settle.seconds
 
     @contextmanager
@@ -151,9 +162,8 @@ class Settling:
 
     # -- waiting ---------------------------------------------------------------------------------------
 
-    def _wait(self, places: frozenset[str]) -> float:
+    def _wait(self, places: frozenset[str], written: Mapping[str, float]) -> float:
         """Wait until what was written in some places has settled; the seconds that were waited."""
-        written = self._settle.written
         known = [at for place, at in written.items() if not places or place in places or EVERYWHERE in (place, *places)]
         left_s = max(known, default=-math.inf) + (self._settle.seconds or 0.0) - inputs.monotonic()
         if left_s <= 0:
@@ -195,6 +205,13 @@ def shows_after(look: Look, until: float) -> float:
 def _operation(request: Any) -> Operation | None:
     op = request.get("op") if isinstance(request, Mapping) else None
     return BY_OP.get(op) if isinstance(op, str) else None
+
+
+def has_expired(request: Mapping[str, Any]) -> bool:
+    """True if the deadline of a request has passed: it may not look at anything."""
+    ctx = request.get("ctx")
+    deadline = ctx.get("deadline_ms") if isinstance(ctx, Mapping) else None
+    return isinstance(deadline, int) and deadline <= inputs.wall_clock() * 1000
 
 
 def postponed(request: Any, waited_s: float) -> Any:

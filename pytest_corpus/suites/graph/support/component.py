@@ -1,7 +1,7 @@
 """The graph component as its suite speaks to it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -18,9 +18,8 @@ from pytest_corpus.suites.graph.support.answers import failures
 from pytest_corpus.suites.graph.support.capabilities import ASKING, GraphCapabilities
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.prerequisites import GraphPrerequisites
-from pytest_corpus.suites.graph.support.readers import Readers
+from pytest_corpus.suites.graph.support.readers import GraphSettling, Readers
 from pytest_corpus.suites.graph.support.requests import NEEDY, GraphRequests
-from pytest_corpus.suites.graph.support.settling import GraphSettling
 from pytest_corpus.suites.graph.support.written_items import MANY, WRITES, deleted_by
 
 UNCALLABLE = (BudgetSpent, DeclarationError, Unresponsive, WriteForbidden)
@@ -49,8 +48,6 @@ class Graph(GraphCapabilities):
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
         self.readers = Readers(self)
-
-    # -- requests --------------------------------------------------------------------------------------
 
     def call(
         self, name: str, args: Mapping[str, Any] | None = None, ctx: Mapping[str, Any] | None = None, **options: Any
@@ -99,8 +96,6 @@ class Graph(GraphCapabilities):
     def is_full(self, reply: Reply | StreamReply) -> bool:
         return reply.is_a("ResourceExhausted") and reply.exchange.op.removeprefix("graph.") in WRITING
 
-    # -- what holds for every answer -------------------------------------------------------------------
-
     def audit_payload(self, name: str, result: Any) -> Iterator[tuple[str, Violation]]:
         requirement = self.operation(name).shaped
         if not requirement or self.operation(name).streaming:
@@ -116,8 +111,6 @@ class Graph(GraphCapabilities):
     def audit_chunk(self, _name: str, _chunk: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
         yield from ()
 
-    # -- leaving no trace ------------------------------------------------------------------------------
-
     def begin(self, *, unlearn: bool = False) -> None:
         self._release()
         super().begin(unlearn=unlearn)
@@ -132,7 +125,8 @@ class Graph(GraphCapabilities):
         if any(tenant is not None for tenant, _ in self._seeded):
             self._seeded.clear()  # of tenants that share their data, all lose their seeds with those of one
         self._seeded = {when for when in self._seeded if when[0] is None}
-        with suppress(*UNCALLABLE, Outage), nullcontext() if self.settling.seconds else self.settling.at_once():
+        self.settling.pause()
+        with suppress(*UNCALLABLE, Outage), self.settling.at_once():
             written.delete(self, self.at_once, self.lasting)
 
     def tidy(self) -> None:
