@@ -12,7 +12,7 @@ from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """What surrounds a call.
+    """The context of a call.
 
     Attributes:
         plans: what was planned at the provider before it.

@@ -103,7 +103,7 @@ def source(given: Source) -> Iterator[None]:
 
 
 def entered() -> Counter[str]:
-    """How often each scope has been entered in this process."""
+    """The number of times that each scope has been entered in this process."""
     return _entered.copy()
 
 

@@ -145,7 +145,7 @@ def arrivals(made: Sequence[tuple[str, Any, Mapping[str, Any]]]) -> list[dict[st
 
 
 def handed_on(written: Sequence[Mapping[str, Any]]) -> tuple[Arrival, ...]:
-    """What the provider was told of the context."""
+    """The members of the context that the provider got."""
     return tuple(Arrival(each["op"], given(each["facts"])) for each in written if "facts" in each)
 
 

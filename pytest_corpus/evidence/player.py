@@ -56,7 +56,7 @@ class Player(Source):
             self.diverged = "the transcript does not have this test"
 
     def end(self) -> str:
-        """Why the test cannot be judged; empty if it took everything that is recorded, and no more."""
+        """The reason why the test cannot be judged; empty if it used all of the recording, and no more."""
         if left := self._parts[0].left:
             self.diverged = self.diverged or f"the transcript has {left} more exchanges than this test asks for"
         return self.diverged
@@ -175,7 +175,7 @@ class RecordedClient(AdapterClient):
 
     @property
     def remote(self) -> Any:
-        """What is known of the adapter where it ran outside the process that tested it."""
+        """The facts known about an adapter that ran outside the process of the suite."""
         return self._remote
 
     def serves(self, component: str) -> bool:

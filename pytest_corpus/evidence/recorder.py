@@ -23,7 +23,7 @@ DECIMALS = 6
 
 @dataclass(slots=True)
 class RecordedTest:
-    """What one test sent, got and read.
+    """The requests, answers and inputs of one test.
 
     Attributes:
         events: its calls in order; encoded when they are written, because reports of a call may come late.
@@ -153,6 +153,6 @@ def dumps(members: Mapping[str, Any]) -> str:
 
 
 def _plan(plan: Plan) -> dict[str, Any]:
-    """What is planned at the provider, without what is not set."""
+    """The plan at the provider, without members that are not set."""
     members = ("kind", "op", "at_chunk", "times", "retry_after_ms", "delay_ms", "form")
     return {name: found for name in members if (found := getattr(plan, name)) not in (None, 0)}

@@ -96,7 +96,7 @@ class Writer:
 
 @dataclass(slots=True)
 class TestTrace:
-    """What is recorded of one test: its exchanges in order, and the line that ends it."""
+    """The record of one test: its exchanges in order, and the line that ends it."""
 
     __test__ = False
 

@@ -112,7 +112,7 @@ class Subject(Target):
                 self.works(name)
 
     def audit(self, *, is_last: bool = False) -> Iterator[tuple[str, Violation, Exchange]]:
-        """What the exchanges of the current test break, and the reports of earlier ones that came late."""
+        """The violations in the exchanges of the current test, and in late reports of earlier ones."""
         for client in self.clients:
             for exchange in client.exchanges:
                 if exchange.component not in ("", self.component):

@@ -123,12 +123,13 @@ def named(reply: Reply | StreamReply) -> None:
         raise Blocked(NAMED if worded else WORDED, f"{reply} is none of the taxonomy")
 
 
-def either(reply: Reply | StreamReply, *families: str) -> None:
-    """A success, or an error of one of the classes."""
+def either(reply: Reply | StreamReply, *families: str) -> bool:
+    """A success (true), or an error of one of the classes."""
     readable(reply)
     note_check()
     if reply.is_error:
         refusal(reply, *families, claim=f"a success or an error of class {' or '.join(families)}")
+    return not reply.is_error
 
 
 def that(holds: object, expected: str, got: str = "", path: str = "", *, found: object = ABSENT) -> None:

@@ -84,7 +84,7 @@ class Shared:
     cached: dict[Hashable, tuple[Any, list[Exchange], frozenset[str]]] = field(default_factory=dict)
 
     def kept(self) -> dict[str, Any]:
-        """What is known now, for `restore`."""
+        """The present state, for `restore`."""
         return {each.name: copy.copy(getattr(self, each.name)) for each in fields(self)}
 
     def restore(self, kept: Mapping[str, Any]) -> None:

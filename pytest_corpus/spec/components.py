@@ -35,8 +35,8 @@ embedding Embedding EMB
     error_mapping_retryable cache_and_batch_fallback
 graph Graph GRA
     wire_handler capabilities_shape crud_basic crud_basic_edges crud_basic_deletes crud_basic_isolation
-    crud_basic_replays query_basic query_basic_timeouts query_basic_traversals streaming_semantics
-    dialect_validation batch_operations batch_operations_transactions batch_operations_pages schema_operations
+    crud_basic_replays query_basic query_basic_traversals streaming_semantics
+    dialect_validation batch_operations batch_operations_pages schema_operations
     health_report context_siem deadline_enforcement error_mapping_retryable
 """
 

@@ -99,15 +99,15 @@ def endless_stream(connection: socket.socket, ends: threading.Event) -> None:
 
 
 @cache
-def _bomb() -> bytes:
+def bomb(size_mib: int = 256) -> bytes:
+    """Many zeros, compressed with gzip."""
     packer = zlib.compressobj(9, wbits=31)
-    return b"".join(packer.compress(b"0" * 2**20) for _ in range(256)) + packer.flush()
+    return b"".join(packer.compress(b"0" * 2**20) for _ in range(size_mib)) + packer.flush()
 
 
 def gzip_bomb(connection: socket.socket, _ends: threading.Event) -> None:
-    bomb = _bomb()
     head = HEAD.replace(b"\r\n\r\n", b"\r\nContent-Encoding: gzip\r\n\r\n")
-    connection.sendall(head % len(bomb) + bomb)
+    connection.sendall(head % len(bomb()) + bomb())
 
 
 def garbage(connection: socket.socket, _ends: threading.Event) -> None:

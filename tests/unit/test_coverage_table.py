@@ -70,6 +70,17 @@ def test_what_a_row_names_can_fail() -> None:
     assert [label(*row) for row in TABLE if not set(row[1].mutants) <= mutants] == []
 
 
+NAMING = ("COM-", "GRA-", "TRA-")
+"""A row whose sentence requirements of these chapters test in full names a mutant that breaks exactly it."""
+
+
+def test_what_is_tested_names_its_mutant() -> None:
+    """That a sentence is tested is shown by a mutant of it, which the requirement at its name finds."""
+    tested = [row for row in TABLE if row[1].status == "asked" and not set(row[1].asked_by) & TOOLS.keys()]
+    own = [row for row in tested if all(name.startswith(NAMING) for name in row[1].asked_by)]
+    assert [label(*row) for row in own if not row[1].mutants] == []
+
+
 def test_every_must_of_the_catalogue_stands_in_the_table() -> None:
     """A requirement that adapters have to meet asks a sentence of a document: add it to its row in docs/coverage/."""
     named = {each for _, sentence in TABLE for each in sentence.asked_by}

@@ -138,7 +138,7 @@ class Adapter:
         """Get ready for a test."""
 
     def end(self) -> str:
-        """Why the test that has ended cannot be judged; empty if it can."""
+        """The reason why the test that has ended cannot be judged; empty if it can."""
         return ""
 
     def target(self, component: str) -> Target:

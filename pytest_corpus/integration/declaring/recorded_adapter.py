@@ -85,7 +85,7 @@ class RecordedAdapter(FactoryAdapter):
         self._known = [(each.shared, each.shared.kept()) for each in subjects]
 
     def end(self) -> str:
-        """Why the test cannot be judged; then what it found out is forgotten."""
+        """The reason why the test cannot be judged; its results are then forgotten."""
         reason = self.player.end()
         if reason:
             inputs.reset(self._entered)

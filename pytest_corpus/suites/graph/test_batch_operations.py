@@ -1,20 +1,31 @@
 """Batches, and what transactions have in common with them (SPECIFICATION 7.3.3, 12.5; R14, R15, R33)."""
 
 import math
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import deciding, subject
+from pytest_corpus.kit.fixtures import deciding, rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import error_names
 from pytest_corpus.suites.graph.support.answers import failures, listed, size
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.scenarios import batches
-from pytest_corpus.suites.graph.support.scenarios.batches import MIXED, carrying, drop, link, put, results
+from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of, rows
+from pytest_corpus.suites.graph.support.scenarios.batches import (
+    MIXED,
+    carrying,
+    committed,
+    drop,
+    link,
+    put,
+    results,
+    unusable,
+)
 from pytest_corpus.suites.graph.support.scenarios.edges import blamed
 from pytest_corpus.suites.graph.support.written_items import MANY
 
@@ -32,7 +43,7 @@ def test_operations_are_applied(graph: Graph, name: str) -> None:
     sandbox.all_show(map(value_of, new), f"what the operations left of {len(values) + 1} nodes")
 
 
-@deciding("name", batch="GRA-BATCH-12", transaction="GRA-TXN-1")
+@deciding("name", batch="GRA-BATCH-12", transaction="GRA-TXN-13")
 def test_operations_are_applied_in_order(graph: Graph, name: str) -> None:
     """A later operation decides about the node of an earlier one."""
     sandbox = carrying(graph, name)
@@ -57,18 +68,16 @@ def test_operations_are_applied_in_order(graph: Graph, name: str) -> None:
 
 @deciding("name", batch="GRA-BATCH-1", transaction="GRA-TXN-1")
 def test_edges_are_written_and_deleted(graph: Graph, name: str) -> None:
-    """An edge that is written, with its nodes if it is a transaction, is there, and one that is deleted is gone."""
+    """An edge that is written is there, and one that is deleted is gone, beside a write of a node."""
     sandbox = carrying(graph, name)
-    batches.room(graph, 4)
+    batches.room(graph, 3)
     values = sandbox.put_named("cde")
     sandbox.link(sandbox.edge("c", "d", "gone"), sandbox.edge("c", "e", "left"))
-    nodes = {each: sandbox.node(each) for each in "ab"}
-    if name == "batch":  # that its operations are applied in order is another requirement
-        sandbox.put(*nodes.values())
-    items = [put(sandbox, node) for node in nodes.values() if name == "transaction"] + [link(sandbox, "a", "b")]
+    values |= sandbox.put_named("ab")
+    items = [put(sandbox, sandbox.node("f")), link(sandbox, "a", "b")]
     items.append(sandbox.item("delete_edges", ids=[sandbox.id("gone")]))
     expect.success(sandbox.call_many(name, *items), f"a {name} to work")
-    sandbox.all_lead("a", {"b": value_of(nodes["b"])}, "the edge that was written")
+    sandbox.all_lead("a", {"b": values["b"]}, "the edge that was written")
     sandbox.all_lead("c", {"e": values["e"]}, "the edge that is left")
 
 
@@ -153,8 +162,7 @@ def test_an_operation_with_an_item_that_fails_is_reported(graph: Graph, name: st
     """If one node of an operation has no id, the operation or the node is reported, or the request refused."""
     sandbox = carrying(graph, name)
     reply = sandbox.call_many(name, put(sandbox, {"id": "", "labels": [], "properties": {}}))
-    expect.either(reply, "BadRequest", "NotSupported")
-    if not reply.is_error:
+    if expect.either(reply, "BadRequest", "NotSupported"):
         failed = batches.failed_operations(reply.result)
         failed += [each for each in results(reply.result) if failures(each.get("result"))]
         expect.that(failed or not batches.committed(reply), "a failed operation", "none", "result.results")
@@ -203,28 +211,10 @@ def test_a_batch_of_the_stated_size_is_carried_out(graph: Graph) -> None:
 
 
 @pytest.mark.core
-@deciding("name", batch="GRA-BATCH-9", transaction="GRA-TXN-6")
-@pytest.mark.parametrize("kind", list(batches.BAD_LISTS))
-def test_operations_that_are_not_a_list_are_refused(graph: Graph, name: str, kind: str) -> None:
-    """The list of operations is required and a list."""
-    graph.require(name)
-    given = batches.BAD_LISTS[kind]
-    reply = graph.call(name, {} if given is ... else {MANY[name]: given})
-    if name == "batch":
-        expect.refusal(reply, "BadRequest")
-    else:
-        batches.refused_or_failed(reply, name)
-
-
-@deciding("name", batch="GRA-BATCH-9", transaction="GRA-TXN-6")
-@pytest.mark.parametrize("kind", list(batches.BAD_OPERATIONS))
-def test_what_is_not_an_operation_is_refused(graph: Graph, name: str, kind: str) -> None:
-    """An operation without `op` or `args`, or with one of the wrong type, is refused or reported as failed."""
-    carrying(graph, name)
-    reply = graph.call(name, {MANY[name]: [batches.BAD_OPERATIONS[kind]]})
-    batches.refused_or_failed(reply, name)
-    for failure in batches.failed_operations(reply.result)[:1]:
-        blamed(failure, "BadRequest", "NotSupported")
+@arguments_of("GRA-BATCH-9", "GRA-TXN-6")
+def test_what_is_not_a_list_of_operations_is_refused(graph: Graph, bad: BadArguments) -> None:
+    """The operations are a list of objects with `op` and `args`; one that is not may be reported as failed."""
+    bad.are_refused(graph)
 
 
 @pytest.mark.requirement("GRA-BATCH-10")
@@ -253,3 +243,94 @@ def test_a_query_in_a_batch_sees_what_was_written(graph: Graph) -> None:
     if found[1].get("ok") is not False:
         shown = sandbox.own(found[1])
         expect.that(shown == {value_of(node), *before}, "the node that was written", "not that", "results.1")
+
+
+FAILING = pytest.mark.parametrize(
+    ("place", "fault"),
+    [
+        ("first", "unknown_operation"),
+        ("middle", "wrong_arguments"),
+        ("last", "not_finite"),
+        ("last", "unknown_operation"),
+        ("middle", "empty_id"),
+    ],
+)
+"""The place and the kind of the operation of a transaction that cannot be carried out."""
+
+
+@pytest.mark.core
+@rules(leaves_no_trace="GRA-TXN-2", says_so="GRA-TXN-3")
+@FAILING
+def test_a_failed_transaction(graph: Graph, place: str, fault: str, requirement: str) -> None:
+    """It is an error, or `success` is false; new nodes, an update and a delete in it are undone or not done."""
+    spoiled = batches.failing(graph, place, fault)
+    with expect.resting_on("GRA-TXN-3") if requirement == "GRA-TXN-2" else nullcontext():
+        expect.that(not committed(spoiled.reply), "an error, or success false", str(spoiled.reply), "result.success")
+    if requirement == "GRA-TXN-2":
+        spoiled.leaves(spoiled.before, "what was there before")
+
+
+@pytest.mark.requirement("GRA-TXN-2")
+def test_a_failed_transaction_leaves_edges_as_they_were(graph: Graph) -> None:
+    """A new edge is not there, and a deleted one still is, after a transaction that failed."""
+    sandbox = carrying(graph, "transaction")
+    batches.room(graph, 3)
+    values = sandbox.put_named("abc")
+    sandbox.link(sandbox.edge("a", "b", "old"))
+    items = [link(sandbox, "a", "c"), sandbox.item("delete_edges", ids=[sandbox.id("old")]), unusable(sandbox)]
+    reply = sandbox.call_many("transaction", *items)
+    expect.readable(reply)
+    with expect.resting_on("GRA-TXN-3"):
+        expect.that(not committed(reply), "an error, or success false", str(reply), "result.success")
+    sandbox.all_lead("a", {"b": values["b"]}, "the edges as they were")
+
+
+@pytest.mark.requirement("GRA-TXN-6")
+def test_a_transaction_that_is_refused_is_not_applied(graph: Graph) -> None:
+    """A node that is written before something that is not an operation is not there."""
+    sandbox = carrying(graph, "transaction")
+    batches.room(graph, 2)
+    for bad in (row for row in rows() if (row.requirement, row.inside) == ("GRA-TXN-6", "operations")):
+        item = bad.changed(put(sandbox, sandbox.node("bad")))
+        reply = sandbox.call_many("transaction", put(sandbox, sandbox.node(bad.name)), item)
+        expect.either(reply, "BadRequest", "NotSupported")
+    sandbox.all_show((), "nothing of a transaction that failed")
+
+
+@pytest.mark.requirement("GRA-TXN-2")
+@pytest.mark.parametrize("kind", ["unavailable", "unexpected"])
+def test_a_transaction_that_the_provider_fails_leaves_no_trace(graph: Graph, kind: str) -> None:
+    """If the provider fails and the transaction with it, nothing of it is there."""
+    carrying(graph, "transaction")
+    if "provider" not in graph.client.hooks:
+        raise NotApplicable("without the provider nothing fails")
+    graph.faults.provider_op("transaction")
+    fresh = graph.fresh()
+    sandbox = fresh.sandbox(own=False)
+    plan = fresh.faults.plan(kind, "transaction")
+    reply = sandbox.call_many("transaction", put(sandbox, sandbox.node("a")))
+    fresh.faults.fired(plan)
+    if not committed(reply):
+        sandbox.all_show((), "nothing of a transaction that failed")
+
+
+@pytest.mark.requirement("GRA-TXN-2")
+def test_a_transaction_works_after_a_failed_one(graph: Graph) -> None:
+    """After a failed transaction the same nodes can be written, in one that is committed."""
+    sandbox = carrying(graph, "transaction")
+    node = sandbox.node("a")
+    sandbox.call_many("transaction", put(sandbox, node), unusable(sandbox))
+    result = expect.success(sandbox.call_many("transaction", put(sandbox, node)), "a transaction to work")
+    expect.that(result.get("success") is not False, "a commit", "a failure", "result.success")
+    sandbox.all_show([value_of(node)], "what the second transaction wrote")
+
+
+@pytest.mark.requirement("GRA-TXN-12")
+def test_each_transaction_has_an_id_of_its_own(graph: Graph) -> None:
+    """Two transactions that state a `transaction_id` state two."""
+    sandbox = carrying(graph, "transaction")
+    replies = [sandbox.call_many("transaction", put(sandbox, sandbox.node(name))) for name in "ab"]
+    stated = [expect.success(reply, "a transaction to work").get("transaction_id") for reply in replies]
+    if None in stated:
+        raise NotApplicable("transactions state no transaction_id")
+    expect.that(stated[0] != stated[1], "two ids", "one", "result.transaction_id")

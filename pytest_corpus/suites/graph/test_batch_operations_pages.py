@@ -10,6 +10,7 @@ from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.scenarios import paging
+from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
 
 
 @pytest.mark.core
@@ -69,7 +70,7 @@ def test_pages_of_an_empty_place_end(graph: Graph) -> None:
 def test_a_tenant_pages_through_its_own_nodes(graph: Graph) -> None:
     """With a tenant, following the cursor gives every node once too."""
     paging.bulky(graph)
-    sandbox = graph.sandbox(tenant=f"tenant-{canary()}")
+    sandbox = graph.sandbox(tenant=graph.shared.tenant())
     sandbox.put(*(sandbox.node(f"n{number}") for number in range(5)))
     paging.spacious(sandbox, 2)
     pages = sandbox.pages({"limit": 2, **paging.narrowed(sandbox)})
@@ -119,13 +120,10 @@ def test_a_filter_compares_values(graph: Graph) -> None:
 
 
 @pytest.mark.core
-@pytest.mark.requirement("GRA-BULK-6")
-@pytest.mark.parametrize("kind", list(paging.BAD_PAGES))
-def test_arguments_of_a_page_are_checked(graph: Graph, kind: str) -> None:
+@arguments_of("GRA-BULK-6", "GRA-BULK-8")
+def test_arguments_of_a_page_are_checked(graph: Graph, bad: BadArguments) -> None:
     """`limit` is a whole number from 1 on, `cursor` a string, `filter` an object."""
-    graph.require("bulk_vertices")
-    denied = ["NotSupported"] if kind.startswith("filter") else []
-    expect.refusal(graph.call("bulk_vertices", paging.BAD_PAGES[kind]), "BadRequest", *denied)
+    bad.are_refused(graph)
 
 
 @pytest.mark.requirement("GRA-BULK-7")

@@ -1,16 +1,19 @@
 """Context, observability and privacy (SPECIFICATION 6.1, 6.4, 15; BEHAVIORAL_CONFORMANCE 6.8; R19 to R21)."""
 
 import json
+from typing import Any
 
 import pytest
 
 from pytest_corpus.adapter.hooks.metrics import Count, Observation
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.fixtures import rules, subject
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.graph.support.capabilities import ASKING
 from pytest_corpus.suites.graph.support.component import Graph, graph
+from pytest_corpus.suites.graph.support.sandbox import Sandbox
 from pytest_corpus.suites.graph.support.scenarios import isolation
 from pytest_corpus.suites.shared.claims.cancelling import Cancelling as TestCancelling
 from pytest_corpus.suites.shared.claims.context import Context as TestContext
@@ -34,37 +37,16 @@ def test_an_unknown_dialect_is_no_label(graph: Graph, operation: str) -> None:
     unlabelled(reply, made_up, "the dialect that was made up")
 
 
-@pytest.mark.requirement("GRA-OBS-1")
-def test_the_id_of_a_node_is_no_label(graph: Graph) -> None:
-    """Ids of nodes stand in no observation of a write, a read or a delete."""
-    graph.require("upsert_nodes")
-    sandbox, name = graph.sandbox(), canary()
-    sandbox.put(sandbox.node(name))
-    replies = [sandbox.call("upsert_nodes", {"nodes": [sandbox.node(name)]})]
-    if graph.works("traversal"):
-        replies.append(sandbox.call("traversal", {"start_nodes": [sandbox.id(name)]}))
-    replies.append(sandbox.call("delete_nodes", {"ids": [sandbox.id(name)]}))
+@rules(id_of_a_node="GRA-OBS-1", namespace="GRA-OBS-2")
+def test_what_a_request_names_is_no_label(graph: Graph, requirement: str) -> None:
+    """The id of a node and its namespace stand in no observation of a write, a read or a delete."""
+    if requirement == "GRA-OBS-2":
+        graph.namespaces()
+    sandbox, name, replies = cached(graph, "named", lambda: answers_about_a_node(graph))
+    namespace = requirement == "GRA-OBS-2"
+    value, what = (str(sandbox.namespace), "a namespace") if namespace else (name, "the id of a node")
     for reply in replies:
-        unlabelled(reply, name, "the id of a node")
-
-
-@pytest.mark.requirement("GRA-OBS-2")
-def test_a_namespace_is_no_label(graph: Graph) -> None:
-    """A namespace that was asked for stands in no observation of a write, a read or a delete."""
-    graph.namespaces()
-    sandbox = graph.sandbox()
-    replies: list[Reply | StreamReply] = [sandbox.call("upsert_nodes", {"nodes": [sandbox.node("a")]})]
-    if graph.works("bulk_vertices"):
-        replies.append(sandbox.call("bulk_vertices", {"limit": 5}))
-    if graph.works("traversal"):
-        replies.append(sandbox.call("traversal", {"start_nodes": [sandbox.id("a")]}))
-    if graph.works("query"):
-        replies.append(sandbox.call("query", graph.question("group", group=sandbox.group)))
-    if graph.works("stream_query"):
-        replies.append(sandbox.stream(graph.question("group", group=sandbox.group)))
-    replies.append(sandbox.call("delete_nodes", {"ids": [sandbox.id("a")]}))
-    for reply in replies:
-        unlabelled(reply, str(sandbox.namespace), "a namespace")
+        unlabelled(reply, value, what)
 
 
 @pytest.mark.requirement("COM-TENANT-2")
@@ -77,6 +59,21 @@ def test_a_report_names_nothing_of_another_tenant(graph: Graph, operation: str) 
     said = json.dumps(expect.success(graph.call(operation, {}, other.ctx), "a report"))
     named = owner.id("a") in said or (owner.namespace is not None and owner.namespace in said)
     expect.that(not named, "nothing of another tenant's", "the name of what it keeps", "result")
+
+
+def answers_about_a_node(graph: Graph) -> tuple[Sandbox, str, list[Reply | StreamReply]]:
+    """A place, the name of a node, and the answers to requests that write, read and delete it there."""
+    sandbox, name = graph.sandbox("upsert_nodes"), canary()
+    find = graph.question("group", group=sandbox.group) if graph.dialect else {}
+    asked: dict[str, dict[str, Any]] = {
+        "upsert_nodes": {"nodes": [sandbox.node(name)]},
+        "bulk_vertices": {"limit": 5},
+        "traversal": {"start_nodes": [sandbox.id(name)]},
+        "query": find,
+        "delete_nodes": {"ids": [sandbox.id(name)]},
+    }
+    replies = [sandbox.call(each, args) for each, args in asked.items() if graph.works(each)]
+    return sandbox, name, [*replies, *([sandbox.stream(find)] if graph.works("stream_query") else [])]
 
 
 def unlabelled(reply: Reply | StreamReply, value: str, what: str) -> None:

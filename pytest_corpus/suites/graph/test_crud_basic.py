@@ -17,6 +17,7 @@ from pytest_corpus.suites.graph.support.answers import failures
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.scenarios import items, state_machine
+from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
 from pytest_corpus.suites.graph.support.scenarios.concurrent_writes import history
 from pytest_corpus.suites.graph.support.scenarios.edges import unusable
 from pytest_corpus.suites.graph.support.scenarios.isolation import WHERE, at
@@ -108,8 +109,7 @@ def test_an_id_is_any_text(graph: Graph) -> None:
 @pytest.mark.requirement("GRA-NODE-2")
 def test_an_update_is_seen(graph: Graph) -> None:
     """After three updates there is one node, with the value of the last one; a value may come back."""
-    graph.require("upsert_nodes")
-    sandbox = graph.sandbox()
+    sandbox = graph.sandbox("upsert_nodes")
     others = sandbox.put(sandbox.node("b"))
     first = sandbox.node("a")
     sandbox.put(first)
@@ -139,8 +139,7 @@ def test_an_update_changes_labels_and_properties(graph: Graph) -> None:
 @pytest.mark.parametrize("count", [3, 20])
 def test_every_node_of_a_request_is_written(graph: Graph, count: int) -> None:
     """The first, the last and all between them are there."""
-    graph.require("upsert_nodes")
-    sandbox = graph.sandbox()
+    sandbox = graph.sandbox("upsert_nodes")
     if count > graph.at_once:
         raise NotApplicable(f"at most {graph.at_once} items go into one request")
     written = sandbox.put(*(sandbox.node(f"n{number}") for number in range(count)))
@@ -151,8 +150,7 @@ def test_every_node_of_a_request_is_written(graph: Graph, count: int) -> None:
 @pytest.mark.requirement("GRA-NODE-4")
 def test_the_result_of_an_upsert_is_of_the_schema(graph: Graph) -> None:
     """New and updated nodes alike are answered with a result of the schema."""
-    graph.require("upsert_nodes")
-    sandbox = graph.sandbox()
+    sandbox = graph.sandbox("upsert_nodes")
     for _ in range(2):
         reply = sandbox.call("upsert_nodes", {"nodes": [sandbox.node("a"), sandbox.node("b")][: graph.at_once]})
         expect.success(reply, "an upsert to work")
@@ -163,8 +161,7 @@ def test_the_result_of_an_upsert_is_of_the_schema(graph: Graph) -> None:
 @pytest.mark.parametrize("count", [1, 5])
 def test_the_nodes_that_were_written_are_counted(graph: Graph, count: int) -> None:
     """New nodes, and then the same ones updated, are counted one by one, and none has failed."""
-    graph.require("upsert_nodes")
-    sandbox = graph.sandbox()
+    sandbox = graph.sandbox("upsert_nodes")
     if count > graph.at_once:
         raise NotApplicable(f"at most {graph.at_once} items go into one request")
     for _ in range(2):
@@ -196,8 +193,7 @@ def test_nested_properties_are_read_back_or_refused(graph: Graph) -> None:
 @pytest.mark.parametrize("kind", ["long", "case"])
 def test_nodes_of_ids_that_look_alike_are_all_written(graph: Graph, kind: str) -> None:
     """Ids that differ in their last letter after a hundred others, or in letter case, are those of two nodes."""
-    graph.require("upsert_nodes")
-    sandbox = graph.sandbox()
+    sandbox = graph.sandbox("upsert_nodes")
     names = {"long": [f"{'x' * 100}{end}" for end in "ab"], "case": ["node", "NODE"]}[kind]
     values = []
     for name in names:
@@ -223,32 +219,15 @@ def test_the_last_of_two_nodes_of_one_id_is_kept(graph: Graph) -> None:
         sandbox.all_show([value_of(nodes[1])], "the last one of an id")
 
 
+@pytest.mark.core
+@arguments_of("GRA-NODE-6")
+def test_what_is_not_a_list_of_nodes_is_refused(graph: Graph, bad: BadArguments) -> None:
+    """`nodes` is a list of nodes with ids, labels and properties; one that is not may be reported as failed."""
+    bad.are_refused(graph)
+
+
 class TestBadItems:
     """Refusals, and what becomes of the rest."""
-
-    @pytest.mark.core
-    @pytest.mark.requirement("GRA-NODE-6")
-    @pytest.mark.parametrize("value", items.NO_LISTS.values(), ids=list(items.NO_LISTS))
-    def test_nodes_that_are_no_list_are_refused(self, graph: Graph, value: Any) -> None:
-        """`nodes` is required and a list."""
-        graph.require("upsert_nodes")
-        expect.refusal(graph.call("upsert_nodes", {"nodes": value}), "BadRequest")
-        expect.refusal(graph.call("upsert_nodes", {}), "BadRequest")
-
-    @pytest.mark.requirement("GRA-NODE-6")
-    @pytest.mark.parametrize("kind", list(items.BAD_NODES))
-    def test_what_is_no_node_is_refused(self, graph: Graph, kind: str) -> None:
-        """A node without an id, or with a field of the wrong type, is refused or reported as failed."""
-        graph.require("upsert_nodes")
-        unusable(graph.call("upsert_nodes", {"nodes": [items.BAD_NODES[kind]]}))
-
-    @pytest.mark.requirement("GRA-NODE-6")
-    @pytest.mark.parametrize("value", [7, ["n"], {"name": "n"}], ids=["number", "list", "object"])
-    @pytest.mark.parametrize("name", ["upsert_nodes", "delete_nodes", "bulk_vertices"])
-    def test_a_namespace_of_the_wrong_type_is_refused(self, graph: Graph, name: str, value: Any) -> None:
-        """`namespace` is a string in writes, deletes and listings."""
-        graph.require(name)
-        expect.refusal(graph.call(name, {**graph.requests.minimal(name), "namespace": value}), "BadRequest")
 
     @pytest.mark.core
     @pytest.mark.requirement("GRA-NODE-7")
@@ -257,8 +236,7 @@ class TestBadItems:
     )
     def test_an_unusable_node_is_reported_or_all_are_refused(self, graph: Graph, place: str, kind: str) -> None:
         """If one node is unusable it is named and the others are there; or the request is refused and none is."""
-        graph.require("upsert_nodes")
-        sandbox = graph.sandbox()
+        sandbox = graph.sandbox("upsert_nodes")
         bad: dict[str, Any] = {"id": 7} if kind == "wrong_type" else sandbox.node("bad", corpus_size=math.nan)
         good = [sandbox.node(name) for name in "ab"]
         at = min(items.PLACES[place], graph.at_once - 1)
@@ -284,15 +262,13 @@ class TestBadItems:
     @pytest.mark.parametrize("value", NOT_FINITE.values(), ids=list(NOT_FINITE))
     def test_numbers_of_a_node_are_finite(self, graph: Graph, value: Any) -> None:
         """NaN and infinities in properties are refused, or reported for that node, and never stored."""
-        graph.require("upsert_nodes")
-        sandbox = graph.sandbox()
+        sandbox = graph.sandbox("upsert_nodes")
         unusable(sandbox.call("upsert_nodes", {"nodes": [sandbox.node("a", corpus_size=value)]}))
 
     @pytest.mark.requirement("GRA-NODE-8")
     def test_an_update_with_a_number_that_is_not_finite_changes_nothing(self, graph: Graph) -> None:
         """A node whose update is refused keeps its value."""
-        graph.require("upsert_nodes")
-        sandbox = graph.sandbox()
+        sandbox = graph.sandbox("upsert_nodes")
         written = sandbox.put(sandbox.node("a"))
         unusable(sandbox.call("upsert_nodes", {"nodes": [sandbox.node("a", corpus_size=math.inf)]}))
         sandbox.all_show(written, "the node as it was")

@@ -15,9 +15,9 @@ from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.prerequisites import is_refused
 from pytest_corpus.suites.graph.support.sandbox import EDGE_READERS
-from pytest_corpus.suites.graph.support.scenarios import edges, items, multigraph
-from pytest_corpus.suites.graph.support.scenarios.edges import unusable
-from pytest_corpus.suites.graph.support.scenarios.multigraph import LOOP, PARALLEL
+from pytest_corpus.suites.graph.support.scenarios import edges, items
+from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
+from pytest_corpus.suites.graph.support.scenarios.edges import LOOP, PARALLEL, unusable
 
 
 @pytest.mark.core
@@ -94,7 +94,7 @@ def test_every_edge_of_a_request_is_written(graph: Graph) -> None:
     """Edges that share a source, a target, both ends, or have one end only, are all there."""
     edge_readers = edges.sees_edges(graph)
     pairs = ["ab", "ac", "ad", "bd", "cd", "ba"]
-    pairs += [pair for kind, pair in ((PARALLEL, "ab"), (LOOP, "aa")) if multigraph.takes(graph, kind)]
+    pairs += [pair for kind, pair in ((PARALLEL, "ab"), (LOOP, "aa")) if edges.takes(graph, kind)]
     sandbox = graph.sandbox()
     values = sandbox.put_named("abcd")
     sandbox.link(*(sandbox.edge(pair[0], pair[1], f"e{number}") for number, pair in enumerate(pairs)))
@@ -110,8 +110,7 @@ def test_every_edge_of_a_request_is_written(graph: Graph) -> None:
 @pytest.mark.requirement("GRA-EDGE-8")
 def test_the_result_of_an_upsert_of_edges_is_of_the_schema(graph: Graph) -> None:
     """New and updated edges are answered with a result of the schema; what it counts is true."""
-    graph.require("upsert_nodes", "upsert_edges")
-    sandbox = graph.sandbox()
+    sandbox = graph.sandbox("upsert_nodes", "upsert_edges")
     sandbox.put(sandbox.node("a"), sandbox.node("b"))
     edges = [sandbox.edge("a", "b"), sandbox.edge("b", "a")][: graph.at_once]
     for _ in range(2):
@@ -154,33 +153,17 @@ def test_numbers_of_an_edge_are_finite(graph: Graph, value: Any) -> None:
 
 
 @pytest.mark.core
-@pytest.mark.requirement("GRA-EDGE-6")
-@pytest.mark.parametrize("value", items.NO_LISTS.values(), ids=list(items.NO_LISTS))
-def test_edges_that_are_no_list_are_refused(graph: Graph, value: Any) -> None:
-    """`edges` is required and a list."""
-    graph.require("upsert_edges")
-    expect.refusal(graph.call("upsert_edges", {"edges": value}), "BadRequest")
-    expect.refusal(graph.call("upsert_edges", {}), "BadRequest")
-
-
-@pytest.mark.requirement("GRA-EDGE-6")
-@pytest.mark.parametrize("kind", list(items.BAD_EDGES))
-def test_what_is_no_edge_is_refused(graph: Graph, kind: str) -> None:
-    """An edge without an id, an end or a label, or with one of the wrong type, is refused or reported."""
-    graph.require("upsert_nodes", "upsert_edges")
-    graph.seed()
-    edge: Any = items.BAD_EDGES[kind]
-    if isinstance(edge, dict):
-        edge = {key: item for key, item in {**graph.seeds.edge("s3", "s4"), **edge}.items() if item is not ...}
-    unusable(graph.seeds.call("upsert_edges", {"edges": [edge]}))
+@arguments_of("GRA-EDGE-6")
+def test_what_is_not_a_list_of_edges_is_refused(graph: Graph, bad: BadArguments) -> None:
+    """`edges` is a list of edges with ids, ends and labels; one that is not may be reported as failed."""
+    bad.are_refused(graph)
 
 
 @pytest.mark.requirement("GRA-EDGE-7")
 @pytest.mark.parametrize("place", list(items.PLACES))
 def test_an_unusable_edge_is_reported_or_all_are_refused(graph: Graph, place: str) -> None:
     """If one edge is unusable it is named and the others are there; or the request is refused and none is."""
-    graph.require("upsert_nodes", "upsert_edges")
-    sandbox = graph.sandbox()
+    sandbox = graph.sandbox("upsert_nodes", "upsert_edges")
     values = sandbox.put_named("abc")
     good, bad = [sandbox.edge("a", "b"), sandbox.edge("a", "c")], {**sandbox.edge("b", "c"), "dst": 7}
     at = min(items.PLACES[place], graph.at_once - 1)

@@ -13,11 +13,54 @@ from pytest_corpus.suites.graph.support.answers import failures, listed
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
-from pytest_corpus.suites.graph.support.scenarios.idempotency import MUTATING, Write
-from pytest_corpus.suites.graph.support.scenarios.isolation import at, two_places
+from pytest_corpus.suites.graph.support.scenarios.isolation import at, keyed_tenants, two_places
 from pytest_corpus.suites.graph.support.written_items import MANY
 from pytest_corpus.suites.shared.claims import replays
 from pytest_corpus.suites.shared.contexts import new_key
+
+MUTATING = ("upsert_nodes", "upsert_edges", "delete_nodes", "delete_edges", *MANY)
+
+
+class Write:
+    """One write of a kind in a place: of the node `a` or of the edge `e` from `a` to `b`.
+
+    Attributes:
+        args: its arguments.
+    """
+
+    def __init__(self, graph: Graph, sandbox: Sandbox, name: str) -> None:
+        graph.require(name, "upsert_nodes")
+        self._sandbox, self._name = sandbox, name
+        self._of_edges, self._deletes = name.endswith("edges"), name.startswith("delete")
+        self._kind = "edges" if self._of_edges else "nodes"
+        graph.require(f"upsert_{self._kind}", f"delete_{self._kind}")
+        value = f"v-{sandbox.tag}-written"  # the same in two places of one tag
+        self._item = sandbox.edge("a", "b", "e", corpus_value=value) if self._of_edges else sandbox.node("a", value)
+        self._target = sandbox.put_named("ab")["b"] if self._of_edges else ""
+        if self._deletes:
+            self._put()
+        self.args: dict[str, Any] = (
+            {"ids": [self._item["id"]]} if self._deletes else sandbox.writing(name, self._kind, self._item)
+        )
+
+    def _put(self) -> None:
+        put = self._sandbox.link if self._of_edges else self._sandbox.put
+        put(self._item)
+
+    def undo(self) -> None:
+        """Delete what it writes, or write again what it deletes."""
+        if self._deletes:
+            self._put()
+        else:
+            self._sandbox.remove(self._kind, "e" if self._of_edges else "a")
+
+    def shows(self, claim: str, *, done: bool) -> None:
+        """The place is as it was left by the write, or not."""
+        there = done is not self._deletes
+        if self._of_edges:
+            self._sandbox.one_leads("a", {"b": self._target} if there else (), claim)
+        else:
+            self._sandbox.one_shows([value_of(self._item)] if there else [], claim)
 
 
 @pytest.mark.core
@@ -46,8 +89,7 @@ def test_a_replay_changes_nothing(graph: Graph, name: str, where: str) -> None:
 @pytest.mark.parametrize("name", ["upsert_edges", *MANY])
 def test_a_replay_has_the_failures_of_the_first_call(graph: Graph, name: str) -> None:
     """A write of which parts failed is answered again with just those failures, in their order."""
-    graph.require(name, "upsert_nodes", "upsert_edges")
-    sandbox, key = graph.sandbox(), new_key()
+    sandbox, key = graph.sandbox(name, "upsert_nodes", "upsert_edges"), new_key()
     sandbox.put(sandbox.node("a"), sandbox.node("b"))
     ends = (("none", "b"), ("a", "b"), ("a", "none"))[: graph.at_once]
     written = [sandbox.edge(source, target) for source, target in ends]
@@ -116,14 +158,13 @@ def test_a_key_in_another_namespace_is_another_write(graph: Graph, name: str) ->
 @pytest.mark.parametrize("name", MUTATING)
 def test_a_key_of_another_tenant_is_another_write(graph: Graph, name: str) -> None:
     """The same write with the same key of two tenants is carried out for each."""
-    done_in_each(graph, name, *two_places(graph, "tenants"))
+    done_in_each(graph, name, *keyed_tenants(graph))
 
 
 @pytest.mark.requirement("COM-IDEM-1")
 def test_a_key_with_another_value_is_another_write(graph: Graph) -> None:
     """Two writes of one node with one key and different values are both carried out."""
-    graph.require("upsert_nodes")
-    sandbox, key = graph.sandbox(), new_key()
+    sandbox, key = graph.sandbox("upsert_nodes"), new_key()
     nodes = [sandbox.node("a"), sandbox.node("a")]
     for node in nodes:
         expect.success(sandbox.call("upsert_nodes", {"nodes": [node]}, key), "a write to work")
@@ -133,8 +174,7 @@ def test_a_key_with_another_value_is_another_write(graph: Graph) -> None:
 @pytest.mark.requirement("COM-IDEM-1")
 def test_a_key_of_one_operation_is_not_that_of_another(graph: Graph) -> None:
     """Two different operations with one key, and the same arguments, are both carried out."""
-    graph.require("upsert_nodes", "delete_nodes", "delete_edges")
-    sandbox, key = graph.sandbox(), new_key()
+    sandbox, key = graph.sandbox("upsert_nodes", "delete_nodes", "delete_edges"), new_key()
     sandbox.put(sandbox.node("a"))
     for name in ("delete_edges", "delete_nodes"):
         expect.success(sandbox.call(name, {"ids": [sandbox.id("a")]}, key), f"{name} to work")

@@ -1,7 +1,5 @@
 """Dialects: which are answered, and which are not (SPECIFICATION 7.3.2, 7.4; ERRORS 6.4; R12, R33)."""
 
-from typing import Any
-
 import pytest
 
 from pytest_corpus.kit import expect
@@ -15,9 +13,8 @@ from pytest_corpus.suites.graph.support.answers import records
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.prerequisites import is_refused
 from pytest_corpus.suites.graph.support.scenarios import edges
+from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
 from pytest_corpus.suites.graph.support.written_items import MANY
-
-NO_STRINGS: dict[str, Any] = {"number": 7, "list": ["cypher"], "object": {"name": "cypher"}}
 
 
 @pytest.mark.core
@@ -105,14 +102,10 @@ def test_a_dialect_of_the_protocol_that_is_not_listed_is_not_supported(graph: Gr
             expect.refusal(reply, "NotSupported")
 
 
-@pytest.mark.requirement("GRA-DIALECT-6")
-@pytest.mark.parametrize("value", NO_STRINGS.values(), ids=list(NO_STRINGS))
-@pytest.mark.parametrize("operation", ["query", "stream_query"])
-def test_a_dialect_that_is_no_string_is_refused(graph: Graph, operation: str, value: Any) -> None:
+@arguments_of("GRA-DIALECT-6")
+def test_a_dialect_that_is_not_a_string_is_refused(graph: Graph, bad: BadArguments) -> None:
     """A number, a list or an object in a dialect's place is refused."""
-    graph.require(operation)
-    plain = graph.question("group", group=graph.seeds.group)
-    expect.refusal(graph.invoke(operation, {**plain, "dialect": value}), "BadRequest", "NotSupported")
+    bad.are_refused(graph)
 
 
 @pytest.mark.requirement("GRA-DIALECT-8")
@@ -133,11 +126,7 @@ def takes_plain_text(graph: Graph, operation: str, dialect: str) -> None:
 
 
 def in_unlisted_dialects(graph: Graph) -> list[Reply]:
-    """The answers to a plain query, in its most usual words, in the dialects that capabilities do not list.
-
-    Raises:
-        NotApplicable: they list them all, or none at all.
-    """
+    """The answers to a plain query, in its most usual words, in the dialects that capabilities do not list."""
     graph.require("query")
     listed = {name.lower() for name in graph.dialects.listed}
     texts = {name: row.spellings["group"][0] for name, row in DIALECTS.items() if name not in listed}

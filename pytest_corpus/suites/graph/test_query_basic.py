@@ -8,7 +8,7 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, plain
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import deciding, subject
+from pytest_corpus.kit.fixtures import deciding, rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import StreamReply
 from pytest_corpus.kit.requests import canary
@@ -17,7 +17,9 @@ from pytest_corpus.suites.graph.support.capabilities import ASKING
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.scenarios import queries
+from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
 from pytest_corpus.suites.graph.support.written_items import MANY
+from pytest_corpus.suites.shared.claims.deadlines import PROMPTLY_S, in_time, repeatedly
 
 FINDING = deciding("operation", query="GRA-QUERY-2", stream_query="GRA-STREAM-2")
 BINDING = deciding("operation", query="GRA-QUERY-3", stream_query="GRA-STREAM-4")
@@ -58,8 +60,7 @@ def test_what_was_written_is_found(graph: Graph, purpose: str, operation: str) -
 def test_what_is_there_now_is_found(graph: Graph, operation: str) -> None:
     """The same query before and after a write, an update and a delete finds each time what is there."""
     queries.asked(graph, operation)
-    graph.require("upsert_nodes", "delete_nodes")
-    sandbox = graph.sandbox(own=False)
+    sandbox = graph.sandbox("upsert_nodes", "delete_nodes", own=False)
     sandbox.shows(operation, (), "nothing before the first write")
     values: dict[str, str] = {}
     for name in "aba":
@@ -223,8 +224,7 @@ def test_a_parameter_that_is_not_given_matches_nothing(graph: Graph, form: str) 
     elif form == "absent":
         del args["params"]
     reply = graph.call("query", args)
-    expect.either(reply, "BadRequest")
-    if not reply.is_error:
+    if expect.either(reply, "BadRequest"):
         found = graph.seeds.own(reply.result)
         expect.that(not found, "a refusal, or no records", f"{len(found)} nodes", "result.records")
 
@@ -279,8 +279,7 @@ def test_a_summary_counts_the_records(graph: Graph, operation: str) -> None:
 @pytest.mark.requirement("GRA-QUERY-12")
 def test_a_result_names_what_was_asked_for(graph: Graph) -> None:
     """`dialect` and `namespace` of a result are those of the request, where it gives any."""
-    graph.require("query")
-    sandbox = graph.sandbox()
+    sandbox = graph.sandbox("query")
     sandbox.put(sandbox.node("a"))
     for name in graph.dialects.known:
         args = graph.question("group", name, group=sandbox.group)
@@ -290,3 +289,59 @@ def test_a_result_names_what_was_asked_for(graph: Graph) -> None:
             named = result.get("namespace")
             wrong = sandbox.namespace is not None and named not in (None, sandbox.namespace)
             expect.that(not wrong, "the namespace that was asked for", "another", "result.namespace")
+
+
+TIMED = {"claimed": "GRA-QUERY-13", "published": "GRA-QUERY-20"}
+"""The requirement of `timeout_ms` if capabilities claim it, and the one of every adapter (R118)."""
+
+TIMEOUT_MS = 50
+"""The `timeout_ms` of a query whose provider never answers."""
+
+
+OPERATION = pytest.mark.parametrize("operation", ASKING)
+
+
+@rules(**TIMED)
+@OPERATION
+def test_an_ample_timeout_is_accepted(graph: Graph, operation: str, requirement: str) -> None:
+    """A `timeout_ms` of a minute changes nothing."""
+    times(graph, operation, requirement)
+    graph.seed()
+    args = graph.question("group", group=graph.seeds.group)
+    first, found = (
+        graph.seeds.own(records(graph.invoke(operation, {**args, **more}))) for more in ({}, {"timeout_ms": 60_000})
+    )
+    expect.that(found == first, "the same records", "others")
+
+
+@arguments_of("GRA-QUERY-13", "GRA-QUERY-20")
+def test_a_timeout_that_is_not_a_time_is_refused(graph: Graph, bad: BadArguments) -> None:
+    """A `timeout_ms` is a number, and not negative."""
+    times(graph, bad.operation, bad.requirement)
+    bad.are_refused(graph)
+
+
+@pytest.mark.requirement("GRA-QUERY-19")
+@OPERATION
+def test_a_timeout_ends_a_query(graph: Graph, operation: str) -> None:
+    """A query with a `timeout_ms` whose provider never answers ends with an error, within a second after that."""
+
+    def time_out() -> None:
+        fresh = graph.fresh()
+        args = {**fresh.requests.distinct(operation), "timeout_ms": TIMEOUT_MS}
+        plan = fresh.faults.plan("hang", operation)
+        reply = fresh.invoke(operation, args, limit_s=TIMEOUT_MS / 1000 + PROMPTLY_S + 1)
+        fresh.faults.fired(plan)
+        in_time(reply, TIMEOUT_MS)
+        expect.readable(reply)
+        expect.that(reply.is_error, "an error once the timeout is over", str(reply))
+
+    graph.faults.provider_op(operation)
+    repeatedly(time_out)
+
+
+def times(graph: Graph, operation: str, requirement: str) -> None:
+    """Go on only if an operation works, and a timeout is claimed if the requirement asks for that."""
+    graph.require(operation)
+    if requirement == TIMED["claimed"] and not graph.claims_timeout:
+        raise NotApplicable("no timeout of queries is claimed")

@@ -12,8 +12,9 @@ from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.graph.support.answers import listed
 from pytest_corpus.suites.graph.support.component import Graph, graph
-from pytest_corpus.suites.graph.support.scenarios import multigraph, traversal
-from pytest_corpus.suites.graph.support.scenarios.multigraph import LOOP
+from pytest_corpus.suites.graph.support.scenarios import edges, traversal
+from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
+from pytest_corpus.suites.graph.support.scenarios.edges import LOOP
 
 
 @pytest.mark.core
@@ -41,8 +42,7 @@ def test_a_traversal_reaches_every_node_in_its_depth(graph: Graph) -> None:
 @pytest.mark.requirement("GRA-TRAV-2")
 def test_a_traversal_shows_nodes_as_they_were_written(graph: Graph) -> None:
     """A reached node has the labels and properties that it was written with, and that it was updated to."""
-    graph.require("traversal", "upsert_edges")
-    sandbox = graph.sandbox()
+    sandbox = graph.sandbox("traversal", "upsert_edges")
     sandbox.put_named(["n0", "n1"])
     sandbox.link(sandbox.edge("n0", "n1"))
     node = sandbox.node("n1", corpus_size=3)
@@ -127,8 +127,7 @@ def test_a_traversal_heeds_filters(graph: Graph, value: Any, depth: int, wanted:
     starts = [sandbox.id(f"hub-{value}")]
     args = {"start_nodes": starts, "max_depth": depth, "direction": "OUTGOING", what: {"corpus_kind": value}}
     reply = sandbox.call("traversal", args)
-    expect.either(reply, "BadRequest", "NotSupported")
-    if not reply.is_error:
+    if expect.either(reply, "BadRequest", "NotSupported"):
         found = sorted({str(node.get("id")) for node in listed(reply.result, "nodes")} - set(starts))
         names = [sandbox.id(name) for name in wanted]
         expect.that(found == names, f"{len(names)} nodes that fit", f"{len(found)}, or other ones", "result.nodes")
@@ -156,8 +155,7 @@ def test_a_depth_beyond_the_maximum_is_bounded(graph: Graph) -> None:
     sandbox, most = traversal.deep(graph)
     starts = [sandbox.id("n0")]
     reply = sandbox.call("traversal", {"start_nodes": starts, "max_depth": most + 1, "direction": "OUTGOING"})
-    expect.either(reply, "BadRequest", "NotSupported")
-    if not reply.is_error:
+    if expect.either(reply, "BadRequest", "NotSupported"):
         reached = {str(node.get("id")) for node in listed(reply.result, "nodes")}
         beyond = sandbox.id(f"n{most + 1}")
         expect.that(beyond not in reached, f"no node beyond {most} steps", "one", "result.nodes")
@@ -175,10 +173,9 @@ def test_the_maximal_depth_works(graph: Graph) -> None:
 @pytest.mark.parametrize("direction", ["OUTGOING", "BOTH"])
 def test_cycles_do_not_disturb(graph: Graph, direction: str) -> None:
     """A cycle, a loop and two ways to one node reach each node, and the traversal ends."""
-    graph.require("traversal", "upsert_edges")
-    sandbox = graph.sandbox()
+    sandbox = graph.sandbox("traversal", "upsert_edges")
     sandbox.put(*(sandbox.node(name) for name in "abcd"))
-    pairs = ["ab", "bc", "ca", "ac", *(["aa"] if multigraph.takes(graph, LOOP) else []), "cd"]
+    pairs = ["ab", "bc", "ca", "ac", *(["aa"] if edges.takes(graph, LOOP) else []), "cd"]
     sandbox.link(*(sandbox.edge(pair[0], pair[1]) for pair in pairs))
     depth = max(traversal.depths(graph))
     wanted = ["b", "c", "d"] if depth > 1 else ["b", "c"]
@@ -188,48 +185,32 @@ def test_cycles_do_not_disturb(graph: Graph, direction: str) -> None:
 
 @pytest.mark.core
 @pytest.mark.requirement("GRA-TRAV-11")
-def test_an_unknown_start_node_reaches_nothing(graph: Graph) -> None:
-    """A start node that does not exist is refused permanently, or nothing is reached from it."""
-    graph.require("traversal")
-    sandbox = graph.sandbox(own=False)
-    reply = sandbox.call("traversal", {"start_nodes": [sandbox.id("none")], "max_depth": 1})
-    expect.either(reply, "BadRequest")
-    if not reply.is_error:
-        for key in ("nodes", "relationships"):
-            expect.that(not listed(reply.result, key), "nothing", "something", f"result.{key}")
-
-
-@pytest.mark.requirement("GRA-TRAV-11")
-@pytest.mark.parametrize("place", [0, 1], ids=["first", "last"])
-def test_an_unknown_start_node_among_known_ones_does_no_harm(graph: Graph, place: int) -> None:
-    """An unknown start node next to a known one is refused permanently or adds nothing."""
+@pytest.mark.parametrize("known", ["", "before", "behind"], ids=["alone", "last", "first"])
+def test_an_unknown_start_node_adds_nothing(graph: Graph, known: str) -> None:
+    """A start node that does not exist is refused permanently, or nothing is reached from it; others do their work."""
     sandbox, _ = traversal.chain(graph)
-    starts = [sandbox.id("n0")]
-    starts.insert(place, sandbox.id("none"))
+    starts = [sandbox.id("none")]
+    if known:
+        starts.insert(0 if known == "before" else 1, sandbox.id("n0"))
     reply = sandbox.call("traversal", {"start_nodes": starts, "max_depth": 1, "direction": "OUTGOING"})
-    expect.either(reply, "BadRequest")
-    if not reply.is_error:
-        found = {str(node.get("id")) for node in listed(reply.result, "nodes")}
-        expect.that(found <= {sandbox.id("n0"), sandbox.id("n1")}, "nothing of the unknown one", "more", "result.nodes")
+    if expect.either(reply, "BadRequest"):
+        more = sandbox.names(reply.result) - ({"n0", "n1"} if known else set())
+        expect.that(not more, "nothing of the unknown one", f"{len(more)} nodes", "result.nodes")
+        edges = len(listed(reply.result, "relationships"))
+        expect.that(known or not edges, "no relationships", f"{edges}", "result.relationships")
 
 
 @pytest.mark.core
-@pytest.mark.requirement("GRA-TRAV-12")
-@pytest.mark.parametrize("kind", list(traversal.BAD_TRAVERSALS))
-def test_arguments_of_a_traversal_are_checked(graph: Graph, kind: str) -> None:
+@arguments_of("GRA-TRAV-12", "GRA-TRAV-16")
+def test_arguments_of_a_traversal_are_checked(graph: Graph, bad: BadArguments) -> None:
     """`start_nodes` is a list of ids, `max_depth` a whole number from 1 on, `direction` one of three."""
-    graph.require("traversal")
-    whole = {**graph.requests.minimal("traversal"), **traversal.BAD_TRAVERSALS[kind]}
-    args = {key: value for key, value in whole.items() if value is not ...}
-    optional = ["NotSupported"] if "filters" in kind or kind == "direction_unknown" else []
-    expect.refusal(graph.call("traversal", args), "BadRequest", *optional)
+    bad.are_refused(graph)
 
 
 @pytest.mark.requirement("GRA-TRAV-13")
 def test_a_traversal_shows_each_node_and_edge_once(graph: Graph) -> None:
     """With two ways to a node, it and every edge are shown once, and paths begin at the start node."""
-    graph.require("traversal", "upsert_edges")
-    sandbox = graph.sandbox()
+    sandbox = graph.sandbox("traversal", "upsert_edges")
     sandbox.put(*(sandbox.node(name) for name in "abc"))
     ends = {"e1": ("a", "b"), "e2": ("b", "c"), "e3": ("a", "c")}
     sandbox.link(*(sandbox.edge(source, target, name) for name, (source, target) in ends.items()))

@@ -45,8 +45,7 @@ def test_a_schema_describes_what_was_written(graph: Graph, tenant: bool, require
 @pytest.mark.requirement("GRA-SCHEMA-2")
 def test_a_schema_is_as_it_is_now(graph: Graph) -> None:
     """A label that was written after a schema was read appears in the next one."""
-    graph.require("get_schema")
-    sandbox = graph.sandbox(own=False)
+    sandbox = graph.sandbox("get_schema", own=False)
     schema_of(sandbox)
     label = f"Corpus{canary(6)}"
     sandbox.put({**sandbox.node("late"), "labels": [label]})
@@ -69,12 +68,7 @@ def test_an_index_is_made_and_dropped(graph: Graph) -> None:
 
 
 def claimed_ddl(graph: Graph) -> str:
-    """A dialect in which DDL is claimed: by a key of capabilities with the word `ddl`, which is true or lists it.
-
-    Raises:
-        NotApplicable: no DDL is claimed.
-        NotAssessed: the suite knows none of the dialects.
-    """
+    """A dialect in which DDL is claimed: by a key of capabilities with the word `ddl`, which is true or lists it."""
     claims = graph.claims("ddl")
     every = any(value is True for value in claims)
     listed = {name for value in claims if isinstance(value, list) for name in value if isinstance(name, str)}
@@ -88,11 +82,7 @@ def claimed_ddl(graph: Graph) -> str:
 
 
 def carried_out(graph: Graph, sandbox: Sandbox, purpose: str, dialect: str) -> None:
-    """One spelling of a statement is carried out.
-
-    Raises:
-        NotAssessed: all are refused as badly written.
-    """
+    """One spelling of a statement is carried out."""
     refused = []
     for text in graph.dialects.texts(purpose, dialect):
         reply = sandbox.call("query", {"text": text, "dialect": dialect, "params": {}})
@@ -107,7 +97,7 @@ def carried_out(graph: Graph, sandbox: Sandbox, purpose: str, dialect: str) -> N
 
 def described(graph: Graph, *, tenant: bool) -> tuple[str, dict[str, Any], list[dict[str, Any]]]:
     """The schema once two labelled nodes and an edge were written; the edge and the nodes."""
-    sandbox = graph.sandbox(tenant=f"tenant-{canary()}" if tenant else None, own=False)
+    sandbox = graph.sandbox(tenant=graph.shared.tenant() if tenant else None, own=False)
     nodes = [{**sandbox.node(name), "labels": [f"Corpus{canary(6)}"]} for name in "ab"]
     edge = sandbox.edge("a", "b", label=f"CORPUS{canary(6).upper()}", corpus_weight=2)
     sandbox.put(*nodes)

@@ -16,10 +16,6 @@ def new_key(**more: str) -> dict[str, str]:
 
 
 def require_tenants(subject: Subject, *, claimed: bool = True) -> None:
-    """Go on only if capabilities claim that tenants are kept apart (R25); if not `claimed`, only if they do not (R127).
-
-    Raises:
-        NotApplicable: it is not so.
-    """
+    """Go on only if capabilities claim that tenants are kept apart (R25), or only if they do not (R127)."""
     if (subject.capabilities.flag("supports_multi_tenant") is True) is not claimed:
         raise NotApplicable("supports_multi_tenant is not claimed" if claimed else "supports_multi_tenant is claimed")

@@ -67,6 +67,11 @@ def once(subject: Subject, name: str, ask: Callable[[], T], *, everywhere: bool 
     return found
 
 
+def sent_once(subject: Subject, name: str, request: RawRequest, *, everywhere: bool = False) -> Seen:
+    """A raw exchange that is made once for this component, or `everywhere`: for the whole adapter."""
+    return once(subject, name, lambda: sent(subject, request), everywhere=everywhere)
+
+
 def sent(subject: Subject, request: RawRequest) -> Seen:
     """A raw exchange of its own, waiting as a sound client does where the adapter asks for it."""
     seen: list[Seen] = []
@@ -79,12 +84,9 @@ def sent(subject: Subject, request: RawRequest) -> Seen:
     return seen[-1]
 
 
-# -- plain exchanges -----------------------------------------------------------------------------------
-
-
 def capabilities(subject: Subject) -> Seen:
     """A plain unary success."""
-    return once(subject, "capabilities", lambda: sent(subject, RawRequest(subject.envelope("capabilities"))))
+    return sent_once(subject, "capabilities", RawRequest(subject.envelope("capabilities")))
 
 
 def refused(subject: Subject) -> list[Seen]:
@@ -102,16 +104,11 @@ def refused(subject: Subject) -> list[Seen]:
 def stream(subject: Subject, accept: str = NDJSON) -> Seen:
     """A plain stream; over HTTP of the content type that is asked for."""
     envelope = subject.envelope(subject.principal_stream)
-    return once(subject, f"stream {accept}", lambda: sent(subject, RawRequest(envelope, True, accept=accept)))
+    return sent_once(subject, f"stream {accept}", RawRequest(envelope, True, accept=accept))
 
 
 def streaming(subject: Subject) -> Seen:
-    """A plain stream, over HTTP in a format that is offered.
-
-    Raises:
-        NotApplicable: streams are neither claimed nor supported.
-        NotAssessed: there is none all the same.
-    """
+    """A plain stream, over HTTP in a format that is offered."""
     found = [stream(subject, kind) for kind in kinds_of(subject)]
     for seen in found:
         if seen.answer.fault is None and not refuses(seen) and seen.answer.pieces:
@@ -143,11 +140,7 @@ def refuses(seen: Seen) -> bool:
 
 
 def is_offered(subject: Subject, kind: str) -> bool:
-    """Return whether a plain stream comes in a format, under any content type but that of another format.
-
-    Raises:
-        Blocked, NotAssessed: it cannot be found out.
-    """
+    """Return whether a plain stream comes in a format, under any content type but that of another format."""
     seen = answered(stream(subject, kind))
     bodies = seen.bodies
     if bodies and is_busy(bodies[0]):
@@ -160,23 +153,14 @@ def is_offered(subject: Subject, kind: str) -> bool:
 
 
 def offered(subject: Subject, kind: str) -> Seen:
-    """A plain stream in a format.
-
-    Raises:
-        NotApplicable: the format is not offered.
-        Blocked, NotAssessed: it cannot be found out.
-    """
+    """A plain stream in a format."""
     if not is_offered(subject, kind):
         raise NotApplicable(f"{kind} is not offered")
     return stream(subject, kind)
 
 
 def answered(seen: Seen) -> Seen:
-    """Itself, where the call came to its end.
-
-    Raises:
-        Blocked, NotAssessed: it did not.
-    """
+    """Itself, where the call came to its end."""
     fault = seen.answer.fault
     if fault is None:
         return seen
@@ -194,9 +178,6 @@ def shown(seen: Seen) -> Iterator[None]:
         if violation.exchange is None:
             violation.seen_in(seen.exchange)
         raise
-
-
-# -- reading -------------------------------------------------------------------------------------------
 
 
 def payloads(answer: RawAnswer) -> list[bytes]:
@@ -258,11 +239,7 @@ def is_envelope(body: Any) -> bool:
 
 
 def undelayed(seen: Seen) -> Seen:
-    """The exchange itself, if the adapter did not ask to retry later.
-
-    Raises:
-        NotAssessed: it was.
-    """
+    """The exchange itself, if the adapter did not ask to retry later."""
     if any(map(is_busy, seen.bodies)):
         raise NotAssessed("the adapter asked to retry later")
     return seen
@@ -280,6 +257,14 @@ def kind_of(body: Any) -> str:
     if isinstance(body, dict):
         return "an object"
     return "no JSON" if body is None else f"a {type_name(body)}"
+
+
+def hold_frames(seen: Seen, parts: list[bytes], unit: str) -> None:
+    """Each part of a stream is a JSON object."""
+    with shown(seen):
+        for number, part in enumerate(parts, start=1):
+            got = kind_of(lenient(part)) if part.strip() else "an empty one"
+            expect.that(isinstance(lenient(part), dict), "one JSON frame", got, f"{unit} {number}")
 
 
 def ends_with_terminal(seen: Seen, bodies: list[Any], unit: str) -> None:

@@ -29,6 +29,7 @@ from pytest_corpus.suites.transport.exchanges import (
     plain,
     refused,
     sent,
+    sent_once,
     shown,
     streaming,
     undelayed,
@@ -55,12 +56,8 @@ def test_what_is_no_json_is_a_bad_request(subject: Subject) -> None:
         for body in [] if silent else bodies or [None]:
             got = f"no answer ({fault.kind})" if fault else named(body)
             expect.that("BadRequest" in error_names(body), "the error BAD_REQUEST", got)
-        after = once(
-            subject,
-            "after no json",
-            lambda: sent(subject, RawRequest(subject.envelope("capabilities"))),
-            everywhere=True,
-        )
+        plain_call = RawRequest(subject.envelope("capabilities"))
+        after = sent_once(subject, "after no json", plain_call, everywhere=True)
     with shown(after):
         works = after.answer.fault is None and after.answer.pieces
         expect.that(works, "an answer to the next call", "none")
@@ -118,11 +115,7 @@ def named(body: Any) -> str:
 
 
 def without_json(subject: Subject) -> Seen:
-    """The answer to input that is not JSON; if it asks to retry, the second answer, provided that a plain call works.
-
-    Raises:
-        NotAssessed: other calls are put off too, or a limiter is at work.
-    """
+    """The answer to input that is not JSON; if it asks to retry, the second answer, once a plain call works."""
     seen = sent(subject, RawRequest(body=NO_JSON))
     if any(map(is_busy, seen.bodies)):
         undelayed(sent(subject, RawRequest(subject.envelope("capabilities"))))
@@ -167,11 +160,7 @@ def is_utf8(data: bytes, *, is_whole: bool) -> bool:
 
 
 def side_by_side(subject: Subject) -> list[tuple[str, str]]:
-    """The answer to each request when sent alone and when sent with others; empty if it is to be retried later.
-
-    Raises:
-        NotAssessed: the answers cannot be distinguished.
-    """
+    """The answer to each request when sent alone and when sent with others; empty if it is to be retried later."""
     requests: Sequence[Any] = [subject.envelope("capabilities"), *(seen.request.envelope for seen in refused(subject))]
     alone = [fingerprint(subject.send(request)) for request in requests]
     if len(set(alone)) < len(requests) - 1 or "" in alone or any(text.startswith("no answer") for text in alone):
@@ -204,11 +193,7 @@ def after_leavers(subject: Subject) -> tuple[Seen, Seen]:
 
 
 def after_leaving(subject: Subject) -> tuple[Seen, bool]:
-    """A stream that is left while its provider is slow, and whether the work ends in time.
-
-    Raises:
-        NotAssessed: the stream has too few chunks, or the provider is not asked for each of them.
-    """
+    """A stream that is left while its provider is slow, and whether the work ends in time."""
     name = subject.principal_stream
     kind = streaming(subject).request.accept
     plan = subject.faults.plan("slow", name, at_chunk=1, delay_ms=WORK_MS)

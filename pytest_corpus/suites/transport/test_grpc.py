@@ -13,7 +13,7 @@ from pytest_corpus.suites.transport.exchanges import (
     Seen,
     answered,
     ends_with_terminal,
-    kind_of,
+    hold_frames,
     lenient,
     opened,
     plain,
@@ -30,7 +30,7 @@ OK = "OK"
 def test_each_message_is_one_frame(subject: Subject) -> None:
     """Each message is a `Frame` whose `json` is one JSON object."""
     for seen in plain(subject):
-        messages_are_frames(seen)
+        hold_frames(seen, messages(seen), "message")
         answered(seen)
 
 
@@ -38,11 +38,12 @@ def test_each_message_is_one_frame(subject: Subject) -> None:
 def test_nothing_follows_the_terminal_message_of_a_stream(subject: Subject) -> None:
     """The last message of a stream holds a terminal frame, and no other does."""
     seen = answered(stream(subject))
-    if not seen.answer.pieces:
+    found = messages(seen)
+    if not found:
         raise NotAssessed("a plain stream has no message")
     with expect.resting_on("TRA-GRPC-1"):
-        messages_are_frames(seen)
-    ends_with_terminal(seen, [lenient(opened(piece.data)) for piece in seen.answer.pieces], "message")
+        hold_frames(seen, found, "message")
+    ends_with_terminal(seen, list(map(lenient, found)), "message")
 
 
 @pytest.mark.requirement("TRA-GRPC-3")
@@ -59,9 +60,6 @@ def test_a_status_is_the_one_of_its_class(subject: Subject) -> None:
                 expect.that(answer.code in (OK, *wanted), text, answer.code, "status")
 
 
-def messages_are_frames(seen: Seen) -> None:
-    """Every message is read as a `Frame` and holds a JSON object."""
-    with shown(seen):
-        for number, piece in enumerate(seen.answer.pieces, start=1):
-            body = lenient(opened(piece.data))
-            expect.that(isinstance(body, dict), "one JSON frame in a Frame", kind_of(body), f"message {number}")
+def messages(seen: Seen) -> list[bytes]:
+    """The JSON of each message; empty if it is not a `Frame`."""
+    return [opened(piece.data) for piece in seen.answer.pieces]

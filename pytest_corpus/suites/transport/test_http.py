@@ -21,9 +21,8 @@ from pytest_corpus.suites.transport.exchanges import (
     is_offered,
     kind_of,
     lenient,
-    once,
     refused,
-    sent,
+    sent_once,
     shown,
     stream,
     undelayed,
@@ -43,8 +42,7 @@ def test_a_unary_answer_is_json(subject: Subject) -> None:
     for seen in (capabilities(subject), *refused(subject)):
         answer = answered(seen).answer
         with shown(seen):
-            got = f"{in_words(answer.content_type) if answer.content_type else 'none'} with status {answer.status}"
-            expect.that(answer.content_type == JSON, JSON, got, "Content-Type")
+            expect.that(answer.content_type == JSON, JSON, type_and_status(seen), "Content-Type")
 
 
 @pytest.mark.requirement("TRA-HTTP-2")
@@ -75,9 +73,8 @@ def test_a_body_is_compressed_only_where_that_is_offered(subject: Subject) -> No
     """Without an offer the body is plain; with gzip offered it is plain or gzip, and holds the envelope."""
     for offer in ("identity", "gzip"):
         request = RawRequest(subject.envelope("capabilities"), encoding=offer)
-        seen = capabilities(subject) if offer == "identity" else once(
-            subject, "compressed", lambda: sent(subject, request), everywhere=True  # noqa: B023 - called at once
-        )  # fmt: skip
+        plain = offer == "identity"
+        seen = capabilities(subject) if plain else sent_once(subject, "compressed", request, everywhere=True)
         answer = answered(seen).answer
         with shown(seen):
             coding = answer.header("Content-Encoding").strip().lower().removeprefix("x-") or "identity"
@@ -91,8 +88,7 @@ def test_a_body_is_compressed_only_where_that_is_offered(subject: Subject) -> No
 @pytest.mark.requirement("TRA-HTTP-5")
 def test_another_method_is_refused(subject: Subject) -> None:
     """GET is answered with 4xx."""
-    request = RawRequest(body=b"", method="GET")
-    seen = once(subject, "method", lambda: sent(subject, request), everywhere=True)
+    seen = sent_once(subject, "method", RawRequest(body=b"", method="GET"), everywhere=True)
     with shown(seen):
         status = seen.answer.status
         expect.that(400 <= status < 500, "a status of 4xx for GET", f"{status}" if status else "no answer", "status")
@@ -130,16 +126,14 @@ def test_a_refused_stream_is_a_frame_or_an_envelope(subject: Subject) -> None:
         if not is_offered(subject, kind):
             continue
         there = True
-        request = RawRequest(envelope, True, accept=kind)
-        seen = answered(once(subject, f"refused {kind}", lambda: sent(subject, request)))  # noqa: B023 - called at once
-        answer, bodies = seen.answer, seen.bodies
+        seen = answered(sent_once(subject, f"refused {kind}", RawRequest(envelope, True, accept=kind)))
+        bodies = seen.bodies
         if len(bodies) > 1 or (bodies and isinstance(bodies[0], dict) and not looks_like_error(bodies[0])):
             continue  # it is not refused, which is another requirement's finding
         looked = True
         with shown(seen):
-            allowed = answer.content_type in (kind, JSON)
-            got = f"{in_words(answer.content_type) if answer.content_type else 'none'} with status {answer.status}"
-            expect.that(allowed, f"{kind} or {JSON}", got, "Content-Type")
+            allowed = seen.answer.content_type in (kind, JSON)
+            expect.that(allowed, f"{kind} or {JSON}", type_and_status(seen), "Content-Type")
             found = kind_of(bodies[0]) if bodies else "nothing"
             expect.that(bool(bodies) and looks_like_error(bodies[0]), "one error envelope", found, "body")
     if not there:
@@ -184,27 +178,29 @@ def test_another_major_version_is_refused(subject: Subject, requirement: str) ->
 def of_version(subject: Subject, version: str) -> Seen:
     """The answer to a call that names a version of the protocol."""
     headers = {PROTOCOL_HEADER: f"{subject.component}/{version}"}
-    request = RawRequest(subject.envelope("capabilities"), headers=headers)
-    return once(subject, f"version {version}", lambda: sent(subject, request))
+    return sent_once(subject, f"version {version}", RawRequest(subject.envelope("capabilities"), headers=headers))
+
+
+def type_and_status(seen: Seen) -> str:
+    """The content type and the status of an answer."""
+    kind = seen.answer.content_type
+    return f"{in_words(kind) if kind else 'none'} with status {seen.answer.status}"
 
 
 def body_of(seen: Seen) -> Any:
-    """The value of a unary body; None if it is not JSON."""
-    return lenient(seen.answer.body)
+    """The value of a unary body, compressed or not; None if it is not JSON."""
+    body = seen.answer.body
+    return lenient(unzipped(body) if body.startswith(GZIP_MAGIC) else body)
 
 
 def other_type(subject: Subject) -> Seen:
     """The answer to an envelope that is sent as another content type."""
     request = RawRequest(subject.envelope("capabilities"), content_type=OTHER_TYPE)
-    return once(subject, "content type", lambda: sent(subject, request), everywhere=True)
+    return sent_once(subject, "content type", request, everywhere=True)
 
 
 def unzipped(body: bytes) -> bytes:
-    """Return what gzip made of a body, in one member or more; empty if it is none.
-
-    Raises:
-        NotAssessed: it is more than an envelope of capabilities ever is.
-    """
+    """Return what gzip made of a body, in one member or more; empty if it is none."""
     found = b""
     while body:
         reader = zlib.decompressobj(zlib.MAX_WBITS | 16)

@@ -4,25 +4,32 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.spec.transports import NDJSON, SSE
+from pytest_corpus.kit.fixtures import deciding, subject
+from pytest_corpus.spec.transports import NDJSON, STREAM_TYPES
 from pytest_corpus.suites.transport.exchanges import (
     Seen,
     ends_with_terminal,
     events,
-    kind_of,
+    hold_frames,
     lenient,
     lines,
     offered,
     shown,
 )
 
+PARTS = {"ndjson": ("line", lines), "sse": ("event", events)}
+"""The part of a stream that holds a frame, by format, and a function that finds those of a body."""
+
 
 @pytest.mark.core
-@pytest.mark.requirement("TRA-NDJSON-1")
-def test_ndjson_has_its_content_type(subject: Subject) -> None:
-    """A stream that is asked for as NDJSON has the content type application/x-ndjson."""
-    has_content_type(offered(subject, NDJSON), NDJSON)
+@deciding("name", ndjson="TRA-NDJSON-1", sse="TRA-SSE-1")
+def test_a_stream_has_its_content_type(subject: Subject, name: str) -> None:
+    """A stream has the content type that is asked for: application/x-ndjson or text/event-stream."""
+    kind = STREAM_TYPES[name]
+    seen = offered(subject, kind)
+    found = seen.answer.content_type
+    with shown(seen):
+        expect.that(found == kind, kind, found=found or None, path="Content-Type")
 
 
 @pytest.mark.core
@@ -38,65 +45,26 @@ def test_ndjson_is_chunked(subject: Subject) -> None:
 
 
 @pytest.mark.core
-@pytest.mark.requirement("TRA-NDJSON-3")
-def test_each_line_is_one_frame(subject: Subject) -> None:
-    """Each line of a stream of NDJSON is a JSON object."""
-    lines_are_frames(offered(subject, NDJSON))
+@deciding("name", ndjson="TRA-NDJSON-3", sse="TRA-SSE-2")
+def test_each_part_is_one_frame(subject: Subject, name: str) -> None:
+    """Each line, or what the `data` lines of an event make together, is a JSON object."""
+    frames_in(subject, name)
 
 
-@pytest.mark.requirement("TRA-NDJSON-4")
-def test_the_last_line_is_the_terminal(subject: Subject) -> None:
-    """The last line of a stream of NDJSON is a terminal frame, and no other is."""
-    seen = offered(subject, NDJSON)
-    with expect.resting_on("TRA-NDJSON-3"):
-        lines_are_frames(seen)
-    ends_with_terminal(seen, [lenient(line) for line in lines(seen.answer.body)], "line")
+@deciding("name", ndjson="TRA-NDJSON-4", sse="TRA-SSE-3")
+def test_the_last_part_is_the_terminal(subject: Subject, name: str) -> None:
+    """The last line, or event with data, holds a terminal frame, and no other does."""
+    with expect.resting_on("TRA-NDJSON-3" if name == "ndjson" else "TRA-SSE-2"):
+        seen, found = frames_in(subject, name)
+    ends_with_terminal(seen, [lenient(each) for each in found], PARTS[name][0])
 
 
-@pytest.mark.core
-@pytest.mark.requirement("TRA-SSE-1")
-def test_sse_has_its_content_type(subject: Subject) -> None:
-    """A stream that is asked for as server-sent events has the content type text/event-stream."""
-    has_content_type(offered(subject, SSE), SSE)
-
-
-@pytest.mark.core
-@pytest.mark.requirement("TRA-SSE-2")
-def test_the_data_of_each_event_is_one_frame(subject: Subject) -> None:
-    """The `data` lines of an event form one JSON object together."""
-    events_are_frames(offered(subject, SSE))
-
-
-@pytest.mark.requirement("TRA-SSE-3")
-def test_the_last_event_is_the_terminal(subject: Subject) -> None:
-    """The last event with data holds a terminal frame, and no other does."""
-    seen = offered(subject, SSE)
-    with expect.resting_on("TRA-SSE-2"):
-        events_are_frames(seen)
-    ends_with_terminal(seen, [lenient(data) for data in events(seen.answer.body)], "event")
-
-
-def has_content_type(seen: Seen, kind: str) -> None:
-    """The content type of a stream is the one that was asked for."""
-    found = seen.answer.content_type
+def frames_in(subject: Subject, name: str) -> tuple[Seen, list[bytes]]:
+    """A stream in a format, and its lines or events, each of which is a frame."""
+    seen = offered(subject, STREAM_TYPES[name])
+    part, split = PARTS[name]
+    found = split(seen.answer.body)
     with shown(seen):
-        expect.that(found == kind, kind, found=found or None, path="Content-Type")
-
-
-def lines_are_frames(seen: Seen) -> None:
-    """Every line is a JSON object."""
-    with shown(seen):
-        found = lines(seen.answer.body)
-        expect.that(found, "one frame on each line", "an empty body", "body")
-        for number, line in enumerate(found, start=1):
-            got = "a blank line" if not line.strip() else kind_of(lenient(line))
-            expect.that(isinstance(lenient(line), dict), "one JSON frame", got, f"line {number}")
-
-
-def events_are_frames(seen: Seen) -> None:
-    """The data of every event is a JSON object."""
-    with shown(seen):
-        found = events(seen.answer.body)
-        expect.that(found, "an event with `data` a frame", "no event with data", "body")
-        for number, data in enumerate(found, start=1):
-            expect.that(isinstance(lenient(data), dict), "one JSON frame", kind_of(lenient(data)), f"event {number}")
+        expect.that(found, f"a frame in each {part}", f"no {part} with data", "body")
+    hold_frames(seen, found, part)
+    return seen, found

@@ -8,7 +8,7 @@ import pytest
 from pytest_corpus.adapter.transports.raw import RawRequest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.fixtures import deciding, subject
 from pytest_corpus.kit.outcomes import Keys, NotAssessed, in_words
 from pytest_corpus.kit.reply import looks_like_error
 from pytest_corpus.suites.transport.exchanges import (
@@ -86,24 +86,14 @@ def test_a_cancelled_call_falls_silent(subject: Subject) -> None:
 
 
 @pytest.mark.core
-@pytest.mark.requirement("TRA-WS-1")
-def test_every_message_is_text(subject: Subject) -> None:
-    """No message of the WebSocket is binary."""
+@deciding("way", websocket="TRA-WS-1", stdio="TRA-STDIO-1")
+def test_nothing_but_answers_is_sent(subject: Subject, way: str) -> None:
+    """No message of a WebSocket is binary; every line on standard output is a JSON object: no log and no banner."""
     for seen in plain(subject):
+        wanted, kind = ("text messages", "binary ones") if way == "websocket" else ("answers alone", "other lines")
         with shown(seen):
-            binary = sum(piece.binary for piece in seen.answer.pieces)
-            expect.that(not binary, "text messages", f"{binary} binary ones")
-        answered(seen)
-
-
-@pytest.mark.core
-@pytest.mark.requirement("TRA-STDIO-1")
-def test_nothing_but_answers_stands_on_standard_output(subject: Subject) -> None:
-    """Every line since the program was started is a JSON object: no log, no banner, no blank line."""
-    for seen in plain(subject):
-        with shown(seen):
-            noise = seen.answer.noise
-            expect.that(not noise, "answers alone on standard output", f"{noise} lines that are none")
+            others = sum(piece.binary for piece in seen.answer.pieces) if way == "websocket" else seen.answer.noise
+            expect.that(not others, wanted, f"{others} {kind}")
         answered(seen)
 
 

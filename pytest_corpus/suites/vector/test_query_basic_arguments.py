@@ -56,7 +56,7 @@ CASES = [
 
 @pytest.mark.parametrize("requirement", CASES)
 def test_a_bad_argument_is_refused(vector: Vector, requirement: str) -> None:
-    """What is required is there, everything has its type, and numbers are in their range; an item may be reported."""
+    """A missing argument, a wrong type or a number out of range is refused, or reported for that item."""
     if requirement == "VEC-FILTER-9":
         vector.need_filters()
     wrong = [(OPERATIONS.get(place, place), place, key, values) for place, key, values in WRONG[requirement]]

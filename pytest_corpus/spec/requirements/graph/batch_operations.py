@@ -37,7 +37,7 @@ GRA-BATCH-11 SHOULD: A query in a batch sees what the operations before it wrote
 GRA-BATCH-12 SHOULD: A batch applies its operations in their order.
   from SPECIFICATION 4.2.6, SPECIFICATION 7.3.3; needs supports_batch
   hint: carry out the operations one after the other, without sorting them by kind
-GRA-TXN-1 MUST: A transaction applies all its operations, in their order.
+GRA-TXN-1 MUST: A transaction applies all its operations.
   from SPECIFICATION 4.2.6, R23; needs supports_txn
   hint: apply every operation of every kind, in order, and commit once all are done
 GRA-TXN-2 MUST: A failed transaction leaves no trace.
@@ -58,6 +58,9 @@ GRA-TXN-6 MUST: `operations`, or an operation, of the wrong type is refused, and
 GRA-TXN-12 SHOULD: If a transaction states a `transaction_id`, no other one has the same.
   from SPECIFICATION 4.2.6, R99; needs supports_txn
   hint: give each transaction an id of its own; only the replay of one has the same
+GRA-TXN-13 SHOULD: A transaction applies its operations in their order.
+  from SPECIFICATION 4.2.6, SPECIFICATION 12.5; needs supports_txn
+  hint: carry out the operations of a transaction one after the other, as they stand in `operations`
 GRA-BULK-1 MUST: `bulk_vertices` lists the nodes that were written, as they are now.
   from SPECIFICATION 4.2.6, SPECIFICATION 7.3.3; needs supports_bulk_ops
   hint: list every node, the first one included, with its labels and properties as they are now
@@ -73,10 +76,13 @@ GRA-BULK-4 MUST: A page has no more nodes than `limit`.
 GRA-BULK-5 MUST: `filter` is heeded on every page, or refused.
   from R31, R32; needs supports_bulk_ops
   hint: filter before you cut pages, on every page, or refuse the filter
-GRA-BULK-6 MUST: A `limit`, `cursor` or `filter` of the wrong type, or a `limit` below 1, is refused with BAD_REQUEST.
-  from SPECIFICATION 17.2, SPECIFICATION 4.1, R8; needs supports_bulk_ops
-  hint: check that limit is an integer of at least 1, cursor a string and filter an object before use
+GRA-BULK-6 MUST: A `limit`, `cursor` or `filter` of the wrong type is refused with BAD_REQUEST.
+  from SPECIFICATION 17.2, R8; needs supports_bulk_ops
+  hint: check that limit is an integer, cursor a string and filter an object before use
 GRA-BULK-7 SHOULD: A `cursor` that was never given out is refused with BAD_REQUEST.
   from SPECIFICATION 11.5; needs supports_bulk_ops
   hint: refuse a cursor that you cannot decode or did not give out; do not begin again
+GRA-BULK-8 SHOULD: A `limit` below 1 is refused with BAD_REQUEST.
+  from SPECIFICATION 4.1, R42, R118; needs supports_bulk_ops
+  hint: refuse a limit of zero or less; do not take it for the default, or for no limit
 """

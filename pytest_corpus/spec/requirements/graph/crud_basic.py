@@ -130,7 +130,7 @@ GRA-MODEL-1 MUST: After any sequence of writes, deletes, batches and transaction
 GRA-MODEL-2 MUST: Concurrent writes, reads and deletes of a node show whole nodes, and leave the last write.
   from SPECIFICATION 4.2.6, R46
   hint: read and change what is stored in one step, after the last await, and commit only what the request changes
-GRA-MODEL-3 MUST: If strong consistency is claimed, some order of concurrent operations explains what each read sees.
+GRA-MODEL-3 SHOULD: If strong consistency is claimed, some order of concurrent operations explains what each read sees.
   from SPECIFICATION B, R46
   hint: answer a write once every read sees it, or claim `read_after_write_consistency` of another kind
 """

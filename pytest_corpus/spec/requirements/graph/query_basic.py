@@ -84,7 +84,7 @@ GRA-TRAV-10 MUST: Cycles and several ways to a node do not disturb a traversal.
 GRA-TRAV-11 MUST: A start node that does not exist is refused with VertexNotFound or BadRequest, or nothing is reached.
   from ERRORS 6.4, R12; needs supports_traversal
   hint: look start nodes up, and raise VertexNotFound or reach nothing; do not make one up
-GRA-TRAV-12 MUST: An argument of a traversal of the wrong type, or without sense, is refused with BAD_REQUEST.
+GRA-TRAV-12 MUST: An argument of a traversal of the wrong type is refused with BAD_REQUEST.
   from SPECIFICATION 17.2, R8; needs supports_traversal
   hint: check start_nodes, max_depth and direction before use; put no default in the place of a wrong value
 GRA-TRAV-13 SHOULD: Nodes and relationships come once each, and paths lead along edges from a start node.
@@ -96,4 +96,7 @@ GRA-TRAV-14 SHOULD: Without `max_depth` and `direction` a traversal takes one st
 GRA-TRAV-15 MUST: Where path queries are claimed, a traversal gives `paths`, or a query returns one.
   from R23, R42, R118; needs supports_path_queries
   hint: return in `paths` the ids along each path of a traversal, or do not claim supports_path_queries
+GRA-TRAV-16 SHOULD: A `max_depth` below 1, or a `direction` that is none of the three, is refused with BAD_REQUEST.
+  from SPECIFICATION 17.2, R42, R118; needs supports_traversal
+  hint: check that max_depth is at least 1 and direction OUTGOING, INCOMING or BOTH; put no default in their place
 """

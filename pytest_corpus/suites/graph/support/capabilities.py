@@ -10,8 +10,8 @@ from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.graph.support.dialects import Dialects
 from pytest_corpus.suites.graph.support.operation_names import OperationNames
 from pytest_corpus.suites.graph.support.place import Trusted
+from pytest_corpus.suites.graph.support.run_state import GraphShared
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
-from pytest_corpus.suites.graph.support.shared import GraphShared
 
 ASKING = ("query", "stream_query")
 """The operations that take a text of a dialect."""
@@ -127,8 +127,9 @@ class GraphCapabilities(Subject):
         """
         return {"op": self.operation_names.spelled(name), "args": args}
 
-    def sandbox(self, *, tenant: str | None = None, own: bool = True) -> Sandbox:
-        """A new group of nodes, in one of a few namespaces in turn if the adapter makes them."""
+    def sandbox(self, *needs: str, tenant: str | None = None, own: bool = True) -> Sandbox:
+        """A new group of nodes, in one of a few namespaces in turn if the adapter makes them; `needs` have to work."""
+        self.require(*needs)
         namespace = None
         if own and self._makes_namespaces() is None:
             self.shared.sandboxes += 1

@@ -18,9 +18,8 @@ from pytest_corpus.suites.graph.support.answers import failures
 from pytest_corpus.suites.graph.support.capabilities import ASKING, GraphCapabilities
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.prerequisites import GraphPrerequisites
-from pytest_corpus.suites.graph.support.readers import Readers
+from pytest_corpus.suites.graph.support.readers import GraphSettling, Readers
 from pytest_corpus.suites.graph.support.requests import NEEDY, GraphRequests
-from pytest_corpus.suites.graph.support.settling import GraphSettling
 from pytest_corpus.suites.graph.support.written_items import MANY, WRITES, deleted_by
 
 UNCALLABLE = (BudgetSpent, DeclarationError, Unresponsive, WriteForbidden)
@@ -49,8 +48,6 @@ class Graph(GraphCapabilities):
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
         self.readers = Readers(self)
-
-    # -- requests --------------------------------------------------------------------------------------
 
     def call(
         self, name: str, args: Mapping[str, Any] | None = None, ctx: Mapping[str, Any] | None = None, **options: Any
@@ -99,8 +96,6 @@ class Graph(GraphCapabilities):
     def is_full(self, reply: Reply | StreamReply) -> bool:
         return reply.is_a("ResourceExhausted") and reply.exchange.op.removeprefix("graph.") in WRITING
 
-    # -- what holds for every answer -------------------------------------------------------------------
-
     def audit_payload(self, name: str, result: Any) -> Iterator[tuple[str, Violation]]:
         requirement = self.operation(name).shaped
         if not requirement or self.operation(name).streaming:
@@ -115,8 +110,6 @@ class Graph(GraphCapabilities):
 
     def audit_chunk(self, _name: str, _chunk: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
         yield from ()
-
-    # -- leaving no trace ------------------------------------------------------------------------------
 
     def begin(self, *, unlearn: bool = False) -> None:
         self._release()

@@ -8,7 +8,7 @@ from pytest_corpus.kit.calls import Calls
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.spec.dialects import EDGE_LABEL, NODE_LABEL
-from pytest_corpus.suites.graph.support.shared import GraphShared
+from pytest_corpus.suites.graph.support.run_state import GraphShared
 from pytest_corpus.suites.graph.support.written_items import MANY
 
 PLACELESS = (*MANY, "get_schema")

@@ -1,10 +1,11 @@
 """The operations that show what a graph holds: tried once, before a test reads back with them."""
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided
-from pytest_corpus.kit.requests import canary
+from pytest_corpus.kit.store.settling import Look, Settling
 from pytest_corpus.suites.graph.support.capabilities import ASKING, SEEDS, GraphCapabilities
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.sandbox import EDGE_READERS, NODE_READERS, Sandbox, observed
@@ -101,7 +102,7 @@ def _written_nodes(graph: GraphCapabilities) -> Iterator[tuple[Sandbox, list[str
     yield graph.seeds, [f"v-{graph.seeds.tag}-{name}" for name in SEEDS]
     places = [graph.sandbox(), graph.sandbox(own=False)]
     if graph.capabilities.flag("supports_multi_tenant") is True:
-        places.append(graph.sandbox(tenant=f"tenant-{canary()}"))
+        places.append(graph.sandbox(tenant=graph.shared.tenant()))
     for sandbox in places:
         yield sandbox, []
         nodes = [sandbox.node(name) for name in "abc"]
@@ -139,3 +140,29 @@ def _follow(readers: dict[str, bool], sandbox: Sandbox, source: str, target: Map
         # Plain requests may have added edges between the same seeds, which only a traversal shows.
         same = found is not None and set(found) == set(wanted) if name == "traversal" else found == wanted
         readers[name] = correct and same
+
+
+class GraphSettling(Settling):
+    """Try a node that is written and deleted, with each operation that shows nodes."""
+
+    blind = frozenset({"capabilities", "health", "upsert_nodes"})
+
+    def __init__(self, graph: GraphCapabilities) -> None:
+        super().__init__(graph)
+        self._graph = graph
+
+    def trials(self) -> Iterator[Look]:
+        graph = self._graph
+        readers = [name for name in NODE_READERS if graph.prerequisites.is_callable(name)]
+        with graph.client.provider.paused():
+            sandbox = graph.sandbox(own=False)
+            values = sandbox.put(sandbox.node("a"))
+            yield from (partial(_shows, sandbox, name, values) for name in readers)
+            sandbox.remove("nodes", "a")
+            yield from (partial(_shows, sandbox, name, []) for name in readers)
+
+
+def _shows(sandbox: Sandbox, reader: str, values: list[str]) -> bool | None:
+    """Return whether an operation shows exactly these nodes; None if it does not work."""
+    found = observed(sandbox.seen, reader)
+    return None if found is None else found == values

@@ -13,7 +13,10 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked, Undecided, Violation
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.kit.root_causes import BasicRequirement, RootCauses
-from pytest_corpus.suites.graph.support.actions import (
+from pytest_corpus.suites.graph.support.answers import listed
+from pytest_corpus.suites.graph.support.component import Graph
+from pytest_corpus.suites.graph.support.place import value_of
+from pytest_corpus.suites.graph.support.run_state import (
     IN_A_NAMESPACE,
     LOOKING,
     LOOKING_FIRST,
@@ -21,9 +24,6 @@ from pytest_corpus.suites.graph.support.actions import (
     SEVERAL_EDGES,
     SEVERAL_NODES,
 )
-from pytest_corpus.suites.graph.support.answers import listed
-from pytest_corpus.suites.graph.support.component import Graph
-from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.sandbox import Sandbox, observed
 
 BASICS = {
@@ -97,8 +97,7 @@ def _nodes(graph: Graph) -> Iterator[str]:
         sandbox.put(each)
     if _nodes_missing(sandbox, kept, new):
         yield "GRA-NODE-2"
-    graph.require("delete_nodes")
-    sandbox = graph.sandbox()
+    sandbox = graph.sandbox("delete_nodes")
     kept, gone = sandbox.node("b"), sandbox.node("a")
     sandbox.put(kept)
     sandbox.put(gone)
@@ -108,8 +107,7 @@ def _nodes(graph: Graph) -> Iterator[str]:
 
 def _edges(graph: Graph) -> Iterator[str]:
     """The broken requirements among writing and deleting edges, and following one."""
-    graph.require("upsert_nodes", "upsert_edges")
-    sandbox = graph.sandbox()
+    sandbox = graph.sandbox("upsert_nodes", "upsert_edges")
     values = sandbox.put_named("abc")
     graph.readers.of_edges()
     for source, target in ("ab", "cb"):
@@ -128,8 +126,7 @@ def _edges(graph: Graph) -> Iterator[str]:
             return
         if graph.works("traversal") and "c" in (observed(sandbox.reached, "a") or ()):
             yield "GRA-TRAV-3"
-    graph.require("delete_edges")
-    sandbox = graph.sandbox()
+    sandbox = graph.sandbox("delete_edges")
     values = sandbox.put_named("abc")
     sandbox.link(sandbox.edge("a", "b", "e"))
     sandbox.link(sandbox.edge("b", "c", "f"))
@@ -188,11 +185,7 @@ def _edges_missing(sandbox: Sandbox, expected_targets: Mapping[str, Mapping[str,
 
 def _fails_to_read(sandbox: Sandbox, reader: str) -> bool:
     """Return whether reading a place without a write is an error other than a permanent refusal."""
-    if reader == "bulk_vertices":
-        reply: Any = sandbox.call(reader, {"limit": 5})
-    else:
-        args = sandbox.graph.question("group", group=sandbox.group)
-        reply = sandbox.stream(args) if reader == "stream_query" else sandbox.call(reader, args)
+    reply = sandbox.asked(reader)
     expect.readable(reply)
     return reply.is_error and not reply.is_a("BadRequest", "IndexNotReady")
 

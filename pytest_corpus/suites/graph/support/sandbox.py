@@ -77,6 +77,13 @@ class NodeViews(Place):
             return []
         return [min(values) for values in map(self.own, records(reply)) if values]
 
+    def asked(self, reader: str) -> Any:
+        """The answer of one operation to a request for all nodes here."""
+        if reader == "bulk_vertices":
+            return self.call(reader, {"limit": 5})
+        args = self.graph.question("group", group=self.group)
+        return self.stream(args) if reader == "stream_query" else self.call(reader, args)
+
     def own(self, value: Any) -> set[str]:
         """The values of this place that occur anywhere in a JSON value."""
         return {text for text in strings_of(value) if text.startswith(f"v-{self.tag}-")}

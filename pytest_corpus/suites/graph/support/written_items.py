@@ -89,7 +89,7 @@ class WrittenItems:
         found: dict[tuple[Place, str], list[str]] = {}
         for kind in KINDS:
             for place, own, name in items:
-                if own == kind and not (place == (None, None) and name in spared):
+                if own == kind and not (place[0] is None and name in spared):
                     found.setdefault((place, kind), []).append(name)
         return [
             (place, kind, names[start : start + at_once])

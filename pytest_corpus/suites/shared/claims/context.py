@@ -254,11 +254,7 @@ def closed(subject: Subject, reply: Reply | StreamReply) -> bool:
 
 
 def cache_scope(subject: Subject, scope: str) -> dict[str, Any]:
-    """A context with this word for the scope of a cache.
-
-    Raises:
-        NotApplicable: it is not of edition 1.0.0, to which the run is pinned, and refused.
-    """
+    """A context with this word for the scope of a cache."""
     ctx = CACHE_SCOPES[scope]
     if "attrs" not in ctx and subject.settings.edition and closed(subject, subject.invoke(subject.principal, ctx=ctx)):
         raise NotApplicable("the context of edition 1.0.0 is closed, and cache_scope in it is refused")
@@ -266,11 +262,7 @@ def cache_scope(subject: Subject, scope: str) -> dict[str, Any]:
 
 
 def tenant_hashes(subject: Subject) -> list[str]:
-    """The hashes that plain calls of the two tenants are labelled with.
-
-    Raises:
-        NotApplicable: the calls are not labelled by tenant.
-    """
+    """The hashes that plain calls of the two tenants are labelled with."""
     subject.require(subject.principal)
     tenants = two_tenants(subject)
 

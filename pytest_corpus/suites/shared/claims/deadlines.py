@@ -305,11 +305,7 @@ def in_time(reply: Reply | StreamReply, budget_ms: float) -> None:
 
 
 def ended(reply: Reply | StreamReply) -> None:
-    """There is nothing to be said of a stream that had fewer chunks than the planned one.
-
-    Raises:
-        Undecided: always.
-    """
+    """There is nothing to be said of a stream that had fewer chunks than the planned one."""
     if isinstance(reply, StreamReply) and not reply.finished:
         raise NotAssessed("the hang planned at a chunk never struck")
     raise NotApplicable("the stream has fewer chunks than the test needs")

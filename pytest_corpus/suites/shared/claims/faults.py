@@ -289,11 +289,7 @@ def hinting(reply: Reply | StreamReply) -> bool:
 
 
 def struck_at(subject: Subject, kind: str, at_chunk: int | None, **options: float) -> Reply | StreamReply:
-    """A stream whose provider fails at its start or before a chunk.
-
-    Raises:
-        NotApplicable: it comes to a good end all the same.
-    """
+    """A stream whose provider fails at its start or before a chunk."""
     name = subject.principal_stream
     if at_chunk is None:
         return struck(subject, name, kind, None, **options)
@@ -327,11 +323,7 @@ def decided(kind: str) -> str:
 
 
 def passed_on(reply: Reply | StreamReply, name: str) -> None:
-    """An error has the provider's retry hint, as the provider gave it or rounded up to the next full second (R111).
-
-    Raises:
-        NotApplicable: the provider's API has no place for one there.
-    """
+    """An error has the provider's retry hint, as the provider gave it or rounded up to the next full second (R111)."""
     given = reply.exchange.hints_ms
     if not given:
         raise NotApplicable("the provider's API gives no retry hint in mid-stream")

@@ -152,11 +152,7 @@ def unlike(values: Iterable[set[str]]) -> bool:
 def timed(subject: Subject, name: str, requirement: str) -> None:
     """Each `ms` of a call whose provider takes a while is at least that long, and not longer than the call took.
 
-    Without the hook `provider` only the latter is asked.
-
-    Raises:
-        NotAssessed: the call did not wait for its provider, or every answer says 0.
-    """
+    Without the hook `provider` only the latter is asked."""
     kind = "unavailable" if requirement == "COM-ERR-22" else "slow"
     if "provider" not in subject.client.hooks:
         reply = plain(subject, name) if kind == "slow" else subject.invoke(name, subject.requests.wrong_types(name))
@@ -173,11 +169,7 @@ def timed(subject: Subject, name: str, requirement: str) -> None:
 
 
 def delayed(subject: Subject, name: str, kind: str) -> Reply | StreamReply:
-    """A call whose provider takes a while, and then answers or fails.
-
-    Raises:
-        NotAssessed: the call did not wait for its provider.
-    """
+    """A call whose provider takes a while, and then answers or fails."""
     reply = cached(subject, ("timed", name, kind), lambda: subject.with_fault(kind, name, delay_ms=DELAY_MS)[1])
     with expect.resting_on(subject.operation(name).works if kind == "slow" else "COM-FAULT-2"):
         works(reply, "a call whose provider is slow") if kind == "slow" else expect.refusal(reply, "Unavailable")

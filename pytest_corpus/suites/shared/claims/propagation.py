@@ -63,11 +63,7 @@ def ahead() -> int:
 
 
 def handed_on(subject: Subject, fact: str, make: Callable[[], Any], wanted: str) -> None:
-    """Every operation that reaches the provider tells it a member of its own context as it is.
-
-    Raises:
-        NotAssessed: the adapter passes neither to the probe.
-    """
+    """Every operation that reaches the provider tells it a member of its own context as it is."""
     reached_by(subject, subject.principal)
     seen: list[tuple[str, Any, Any]] = []
     for name in backed(subject):

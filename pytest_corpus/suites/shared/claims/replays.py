@@ -121,11 +121,7 @@ class AnswerReplays:
 
 
 def sent_twice_at_once(subject: Subject, request: dict[str, Any]) -> tuple[list[Any], int]:
-    """The results of one request that is sent twice at once, while the provider is slow, and how often it was reached.
-
-    Raises:
-        NotAssessed: one of the two is to come again.
-    """
+    """The results of a request that is sent twice at once, and how often it reached the provider, which is slow."""
     provider = subject.client.provider
     plan = provider.plan("slow", times=2, delay_ms=SLOW_MS)
     replies = [Reply(exchange) for exchange in subject.send_all([request, request])]
@@ -152,11 +148,7 @@ def asks_once(subject: Subject, request: dict[str, Any]) -> None:
 
 
 def can_be_sent_again(subject: Subject, name: str, args: Mapping[str, Any]) -> Reply:
-    """The answer to a request whose first attempt the provider failed, under the same key: a success.
-
-    Raises:
-        NotAssessed: the failure is not retryable, or the request does not work under a new key either.
-    """
+    """The answer to a request whose first attempt the provider failed, under the same key: a success."""
     key = new_key()
     plan = subject.faults.plan("unavailable", name)
     failed = subject.call(name, args, key)

@@ -81,11 +81,7 @@ class Counting(Subject):
         raise NotImplementedError
 
     def fits(self, reply: Reply | StreamReply) -> None:
-        """Leave it open where a request may have been refused because of a tiny limit.
-
-        Raises:
-            NotAssessed: it may.
-        """
+        """Leave it open where a request may have been refused because of a tiny limit."""
         raise NotImplementedError
 
     def counted(self, text: str, **changed: Any) -> Reply:
@@ -104,11 +100,7 @@ class Counting(Subject):
         return self.tokens_of(expect.success(reply, "a token count"))
 
     def tokens_of(self, result: Any) -> int:
-        """A token count, as an integer or inside an object (R10).
-
-        Raises:
-            Blocked: it is not a count, which is a finding of its own.
-        """
+        """A token count, as an integer or inside an object (R10)."""
         count = token_count(result)
         if count is None:
             raise Blocked(
@@ -278,11 +270,7 @@ def counts_of(subject: Counting, texts: Iterable[str], **changed: Any) -> list[i
 
 
 def two_or_more(counts: list[int]) -> list[int]:
-    """Counts that can be compared.
-
-    Raises:
-        NotApplicable: there is one at most.
-    """
+    """Counts that can be compared."""
     if len(counts) < 2:
         raise NotApplicable("no two of these texts are surely short enough to be counted")
     return counts

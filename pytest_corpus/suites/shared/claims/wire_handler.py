@@ -52,11 +52,7 @@ def requests(subject: Subject) -> list[dict[str, Any]]:
 
 
 def offered(subject: Subject, requests: list[Request]) -> list[Request]:
-    """Those of some requests whose operation is offered and works.
-
-    Raises:
-        NotApplicable: there is none.
-    """
+    """Those of some requests whose operation is offered and works."""
     found = [request for request in requests if subject.works(request.op)]
     if not found:
         raise NotApplicable("no operation that takes this is offered, or works")
@@ -64,11 +60,7 @@ def offered(subject: Subject, requests: list[Request]) -> list[Request]:
 
 
 def told_apart(subject: Subject) -> tuple[list[dict[str, Any]], list[Any]]:
-    """Requests with the fingerprints of the answers that they get alone.
-
-    Raises:
-        NotAssessed: the answers are all alike.
-    """
+    """Requests with the fingerprints of the answers that they get alone."""
     requests = subject.requests.distinguishable()
     alone = [subject.requests.fingerprint(subject.send(each)) for each in requests]
     if len(set(alone)) < 2:
@@ -77,11 +69,7 @@ def told_apart(subject: Subject) -> tuple[list[dict[str, Any]], list[Any]]:
 
 
 def sent_together(subject: Subject, requests: Sequence[tuple[Any, Any]]) -> None:
-    """Requests that are sent together get the answers that they get alone, or are asked to come again.
-
-    Raises:
-        NotAssessed: all of them are, or an answer is not always the same.
-    """
+    """Requests that are sent together get the answers that they get alone, or are asked to come again."""
     replies = [Reply(exchange) for exchange in subject.send_all([request for request, _ in requests])]
     if all(reply.is_a(*BUSY) for reply in replies):
         raise NotAssessed("every concurrent call was refused")

@@ -15,7 +15,6 @@ from pytest_corpus.suites.graph.support.answers import listed
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.place import Place
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
-from pytest_corpus.suites.graph.support.written_items import MANY
 
 MOST_OPS = 6_000
 """The suite does not fill a larger limit."""
@@ -31,27 +30,6 @@ UNUSABLE: dict[str, dict[str, Any]] = {
 }
 """Operations that no adapter can carry out."""
 
-BAD_LISTS: dict[str, Any] = {
-    "text": "upsert_nodes",
-    "number": 7,
-    "object": {"op": "upsert_nodes"},
-    "null": None,
-    "absent": ...,
-}
-"""The values of `ops` and `operations` that are not lists; `...` leaves the key out."""
-
-BAD_OPERATIONS: dict[str, Any] = {
-    "no_object": "upsert_nodes",
-    "a_list": ["upsert_nodes"],
-    "a_null": None,
-    "without_op": {"args": {}},
-    "without_args": {"op": "upsert_nodes"},
-    "op_number": {"op": 7, "args": {}},
-    "op_null": {"op": None, "args": {}},
-    "args_list": {"op": "upsert_nodes", "args": []},
-    "args_text": {"op": "upsert_nodes", "args": "n1"},
-}
-"""The items of a list of operations that are not operations."""
 
 MIXED = pytest.mark.parametrize(
     ("place", "kind"),
@@ -90,11 +68,7 @@ class Spoiled:
 
 
 def carrying(graph: Graph, name: str = "batch") -> Sandbox:
-    """Return an empty place if batches, or transactions, take writes.
-
-    Raises:
-        NotAssessed: batches do not take `upsert_nodes`.
-    """
+    """Return an empty place if batches, or transactions, take writes."""
     graph.require(name, "upsert_nodes")
     graph.operation_names.spelled("upsert_nodes")
     if name == "batch" and cached(graph, "plain batch", partial(_takes_no_nodes, graph)):
@@ -198,12 +172,7 @@ def _failing(graph: Graph, sandbox: Sandbox, place: str, kind: str) -> Spoiled:
 
 
 def limit(graph: Graph) -> int:
-    """The stated `max_batch_ops`.
-
-    Raises:
-        NotApplicable: none is stated.
-        NotAssessed: it is too large to be filled.
-    """
+    """The stated `max_batch_ops`."""
     carrying(graph)
     most = graph.capabilities.limit("max_batch_ops")
     if most is None:
@@ -233,11 +202,3 @@ def in_order(counts: list[int | None], sizes: list[int]) -> None:
         alike = sorted(map(str, counts)) == sorted(map(str, sizes))
         expect.that(alike, f"counts of {sizes}, the nodes of each operation", f"{counts}", "result.results")
     expect.that(counts == sizes, f"the order of the operations, which write {sizes} nodes", f"{counts}", "results")
-
-
-def refused_or_failed(reply: Reply, name: str) -> None:
-    """A batch or transaction that is not one is refused, or an operation of it is reported as failed."""
-    expect.either(reply, "BadRequest", "NotSupported")
-    if not reply.is_error:
-        reported = failed_operations(reply.result) if name == "batch" else not committed(reply)
-        expect.that(reported, "a refusal, or a failed operation", str(reply), f"result.{MANY[name]}")

@@ -45,25 +45,21 @@ class Clients:
         yield [[self.write("a")], [self.write("a"), self.write("b")], [self.write("a", "b"), look], [look]], look
         yield [[self.delete("a")], [self.write("a"), self.delete("b")], [self.write("b"), look], [look]], look
         yield [[self.write("a", "b")], [self.delete("a")], [self.write("b", "a"), look]], look
+        yield [[self.write("a", "b")], [look, look], [look, look]], look
         yield [[self.delete("a")], [self.write("b"), self.write("b")]], look
 
     def read(self, result: Any) -> Mapping[str, Value]:
-        """The numbers of the writes that a listing saw; None: nothing; both, if a record is torn."""
-        found: dict[str, Value] = {self.sandbox.id(name): None for name in "ab"}
+        """The numbers of the writes that a listing saw; None: nothing; both, if a node is torn or listed twice."""
+        numbers: dict[str, list[str]] = {self.sandbox.id(name): [] for name in "ab"}
         for node in listed(result, "nodes"):
             properties = node.get("properties")
-            if node.get("id") in found and isinstance(properties, Mapping):
-                numbers = {str(properties.get(key)) for key in ("corpus_rank", "corpus_twin")}
-                found[str(node["id"])] = " and ".join(sorted(numbers))
-        return found
+            if node.get("id") in numbers and isinstance(properties, Mapping):
+                numbers[node["id"]] += sorted({str(properties.get(key)) for key in ("corpus_rank", "corpus_twin")})
+        return {name: " and ".join(found) or None for name, found in numbers.items()}
 
 
 def history(graph: Graph) -> dict[str, list[Event]]:
-    """The history of two nodes.
-
-    Raises:
-        NotApplicable: one page does not surely show both of them.
-    """
+    """The history of two nodes."""
     graph.require("upsert_nodes", "delete_nodes", "bulk_vertices")
     graph.readers.trusted("bulk_vertices")
     sandbox = empty_place(graph)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.outcomes import NotAssessed
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import error_names
 from pytest_corpus.spec.errors import is_a
 from pytest_corpus.suites.graph.support.answers import failures
@@ -18,11 +18,7 @@ def sees_edges(graph: Graph) -> list[str]:
 
 
 def linked(graph: Graph, edge_reader: str) -> tuple[Sandbox, dict[str, str]]:
-    """Linked nodes, if an operation shows their edge.
-
-    Raises:
-        Blocked: others show it and this one does not.
-    """
+    """Linked nodes, if an operation shows their edge."""
     graph.require("upsert_nodes", "upsert_edges")
     known = graph.readers.of_edges()
     graph.readers.skip_if_others_work(edge_reader, dict.fromkeys(known, True))
@@ -45,11 +41,7 @@ def linked_nodes(graph: Graph) -> tuple[Sandbox, dict[str, str]]:
 
 
 def ends(graph: Graph, sandbox: Sandbox, reader: str, source: str, wanted: list[str]) -> list[str]:
-    """The targets of the edges from a node, as an operation shows them.
-
-    Raises:
-        NotAssessed: a probe query of the user folds edges that are all there into one record (R119).
-    """
+    """The targets of the edges from a node, as an operation shows them."""
     found = sandbox.ends(reader, source)
     given = reader != "traversal" and graph.dialects.supplied("links", str(graph.dialect))
     if given and found != wanted and found == sorted(set(wanted)):
@@ -62,8 +54,7 @@ def ends(graph: Graph, sandbox: Sandbox, reader: str, source: str, wanted: list[
 
 def dangling(graph: Graph, missing: str) -> Any:
     """The answer to an edge of which one node, or both, does not exist."""
-    graph.require("upsert_nodes", "upsert_edges")
-    sandbox = graph.sandbox()
+    sandbox = graph.sandbox("upsert_nodes", "upsert_edges")
     sandbox.put(sandbox.node("a"))
     source, target = {"source": ("none", "a"), "target": ("a", "none"), "both": ("none", "nor")}[missing]
     return sandbox.call("upsert_edges", {"edges": [sandbox.edge(source, target)]})
@@ -71,8 +62,7 @@ def dangling(graph: Graph, missing: str) -> Any:
 
 def unusable(reply: Any) -> None:
     """An answer refuses its only item with BAD_REQUEST, or reports it as failed."""
-    expect.either(reply, "BadRequest")
-    if not reply.is_error:
+    if expect.either(reply, "BadRequest"):
         expect.that(failures(reply.result), "a refusal, or a failed item", "neither", "result.failures")
         for failure in failures(reply.result):
             blamed(failure, "BadRequest")
@@ -88,3 +78,38 @@ def blamed(failure: Any, *families: str) -> None:
 def error_of(failure: Any) -> str | None:
     """The class that a failed item names, or None."""
     return next(iter(error_names(failure)), None)
+
+
+LOOP, PARALLEL = "a loop", "a second edge of one label between the same nodes"
+
+EDGES = {LOOP: (("a", "a"),), PARALLEL: (("a", "b"), ("a", "b"))}
+"""For each kind, the edges that show whether it is taken, by source and target."""
+
+
+def takes(graph: Graph, kind: str) -> bool:
+    """Return whether a graph stores edges of a kind; only one that refuses them permanently does not."""
+    known = graph.shared.edge_kinds
+    if kind not in known:
+        known[kind] = not _refuses(graph, kind)
+    return known[kind]
+
+
+def needs(graph: Graph, *kinds: str) -> None:
+    """Go on only if a graph stores edges of these kinds."""
+    for kind in kinds:
+        if not takes(graph, kind):
+            raise NotApplicable(f"{kind} is refused permanently")
+
+
+def _refuses(graph: Graph, kind: str) -> bool:
+    graph.require("upsert_nodes", "upsert_edges")
+    with graph.client.provider.paused():
+        sandbox = graph.sandbox()
+        sandbox.put(sandbox.node("a"), sandbox.node("b"))
+        for number, (source, target) in enumerate(EDGES[kind]):
+            edge = sandbox.edge(source, target, f"e{number}")
+            reply = sandbox.call("upsert_edges", {"edges": [edge]})
+            named = filter(None, map(error_of, failures(reply.result)))
+            if reply.is_a("BadRequest", "NotSupported") or any(is_a(name, "BadRequest") for name in named):
+                return True
+    return False

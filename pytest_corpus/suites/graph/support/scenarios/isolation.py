@@ -1,13 +1,16 @@
 """Namespaces and tenants, proved by content (SPECIFICATION 6.1, 14.1; R24 to R27)."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any, TypeVar
 
-from pytest_corpus.kit.requests import canary
+from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
 from pytest_corpus.suites.graph.support.written_items import MANY
 from pytest_corpus.suites.shared.contexts import require_tenants
+
+T = TypeVar("T")
 
 WHERE = ("default", "namespace", "tenant")
 """The places of nodes."""
@@ -17,7 +20,7 @@ def at(graph: Graph, where: str) -> Sandbox:
     """An empty place in the default namespace, in a new one, or of a tenant."""
     if where == "namespace":
         graph.namespaces(aside=True)
-    tenant = f"tenant-{canary()}" if where == "tenant" else None
+    tenant = graph.shared.tenant() if where == "tenant" else None
     return graph.sandbox(tenant=tenant, own=where == "namespace")
 
 
@@ -25,6 +28,20 @@ def empty_place(graph: Graph) -> Sandbox:
     """A new group of nodes in a namespace of its own if the adapter makes them."""
     sandbox = graph.sandbox()
     return sandbox if sandbox.namespace is None else sandbox.like(namespace=sandbox.tag)
+
+
+def lasting_place(
+    graph: Graph, key: Hashable, fill: Callable[[Sandbox], T], *, empty: bool = False
+) -> tuple[Sandbox, T]:
+    """A place that tests only look at, in the default namespace or an `empty` one; `fill` writes to it once a run."""
+
+    def write() -> tuple[Sandbox, T]:
+        sandbox = empty_place(graph) if empty else graph.sandbox(own=False)
+        filled = fill(sandbox)
+        graph.shared.lasting.update(name for _, _, name in graph.shared.written_items.made if sandbox.tag in name)
+        return sandbox, filled
+
+    return cached(graph, key, write)
 
 
 def apart(graph: Graph) -> list[tuple[Sandbox, list[str]]]:
@@ -35,14 +52,22 @@ def apart(graph: Graph) -> list[tuple[Sandbox, list[str]]]:
 
 
 def two_tenants(graph: Graph, *, own: bool = False, claimed: bool = True) -> tuple[Sandbox, Sandbox]:
-    """The same place of two tenants.
-
-    Raises:
-        NotApplicable: capabilities do not claim that tenants are kept apart, or do so if not `claimed`.
-    """
+    """The same place of two tenants; `own`: in a namespace that no other test has."""
     require_tenants(graph, claimed=claimed)
-    sandbox = graph.sandbox(own=own)
-    one, other = (sandbox.like(namespace=sandbox.namespace, tenant=f"tenant-{canary()}") for _ in range(2))
+    sandbox = empty_place(graph) if own else graph.sandbox(own=False)
+    one, other = (sandbox.like(namespace=sandbox.namespace, tenant=graph.shared.tenant()) for _ in range(2))
+    return one, other
+
+
+def keyed_tenants(graph: Graph) -> tuple[Sandbox, Sandbox]:
+    """The same place of two tenants whose data lie apart: SPECIFICATION 6.1 scopes a key by tenant without a claim."""
+    claimed = graph.capabilities.flag("supports_multi_tenant") is True
+    one, other = two_tenants(graph, claimed=claimed)
+    if not claimed:
+        place = graph.sandbox(own=False)
+        place.like(tenant=one.tenant).put(place.node("a"))
+        if any(place.like(tenant=other.tenant).all_seen().values()):
+            raise NotApplicable("tenants share their data, and supports_multi_tenant is not claimed")
     return one, other
 
 

@@ -10,65 +10,6 @@ from pytest_corpus.kit.reply import Reply, error_names
 from pytest_corpus.suites.graph.support.answers import counted, failures
 from pytest_corpus.suites.graph.support.scenarios.edges import blamed
 
-NO_LISTS: dict[str, Any] = {"text": "n1", "number": 7, "object": {"id": "n1"}, "null": None}
-BAD_NODES: dict[str, Any] = {
-    "no_object": "n1",
-    "a_number": 7,
-    "a_list": ["n1"],
-    "a_null": None,
-    "without_id": {"labels": [], "properties": {}},
-    "id_number": {"id": 7, "labels": [], "properties": {}},
-    "id_list": {"id": ["n1"], "labels": [], "properties": {}},
-    "id_null": {"id": None, "labels": [], "properties": {}},
-    "id_empty": {"id": "", "labels": [], "properties": {}},
-    "label_empty": {"id": "n1", "labels": [""], "properties": {}},
-    "labels_text": {"id": "n1", "labels": "CorpusNode", "properties": {}},
-    "labels_number": {"id": "n1", "labels": 7, "properties": {}},
-    "labels_numbers": {"id": "n1", "labels": [7], "properties": {}},
-    "last_label_number": {"id": "n1", "labels": ["CorpusNode", 7], "properties": {}},
-    "labels_null": {"id": "n1", "labels": [None], "properties": {}},
-    "labels_object": {"id": "n1", "labels": {"CorpusNode": 1}, "properties": {}},
-    "properties_list": {"id": "n1", "labels": [], "properties": [1]},
-    "properties_text": {"id": "n1", "labels": [], "properties": "a"},
-    "properties_number": {"id": "n1", "labels": [], "properties": 7},
-    "namespace_number": {"id": "n1", "labels": [], "properties": {}, "namespace": 7},
-}
-BAD_EDGES: dict[str, Any] = {
-    "no_object": "e1",
-    "a_null": None,
-    "without_id": {"id": ...},
-    "without_source": {"src": ...},
-    "without_target": {"dst": ...},
-    "without_label": {"label": ...},
-    "id_number": {"id": 7},
-    "id_null": {"id": None},
-    "id_empty": {"id": ""},
-    "source_number": {"src": 7},
-    "source_list": {"src": ["n1"]},
-    "source_null": {"src": None},
-    "target_number": {"dst": 7},
-    "target_null": {"dst": None},
-    "target_list": {"dst": ["n1"]},
-    "label_list": {"label": ["A"]},
-    "label_number": {"label": 7},
-    "label_null": {"label": None},
-    "label_empty": {"label": ""},
-    "properties_number": {"properties": 7},
-    "namespace_number": {"namespace": 7},
-    "properties_list": {"properties": [1]},
-    "properties_text": {"properties": "a"},
-}
-"""The changes to a valid edge; `...` leaves a key out."""
-
-BAD_DELETES: dict[str, Any] = {
-    "ids_text": {"ids": "n1"},
-    "ids_number": {"ids": 7},
-    "ids_numbers": {"ids": [7]},
-    "ids_nulls": {"ids": [None]},
-    "ids_object": {"ids": {"n1": 1}},
-    "filter_text": {"filter": "n1"},
-    "filter_list": {"filter": ["n1"]},
-}
 DELETES_OF_NOTHING: dict[str, Any] = {
     "nothing": {},
     "ids_null": {"ids": None},
@@ -118,22 +59,14 @@ def two_or_one(kinds: Iterable[str]) -> list[tuple[str, int]]:
 
 
 def among(items: list[Any], bad: list[Any], most: int) -> list[Any]:
-    """Items with bad ones after the first of them, no more than fit into one request.
-
-    Raises:
-        NotApplicable: one item goes into one request.
-    """
+    """Items with bad ones after the first of them, no more than fit into one request."""
     if most < 2:
         raise NotApplicable("one item goes into one request")
     return [items[0], *bad, *items[1:]][:most]
 
 
 def counted_truly(reply: Reply, there: int) -> None:
-    """Of a request of which some items failed, those that are there are counted, and those that failed.
-
-    Raises:
-        NotApplicable: the request is refused whole, no item of it fails, or nothing is counted (R123).
-    """
+    """Of a request of which some items failed, those that are there are counted, and those that failed."""
     expect.either(reply, "BadRequest")
     found = failures(reply.result)
     if reply.is_error or not found:
@@ -149,11 +82,7 @@ def counted_truly(reply: Reply, there: int) -> None:
 
 
 def counts(result: Any, written: int) -> None:
-    """The result of a request whose items were all written counts them, and no failures.
-
-    Raises:
-        NotApplicable: it counts nothing (R123).
-    """
+    """The result of a request whose items were all written counts them, and no failures."""
     if counted(result) is None:
         raise NotApplicable("the result counts nothing (R123)")
     expect.that(counted(result) == written, f"a count of {written}", f"{counted(result)}", "result")

@@ -82,11 +82,7 @@ def streamed(graph: Graph, count: int) -> tuple[StreamReply, list[str], list[str
 
 
 def answers_in(sandbox: Sandbox, name: str, items: list[dict[str, Any]]) -> list[Any]:
-    """The results of queries in batches, or transactions, as large as they may be.
-
-    Raises:
-        NotApplicable: they take no queries.
-    """
+    """The results of queries in batches, or transactions, as large as they may be."""
     most, found = sandbox.graph.capabilities.limit("max_batch_ops") or len(items), []
     for start in range(0, len(items), most):
         reply = sandbox.call_many(name, *items[start : start + most])
@@ -129,11 +125,7 @@ def tricky_nodes(graph: Graph) -> tuple[Sandbox, dict[str, tuple[str, str]]]:
 
 
 def broken(graph: Graph) -> list[tuple[dict[str, Any], Reply]]:
-    """Requests whose text is not a query of the dialect, with the answers of `query`.
-
-    Raises:
-        NotAssessed: none is known.
-    """
+    """Requests whose text is not a query of the dialect, with the answers of `query`."""
     texts = graph.dialects.texts("broken", str(graph.dialect))
     if not texts:
         raise NotAssessed(f"no text is known that is not a query of {graph.dialect}: give one with --corpus-dialects")

@@ -13,8 +13,8 @@ from pytest_corpus.suites.graph.support.answers import failures, listed
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
-from pytest_corpus.suites.graph.support.scenarios import multigraph
-from pytest_corpus.suites.graph.support.scenarios.multigraph import LOOP
+from pytest_corpus.suites.graph.support.scenarios import edges
+from pytest_corpus.suites.graph.support.scenarios.edges import LOOP
 from pytest_corpus.suites.graph.support.written_items import MANY
 
 NAMES = ("a", "b", "c", "d")
@@ -140,7 +140,7 @@ def machine(graph: Graph) -> type[Any]:
     """The state machine of an adapter: rules for the operations that it offers."""
     stateful, draw = machines(), strategies()
     kinds, names = draw.sampled_from(["put", "put", "drop", "link", "unlink"]), draw.sampled_from(NAMES)
-    pairs = draw.sampled_from([pair for pair in PAIRS if len(set(pair)) == 2 or multigraph.takes(graph, LOOP)])
+    pairs = draw.sampled_from([pair for pair in PAIRS if len(set(pair)) == 2 or edges.takes(graph, LOOP)])
     together = [name for name in MANY if graph.operation_names.carries(name)]
     most = min(graph.at_once, 4)
     many = draw.lists(draw.tuples(kinds, names, pairs), min_size=1, max_size=most)
@@ -170,7 +170,7 @@ def machine(graph: Graph) -> type[Any]:
             found, touched = [], set[str]()
             for kind, name, pair in steps:
                 names = {name} if kind in ("put", "drop") else {*pair}
-                if operation == "transaction" or not names & touched:  # the order in a batch is a SHOULD
+                if not names & touched:  # the order in a batch, or a transaction, is a SHOULD
                     found.append(self.world.step(kind, name, pair))
                     touched |= names
             operations = [each for each in found if each is not None]

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Mapping
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
-
-T = TypeVar("T")
+from pytest_corpus.suites.graph.support.scenarios.isolation import lasting_place
 
 MOST_DEPTH = 30
 """A larger maximal depth is not walked to its end."""
@@ -25,40 +24,6 @@ KINDS: dict[str, Any] = {"a": 1, "b": 2, "c": "text", "d": 1, "ab": 2, "ac": 1}
 
 Chain = tuple[Sandbox, tuple[dict[str, Any], ...]]
 """A place with nodes n0, n1 ... and its edges e0, e1 ... from each to the next, of two labels in turn."""
-
-BAD_TRAVERSALS: dict[str, dict[str, Any]] = {
-    "starts_missing": {"start_nodes": ...},
-    "starts_text": {"start_nodes": "n1"},
-    "starts_number": {"start_nodes": 7},
-    "starts_numbers": {"start_nodes": [7]},
-    "starts_nulls": {"start_nodes": [None]},
-    "starts_object": {"start_nodes": {"n1": 1}},
-    "depth_text": {"max_depth": "two"},
-    "depth_negative": {"max_depth": -1},
-    "depth_fraction": {"max_depth": 1.5},
-    "depth_list": {"max_depth": [1]},
-    "direction_number": {"direction": 7},
-    "direction_unknown": {"direction": "SIDEWAYS"},
-    "direction_list": {"direction": ["OUTGOING"]},
-    "types_text": {"relationship_types": "CORPUS_LINK"},
-    "types_numbers": {"relationship_types": [7]},
-    "node_filters_text": {"node_filters": "a"},
-    "node_filters_list": {"node_filters": ["a"]},
-    "relationship_filters_text": {"relationship_filters": "a"},
-    "namespace_number": {"namespace": 7},
-}
-
-
-def lasting_place(graph: Graph, key: Hashable, fill: Callable[[Sandbox], T]) -> tuple[Sandbox, T]:
-    """A place in the default namespace that tests only look at; `fill` writes what is in it, once a run."""
-
-    def write() -> tuple[Sandbox, T]:
-        sandbox = graph.sandbox(own=False)
-        filled = fill(sandbox)
-        graph.shared.lasting.update(name for _, _, name in graph.shared.written_items.made if sandbox.tag in name)
-        return sandbox, filled
-
-    return cached(graph, key, write)
 
 
 def chain(graph: Graph, length: int = CHAIN) -> Chain:
@@ -114,12 +79,7 @@ def depths(graph: Graph) -> range:
 
 
 def deep(graph: Graph) -> tuple[Sandbox, int]:
-    """A chain that is longer than the stated maximal depth, and that depth.
-
-    Raises:
-        NotApplicable: none is stated.
-        NotAssessed: it is too large to be walked.
-    """
+    """A chain that is longer than the stated maximal depth, and that depth."""
     graph.require("traversal")
     most = graph.capabilities.limit("max_traversal_depth")
     if most is None:

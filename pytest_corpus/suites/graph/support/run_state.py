@@ -1,12 +1,15 @@
-"""The actions of a test in the sandboxes of a graph, which its findings may rest on."""
+"""The actions of a test in the sandboxes of a graph, and the state that all instances share in a run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pytest_corpus.kit.run_state import Actions
+from pytest_corpus.kit.outcomes import Undecided
+from pytest_corpus.kit.requests import canary
+from pytest_corpus.kit.run_state import Actions, Shared
 from pytest_corpus.suites.graph.support.answers import listed
-from pytest_corpus.suites.graph.support.written_items import MANY, WRITES
+from pytest_corpus.suites.graph.support.dialects import Dialects
+from pytest_corpus.suites.graph.support.written_items import MANY, WRITES, WrittenItems
 
 LOOKING = "looking"
 """The test read back: by a query, a stream, a list of nodes or a traversal."""
@@ -16,6 +19,9 @@ SEVERAL_NODES, SEVERAL_EDGES = "several nodes", "several edges"
 
 NODE_AGAIN = "a node again"
 """A node was written under an id that the test had written before."""
+
+TENANTS = 4
+"""The number of tenants that tests share: their ids and groups differ."""
 
 IN_A_NAMESPACE = "in a namespace"
 """The test spoke of a namespace of its own."""
@@ -59,3 +65,43 @@ class GraphActions(Actions):
                 self.done.add(NODE_AGAIN)
             self._nodes |= ids
             self._places.add(place)
+
+
+@dataclass(slots=True)
+class GraphShared(Shared):
+    """The knowledge about an adapter and the items written to it, shared by all its instances."""
+
+    learnt = (
+        *Shared.learnt,
+        "node_readers",
+        "edge_readers",
+        "namespaces",
+        "tried_namespaces",
+        "filters",
+        "only_uuids",
+        "batch_prefix",
+        "edge_kinds",
+    )
+
+    dialects: Dialects | None = None
+    written_items: WrittenItems = field(default_factory=WrittenItems)
+    node_readers: dict[str, bool] | None = None
+    edge_readers: dict[str, bool] | None = None
+    lasting: set[str] = field(default_factory=set)
+    sandboxes: int = 0
+    tenants: list[str] = field(default_factory=list)
+    looks: int = 0
+    requests: int = 0
+    namespaces: Undecided | None = None
+    tried_namespaces: bool = False
+    filters: bool | None = None
+    only_uuids: bool | None = None
+    batch_prefix: str | None = None
+    edge_kinds: dict[str, bool] = field(default_factory=dict)
+    actions: GraphActions = field(default_factory=GraphActions)
+
+    def tenant(self) -> str:
+        """One of a few tenants in turn, which tests share."""
+        known = self.tenants
+        known.append(known.pop(0) if len(known) == TENANTS else f"tenant-{canary()}")
+        return known[-1]
