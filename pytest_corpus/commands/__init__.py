@@ -7,6 +7,8 @@ COMMANDS = {
     "init": "write an adapter repository to start from",
     "verify": "run the conformance suite against an adapter",
     "judge": "judge a recorded run again, without the adapter",
+    "replay": "send the requests of recorded findings again",
+    "audit": "find violations in recorded traffic, without a verdict",
     "sweep": "delete what earlier runs left in an adapter's store",
     "serve": "put a Python adapter behind HTTP, WebSocket, gRPC or stdio",
     "schema": "schemas: list, show, and check messages against them",

@@ -13,7 +13,7 @@ from pytest_corpus.evidence.transcript import Transcript, TranscriptError, read
 from pytest_corpus.reports.reading import ReportError
 from pytest_corpus.reports.reading import read as read_report
 
-NOT_GIVEN = frozenset(("shard", "budget", "call-timeout"))
+NOT_GIVEN = frozenset(("budget",))
 """Options of the run that a judge need not repeat, or gives in another way."""
 
 
@@ -40,9 +40,7 @@ def run(given: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="pytest-corpus-") as name:
         folder = Path(name)
         adapters = [f"--corpus-adapter={label}=transcript:{path.resolve()}" for label in transcript.adapters]
-        options = [
-            _option(name, value) for name, value in transcript.header["options"].items() if name not in NOT_GIVEN
-        ]
+        options = option_arguments(transcript, NOT_GIVEN)
         reports = [
             f"--corpus-report={folder / 'attestation.json'}",
             *(f"--corpus-report={each}" for each in given.output),
@@ -78,8 +76,14 @@ def opened(path: Path) -> Transcript:
         raise CommandError(f"{path}: {error.strerror}") from None
 
 
-def _option(name: str, value: str) -> str:
-    return f"--corpus-{name}" if value == "True" else f"--corpus-{name}={value}"
+def option_arguments(transcript: Transcript, leave_out: frozenset[str] = frozenset()) -> list[str]:
+    """The options of the run, for another one."""
+    given = transcript.header["options"].items()
+    settings = ("connections", "startup-timeout", "log", "call-timeout", "tls-verify")
+    options = {name: value for name, value in given if name not in (*leave_out, *settings)}
+    seconds = ["-o", f"corpus_call_timeout={transcript.header['call_timeout_s']:g}"]
+    switches = (f"--corpus-{name}" + ("" if value == "True" else f"={value}") for name, value in options.items())
+    return [*seconds, *switches]
 
 
 def _differences(path: Path, transcript: Transcript, found: list[dict[str, Any]]) -> list[str]:

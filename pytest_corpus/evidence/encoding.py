@@ -63,10 +63,11 @@ def exchange(made: Exchange, request: Any) -> dict[str, Any]:
         "debug_logs": [value(each) for each in made.debug_logs],
         "headers": [value(each) for each in made.headers],
         "provider_calls": made.reached_provider,
+        "limited": made.limited,
         "faults_struck": list(made.faults),
         "retry_hints_ms": [value(each) for each in sorted(made.hints_ms)],
     }
-    present = {key: each for key, each in members.items() if each not in (None, [], "", 0, float("inf"))}
+    present = {key: each for key, each in members.items() if each not in (None, [], "", 0, False, float("inf"))}
     return {**present, "request": request}
 
 

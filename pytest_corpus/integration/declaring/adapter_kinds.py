@@ -258,6 +258,8 @@ class FactoryAdapter(Adapter):
             "capabilities": self.capabilities,
             "transport": client.remote.address.scheme.prefix if client.remote else "",
             "hooks": sorted(client.hooks),
+            "asked": list(client.asked),
+            "headers": dict(self.shell_target("").headers),
             "hears_logs": client.hears_logs,
             "streams": [name for name in served if client.streams(name)],
         }

@@ -1,0 +1,114 @@
+"""`pytest-corpus audit`: findings in recorded traffic that the suite did not make. It gives no verdict."""
+
+import argparse
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from pytest_corpus.adapter.client import Declaration
+from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.facts import Capabilities
+from pytest_corpus.commands import FINDINGS, FINE, CommandError
+from pytest_corpus.commands import _console as console
+from pytest_corpus.commands.judge import opened
+from pytest_corpus.evidence import encoding, traffic
+from pytest_corpus.evidence.player import Player, RecordedClient
+from pytest_corpus.evidence.transcript import SUFFIXES, Transcript
+from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.run_state import Settings
+from pytest_corpus.reports.text import count
+from pytest_corpus.spec.components import COMPONENTS
+from pytest_corpus.spec.requirements import catalogue
+from pytest_corpus.spec.schemas import EDITIONS
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the file and the component."""
+    parser.add_argument("traffic", metavar="FILE", help="an HTTP archive (.har), or a transcript (.jsonl, .jsonl.gz)")
+    parser.add_argument("--component", required=True, choices=COMPONENTS, help="the component that was called")
+    parser.add_argument("--schema-version", choices=EDITIONS, help="schema edition (default: either)")
+    console.format_argument(parser)
+    parser.epilog = "Exit code: 0 no findings, 1 findings, 2 a file that cannot be read or has no exchange."
+
+
+def run(given: argparse.Namespace) -> int:
+    """Judge each exchange by what holds for all of them."""
+    path = Path(given.traffic)
+    exchanges = list(_read(path, given.component))
+    if not exchanges:
+        raise CommandError(f"{path}: no exchange with an operation of {given.component}")
+    subject = _subject(given.component, given.schema_version, [each for _, each in exchanges])
+    found = list(_findings(subject, exchanges))
+    if given.format == "json":
+        console.say_json({"exchanges": len(exchanges), "findings": found})
+        return FINDINGS if found else FINE
+    for each in found:
+        place = f" (at {each['path']})" if each["path"] else ""
+        named = f"{each['requirement']} ({each['level']}) {each['op']}"
+        console.say(f"{each['exchange']}: {named}: got {each['got']}{place}")
+    figures = f"{count(len(exchanges), 'exchange')}, {count(len(found), 'finding')}"
+    console.say(f"{figures}; there is no verdict, which only a run of the suite gives")
+    return FINDINGS if found else FINE
+
+
+def _findings(subject: Subject, exchanges: list[tuple[str, Exchange]]) -> Iterator[dict[str, str]]:
+    """What the exchanges violate, each by itself."""
+    for where, exchange in exchanges:
+        for requirement, violation in subject.findings(exchange):
+            if requirement in catalogue():
+                yield {
+                    "requirement": requirement,
+                    "level": catalogue()[requirement].level,
+                    "exchange": where,
+                    "op": exchange.op,
+                    "expected": violation.expected,
+                    "got": violation.got,
+                    "path": violation.path,
+                }
+
+
+def _read(path: Path, component: str) -> Iterator[tuple[str, Exchange]]:
+    """The exchanges of a component, each with its place in the file."""
+    if path.name.endswith(SUFFIXES):
+        yield from _recorded(opened(path), component)
+        return
+    try:
+        archive = traffic.entries(path)
+    except traffic.TrafficError as error:
+        raise CommandError(str(error)) from None
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror}") from None
+    for number, exchange in enumerate(archive, 1):
+        if exchange.op.startswith(f"{component}."):
+            exchange.component = component
+            yield f"entry {number}", exchange
+
+
+def _recorded(transcript: Transcript, component: str) -> Iterator[tuple[str, Exchange]]:
+    for trace in transcript.tests.values():
+        for line in trace.exchanges:
+            if line.get("component") != component or line["entry_point"] not in ("handle", "handle_stream"):
+                continue
+            exchange = Exchange(
+                encoding.given(line["request"]), line["entry_point"] == "handle_stream", component=component
+            )
+            encoding.fill(exchange, line)
+            exchange.limited = line.get("limited", False)
+            yield f"line {line['n']}", exchange
+
+
+def _subject(component: str, edition: str | None, exchanges: list[Exchange]) -> Subject:
+    """The component as the suite sees it, with the capabilities that the traffic shows."""
+    document = next(filter(None, map(_capabilities, exchanges)), {})
+    made: type[Subject] = importlib.import_module(f"pytest_corpus.suites.{component}.support.component").COMPONENT
+    facts = {"transport": "", "hooks": [], "hears_logs": True, "components": [component], "streams": [component]}
+    player = Player(Transcript({}), "")
+    client = RecordedClient(Declaration("traffic", lambda: None, "traffic"), player=player, facts=facts)
+    return made(client, Capabilities(component, document), Settings(edition=edition))
+
+
+def _capabilities(exchange: Exchange) -> dict[str, object]:
+    """The capabilities that an exchange answers with; empty if it is another one."""
+    body = exchange.frames[-1].body if exchange.op.endswith(".capabilities") and exchange.frames else None
+    result = body.get("result") if isinstance(body, dict) else None
+    return result if isinstance(result, dict) else {}

@@ -1,0 +1,189 @@
+"""`pytest-corpus replay`: the findings of a transcript once more, against an adapter or as commands of a shell."""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from pytest_corpus.commands import FINDINGS, FINE, CommandError
+from pytest_corpus.commands import _console as console
+from pytest_corpus.commands._pytest import run_pytest, settings_arguments
+from pytest_corpus.commands.judge import opened, option_arguments
+from pytest_corpus.evidence import shell
+from pytest_corpus.evidence.transcript import Key, TestTrace, Transcript
+from pytest_corpus.spec.operations import BY_OP
+
+FIXED, FAILING, UNKNOWN = "FIXED", "STILL FAILING", "CANNOT TELL"
+
+UNREPEATED = frozenset(("requirement", "shard", "budget", "repeat", "components"))
+"""Options of the run that would leave tests out, or repeat them."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedFinding:
+    """A finding of a transcript: its number, the test that saw it, and what was wrong."""
+
+    number: int
+    requirement: str
+    adapter: str
+    component: str
+    test: str
+    repetition: int
+    expected: str
+    got: str
+    exchange: int | None
+
+    @property
+    def key(self) -> Key:
+        """The test in the transcript."""
+        return self.adapter, self.test, self.repetition
+
+    def __str__(self) -> str:
+        return f"{self.number}. {self.requirement} ({self.component}), {self.test}"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the transcript, the adapter and the selection of findings."""
+    parser.add_argument("transcript", metavar="FILE", help="a transcript: .jsonl or .jsonl.gz")
+    parser.add_argument("--adapter", metavar="SPEC", help="as for --corpus-adapter; without it the findings are listed")
+    chosen = parser.add_mutually_exclusive_group()
+    chosen.add_argument("--requirement", metavar="ID", help="only the findings of this requirement")
+    chosen.add_argument("--finding", metavar="N", type=int, help="only the finding with this number")
+    parser.add_argument("--as", dest="form", choices=("shell", "curl"), help="print commands instead of sending")
+    console.format_argument(parser)
+    parser.epilog = "Exit code: 0 everything is fixed, 1 something still fails or cannot be told, 2 nothing to replay."
+
+
+def run(given: argparse.Namespace) -> int:
+    """List the findings, print their commands, or send their requests again."""
+    transcript = opened(Path(given.transcript))
+    found = [each for each in findings(transcript) if _is_wanted(each, given)]
+    if not found:
+        raise CommandError(_nothing(given, transcript))
+    if given.form:
+        for each in found:
+            console.say(f"# {each}")
+            for line in _script(transcript, each):
+                console.say(line)
+        return FINE
+    if not given.adapter:
+        for each in found:
+            console.say(f"{each}: expected {each.expected}; got {each.got}")
+        return FINE
+    results = _sent_again(transcript, found, given.adapter)
+    if given.format == "json":
+        console.say_json({"findings": [{**asdict(each), **said} for each, said in results]})
+    else:
+        for each, said in results:
+            console.say(f"{said['result']:<14} {each}" + (f": {said['why']}" if said["why"] else ""))
+    return FINE if all(said["result"] == FIXED for _, said in results) else FINDINGS
+
+
+def findings(transcript: Transcript) -> Iterator[RecordedFinding]:
+    """The findings in their order, each once for each test that saw it."""
+    number = 0
+    for (adapter, test, repetition), trace in transcript.tests.items():
+        ended = trace.ended or {"findings": ()}
+        for each in ended["findings"]:
+            number += 1
+            yield RecordedFinding(
+                number,
+                each["requirement"],
+                adapter,
+                ended["component"],
+                test,
+                repetition,
+                each["expected"],
+                each["got"],
+                each.get("exchange"),
+            )
+
+
+def _is_wanted(finding: RecordedFinding, given: argparse.Namespace) -> bool:
+    if given.requirement:
+        return finding.requirement == str(given.requirement).upper()
+    return given.finding in (None, finding.number)
+
+
+def _nothing(given: argparse.Namespace, transcript: Transcript) -> str:
+    known = list(findings(transcript))
+    if not known:
+        return f"{given.transcript}: the run found nothing"
+    if given.finding is not None:
+        return f"there is no finding {given.finding}; they are numbered from 1 to {len(known)}"
+    ids = ", ".join(dict.fromkeys(each.requirement for each in known))
+    return f"there is no finding of {given.requirement}; there are findings of {ids}"
+
+
+# -- as commands -------------------------------------------------------------------------------------------
+
+
+def _script(transcript: Transcript, finding: RecordedFinding) -> list[str]:
+    """The commands that send the request of a finding, after what its test had written."""
+    facts = transcript.adapters[finding.adapter]
+    target = shell.Target(facts["declared"], finding.component, facts.get("asked", ()), facts.get("headers", {}))
+    lines = story(transcript.tests[finding.key], finding)
+    return shell.script(target, [sent for line in lines for sent in shell.sent_of(line)])
+
+
+def story(trace: TestTrace, finding: RecordedFinding) -> list[dict[str, Any]]:
+    """The exchanges that lead to a finding: what was written before in the same namespace, and the exchange itself."""
+    if not trace.exchanges:
+        return []
+    *before, last = trace.exchanges[: finding.exchange]
+    place = _namespace(last)
+    return [*(each for each in before if _is_write(each) and place in (None, _namespace(each))), last]
+
+
+def _is_write(line: dict[str, Any]) -> bool:
+    request = line.get("request")
+    op = request.get("op") if isinstance(request, dict) else None
+    return isinstance(op, str) and op in BY_OP and BY_OP[op].mutating and "fact" not in line
+
+
+def _namespace(line: dict[str, Any]) -> object:
+    request = line.get("request")
+    args = request.get("args") if isinstance(request, dict) else None
+    return args.get("namespace") if isinstance(args, dict) else None
+
+
+# -- against an adapter ------------------------------------------------------------------------------------
+
+
+def _sent_again(
+    transcript: Transcript, found: list[RecordedFinding], adapter: str
+) -> list[tuple[RecordedFinding, dict[str, str]]]:
+    """Run the tests of the findings with the seed of the record; what each finding comes to."""
+    with tempfile.TemporaryDirectory(prefix="pytest-corpus-") as name:
+        folder = Path(name)
+        again = folder / "again.jsonl"
+        components = ",".join(dict.fromkeys(each.component for each in found))
+        passed = [
+            *settings_arguments(folder),
+            f"--corpus-adapter=again={adapter}",
+            f"--corpus-components={components}",
+            f"--corpus-transcript={again}",
+            *option_arguments(transcript, leave_out=UNREPEATED),
+            "-q",
+            *dict.fromkeys(f"corpus/{each.test}" for each in found),
+        ]
+        code = run_pytest("replay", passed, folder, sys.stderr)
+        if not again.exists():
+            raise CommandError(f"the tests could not be run again: pytest ended with {code}")
+        new = opened(again)
+    return [(each, _compared(each, new.tests.get(("again", each.test, 0)))) for each in found]
+
+
+def _compared(finding: RecordedFinding, trace: TestTrace | None) -> dict[str, str]:
+    """The result for one finding, and why it cannot be told."""
+    ended = trace.ended if trace else None
+    if ended is None:
+        return {"result": UNKNOWN, "why": "the test did not run"}
+    if any(each["requirement"] == finding.requirement for each in ended["findings"]):
+        return {"result": FAILING, "why": ""}
+    if ended["outcome"] in ("not_assessed", "not_applicable", "error"):
+        return {"result": UNKNOWN, "why": ended["reason"] or ended["outcome"].replace("_", " ")}
+    return {"result": FIXED, "why": ""}

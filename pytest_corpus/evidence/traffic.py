@@ -1,0 +1,71 @@
+"""Traffic that was recorded elsewhere: HTTP archives (HAR 1.2), read as exchanges."""
+
+import base64
+import binascii
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pytest_corpus.adapter.calls import read_frame
+from pytest_corpus.adapter.exchange import CallFault, Exchange
+from pytest_corpus.adapter.snapshot import NotJSON
+from pytest_corpus.spec.transports import NDJSON, SSE
+from pytest_corpus.validation.streams.transport import NdjsonReader, SseReader
+
+
+class TrafficError(ValueError):
+    """A file that is not an HTTP archive: one sentence that says why."""
+
+
+def entries(path: Path) -> Iterator[Exchange]:
+    """The exchanges of an archive; entries whose request is not an envelope are left out.
+
+    Raises:
+        TrafficError: it is not an archive.
+        OSError: it cannot be read.
+    """
+    try:
+        archive = json.loads(path.read_bytes())
+        listed = archive["log"]["entries"]
+    except (ValueError, KeyError, TypeError):
+        raise TrafficError(f"{path}: not an HTTP archive (HAR): it has no log with entries") from None
+    if not isinstance(listed, list):
+        raise TrafficError(f"{path}: not an HTTP archive (HAR): its entries are not a list")
+    for number, entry in enumerate(listed, 1):
+        try:
+            exchange = _exchange(entry)
+        except (KeyError, TypeError, AttributeError, binascii.Error) as error:
+            raise TrafficError(f"{path}, entry {number}: not as HAR 1.2 has it ({error})") from None
+        if exchange is not None:
+            yield exchange
+
+
+def _exchange(entry: Mapping[str, Any]) -> Exchange | None:
+    try:
+        envelope = json.loads(entry["request"].get("postData", {}).get("text", ""))
+    except ValueError:
+        return None
+    if not isinstance(envelope, dict) or not isinstance(envelope.get("op"), str):
+        return None
+    content = entry["response"]["content"]
+    text = content.get("text", "")
+    body = base64.b64decode(text) if content.get("encoding") == "base64" else text.encode()
+    kind = str(content.get("mimeType", "")).partition(";")[0].strip().lower()
+    made = Exchange(envelope, kind in (NDJSON, SSE), elapsed_s=float(entry.get("time", 0)) / 1000)
+    for data in _parts(body, kind):
+        try:
+            made.frames.append(read_frame(data, made.elapsed_s))
+        except NotJSON as error:
+            made.fault = CallFault("not_json", str(error))
+            break
+    return made
+
+
+def _parts(body: bytes, kind: str) -> Iterator[bytes]:
+    """The documents of a body: one, a line each, or an event each."""
+    if kind not in (NDJSON, SSE):
+        yield body
+        return
+    reader = (NdjsonReader if kind == NDJSON else SseReader)(len(body))
+    yield from (data for data in (*reader.feed(body), *reader.rest()) if data is not None)
