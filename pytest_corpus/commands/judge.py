@@ -88,11 +88,12 @@ def opened(path: Path) -> Transcript:
 def option_arguments(transcript: Transcript, leave_out: frozenset[str] = frozenset()) -> list[str]:
     """The options of the run, for another one."""
     given = transcript.header["options"].items()
-    settings = ("connections", "startup-timeout", "log", "call-timeout", "tls-verify")
+    settings = ("seed", "connections", "startup-timeout", "log", "call-timeout", "tls-verify")
     options = {name: value for name, value in given if name not in (*leave_out, *settings)}
-    seconds = ["-o", f"corpus_call_timeout={transcript.header['call_timeout_s']:g}"]
+    header = transcript.header
+    known = [f"--corpus-seed={header['seed']}", "-o", f"corpus_call_timeout={header['call_timeout_s']:g}"]
     switches = (f"--corpus-{name}" + ("" if value == "True" else f"={value}") for name, value in options.items())
-    return [*seconds, *switches]
+    return [*known, *switches]
 
 
 def _claimed(path: Path, transcript: Transcript) -> dict[str, Any]:
