@@ -56,6 +56,7 @@ class Exchange:
     `limited` that the call was given less time than the call limit; what comes after `until`, on the monotonic clock,
     is not part of it; `started` is when a unary call was sent, on the same clock; `faults` are the kinds of the planned
     faults of the provider that struck, and `hints_ms` the values of `retry_after_ms` that it gave with them;
+    `record` is its place in a transcript: the record of the test that made it, and its number there;
     `origin` is the test that made it, if reports of it may come when the test is over;
     `recalled` says that the test that looks at it did not make it; `own` that a retryable error is the adapter's own
     answer, for it stayed the same while a plain call worked (R114).
@@ -80,6 +81,7 @@ class Exchange:
     hints_ms: frozenset[float] = frozenset()
     component: str = ""
     origin: Any = None
+    record: tuple[Any, int] | None = None
     recalled: bool = False
     own: bool = False
     op: str = field(init=False)

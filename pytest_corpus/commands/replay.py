@@ -5,6 +5,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from pytest_corpus.evidence.transcript import Key, TestTrace, Transcript
 from pytest_corpus.spec.operations import BY_OP
 
 FIXED, FAILING, UNKNOWN = "FIXED", "STILL FAILING", "CANNOT TELL"
+
+MOST_WRITES = 20  # the writes before an exchange that its commands repeat
 
 UNREPEATED = frozenset(("requirement", "shard", "budget", "repeat", "components"))
 """Options of the run that would leave tests out, or repeat them."""
@@ -34,12 +37,17 @@ class RecordedFinding:
     repetition: int
     expected: str
     got: str
-    exchange: int | None
+    exchange: dict[str, Any]
 
     @property
     def key(self) -> Key:
         """The test in the transcript."""
         return self.adapter, self.test, self.repetition
+
+    @property
+    def shown(self) -> Key:
+        """The test that made the exchange which shows it."""
+        return self.adapter, self.exchange.get("test", self.test), self.exchange.get("repetition", self.repetition)
 
     def __str__(self) -> str:
         return f"{self.number}. {self.requirement} ({self.component}), {self.test}"
@@ -98,7 +106,7 @@ def findings(transcript: Transcript) -> Iterator[RecordedFinding]:
                 repetition,
                 each["expected"],
                 each["got"],
-                each.get("exchange"),
+                each.get("exchange", {}),
             )
 
 
@@ -125,23 +133,27 @@ def _script(transcript: Transcript, finding: RecordedFinding) -> list[str]:
     """The commands that send the request of a finding, after what its test had written."""
     facts = transcript.adapters[finding.adapter]
     target = shell.Target(facts["declared"], finding.component, facts.get("asked", ()), facts.get("headers", {}))
-    lines = story(transcript.tests[finding.key], finding)
+    lines = story(transcript, finding)
     return shell.script(target, [sent for line in lines for sent in shell.sent_of(line)])
 
 
-def story(trace: TestTrace, finding: RecordedFinding) -> list[dict[str, Any]]:
-    """The exchanges that lead to a finding: what was written before in the same namespace, and the exchange itself."""
+def story(transcript: Transcript, finding: RecordedFinding) -> list[dict[str, Any]]:
+    """The exchange that shows a finding, after what was written before: in its namespace, else in its test."""
+    trace = transcript.tests[finding.shown]
     if not trace.exchanges:
         return []
-    *before, last = trace.exchanges[: finding.exchange]
+    last = trace.exchanges[: finding.exchange.get("number")][-1]
     place = _namespace(last)
-    return [*(each for each in before if _is_write(each) and place in (None, _namespace(each))), last]
+    traces = [trace] if place is None else transcript.tests.values()
+    lines = (each for one in traces if one.process == trace.process for each in one.exchanges)
+    before = [each for each in lines if each["n"] < last["n"] and _is_write(each) and _namespace(each) == place]
+    return [*sorted(before, key=itemgetter("n"))[-MOST_WRITES:], last]
 
 
 def _is_write(line: dict[str, Any]) -> bool:
     request = line.get("request")
     op = request.get("op") if isinstance(request, dict) else None
-    return isinstance(op, str) and op in BY_OP and BY_OP[op].mutating and "fact" not in line
+    return isinstance(op, str) and op in BY_OP and BY_OP[op].mutating
 
 
 def _namespace(line: dict[str, Any]) -> object:

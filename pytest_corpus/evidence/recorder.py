@@ -21,24 +21,28 @@ DECIMALS = 6
 """A time that a test reads is given to it as the record holds it: in microseconds."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class RecordedTest:
-    """The requests, answers and inputs of one test.
+    """What one test sent, got and read.
 
     Attributes:
+        test, repetition: the test.
         events: its calls in order; encoded when they are written, because reports of a call may come late.
-        exchanges: the exchange of each event; None if it is several, or a raw one.
         readings: what it read besides answers, by the fact that it found out (or none) and by name.
     """
 
+    test: str = ""
+    repetition: int = 0
     events: list[Callable[[], dict[str, Any]]] = field(default_factory=list)
-    exchanges: list[Exchange | None] = field(default_factory=list)
     readings: dict[str, dict[str, list[Any]]] = field(default_factory=dict)
 
-    def place_of(self, exchange: Exchange | None) -> int | None:
-        """The number of an exchange in its test, from 1; None if it was not recorded as one of its own."""
-        found = (number for number, each in enumerate(self.exchanges, 1) if each is exchange and each is not None)
-        return next(found, None)
+    def place_of(self, exchange: Exchange | None) -> dict[str, Any]:
+        """The place of an exchange in the transcript: its number in its test, from 1, and the test if it is another."""
+        if exchange is None or exchange.record is None:
+            return {}
+        made, number = exchange.record
+        other = {} if made is self else {"test": made.test, "repetition": made.repetition}
+        return {"exchange": {"number": number, **other}}
 
 
 class Recorder(Source):
@@ -60,9 +64,9 @@ class Recorder(Source):
         """Note the facts of an adapter that was opened; they are written before its next test."""
         self._waiting += self._line({"kind": "adapter", "process": self.process, **adapter})
 
-    def begin(self) -> RecordedTest:
+    def begin(self, test: str, repetition: int) -> RecordedTest:
         """Begin another test."""
-        self._test, self._scopes = RecordedTest(), []
+        self._test, self._scopes = RecordedTest(test, repetition), []
         return self._test
 
     def enter(self, scope: str) -> None:
@@ -85,7 +89,8 @@ class Recorder(Source):
     def sent(self, exchange: Exchange, around: Circumstances) -> None:
         """Note a call."""
         request = encoding.fragment(exchange.request)  # now, because a test may change it later
-        self._note(lambda: encoding.exchange(exchange, request), around, exchange)
+        self._note(lambda: encoding.exchange(exchange, request), around)
+        exchange.record = self._test, len(self._test.events)
 
     def sent_together(self, exchanges: Sequence[Exchange], component: str, around: Circumstances) -> None:
         """Note calls that were made at the same time."""
@@ -106,11 +111,8 @@ class Recorder(Source):
         """Note a call that was not made, or has no record, because the operation does not answer."""
         event = {**self._here(), "unresponsive": {"op": op, "moving": silent.moving}}
         self._test.events.append(lambda: event)
-        self._test.exchanges.append(None)
 
-    def _note(
-        self, encoded: Callable[[], dict[str, Any]], around: Circumstances, exchange: Exchange | None = None
-    ) -> None:
+    def _note(self, encoded: Callable[[], dict[str, Any]], around: Circumstances) -> None:
         members: dict[str, Any] = {
             "plans": [_plan(plan) for plan in around.plans],
             "arrivals": encoding.arrivals(around.arrivals),
@@ -119,7 +121,6 @@ class Recorder(Source):
         }
         here = {**self._here(), **{key: each for key, each in members.items() if each}}
         self._test.events.append(lambda: {**here, **encoded()})
-        self._test.exchanges.append(exchange)
 
     def _here(self) -> dict[str, Any]:
         """The time, and the fact that is found out."""
@@ -132,9 +133,9 @@ class Recorder(Source):
         Args:
             test: what was recorded of it.
             adapter: the label of the adapter.
-            ended: members of the last line, with at least `test` and `repetition`.
+            ended: further members of the last line.
         """
-        of = {"process": self.process, "adapter": adapter, "test": ended["test"], "repetition": ended["repetition"]}
+        of = {"process": self.process, "adapter": adapter, "test": test.test, "repetition": test.repetition}
         events = [self._line({"kind": "exchange", **of, **encoded()}) for encoded in test.events]
         last = {"kind": "test", **of, **ended, "exchanges": len(events), "readings": test.readings}
         waiting, self._waiting = self._waiting, ""

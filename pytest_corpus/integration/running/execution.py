@@ -69,7 +69,7 @@ NOT_RUN = Ending(undecided=UNFINISHED.undecided, broken_off="another plugin repl
 class Result:
     """The result of a test: its record, the context of each finding, the secrets to mask, the exception raised.
 
-    `recorded` is for the transcript, and `places` the number of the exchange there that shows each finding.
+    `recorded` is for the transcript, and `places` the place of the exchange there that shows each finding.
     """
 
     record: TestRecord
@@ -77,7 +77,7 @@ class Result:
     secrets: frozenset[str] = frozenset()
     raised: BaseException | None = None
     recorded: RecordedTest | None = None
-    places: tuple[int | None, ...] = ()
+    places: tuple[dict[str, Any], ...] = ()
 
 
 @dataclass(slots=True)
@@ -125,7 +125,8 @@ class TestExecution:
             started, calls = time.monotonic(), self.target.calls
             observed, ending = Observed(), UNFINISHED
             recorder = self.adapter.settings.recorder
-            self._recorded = recorder.begin() if recorder else None
+            named = test_of(self.item), repetition_in(self.item.nodeid)
+            self._recorded = recorder.begin(*named) if recorder else None
             try:
                 with inputs.source(self.adapter.source or inputs.Source()):
                     self._begin(1)

@@ -74,11 +74,8 @@ def present(
 def _ended(result: Result) -> dict[str, Any]:
     """The members of the line that ends a test in a transcript."""
     record = result.record
-    findings = [
-        {**asdict(finding), **({"exchange": place} if place else {})}
-        for finding, place in zip(record.findings, result.places, strict=True)
-    ]
-    members = ("test", "repetition", "component", "requirement", "outcome", "reason", "calls", "duration_s")
+    findings = [{**asdict(finding), **place} for finding, place in zip(record.findings, result.places, strict=True)]
+    members = ("component", "requirement", "outcome", "reason", "calls", "duration_s")
     return {**{name: getattr(record, name) for name in members}, "findings": findings}
 
 
