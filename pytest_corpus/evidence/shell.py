@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_corpus.adapter.opening.address import scheme_of
+from pytest_corpus.evidence.encoding import text_of
 from pytest_corpus.redaction.secrets import SHORTEST
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.spec.transports import GRPC_SERVICE, NDJSON
@@ -171,12 +172,8 @@ def _python(target: Target, sent: Sequence[Sent]) -> Iterator[str]:
     yield "END"
 
 
-def sent_of(written_exchange: Mapping[str, Any]) -> list[Sent]:
+def sent_of(line: Mapping[str, Any]) -> list[Sent]:
     """The requests of a line of a transcript."""
-    calls = written_exchange.get("calls", [written_exchange])
-    streaming = written_exchange.get("entry_point") == "handle_stream"
-    return [
-        Sent(json.dumps(each["request"], separators=(",", ":"), ensure_ascii=False), streaming, written_exchange["at"])
-        for each in calls
-        if "request" in each and written_exchange.get("entry_point") != "raw"
-    ]
+    entry_point = line.get("entry_point")
+    requests = [each["request"] for each in line.get("calls", [line]) if "request" in each and entry_point != "raw"]
+    return [Sent(text_of(each), entry_point == "handle_stream", line["at"]) for each in requests]
