@@ -120,7 +120,7 @@ class AnswerReplays:
 
 
 def sent_twice_at_once(subject: Subject, request: dict[str, Any], op: str | None = None) -> tuple[list[Any], int]:
-    """The results of a request that is sent twice at once, and how often it reached the slow provider, at one op or any."""
+    """The results of a request that is sent twice at once, and how often it reached a slow provider (at `op`)."""
     provider = subject.client.provider
     plan = provider.plan("slow", op, times=2, delay_ms=SLOW_MS)
     replies = [Reply(exchange) for exchange in subject.send_all([request, request])]
