@@ -71,10 +71,11 @@ def script(target: Target, sent: Iterable[Sent]) -> list[str]:
 
 
 def variable(name: str, value: str, environment: Mapping[str, str]) -> str:
-    """The value of a header as a word of a shell: the variables of the environment that it consists of, or its own."""
+    """The value of a header as a word of a shell: a variable of the environment, after a scheme or none, or its own."""
     for key, secret in environment.items():
-        if len(secret) >= SHORTEST and secret in value:
-            return value.replace(secret, f"${key}")
+        scheme = value.removesuffix(secret)
+        if len(secret) >= SHORTEST and value.endswith(secret) and re.fullmatch(r"(\w+ )?", scheme):
+            return f"{scheme}${key}"
     return f"${re.sub(r'[^A-Z0-9]', '_', name.upper())}"
 
 
@@ -102,7 +103,7 @@ def _http(target: Target, sent: Sent) -> str:
     accept = ["-N", "-H", shlex.quote(f"Accept: {NDJSON}")] if sent.streaming else []
     given = [part for name, value in target.headers.items() for part in ("-H", f'"{name}: {value}"')]
     url = shlex.quote(target.declared)
-    head = ["curl", "-sS", *accept, "-H", "'Content-Type: application/json'", *given]
+    head = ["curl", "-sS", "-w", r"'\n'", *accept, "-H", "'Content-Type: application/json'", *given]
     return " ".join([*head, "--data-raw", _quoted(sent.text, sent), url])
 
 

@@ -32,6 +32,8 @@ from pytest_corpus.verdict.ledger import Finding, Outcome, TestRecord
 
 RUNS = 3  # the most runs of a test that fails while its provider fails
 
+BEGUN = pytest.StashKey[int]()  # on a conformance item: the number of runs that have begun
+
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
@@ -190,7 +192,8 @@ class TestExecution:
 
     def _begin(self, run: int) -> None:
         """Begin a run of the test: what it sends depends on the seed, the test and the answers alone."""
-        scope = f"{test_of(self.item)} {repetition_in(self.item.nodeid)} {run}"
+        begun = self.item.stash[BEGUN] = self.item.stash.get(BEGUN, 0) + 1  # a plugin may run a test again
+        scope = f"{test_of(self.item)} {repetition_in(self.item.nodeid)} {begun}"
         inputs.begin(self.adapter.options.seed, scope, self.adapter.process)
         self.target.begin(unlearn=run > 1)
 

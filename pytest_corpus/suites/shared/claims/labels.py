@@ -153,7 +153,8 @@ def unlike(values: Iterable[set[str]]) -> bool:
 def timed(subject: Subject, name: str, requirement: str) -> None:
     """Each `ms` of a call whose provider takes a while is at least that long, and not longer than the call took.
 
-    Without the hook `provider` only the latter is asked."""
+    Without the hook `provider` only the latter is asked.
+    """
     kind = "unavailable" if requirement == "COM-ERR-22" else "slow"
     if "provider" not in subject.client.hooks:
         reply = plain(subject, name) if kind == "slow" else subject.invoke(name, subject.requests.wrong_types(name))
