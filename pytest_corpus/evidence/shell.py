@@ -103,7 +103,7 @@ def _http(target: Target, sent: Sent) -> str:
     accept = ["-N", "-H", shlex.quote(f"Accept: {NDJSON}")] if sent.streaming else []
     given = [part for name, value in target.headers.items() for part in ("-H", f'"{name}: {value}"')]
     url = shlex.quote(target.declared)
-    head = ["curl", "-sS", *accept, "-H", "'Content-Type: application/json'", *given]
+    head = ["curl", "-sS", "-w", r"'\n'", *accept, "-H", "'Content-Type: application/json'", *given]
     return " ".join([*head, "--data-raw", _quoted(sent.text, sent), url])
 
 
