@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.hooks.metrics import Count, Observation
 from pytest_corpus.kit import expect
@@ -102,7 +103,7 @@ class Labels:
                 expect.readable(reply)
             return [str(telemetry.the_one(reply.exchange).extra.get("deadline_bucket")) for reply in replies]
 
-        parts = PARTS if subject.client.late.seen_s else 2
+        parts = PARTS if inputs.read("late", lambda: bool(subject.client.late.seen_s)) else 2
         found = labels_between(labels, 0, DEADLINES - 1, parts)
         many = f"at most {MOST_BUCKETS} labels for {DEADLINES} deadlines"
         expect.that(len(found) <= MOST_BUCKETS, many, f"{len(found)}", "extra.deadline_bucket")
