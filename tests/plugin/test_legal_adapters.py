@@ -145,6 +145,7 @@ def test_probe_queries_are_given(project: Project, name: str, scope: str, status
 LATE_REPORTS = [
     "late_metrics",
     "very_late_metrics",
+    "unordered_metrics",
     "late_counters",
     "late_graph_metrics",
     "late_vector_metrics",

@@ -335,7 +335,8 @@ class TestExecution:
         """Collect the findings of the test and of the audit, the secrets that were sent, the editions."""
         if own and not own.indirect:
             self._add(own, observed)
-        for requirement, violation, exchange in self.target.audit(is_last=self._is_last):
+        whole = self._is_last or self._recorded is not None  # a transcript has all reports of a test with the test
+        for requirement, violation, exchange in self.target.audit(is_last=whole):
             if not self._is_reported(requirement) and requirement in catalogue():
                 self._add(Sighting(requirement, violation, exchange), observed)
         for exchange in self.target.unsettled:

@@ -103,8 +103,8 @@ class Labels:
                 expect.readable(reply)
             return [str(telemetry.the_one(reply.exchange).extra.get("deadline_bucket")) for reply in replies]
 
-        late = inputs.read("late", lambda: bool(subject.client.late.seen_s))
-        found = labels_between(labels, 0, DEADLINES - 1, PARTS if late else 2)
+        parts = PARTS if inputs.read("late", lambda: bool(subject.client.late.seen_s)) else 2
+        found = labels_between(labels, 0, DEADLINES - 1, parts)
         many = f"at most {MOST_BUCKETS} labels for {DEADLINES} deadlines"
         expect.that(len(found) <= MOST_BUCKETS, many, f"{len(found)}", "extra.deadline_bucket")
 
