@@ -142,6 +142,27 @@ def test_probe_queries_are_given(project: Project, name: str, scope: str, status
         result.stdout.fnmatch_lines(["*a record for each edge*"])
 
 
+def test_two_adapters_may_share_a_provider(project: Project) -> None:
+    """Those of one run have no names, keys or texts in common."""
+    project.adapter(SHARING)
+    labels = ("--corpus-adapter=one=mine:Sharing", "--corpus-adapter=two=mine:Sharing")
+    result = project.run(*labels, "--corpus-requirement=COM-IDEM-2")
+    assert result.ret == 0, said(result)
+
+
+SHARING = """
+from pytest_corpus.reference.graph.adapter import ReferenceGraph
+
+PROVIDER = {}
+
+class Sharing(ReferenceGraph):
+    def __init__(self, metrics=None, provider=None):
+        super().__init__(metrics=metrics, provider=provider)
+        for name in ("tenants", "replays"):
+            setattr(self, name, PROVIDER.setdefault(name, getattr(self, name)))
+"""
+
+
 LATE_REPORTS = [
     "late_metrics",
     "very_late_metrics",
