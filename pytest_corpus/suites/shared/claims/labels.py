@@ -199,6 +199,8 @@ def stands_still(subject: Subject) -> bool:
 def long_enough(ms: Any) -> None:
     """A time is at least nine tenths of what the provider took (R116); null says nothing (R6)."""
     least = SHORTER * DELAY_MS
+    if ms is not None and not isinstance(ms, (int, float)):
+        raise NotAssessed("`ms` is not a number")
     expect.that(ms is None or ms >= least, f"at least {least:g} ms", found=ms, path="ms")
 
 

@@ -109,6 +109,8 @@ class Vector(VectorConditions):
         if not self.namespaces:
             return self.sandbox(*self.requests.settled)
         self.require("query")
+        if (obstacle := next((each for each in self.prerequisites.met if isinstance(each, Blocked)), None)) is not None:
+            raise obstacle
         self.shared.actions.done.add(WRITING)
         sandbox = Sandbox(self, self.requests.main_namespace, self.dimensions, self.metric, {})
         sandbox.know(*self.requests.settled)
