@@ -29,8 +29,10 @@ PAUSE_S = 0.002
 TRIALS = 3
 """The number of measurements if the first write is late: one that waits for a tick may be lucky."""
 
-MARGIN, MARGIN_S = 1.25, 0.02
-"""The settle time is so much more than the longest time that was seen."""
+MARGIN, MARGIN_S = 0.25, 0.02
+"""The settle time is more than the longest time that was seen: by this share of it, or by this if that is more."""
+
+AT_ONCE, MISSING = (0.0, 0.0), (math.inf, math.inf)
 
 EVERYWHERE = ""
 """The place of a write that may be seen in any place."""
@@ -106,15 +108,17 @@ class Settling:
         """Write something in the plainest way, and give a look at it; once for each kind of write."""
         yield from ()
 
-    def order(self, seen: Callable[[], Collection[str] | None], kept: Collection[str], *, done: bool) -> Look:
+    def order(
+        self, begun: float, seen: Callable[[], Collection[str] | None], kept: Collection[str], *, done: bool
+    ) -> Look:
         """A look that finds out if writes find what was written just before them.
 
         Args:
+            begun: when the first of them was sent, on the monotonic clock.
             seen: returns what is there; None if that is unknown.
             kept: all that has to be there in the end.
             done: whether every write was answered as one that was carried out.
         """
-        begun = inputs.monotonic()
         first_s: list[float] = []
 
         def look() -> bool | None:
@@ -176,7 +180,7 @@ class Settling:
                     longest = self._longest()
                 except (Undecided, Violation):
                     longest = 0.0
-            self._settle.seconds = longest * MARGIN + MARGIN_S if longest else 0.0
+            self._settle.seconds = longest + max(longest * MARGIN, MARGIN_S) if longest else 0.0
             self._settle.found = True
         if not self._settle.seconds:
             self._settle.written.clear()
@@ -221,32 +225,39 @@ class Settling:
 
     def _longest(self) -> float:
         """The longest time in seconds that a plain write took to show; 0 where all show at once, or never."""
-        begun, longest = inputs.monotonic(), 0.0
+        begun, late = inputs.monotonic(), list[tuple[float, float]]()
         for _ in range(TRIALS):
             taken = [shows_after(look, begun + LIMIT_S) for look in self.trials()]
-            if math.inf in taken:
+            if MISSING in taken:
                 self._settle.missed_s = inputs.monotonic() - begun
-            longest = max([longest, *(seconds for seconds in taken if seconds < math.inf)])
-            if not longest:
-                break
-        return longest
+            late += [times for times in taken if times not in (AT_ONCE, MISSING)]
+            if not late:
+                return 0.0
+        shortest = min(shown for _, shown in late)
+        alike = all(hidden < shortest for hidden, _ in late)  # what took longer was seen late by a busy machine
+        return shortest if alike else max(shown for _, shown in late)
 
 
-def shows_after(look: Look, until: float) -> float:
-    """The seconds until a write shows; 0 if it does at once or that is unknown, infinity if it is missing.
+def shows_after(look: Look, until: float) -> tuple[float, float]:
+    """The seconds for which a write surely did not show, and those after which it did.
+
+    `AT_ONCE` stands for a write that shows at once, or of which nothing is known, `MISSING` for one that never shows.
 
     Args:
         until: when to give up, on the monotonic clock.
     """
     begun, shows = inputs.monotonic(), look()
     if shows is not False:
-        return 0.0
+        return AT_ONCE
+    hidden_s = looked_s = 0.0
     while shows is False:
         if inputs.monotonic() > until:
-            return math.inf
+            return MISSING
+        hidden_s = looked_s
         inputs.sleep(PAUSE_S)
+        looked_s = inputs.monotonic() - begun
         shows = look()
-    return inputs.monotonic() - begun if shows else 0.0
+    return (hidden_s, inputs.monotonic() - begun) if shows else AT_ONCE
 
 
 def _operation(request: Any) -> Operation | None:

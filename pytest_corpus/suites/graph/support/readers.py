@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided
 from pytest_corpus.kit.store.settling import Look, Settling
@@ -195,13 +196,13 @@ class GraphSettling(Settling):
 
     def _trial_of_order(self, sandbox: Sandbox, reader: str) -> Look:
         """Write nodes, and at once delete one and link the others."""
-        values = sandbox.put_named("abc")
+        begun, values = inputs.monotonic(), sandbox.put_named("abc")
         writes = {"delete_nodes": {"ids": [sandbox.id("c")]}, "upsert_edges": {"edges": [sandbox.edge("a", "b")]}}
         replies = [
             sandbox.call(name, args) for name, args in writes.items() if self._graph.prerequisites.is_callable(name)
         ]
         done = all(each.is_success and not failures(each.result) and size(each.result) != 0 for each in replies)
-        return self.order(partial(observed, sandbox.seen, reader), [values["a"], values["b"]], done=done)
+        return self.order(begun, partial(observed, sandbox.seen, reader), [values["a"], values["b"]], done=done)
 
 
 def _edges(group: str) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.kit.store.settling import Look, Settling
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of
 from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities
@@ -64,10 +65,11 @@ class VectorSettling(Settling):
         else:
             writes += [("delete", {"ids": [lost["id"]]})]
         writes += [("upsert", {"vectors": [item, gone], **where}), ("delete", {"ids": [gone["id"]], **where})]
+        begun = inputs.monotonic()
         replies = [vector.call(*write) for write in writes]
         done = all(reply.is_success and not failures_of(reply.result) for reply in replies)
         known = {lost["id"], item["id"], gone["id"]}
-        return self.order(partial(self._seen, item, where, known), [item["id"]], done=done)
+        return self.order(begun, partial(self._seen, item, where, known), [item["id"]], done=done)
 
     def _seen(self, item: Mapping[str, Any], where: Mapping[str, Any], known: set[str]) -> set[str] | None:
         """The ids of some vectors that a query finds."""
