@@ -37,6 +37,7 @@ def test_it_is_found_out(project: Project, name: str) -> None:
     assert late_s <= seconds <= 2 * late_s + 5
     (shown,) = re.findall(r"^  waited for: writes of \w+ show after (\S+) s$", said(result), re.MULTILINE)
     assert float(shown) == pytest.approx(seconds, abs=0.01)
+    assert said(result).count(f"show after {shown} s; the whole suite waits about ") == 1
     assert "- Writes show: `" in (project.pytester.path / "r.md").read_text("utf-8")
 
 

@@ -213,7 +213,6 @@ class Settling:
         reached = (None, *self._subject.shared.provider_ops.get(op.name, ()))
         return (
             not op.mutating
-            and not op.streaming
             and any(
                 plan.op in reached
                 and plan.at_chunk is None
