@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import os
 import subprocess
 import sys
@@ -51,3 +52,20 @@ def ran(*argv: object, command: tuple[str, ...] = COMMAND, stdin: bytes = b"", c
         check=False,
     )
     return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def conformance(folder: Path, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
+    """The suite in a folder, in a process of its own."""
+    inherited = {name: value for name, value in environment(**env).items() if name not in ("PYTEST_ADDOPTS", "CI")}
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:asyncio",
+         *arguments],
+        cwd=folder, check=False, capture_output=True, text=True, timeout=600,
+        env={**inherited, "CORPUS_TEST_ENV": "local"},
+    )  # fmt: skip
+
+
+def statuses(path: Path) -> dict[tuple[str, str], str]:
+    """Each requirement's status in a report, by component and id."""
+    entries = json.loads(path.read_text("utf-8"))["requirements"]
+    return {(entry["component"], entry["id"]): entry["status"] for entry in entries}

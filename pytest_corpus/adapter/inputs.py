@@ -81,8 +81,9 @@ def apart(scope: str) -> Iterator[None]:
     """A scope of its own for what any test may be the first to find out."""
     global _chance  # noqa: PLW0603
     outer = _chance
-    _entered[scope] += 1
-    _chance = _Chance(_seed, " ".join(filter(None, (scope, str(_entered[scope]), _process))))
+    key = f"{_process} {scope}"
+    _entered[key] += 1
+    _chance = _Chance(_seed, " ".join(filter(None, (scope, str(_entered[key]), _process))))
     _source.enter(_chance.scope)
     try:
         yield

@@ -45,7 +45,7 @@ def run(given: argparse.Namespace) -> int:
     for each in found:
         place = f" (at {each['path']})" if each["path"] else ""
         named = f"{each['requirement']} ({each['level']}) {each['op']}"
-        console.say(f"{each['exchange']}: {named}: got {each['got']}{place}")
+        console.say(f"{each['exchange']}: {named}: expected {each['expected']}; got {each['got']}{place}")
     figures = f"{count(len(exchanges), 'exchange')}, {count(len(found), 'finding')}"
     console.say(f"{figures}; there is no verdict, which only a run of the suite gives")
     return FINDINGS if found else FINE
@@ -73,12 +73,12 @@ def _read(path: Path, component: str) -> Iterator[tuple[str, Exchange]]:
         yield from _recorded(opened(path), component)
         return
     try:
-        archive = traffic.entries(path)
+        archive = [*traffic.entries(path)]
     except traffic.TrafficError as error:
         raise CommandError(str(error)) from None
     except OSError as error:
         raise CommandError(f"{path}: {error.strerror}") from None
-    for number, exchange in enumerate(archive, 1):
+    for number, exchange in archive:
         if exchange.op.startswith(f"{component}."):
             exchange.component = component
             yield f"entry {number}", exchange

@@ -10,11 +10,18 @@ from pytest_corpus.commands import FINDINGS, FINE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.commands._pytest import UNPROVEN, attestations, run_pytest, settings_arguments
 from pytest_corpus.evidence.transcript import Transcript, TranscriptError, read
+from pytest_corpus.reports.json_report import digest
 from pytest_corpus.reports.reading import ReportError
 from pytest_corpus.reports.reading import read as read_report
 
 NOT_GIVEN = frozenset(("budget",))
 """Options of the run that a judge need not repeat, or gives in another way."""
+
+COMPARED = (
+    "adapter", "spec", "level", "seed", "runs", "started_at", "complete", "gaps", "settle_s", "capabilities",
+    "components", "requirements",
+)  # fmt: skip
+"""Members of a report that a transcript shows; the others are of the process that wrote it."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +35,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.epilog = (
         "Exit code: 0 nothing binding is violated, 1 violations or another verdict than the attestation's, "
-        "2 a transcript that was changed or cannot be read."
+        "2 a transcript or an attestation that was changed or cannot be read."
     )
     console.format_argument(parser)
 
@@ -37,6 +44,8 @@ def run(given: argparse.Namespace) -> int:
     """Run the suite against the record."""
     path = Path(given.transcript)
     transcript = opened(path)
+    attested = Path(given.attestation) if given.attestation else None
+    claimed = _claimed(attested, transcript) if attested else None
     with tempfile.TemporaryDirectory(prefix="pytest-corpus-") as name:
         folder = Path(name)
         adapters = [f"--corpus-adapter={label}=transcript:{path.resolve()}" for label in transcript.adapters]
@@ -52,7 +61,7 @@ def run(given: argparse.Namespace) -> int:
         return code
     if len(found) < len(transcript.adapters):
         return UNPROVEN
-    differences = _differences(Path(given.attestation), transcript, found) if given.attestation else []
+    differences = _differences(attested, claimed, transcript, found) if attested and claimed else []
     for each in differences:
         console.warn(f"pytest-corpus judge: {each}")
     if given.format == "json":
@@ -79,33 +88,63 @@ def opened(path: Path) -> Transcript:
 def option_arguments(transcript: Transcript, leave_out: frozenset[str] = frozenset()) -> list[str]:
     """The options of the run, for another one."""
     given = transcript.header["options"].items()
-    settings = ("connections", "startup-timeout", "log", "call-timeout", "tls-verify")
+    settings = ("seed", "connections", "startup-timeout", "log", "call-timeout", "tls-verify")
     options = {name: value for name, value in given if name not in (*leave_out, *settings)}
-    seconds = ["-o", f"corpus_call_timeout={transcript.header['call_timeout_s']:g}"]
+    header = transcript.header
+    known = [f"--corpus-seed={header['seed']}", "-o", f"corpus_call_timeout={header['call_timeout_s']:g}"]
     switches = (f"--corpus-{name}" + ("" if value == "True" else f"={value}") for name, value in options.items())
-    return [*seconds, *switches]
+    return [*known, *switches]
 
 
-def _differences(path: Path, transcript: Transcript, found: list[dict[str, Any]]) -> list[str]:
-    """A sentence for each way in which the attestation differs from what the transcript shows."""
+def _claimed(path: Path, transcript: Transcript) -> dict[str, Any]:
+    """The attestation.
+
+    Raises:
+        CommandError: it cannot be read, was changed, or is that of another transcript.
+    """
     try:
         claimed = read_report(path)[0]
     except ReportError as error:
         raise CommandError(str(error)) from None
-    said = []
+    if digest(claimed) != claimed["sha256"]:
+        raise CommandError(f"{path}: its digest is another one, so it was changed after it was written")
     named = claimed.get("transcript", {}).get("sha256")
     if named != transcript.sha256:
-        said.append(f"{path.name} names {'another transcript' if named else 'no transcript'}")
+        raise CommandError(f"{path}: it names {'another transcript' if named else 'no transcript'}")
+    return claimed
+
+
+def _differences(path: Path, claimed: dict[str, Any], transcript: Transcript, found: list[dict[str, Any]]) -> list[str]:
+    """A sentence for each way in which the attestation differs from what the transcript shows."""
     judged = next((each for each in found if each["adapter"]["name"] == claimed["adapter"]["name"]), None)
     if judged is None:
-        return [*said, f"the transcript has no adapter {claimed['adapter']['name']}"]
-    statuses = {(each["component"], each["id"]): each["status"] for each in judged["requirements"]}
-    for entry in claimed["requirements"]:
-        status = statuses.get((entry["component"], entry["id"]), "absent")
-        if status != entry["status"]:
-            said.append(
-                f"{entry['component']} {entry['id']}: {entry['status']} in {path.name}, {status} by the transcript"
-            )
+        return [f"the transcript has no adapter {claimed['adapter']['name']}"]
+    shown, stated = (
+        {(each["component"], each["id"]): each["status"] for each in report["requirements"]}
+        for report in (judged, claimed)
+    )
+    said = [
+        f"{component} {name}: {stated.get((component, name), 'absent')} in {path.name}, "
+        f"{shown.get((component, name), 'absent')} by the transcript"
+        for component, name in dict.fromkeys((*stated, *shown))
+        if stated.get((component, name)) != shown.get((component, name))
+    ]
     if judged["verdict"] != claimed["verdict"]:
         said.append(f"the verdict is {judged['verdict']}, {path.name} says {claimed['verdict']}")
-    return said
+    shown_also = {**judged, "started_at": transcript.header["started_at"]}
+    return said or [
+        f"{path.name}: {where} differs from what the transcript shows"
+        for name in COMPARED
+        if (where := _place(claimed.get(name), shown_also.get(name), name))
+    ]
+
+
+def _place(one: Any, other: Any, path: str) -> str:
+    """The path of the first difference between two values, but for durations; empty if there is none."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        keys = [key for key in dict.fromkeys((*one, *other)) if key != "duration_s"]
+        return next(filter(None, (_place(one.get(key), other.get(key), f"{path}.{key}") for key in keys)), "")
+    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        pairs = enumerate(zip(one, other, strict=True))
+        return next(filter(None, (_place(*pair, f"{path}.{number}") for number, pair in pairs)), "")
+    return "" if one == other else path

@@ -32,6 +32,13 @@ def fragment(given: Any) -> Any:
     return orjson.Fragment(data) if read_plainly(data) is not NOT_PLAIN and TEXT.encode() not in data else value(given)
 
 
+def text_of(written: Any) -> str:
+    """The JSON text of a value that `value` wrote, as it travelled."""
+    if isinstance(written, dict) and set(written) == {TEXT}:
+        return str(written[TEXT])
+    return to_bytes(written).decode()
+
+
 def given(written: Any) -> Any:
     """The value that `value` wrote."""
     if isinstance(written, dict) and set(written) == {TEXT}:

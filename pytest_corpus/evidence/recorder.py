@@ -62,7 +62,7 @@ class Recorder(Source):
 
     def introduce(self, adapter: Mapping[str, Any]) -> None:
         """Note the facts of an adapter that was opened; they are written before its next test."""
-        self._waiting += self._line({"kind": "adapter", "process": self.process, **adapter})
+        self._waiting += self.line({"kind": "adapter", "process": self.process, **adapter})
 
     def begin(self, test: str, repetition: int) -> RecordedTest:
         """Begin another test."""
@@ -136,12 +136,13 @@ class Recorder(Source):
             ended: further members of the last line.
         """
         of = {"process": self.process, "adapter": adapter, "test": test.test, "repetition": test.repetition}
-        events = [self._line({"kind": "exchange", **of, **encoded()}) for encoded in test.events]
+        events = [self.line({"kind": "exchange", **of, **encoded()}) for encoded in test.events]
         last = {"kind": "test", **of, **ended, "exchanges": len(events), "readings": test.readings}
         waiting, self._waiting = self._waiting, ""
-        return "".join((waiting, *events, self._line(last)))
+        return "".join((waiting, *events, self.line(last)))
 
-    def _line(self, members: Mapping[str, Any]) -> str:
+    def line(self, members: Mapping[str, Any]) -> str:
+        """A line of the transcript, without secrets of the environment."""
         return masked(dumps(members), self._secrets) + "\n"
 
 

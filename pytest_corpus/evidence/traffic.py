@@ -1,7 +1,6 @@
 """Traffic that was recorded elsewhere: HTTP archives (HAR 1.2), read as exchanges."""
 
 import base64
-import binascii
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -18,8 +17,8 @@ class TrafficError(ValueError):
     """A file that is not an HTTP archive: one sentence that says why."""
 
 
-def entries(path: Path) -> Iterator[Exchange]:
-    """The exchanges of an archive; entries whose request is not an envelope are left out.
+def entries(path: Path) -> Iterator[tuple[int, Exchange]]:
+    """The exchanges of an archive, each with the number of its entry; other requests than envelopes are left out.
 
     Raises:
         TrafficError: it is not an archive.
@@ -28,31 +27,33 @@ def entries(path: Path) -> Iterator[Exchange]:
     try:
         archive = json.loads(path.read_bytes())
         listed = archive["log"]["entries"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise TrafficError(f"{path}: not an HTTP archive (HAR): it has no log with entries") from None
     if not isinstance(listed, list):
         raise TrafficError(f"{path}: not an HTTP archive (HAR): its entries are not a list")
     for number, entry in enumerate(listed, 1):
         try:
             exchange = _exchange(entry)
-        except (KeyError, TypeError, AttributeError, binascii.Error) as error:
+        except KeyError as error:
+            raise TrafficError(f"{path}, entry {number}: not as HAR 1.2 has it, without {error}") from None
+        except (ValueError, TypeError, AttributeError) as error:
             raise TrafficError(f"{path}, entry {number}: not as HAR 1.2 has it ({error})") from None
         if exchange is not None:
-            yield exchange
+            yield number, exchange
 
 
 def _exchange(entry: Mapping[str, Any]) -> Exchange | None:
     try:
-        envelope = json.loads(entry["request"].get("postData", {}).get("text", ""))
-    except ValueError:
+        envelope = json.loads((entry["request"].get("postData") or {}).get("text") or "")
+    except (ValueError, RecursionError):
         return None
     if not isinstance(envelope, dict) or not isinstance(envelope.get("op"), str):
         return None
     content = entry["response"]["content"]
-    text = content.get("text", "")
-    body = base64.b64decode(text) if content.get("encoding") == "base64" else text.encode()
+    text = content.get("text") or ""
+    body = base64.b64decode(text) if content.get("encoding") == "base64" else text.encode("utf-8", "surrogatepass")
     kind = str(content.get("mimeType", "")).partition(";")[0].strip().lower()
-    made = Exchange(envelope, kind in (NDJSON, SSE), elapsed_s=float(entry.get("time", 0)) / 1000)
+    made = Exchange(envelope, kind in (NDJSON, SSE), elapsed_s=float(entry.get("time") or 0) / 1000)
     for data in _parts(body, kind):
         try:
             made.frames.append(read_frame(data, made.elapsed_s))

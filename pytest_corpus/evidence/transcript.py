@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -61,7 +62,7 @@ class Writer:
             zipped = self.path.name.endswith(".gz")
             self._file = gzip.GzipFile("", "wb", 6, self._raw, mtime=0) if zipped else self._raw  # type: ignore[assignment]
         assert self._file is not None
-        for line in text.splitlines():
+        for line in text.removesuffix("\n").split("\n"):  # a text may hold other line separators
             self.lines += 1
             self._exchanges += line.startswith('{"kind":"exchange"')
             data = f'{{"n":{self.lines},{line[1:]}\n'.encode("utf-8", "backslashreplace")
@@ -191,8 +192,8 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any], str]]:
                 digest.update(data)
         except EOFError:  # the run was killed
             return
-        except gzip.BadGzipFile:
-            raise TranscriptError(f"{path.name}: not a gzip file") from None
+        except (gzip.BadGzipFile, zlib.error):
+            raise TranscriptError(f"{path.name}: not a gzip file, or damaged") from None
 
 
 def _parsed(data: bytes) -> dict[str, Any] | None:

@@ -24,7 +24,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 PRINTED_NAMES = ("item-code",)
 """Names of properties that a document prints though they are not in snake_case (ERRORS 10; R56)."""
 
-OWN_FOLDERS = ("bundle", "report")
+OWN_FOLDERS = ("bundle", "report", "transcript")
 """Folders below ``schemas/`` whose files describe what this product writes; they are not part of the protocol."""
 
 

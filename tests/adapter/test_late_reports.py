@@ -113,3 +113,17 @@ def test_lateness_is_learnt_once() -> None:
     assert [len(each.awaited(OBSERVATION).observations) for each in (first, *calls)] == [1] * 6
     late.settle()
     assert all(each.is_settled for each in calls)
+
+
+def test_a_report_goes_to_the_call_that_took_as_long(late: LateReports) -> None:
+    """If reports come in another order than the calls, their times decide."""
+    now = time.monotonic()
+    calls = [
+        Reports(call=Expected("llm", ("complete",), is_due=True, begun=now - taken_s, ended=now))
+        for taken_s in (0.3, 0.001)
+    ]
+    late.finish(calls, 0, 0)
+    for ms in (1, 300):
+        observe(late, ms=ms)
+    late.assign()
+    assert [[seen.ms for seen in each.observations] for each in calls] == [[300], [1]]

@@ -12,60 +12,7 @@ dataset_path: data.jsonl
 """
 
 QUESTION_ANSWERING = {
-    "bundle.yaml": """\
-name: question-answering
-version: "1.0"
-description: Tests Q&A response format and accuracy
-
-prompt_path: prompt.md
-dataset_path: questions.jsonl
-
-output_contract:
-  schema_path: schema.json
-  invariants:
-    - "len(raw_output) < 500"
-    - "output.get('confidence', 0) >= 0.5"
-
-thresholds:
-  - metric: pass_rate
-    operator: ">="
-    value: 0.85
-  - metric: schema_valid_rate
-    operator: ">="
-    value: 0.95
-
-provider:
-  name: openai
-  model: gpt-4o-mini
-  temperature: 0.0
-""",
-    "prompt.md": """\
-Answer the following question concisely and accurately.
-
-Question: {{ question }}
-
-Respond with a JSON object containing:
-- "answer": Your concise answer
-- "confidence": A number from 0 to 1
-
-JSON response only, no additional text.
-""",
-    "questions.jsonl": """\
-{"input": {"question": "What is the capital of Japan?"}}
-{"input": {"question": "How many planets are in our solar system?"}}
-{"input": {"question": "Who wrote Romeo and Juliet?"}}
-""",
-    "schema.json": """\
-{
-  "$schema": "http://json-schema.org/draft-07/schema#",
-  "type": "object",
-  "required": ["answer", "confidence"],
-  "properties": {
-    "answer": { "type": "string" },
-    "confidence": { "type": "number", "minimum": 0, "maximum": 1 }
-  }
-}
-""",
+    path.name: path.read_text("utf-8") for path in sorted((Path(__file__).parent / "question-answering").iterdir())
 }
 """The complete example of BEHAVIOR_BUNDLES, unchanged."""
 

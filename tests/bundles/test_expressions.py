@@ -3,10 +3,11 @@
 import resource
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
-from attacks import EXPRESSIONS
+from tables import lines
 
 from pytest_corpus.bundles.evaluation.budget import Budget, BudgetError
 from pytest_corpus.bundles.evaluation.expression import Expression
@@ -14,6 +15,7 @@ from pytest_corpus.bundles.evaluation.interpreter import Interpreter
 from pytest_corpus.bundles.evaluation.syntax import ExpressionError
 from pytest_corpus.bundles.evaluation.values import OperationError
 
+HERE = Path(__file__).parent
 REFUSALS = (ExpressionError, OperationError, BudgetError)
 
 NAMES: dict[str, Any] = {
@@ -24,53 +26,16 @@ NAMES: dict[str, Any] = {
     "metadata": {"tags": ["geo"]},
 }
 
-ORDINARY = (
-    "len(raw_output) < 500",
-    "'error' not in raw_output.lower()",
-    "output.get('confidence', 0) >= 0.5",
-    "output.get('confidence', 0) > 0.5",
-    "output['answer'] == expected['answer']",
-    "isinstance(output, dict) and 'answer' in output",
-    "isinstance(output['items'], (list, tuple))",
-    "all(x > 0 for x in output['items'])",
-    "any(x > 2 for x in output['items'])",
-    "sum(output['items']) / len(output['items'])",
-    "sorted(output['items'], reverse=True)",
-    "sorted(['bbb', 'a', 'cc'], key=len)",
-    "[x * y for x in output['items'] for y in range(x) if y % 2]",
-    "{k: len(str(v)) for k, v in output.items()}",
-    "{x % 2 for x in output['items']}",
-    "max(output['items']) - min(output['items'])",
-    "min([], default=7)",
-    "max('a', 'bb', key=len)",
-    "1 < len(output) <= 4 < 9",
-    "output['nested']['a'][1]['b'] is None",
-    "'x' if output['confidence'] > 0.5 else 'y'",
-    "raw_output.strip().startswith('{') and raw_output.endswith('}')",
-    "output['answer'][::-1].upper()",
-    "output['items'][1:] + [9]",
-    "', '.join(str(x) for x in output['items'])",
-    "raw_output.split('\"')[1]",
-    "round(output['confidence'] * 100) == 90",
-    "abs(-3) + 7 // 2 + 7 % 3 + 2 ** 8",
-    "not (output and not raw_output) or False",
-    "list(zip(output['items'], range(3)))",
-    "[(n, x) for n, x in enumerate(output['items'], 1)]",
-    "list(reversed(output['items']))",
-    "tuple(output['items']) == (3, 1, 2)",
-    "set(output['items']) == {1, 2, 3}",
-    "output.keys() >= {'answer', 'confidence'}",
-    "dict([('a', 1)], b=2)",
-    "int('42') + float('0.5') + True",
-    "bool(metadata.get('tags')) and 'geo' in metadata['tags']",
-    "raw_output.count('a') == len([c for c in raw_output if c == 'a'])",
-    "0x1F ^ 0b11 | 8 & 12",
-    "len(input['question'].split()) == 1",
-    "[[y for y in range(x)] for x in output['items']]",
-    "'Paris' in str(output)",
-    "sum(len(w) for w in raw_output.split('a'))",
-    "len(output['answer']) in range(3, 100_000) and 2.5 not in range(9)",
+ATTACKS = (
+    *lines(HERE / "hostile_expressions.txt"),
+    "(" * 500 + "1" + ")" * 500,
+    "-" * 3000 + "1",
+    "not " * 1000 + "1",
+    "[" * 200 + "]" * 200,
+    "1" * 5000,
+    "+".join(["1"] * 3000),
 )
+"""Expressions that reach for what they may not have, or use up everything."""
 
 
 def python(source: str) -> Any:
@@ -91,13 +56,13 @@ HARMFUL = ("os.system", "os.exec", "os.posix_spawn", "subprocess.Popen", "open",
 
 def test_attacks_are_refused() -> None:
     """More than 100 attacks end in a clear error, each within seconds, in little memory; nothing is executed."""
-    assert len(set(EXPRESSIONS)) >= 100
+    assert len(set(ATTACKS)) >= 100
     attacked("matches('a', 'a')")  # imports what it needs
     seen: list[str] = []
     watching = True
     sys.addaudithook(lambda event, _: seen.append(event) if watching and event in HARMFUL else None)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    for source in EXPRESSIONS:
+    for source in ATTACKS:
         started = time.process_time()
         said = attacked(source)
         assert said, source[:80]
@@ -108,7 +73,7 @@ def test_attacks_are_refused() -> None:
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200 * 1024
 
 
-@pytest.mark.parametrize("source", ORDINARY)
+@pytest.mark.parametrize("source", lines(HERE / "ordinary_expressions.txt"))
 def test_ordinary_expressions(source: str) -> None:
     """An allowed expression has the value that Python gives, of the same type."""
     found = Expression(source).value(NAMES)

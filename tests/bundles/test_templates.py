@@ -1,13 +1,18 @@
 """Prompts: attacks are refused within their budget, and a missing variable is named with its line."""
 
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
-from attacks import TEMPLATES
+from tables import lines
 
 from pytest_corpus.bundles.evaluation.template import Template, TemplateError
 
+ATTACKS = (
+    *lines(Path(__file__).parent / "hostile_templates.txt"),
+    "{% set x %}{% for i in range(90000) %}" + "y" * 5000 + "{% endfor %}{% endset %}",
+)
 VARIABLES: dict[str, Any] = {"question": "2+2?", "items": [3, 1, 2], "facts": {"a": {"b": 1}, "items": "own"}}
 
 
@@ -25,8 +30,8 @@ def refused(source: str) -> str:
 
 def test_attacks_are_refused() -> None:
     """More than 50 attacks end in one clear sentence, each within seconds."""
-    assert len(set(TEMPLATES)) >= 50
-    for source in TEMPLATES:
+    assert len(set(ATTACKS)) >= 50
+    for source in ATTACKS:
         started = time.monotonic()
         said = refused(source)
         assert said, source[:80]

@@ -1,6 +1,7 @@
 """Legal adapters that show writes, observations or counters later."""
 
 import contextvars
+import itertools
 import queue
 import threading
 import time
@@ -132,6 +133,15 @@ class VeryLate(Exporter):
     late_s = 0.1
 
 
+class Unordered(Exporter):
+    """Passes each observation on from a thread of its own: that of every second call before the one of the first."""
+
+    delays_s = itertools.cycle((0.12, 0.04))
+
+    def observe(self, **given: Any) -> None:
+        threading.Timer(next(self.delays_s), self._metrics.observe, kwargs=given).start()
+
+
 class Mislabelled(Exporter):
     """Reports late that each call succeeds."""
 
@@ -152,6 +162,7 @@ late_metrics = exporting(ReferenceLLM)
 late_counters = exporting(ReferenceLLM, LateCounters)
 very_late_metrics = exporting(ReferenceLLM, VeryLate)
 mislabelled = exporting(ReferenceLLM, Mislabelled)
+unordered_metrics = exporting(ReferenceLLM, Unordered)
 late_embedding_metrics = exporting(ReferenceEmbedding)
 late_vector_metrics = exporting(ReferenceVector)
 late_graph_metrics = exporting(ReferenceGraph)

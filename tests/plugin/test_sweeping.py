@@ -66,7 +66,7 @@ def test_an_interrupted_run_leaves_nothing(project: Project, name: str, stop: si
 @pytest.mark.parametrize("name", NAMES)
 def test_a_run_leaves_nothing(project: Project, name: str) -> None:
     """Nor does a run that ends by itself."""
-    few = "--corpus-requirement=VEC-UPSERT-*,COM-IDEM-*,COM-CONC-*,COM-WIRE-*,GRA-NODE-*,GRA-EDGE-*"
+    few = "--corpus-requirement=VEC-UPSERT-*,COM-IDEM-*,COM-CONC-*,COM-WIRE-*,GRA-NODE-*,GRA-EDGE-*,GRA-MODEL-*"
     result = project.run(f"--corpus-adapter=quotas:{name}", few)
     assert result.ret == 0, said(result)
     assert quotas.STORE.exists()

@@ -159,7 +159,7 @@ def test_a_run_against_a_hostile_program_ends_with_a_report(name: str, tmp_path:
 
 def test_a_gzip_bomb_takes_little_memory(tmp_path: Path) -> None:
     """A gigabyte of zeros, compressed where gzip is offered, is given up within 64 MiB beyond what any server takes."""
-    peaks = []
+    peaks: list[float] = []
     for name in ("CompressesWhereOffered", "BombsWhereOffered"):
         with place_of(HTTP.make(name)) as place:
             _, peak, said = whole_run(place, tmp_path, "--corpus-requirement=TRA-HTTP-4")

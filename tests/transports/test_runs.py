@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from cli_runs import conformance, statuses
 from hostile_servers import serving
 from served_adapters import SERVE, command, served
 
@@ -18,27 +19,9 @@ NOT_FOUND = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r
 SOME = "COM-WIRE-1,COM-ENV-*,COM-LEAK-3,COM-LEAK-6,COM-OBS-1,LLM-STREAM-*"
 
 
-def run(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    inherited = {name: value for name, value in os.environ.items() if name not in ("PYTEST_ADDOPTS", "CI")}
-    return subprocess.run(
-        [*PYTEST, *arguments],
-        cwd=folder,
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        env={**inherited, "CORPUS_TEST_ENV": "local", **environment},
-    )
-
-
-def statuses(path: Path) -> dict[tuple[str, str], str]:
-    entries = json.loads(path.read_text())["requirements"]
-    return {(entry["component"], entry["id"]): entry["status"] for entry in entries}
-
-
 def some(folder: Path, address: str, *more: str) -> dict[tuple[str, str], str]:
     """The statuses of a few requirements of an LLM at an address."""
-    ended = run(
+    ended = conformance(
         folder, f"--corpus-adapter=a={address}", "--corpus-components=llm", f"--corpus-requirement={SOME}",
         "--corpus-report=r.json", *more,
     )  # fmt: skip
@@ -80,7 +63,7 @@ def test_content_on_standard_error_is_a_leak(tmp_path: Path) -> None:
         "def factory(metrics=None, provider=None):\n"
         "    return Chatty(metrics=metrics, provider=provider)\n"
     )
-    ended = run(tmp_path, f"--corpus-adapter={command('chatty:factory')}", "--corpus-requirement=COM-LEAK-3",
+    ended = conformance(tmp_path, f"--corpus-adapter={command('chatty:factory')}", "--corpus-requirement=COM-LEAK-3",
                 "--corpus-report=r.json")  # fmt: skip
     assert ended.returncode == 1
     assert statuses(tmp_path / "r.json")["llm", "COM-LEAK-3"] == "violated"
@@ -119,7 +102,7 @@ def test_where_nothing_can_be_reached_one_sentence_says_so(tmp_path: Path, addre
     with serving(lambda connection, _: connection.sendall(NOT_FOUND)) as place:
         address = address.replace("{place}", place).replace("{free}", str(_free_port()))
         wait_s = 0.2 if said.endswith("0.2 s") else 20
-        ended = run(tmp_path, f"--corpus-adapter=a={address}", f"-ocorpus_startup_timeout={wait_s}")
+        ended = conformance(tmp_path, f"--corpus-adapter=a={address}", f"-ocorpus_startup_timeout={wait_s}")
     assert ended.returncode == 4, ended.stdout
     assert said in ended.stderr.replace("\n", " ")
     assert "Traceback" not in ended.stderr
@@ -132,7 +115,7 @@ def test_a_missing_extra_is_one_sentence(tmp_path: Path) -> None:
         "importlib.util.find_spec = lambda name, *more: None if name == 'aiohttp' else found(name, *more)\n"
     )
     path = os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH"))))
-    ended = run(tmp_path, "--corpus-adapter=http://127.0.0.1:1/", PYTHONPATH=path)
+    ended = conformance(tmp_path, "--corpus-adapter=http://127.0.0.1:1/", PYTHONPATH=path)
     assert ended.returncode == 4
     assert "pip install 'pytest-corpus[http]'" in ended.stderr
 

@@ -1,12 +1,10 @@
 """An adapter is found to be the same behind each transport as in this process, requirement by requirement."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from cli_runs import conformance, statuses
 from served_adapters import SERVE, SERVE_SSE_ALONE, command, served
 
 ALL = "pytest_corpus.reference:all"
@@ -17,22 +15,16 @@ OUTSIDE = {"COM-LEAK-7": "not_assessed", "COM-WIRE-14": "not_applicable"}
 Statuses = dict[tuple[str, str], str]
 
 
-def statuses(folder: Path, address: str, *more: str) -> tuple[str, Statuses]:
-    ended = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "-p", "no:randomly",
-         f"--corpus-adapter=a={address}", "--corpus-report=r.json", *more],
-        cwd=folder, check=False, capture_output=True, text=True, timeout=600,
-        env={**os.environ, "CORPUS_TEST_ENV": "local"},
-    )  # fmt: skip
+def judged(folder: Path, address: str, *more: str) -> tuple[str, Statuses]:
+    ended = conformance(folder, f"--corpus-adapter=a={address}", "--corpus-report=r.json", *more)
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    report = json.loads((folder / "r.json").read_text())
-    return report["verdict"], {(one["component"], one["id"]): one["status"] for one in report["requirements"]}
+    return json.loads((folder / "r.json").read_text())["verdict"], statuses(folder / "r.json")
 
 
 @pytest.fixture(scope="module")
 def inside(tmp_path_factory: pytest.TempPathFactory) -> Statuses:
     """The statuses of the reference adapters in the process of the suite."""
-    verdict, found = statuses(tmp_path_factory.mktemp("inside"), ALL)
+    verdict, found = judged(tmp_path_factory.mktemp("inside"), ALL)
     assert verdict == "conformant"
     return found
 
@@ -56,7 +48,7 @@ def test_the_reference_is_conformant_at_an_address(
 ) -> None:
     """With both hooks, and with its log."""
     with served(ALL, *more, serve=serve, log=tmp_path / "adapter.log") as (place, _):
-        verdict, found = statuses(tmp_path, f"{scheme}://{place}", "-ocorpus_log=adapter.log")
+        verdict, found = judged(tmp_path, f"{scheme}://{place}", "-ocorpus_log=adapter.log")
     assert verdict == "conformant"
     same(inside, found)
 
@@ -64,6 +56,6 @@ def test_the_reference_is_conformant_at_an_address(
 @pytest.mark.slow
 def test_the_reference_is_conformant_as_a_program(inside: Statuses, tmp_path: Path) -> None:
     """With both hooks; its standard error is its log."""
-    verdict, found = statuses(tmp_path, command(ALL))
+    verdict, found = judged(tmp_path, command(ALL))
     assert verdict == "conformant"
     same(inside, found)

@@ -1,11 +1,9 @@
 """Standard error that a program writes during a call is shown with the findings of that call, masked."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from cli_runs import conformance
 from served_adapters import command
 
 KEY = "sk-live-0123456789abcdef"
@@ -33,13 +31,8 @@ DIES = LOSES_RESULTS.replace('del answer["result"]', "os._exit(3)").replace(
 
 def said(folder: Path, source: str, *more: str) -> str:
     (folder / "faulty.py").write_text(source)
-    inherited = {name: value for name, value in os.environ.items() if name not in ("PYTEST_ADDOPTS", "CI")}
-    ended = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "-p", "no:randomly",
-         f"--corpus-adapter=a={command('faulty:factory')}", "--corpus-requirement=COM-HEALTH-1", *more],
-        cwd=folder, check=False, capture_output=True, text=True, timeout=120,
-        env={**inherited, "CORPUS_TEST_ENV": "local", "VENDOR_API_KEY": KEY},
-    )  # fmt: skip
+    asked = (f"--corpus-adapter=a={command('faulty:factory')}", "--corpus-requirement=COM-HEALTH-1", *more)
+    ended = conformance(folder, *asked, VENDOR_API_KEY=KEY)
     assert ended.returncode == 1, ended.stdout + ended.stderr
     assert KEY not in ended.stdout + ended.stderr
     return ended.stdout

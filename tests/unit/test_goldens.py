@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from instances import documents, from_schema, mutated
+from tables import lines
 
 from pytest_corpus import resources
 from pytest_corpus.schema_registry import registry
@@ -113,35 +114,6 @@ def test_elapsed_time_never_runs_back() -> None:
         assert elapsed == sorted(elapsed)
 
 
-PARTS = """
-llm_stream_chunk = llm_stream.0 llm_stream_error.0
-llm_types_chunk = llm_stream.0.chunk llm_stream_frame_data.data
-llm_types_completion = llm_complete_success.result llm_stream_frame_end.data
-llm_types_token_usage = llm_complete_success.result.usage
-llm_stream_frame_error.data = llm_stream_error.-1
-llm_types_tool = llm_tools_schema llm_complete_request.args.tools.0
-vector_types_query_result = vector_query_success.result
-vector_types_vector_match = vector_query_success.result.matches.0
-vector_types_vector = vector_upsert_request.args.vectors.0 vector_query_success.result.matches.0.vector
-vector_types_filter = vector_query_request.args.filter
-vector_types_failure_item = vector_partial_success_result.failures.0
-embedding_partial_success_result = embedding_embed_batch_success.result
-embedding_types_failure = embedding_embed_batch_success.result.failed_texts.0
-embedding_types_vector = embedding_embed_success.result.embedding
-graph_entity_vertex = graph_upsert_nodes_request.args.nodes.0 graph_batch_request.args.ops.0.args.nodes.0
-graph_entity_edge = graph_edge_create_request.args.edges.0
-graph_entity_vertex.id = graph_entity_edge.src graph_id_value.id graph_delete_nodes_request.args.ids.0
-graph_batch_op_create_vertex = graph_batch_request.args.ops.0
-graph_batch_op_query = graph_batch_request.args.ops.1
-graph_query_request.args = graph_batch_request.args.ops.1.args graph_stream_query_request.args
-graph_query_success.result = graph_batch_success.result.results.1.result graph_stream_frame_end.data
-graph_row = graph_query_success.result.records.0
-graph_stream_chunk = graph_stream.0 graph_stream_error.0
-graph_stream_frame_data.data = graph_stream.0.chunk
-graph_stream_frame_error.data = graph_stream_error.-1
-""".strip().splitlines()
-"""A part, and the wholes that it is cut from."""
-
 OTHER_STEMS = {
     "graph_upsert_nodes_request": "graph.upsert_nodes.single.request",
     "graph_delete_nodes_request": "graph.delete_nodes.by_id.request",
@@ -158,7 +130,7 @@ def lies(place: str) -> Any:
     return value
 
 
-@pytest.mark.parametrize("row", PARTS)
+@pytest.mark.parametrize("row", lines(Path(__file__).with_name("golden_parts.txt")))
 def test_parts_repeat_what_the_wholes_say(row: str) -> None:
     """The goldens of types, frames and steps of batches are cut from those of envelopes and streams."""
     part, wholes = row.split(" = ")

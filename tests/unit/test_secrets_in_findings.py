@@ -1,9 +1,11 @@
 """Nothing that an adapter says freely reaches a finding: not in a code, a class, a state, a label, a key or a path."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from tables import lines
 
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.exchange import CallFault, Exchange, Frame
@@ -21,40 +23,7 @@ from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.user_content import OBJECTS, TEXTS, VECTORS
 from pytest_corpus.suites.llm.support.component import COMPONENT
 
-SECRETS = [
-    "sk_live_51H8xAbCdEf",
-    "sk_test_4eC39HqLyjWDarjtT1zdp7dc",
-    "sk-proj-abcdefghijklmnopqrstuvwx",
-    "da39a3ee5e6b4b0d3255bfef95601890afd80709",
-    "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
-    "AKIAIOSFODNN7EXAMPLE",
-    "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
-    "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
-    "glpat-20charsoftokenhere00",
-    "xoxb-123456789012-abcdefABCDEF",
-    "AIzaSyDaGmWKa4JsXZ-HjGw7ISLn_3namBGewQe",
-    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc",
-    "hunter2",
-    "Passw0rd",
-    "correct horse battery staple",
-    "CORRECTHORSEBATTERY",
-    "CorrectHorseBattery",
-    "SECRET_KEY_OF_ACME",
-    "Basic dXNlcjpwYXNz",
-    "Bearer abcdef0123456789",
-    "postgres://user:geheim@db.example/x",
-    "4111111111111111",
-    "123456789",
-    "tenant_acme_42",
-    "TenantAcme",
-    "0xDEADBEEF",
-    "550e8400-e29b-41d4-a716-446655440000",
-    "mein_Geheimnis",
-    "pässwörd",
-    "密码是一二三",
-    "a\nb\x1b[31mred",
-    "Incorrect API key provided: abc123",
-]
+SECRETS = [*lines(Path(__file__).with_name("secrets.txt")), "a\nb\x1b[31mred"]
 
 
 def ids(secret: str) -> str:

@@ -74,6 +74,11 @@ class Expected:
         )
         return sum(facts) + len(given ^ self.labels)
 
+    def steps(self, seen: Observation) -> float:
+        """The difference between the time that an observation gives and that of the call, in steps of `STEP_MS`."""
+        took_ms = (self.ended - self.begun) * 1000
+        return abs(took_ms - seen.ms) // STEP_MS if isinstance(seen.ms, (int, float)) else 0.0
+
     def miscounts(self, count: Count) -> bool:
         """True if the counter of a final outcome names another one."""
         named = set(map(str, count.extra.values()))
@@ -244,7 +249,7 @@ class LateReports:
         known = self._made_before(seen)
         named = [each for each in known if seen.op in each.call.ops]
         if lacking := [each for each in named if each.lacks(OBSERVATION)]:
-            return min(lacking, key=lambda each: (each.call.differs(seen), not each.call.is_due))
+            return min(lacking, key=lambda each: (each.call.differs(seen), not each.call.is_due, each.call.steps(seen)))
         if named:
             return min(reversed(named), key=lambda each: each.call.differs(seen))
         return self._nearest([each for each in known if not each.call.ops] or known, seen.at)

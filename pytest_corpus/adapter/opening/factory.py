@@ -23,6 +23,9 @@ from pytest_corpus.spec.components import COMPONENTS
 KEYWORDS = ("metrics", "provider", "component")
 """The arguments that a factory may ask for by name."""
 
+TRANSCRIPT = "transcript:"
+"""The beginning of a declaration that names a transcript."""
+
 MOST_PLACES = 3
 """The number of places of the way to an exception that are shown, the last ones."""
 
@@ -33,6 +36,9 @@ Closer = Callable[[], Awaitable[None]]
 
 def split_label(declared: str) -> tuple[str, str]:
     """``label=mypkg:factory`` as (label, spec); the label is empty where none is given, unless it is an address."""
+    label, recorded, path = declared.rpartition(f"={TRANSCRIPT}")
+    if recorded:  # the label of the record may be an address
+        return label, f"{TRANSCRIPT}{path}"
     if (found := address.split_label(declared)) is not None:
         return found
     label, equals, spec = declared.partition("=")

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from pytest_corpus import __version__
-from pytest_corpus.evidence.recorder import dumps
 from pytest_corpus.evidence.transcript import FORMAT, Writer
 from pytest_corpus.integration.declaring.properties import TRANSCRIPT
 from pytest_corpus.integration.declaring.state import RunState
@@ -23,7 +22,7 @@ class TranscriptFile:
     """Writes what the tests recorded, in this process or in workers, as their reports arrive."""
 
     def __init__(self, state: RunState) -> None:
-        self._state = state
+        self._state, self._recorder = state, state.recorder
         self._writer = Writer(state.options.transcript) if state.options.transcript else None
         self.failed = ""
 
@@ -36,11 +35,11 @@ class TranscriptFile:
 
     def write(self, lines: str) -> None:
         """Write lines; what cannot be written fails the run at its end."""
-        if self._writer is None or self.failed:
+        if self._writer is None or self._recorder is None or self.failed:
             return
         try:
             if not self._writer.lines:
-                self._writer.write(self._header())
+                self._writer.write_lines(self._recorder.line(self._header()))
             self._writer.write_lines(lines)
         except OSError as error:
             self.failed = f"transcript: {self._writer.path} could not be written: {error.strerror}"
@@ -48,11 +47,11 @@ class TranscriptFile:
 
     def close(self, ledgers: Iterable[Ledger]) -> str:
         """Write the totals and the last line, and return the file's SHA-256; empty if there is no transcript."""
-        if self._writer is None or self.failed or not self._writer.lines:
+        if self._writer is None or self._recorder is None or self.failed or not self._writer.lines:
             return ""
         for ledger in ledgers:
             members = {name: getattr(ledger, name) for name in ("calls", "tokens", "settle", "missed", "left")}
-            self.write(dumps({"kind": "totals", "adapter": ledger.adapter, **members}))
+            self.write(self._recorder.line({"kind": "totals", "adapter": ledger.adapter, **members}))
         try:
             self._writer.close()
         except OSError as error:

@@ -15,7 +15,7 @@ from pytest_corpus.adapter.usage.budget import Spending
 from pytest_corpus.evidence.recorder import Recorder
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter, FactoryAdapter, RunSettings, TestedClient
 from pytest_corpus.integration.declaring.properties import RUN
-from pytest_corpus.integration.declaring.recorded_adapter import PREFIX, RecordedAdapter
+from pytest_corpus.integration.declaring.recorded_adapter import RecordedAdapter
 from pytest_corpus.integration.options.run_options import Options
 from pytest_corpus.kit.store.leftovers import new_run
 from pytest_corpus.redaction.secrets import secret_values
@@ -44,7 +44,7 @@ class Adapters:
         Raises:
             DeclarationError: the factory cannot be found, or the label is taken.
         """
-        if isinstance(factory, str) and factory.startswith(PREFIX):
+        if isinstance(factory, str) and factory.startswith(factories.TRANSCRIPT):
             return self._add(RecordedAdapter(factory, label, self._settings))
         if isinstance(factory, str) and address.scheme_of(factory):
             parsed, connection = address.parse(factory), self._settings.options.connection
@@ -78,6 +78,8 @@ class Adapters:
         if (label := adapter.label) in self.known:
             declared = adapter.declaration.declared
             raise DeclarationError(declared, f"the name {label!r} is taken", "give it another: label=module:factory")
+        if not isinstance(adapter, RecordedAdapter):
+            adapter.number = len(self.known)
         self.known[label] = adapter
         return adapter
 

@@ -11,6 +11,7 @@ from pytest_corpus.adapter.client import Declaration
 from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.inputs import Source
+from pytest_corpus.adapter.opening.factory import TRANSCRIPT
 from pytest_corpus.adapter.usage.meter import Meter
 from pytest_corpus.evidence.player import Player, RecordedClient
 from pytest_corpus.evidence.transcript import TranscriptError, read
@@ -18,9 +19,6 @@ from pytest_corpus.integration.declaring.adapter_kinds import FactoryAdapter, Ru
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.run_state import Shared
 from pytest_corpus.kit.store.leftovers import Journal
-
-PREFIX = "transcript:"
-"""The beginning of a declaration that names a transcript."""
 
 
 class RecordedAdapter(FactoryAdapter):
@@ -31,7 +29,7 @@ class RecordedAdapter(FactoryAdapter):
     """
 
     def __init__(self, declared: str, label: str, settings: RunSettings) -> None:
-        path = Path(declared.removeprefix(PREFIX))
+        path = Path(declared.removeprefix(TRANSCRIPT))
         try:
             transcript = read(path)
         except TranscriptError as error:
@@ -45,7 +43,7 @@ class RecordedAdapter(FactoryAdapter):
         self.transcript, self.facts = transcript, transcript.adapters[label]
         in_process = not self.facts["transport"]
         super().__init__(Declaration(label, lambda: None, declared, in_process=in_process), own)
-        self.journal = Journal()
+        self.journal, self.number = Journal(), self.facts["number"]
         self.player = Player(transcript, label)
         self._process = ""
         self._entered = inputs.entered()

@@ -33,6 +33,7 @@ MOST_LINES = 20
 MOST_RECORDS = 5
 MADE_UP = 12
 MOST_OBSERVATIONS = 4
+WRITTEN_BEFORE = "# What was written before: run with --corpus-transcript, then pytest-corpus replay --as shell"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,12 @@ class FindingContext:
         place = _namespace(exchange)
         writes = tuple(each for each in before if _is_write(each) and place in (None, _namespace(each)))
         return cls(exchange, "", violation.lines, writes)
+
+    @property
+    def reads_what_others_wrote(self) -> bool:
+        """True if the request reads a namespace in which the test itself wrote nothing."""
+        exchange = self.exchange
+        return exchange is not None and not (self.writes or _is_write(exchange)) and _namespace(exchange) is not None
 
     def sent(self, now: float) -> list[shell.Sent]:
         """The requests that show the finding; deadlines count from `now`."""
@@ -139,7 +146,9 @@ class EvidenceCapture:
         logged = tuple(_logged(exchange.logs, secrets)) if exchange and self.logs else ()
         printed = [(title, text) for title, text in self.printed if not (logged and " log " in title)]
         shown = tuple(_printed(printed, secrets))
-        lines = shell.script(self.target, behind.sent(time.time())) if self.target else ()
+        lines = shell.script(self.target, behind.sent(time.time())) if self.target else []
+        if lines and behind.reads_what_others_wrote:
+            lines.insert(0, WRITTEN_BEFORE)
         script = tuple(masked(line, secrets) for line in lines)
         if exchange is None:
             return Content(replay=replay, script=script, printed=shown)

@@ -32,6 +32,8 @@ from pytest_corpus.verdict.ledger import Finding, Outcome, TestRecord
 
 RUNS = 3  # the most runs of a test that fails while its provider fails
 
+BEGUN = pytest.StashKey[int]()  # on a conformance item: the number of runs that have begun
+
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
@@ -190,7 +192,10 @@ class TestExecution:
 
     def _begin(self, run: int) -> None:
         """Begin a run of the test: what it sends depends on the seed, the test and the answers alone."""
-        scope = f"{test_of(self.item)} {repetition_in(self.item.nodeid)} {run}"
+        begun = self.item.stash[BEGUN] = self.item.stash.get(BEGUN, 0) + 1  # a plugin may run a test again
+        scope = f"{test_of(self.item)} {repetition_in(self.item.nodeid)} {begun}"
+        if self.adapter.number:  # the adapters of a run may share a provider
+            scope += f" {self.adapter.number}"
         inputs.begin(self.adapter.options.seed, scope, self.adapter.process)
         self.target.begin(unlearn=run > 1)
 
@@ -332,7 +337,8 @@ class TestExecution:
         """Collect the findings of the test and of the audit, the secrets that were sent, the editions."""
         if own and not own.indirect:
             self._add(own, observed)
-        for requirement, violation, exchange in self.target.audit(is_last=self._is_last):
+        whole = self._is_last or self._recorded is not None  # a transcript has all reports of a test with the test
+        for requirement, violation, exchange in self.target.audit(is_last=whole):
             if not self._is_reported(requirement) and requirement in catalogue():
                 self._add(Sighting(requirement, violation, exchange), observed)
         for exchange in self.target.unsettled:

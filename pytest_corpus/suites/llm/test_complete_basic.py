@@ -239,10 +239,8 @@ def test_a_prompt_beyond_the_window_is_explained(llm: LLM, where: str, requireme
     refused_as_too_long(llm, reply)
     if requirement == "LLM-CONTEXT-5":
         given = reply.details.get("model")
-        wrong = "another name" if isinstance(given, str) else "none"
-        expect.that(
-            given in (llm.capabilities.models or (given or "",)), "the name of the model", wrong, "details.model"
-        )
+        known = isinstance(given, str) and given in (llm.capabilities.models or (given,))
+        expect.that(known, "the name of the model", found=given, path="details.model")
         return
     expect.refusal(reply, "PromptTooLong")
     for key in ("max_context_length", "provided_tokens"):
@@ -252,9 +250,7 @@ def test_a_prompt_beyond_the_window_is_explained(llm: LLM, where: str, requireme
 @pytest.mark.requirement("LLM-CACHE-1")
 def test_other_messages_are_another_request(llm: LLM) -> None:
     """At temperature 0, new messages are never answered from the cache."""
-    first, second = cold(llm), cold(llm)
-    first["messages"], second["messages"] = [user(llm.unique())], [user(llm.unique())]
-    not_shared(llm, first, second)
+    not_shared(llm, *({**cold(llm), "messages": [user(llm.unique())]} for _ in range(2)))
 
 
 @pytest.mark.requirement("LLM-CACHE-1")

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.hooks.metrics import Count, Observation
 from pytest_corpus.kit import expect
@@ -102,7 +103,7 @@ class Labels:
                 expect.readable(reply)
             return [str(telemetry.the_one(reply.exchange).extra.get("deadline_bucket")) for reply in replies]
 
-        parts = PARTS if subject.client.late.seen_s else 2
+        parts = PARTS if inputs.read("late", lambda: bool(subject.client.late.seen_s)) else 2
         found = labels_between(labels, 0, DEADLINES - 1, parts)
         many = f"at most {MOST_BUCKETS} labels for {DEADLINES} deadlines"
         expect.that(len(found) <= MOST_BUCKETS, many, f"{len(found)}", "extra.deadline_bucket")
@@ -152,7 +153,8 @@ def unlike(values: Iterable[set[str]]) -> bool:
 def timed(subject: Subject, name: str, requirement: str) -> None:
     """Each `ms` of a call whose provider takes a while is at least that long, and not longer than the call took.
 
-    Without the hook `provider` only the latter is asked."""
+    Without the hook `provider` only the latter is asked.
+    """
     kind = "unavailable" if requirement == "COM-ERR-22" else "slow"
     if "provider" not in subject.client.hooks:
         reply = plain(subject, name) if kind == "slow" else subject.invoke(name, subject.requests.wrong_types(name))

@@ -168,9 +168,8 @@ class Tokens:
     @pytest.mark.parametrize("text", ["hi", "one two three", "x" * 40], ids=["word", "words", "long_word"])
     def test_a_count_is_a_whole_number(self, subject: ListedModels, text: str) -> None:
         """A count is an integer of at least 0, bare or inside an object."""
-        subject.require("count_tokens")
-        for model in subject.able_to("count_tokens"):
-            reply = subject.known_count(text, model=model)
+        for model in counting(subject):
+            reply = subject.known_count(text, **model)
             subject.fits(reply)
             expect.success(reply, "a token count")
             holds(subject.operation("count_tokens").shaped, reply, subject)
@@ -197,9 +196,8 @@ class Tokens:
     @pytest.mark.requirement("LLM-TOKENS-2", "EMB-TOKENS-2")
     def test_the_beginnings_of_a_sentence_count_less(self, subject: ListedModels) -> None:
         """Along the beginnings of one sentence the count never falls, whichever listed model counts."""
-        subject.require("count_tokens")
-        for number, model in enumerate(subject.able_to("count_tokens")):
-            never_falls(subject, SENTENCE, ENDS[::6] if number else ENDS, model=model)
+        for number, model in enumerate(counting(subject)):
+            never_falls(subject, SENTENCE, ENDS[::6] if number else ENDS, **model)
 
     @pytest.mark.requirement("LLM-TOKENS-2", "EMB-TOKENS-2")
     def test_the_count_of_a_long_text_never_falls(self, subject: Counting) -> None:
@@ -250,12 +248,17 @@ class Tokens:
     @pytest.mark.requirement("LLM-TOKENS-8", "EMB-TOKENS-8")
     def test_every_listed_model_counts_the_text(self, subject: ListedModels) -> None:
         """Of every listed model, and far into a text, more words that begin alike have more tokens."""
-        subject.require("count_tokens")
-        for model in subject.able_to("count_tokens"):
+        for model in counting(subject):
             texts = (" ".join(f"stone{number}" for number in range(words)) for words in (10, 30, 300, 1_500))
-            counts = two_or_more(counts_of(subject, texts, model=model))
+            counts = two_or_more(counts_of(subject, texts, **model))
             grown = all(one < other for one, other in itertools.pairwise(counts))
             expect.that(grown, "more tokens for more words", "as many or fewer")
+
+
+def counting(subject: ListedModels) -> list[dict[str, Any]]:
+    """The arguments that name each model of which counts are tried; none is named if capabilities list none."""
+    subject.require("count_tokens")
+    return [{"model": each} for each in subject.able_to("count_tokens")] if subject.capabilities.models else [{}]
 
 
 def counts_of(subject: Counting, texts: Iterable[str], **changed: Any) -> list[int]:

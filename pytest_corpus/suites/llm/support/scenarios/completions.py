@@ -100,7 +100,7 @@ def ignores_stops(llm: LLM) -> bool:
 
     def ask() -> bool:
         letters = [letter for letter in long_text(llm) if letter.isalpha()]
-        usual = sorted(set(letters), key=letters.count)[-3:]
+        usual = sorted(dict.fromkeys(letters), key=letters.count)[-3:]
         text = long_text(llm, stop_sequences=usual) if usual else ""
         return any(letter in text for letter in usual)
 

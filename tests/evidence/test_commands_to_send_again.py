@@ -1,0 +1,95 @@
+"""Commands that send a request again, and values that JSON cannot hold."""
+
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+import time
+from typing import Any
+
+import pytest
+from cli_runs import environment
+from served_adapters import command, served
+
+from pytest_corpus.evidence import encoding, shell
+from pytest_corpus.evidence.recorder import dumps
+from pytest_corpus.evidence.shell import Sent, Target
+
+REFERENCE = "pytest_corpus.reference:llm"
+COUNT = '{"op":"llm.count_tokens","ctx":{},"args":{"text":"it\'s \\"so\\" $HOME `x`","model":"reference-large"}}'
+MESSAGES = '"messages":[{"role":"user","content":"hi"}],"model":"reference-large"'
+CURL = pytest.mark.skipif(not shutil.which("curl"), reason="curl is not installed")
+
+
+def printed(lines: list[str]) -> list[Any]:
+    """The JSON values that a script prints, one a line."""
+    path = os.pathsep.join((os.path.dirname(sys.executable), os.environ["PATH"]))
+    words, env = ["bash", "-c", "\n".join(lines)], environment(PATH=path)
+    ended = subprocess.run(words, capture_output=True, text=True, timeout=60, env=env, check=True)
+    return [json.loads(line) for line in ended.stdout.splitlines() if line]
+
+
+def stream(deadline: float) -> str:
+    """A streamed request with a deadline, in seconds since 1970."""
+    return f'{{"op":"llm.stream","ctx":{{"deadline_ms":{deadline * 1000:.0f}}},"args":{{{MESSAGES}}}}}'
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", [pytest.param("http", marks=CURL), "cmd", "python"])
+def test_printed_commands_are_answered(scheme: str) -> None:
+    """Each request of a sequence is answered, quotes and dollar signs included, an old deadline as one to come."""
+    then = time.time() - 3600
+    sent = [Sent(COUNT, False, then), Sent(stream(then + 60), True, then)]
+    with served(REFERENCE) as (place, _):
+        address = {"http": f"http://{place}/", "cmd": command(REFERENCE), "python": REFERENCE}[scheme]
+        found = printed(shell.script(Target(address, "llm"), sent))
+    frames = [frame.get("frame", frame) if scheme == "cmd" else frame for frame in found]
+    assert frames[0]["result"] == {"tokens": 4}, found
+    assert frames[-1]["chunk"]["is_final"] is True, found
+
+
+@pytest.mark.parametrize("address", ["http://h:1/", "ws://h:1/", "grpc://h:1", "cmd:serve"])
+def test_deadlines_count_from_the_time_of_the_command(address: str) -> None:
+    """A deadline that was to come is as far away again; one that had passed stays as it is."""
+    now = time.time()
+    (*_, line) = shell.script(Target(address, "llm"), [Sent(stream(now + 120), True, now)])
+    assert "$(($(date +%s) * 1000 + 1" in line
+    (*_, line) = shell.script(Target(address, "llm"), [Sent(stream(now - 60), True, now)])
+    assert "date" not in line
+
+
+def test_secrets_become_variables() -> None:
+    """A header's value is the variable that holds it, or one with the name of the header."""
+    known = {"ACME_KEY": "sk-0123456789", "SHORT": "x"}
+    assert shell.variable("Authorization", "Bearer sk-0123456789", known) == "Bearer $ACME_KEY"
+    assert shell.variable("X-Api-Key", "unknown-value", known) == "$X_API_KEY"
+    for address in ("http://h:1/", "ws://h:1/", "grpc://h:1"):
+        target = Target(address, "llm", (), {"Authorization": "Bearer $ACME_KEY"})
+        (*_, line) = shell.script(target, [Sent(COUNT, False, 0.0)])
+        assert '"Authorization: Bearer $ACME_KEY"' in line
+
+
+@pytest.mark.parametrize(
+    "given",
+    [math.nan, {"a": [math.inf]}, "\ud800", {"k\udfff": 1}, 2**70, {"json_text": "1"}, [], None, "text", True, 1e-9],
+    ids=repr,
+)
+def test_values_that_json_cannot_hold(given: Any) -> None:
+    """Each value is written in a line that any reader of JSON reads, and read back as it was."""
+    written = json.loads(dumps({"value": encoding.fragment(given)}))["value"]
+    assert written == json.loads(dumps({"value": encoding.value(given)}))["value"]
+    back = encoding.given(written)
+    assert back == given or (math.isnan(given) and math.isnan(back))
+    (sent,) = shell.sent_of({"entry_point": "handle", "at": 1.0, "request": written})
+    assert sent.text == encoding.to_bytes(given).decode()
+    assert shell.script(Target("http://h/", "llm"), [sent])[0].startswith("curl")
+
+
+def test_what_is_not_sent_again() -> None:
+    """Raw bytes and calls that were not made are left out; calls at the same time come one after the other."""
+    assert shell.sent_of({"entry_point": "raw", "at": 1.0, "request": {}}) == []
+    assert shell.sent_of({"unresponsive": {"op": "llm.complete"}, "at": 1.0}) == []
+    assert len(shell.sent_of({"entry_point": "together", "at": 1.0, "calls": [{"request": 1}, {"request": 2}]})) == 2
+    assert list(shell.written(["not JSON", "[]", '{"op": 1}', COUNT], 1.0))[1].text == COUNT

@@ -1,0 +1,33 @@
+"""The file of a transcript is read as it was written, whatever its lines hold."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from pytest_corpus.evidence.recorder import Recorder
+from pytest_corpus.evidence.transcript import FORMAT, TranscriptError, Writer, read
+
+SECRET = "a-secret-of-16-ch"
+
+
+@pytest.mark.parametrize("name", ["run.jsonl", "run.jsonl.gz"])
+def test_a_text_may_hold_any_separator_of_lines(tmp_path: Path, name: str) -> None:
+    """Separators that JSON does not escape stay within their line, and secrets of the environment are masked."""
+    writer = Writer(tmp_path / name)
+    text = "a\u2028b\u2029c\x85d\x0be\n"
+    members = {"kind": "header", "format": FORMAT, "text": text, "capabilities": [SECRET]}
+    writer.write_lines(Recorder("", [SECRET]).line(members))
+    writer.close()
+    found = read(tmp_path / name)
+    assert (found.header["text"], found.complete) == (text, True)
+    assert found.header["capabilities"] == ["***"]
+
+
+def test_a_damaged_archive_is_said_to_be_one(tmp_path: Path) -> None:
+    """Bytes that gzip cannot read are one sentence."""
+    path = tmp_path / "run.jsonl.gz"
+    whole = gzip.compress(b'{"n":1}\n' * 1000)
+    path.write_bytes(whole[:15] + b"\xff" * 30 + whole[45:])
+    with pytest.raises(TranscriptError, match="not a gzip file, or damaged"):
+        read(path)
