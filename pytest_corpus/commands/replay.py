@@ -144,7 +144,8 @@ def story(transcript: Transcript, finding: RecordedFinding) -> list[dict[str, An
         return []
     last = trace.exchanges[: finding.exchange.get("number")][-1]
     place = _namespace(last)
-    traces = [trace] if place is None else transcript.tests.values()
+    own = (one for (adapter, _, _), one in transcript.tests.items() if adapter == finding.adapter)
+    traces = [trace] if place is None else own
     lines = (each for one in traces if one.process == trace.process for each in one.exchanges)
     before = [each for each in lines if each["n"] < last["n"] and _is_write(each) and _namespace(each) == place]
     return [*sorted(before, key=itemgetter("n"))[-MOST_WRITES:], last]

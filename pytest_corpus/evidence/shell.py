@@ -4,7 +4,7 @@ import base64
 import json
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,7 +23,7 @@ MOCKS = {"metrics": "metrics=MagicMock()", "provider": "provider=AsyncMock()"}
 """The keyword arguments of a factory that stand for the hooks."""
 
 ANSWERED_S = 2
-"""The seconds after which the input of a program or a WebSocket ends."""
+"""The seconds after a line for a program or a WebSocket, before the next one or the end of its input."""
 
 _DEADLINE = re.compile(r'("deadline_ms":)\s*(\d{12,14})')
 
@@ -65,9 +65,14 @@ def script(target: Target, sent: Iterable[Sent]) -> list[str]:
     found = [each for each in sent if each.text]
     if scheme is None:
         return [*_python(target, found)]
-    write = _WRITERS[scheme.module]
-    first = [f"printf '%s' {shlex.quote(PROTO)} > adapter.proto"] if scheme.module == "grpc" else []
-    return [*first, *(write(target, each) for each in found)]
+    if scheme.module in ("http", "grpc"):
+        write = _http if scheme.module == "http" else _grpc
+        first = [f"printf '%s' {shlex.quote(PROTO)} > adapter.proto"] if scheme.module == "grpc" else []
+        return [*first, *(write(target, each) for each in found)]
+    receiver = target.declared.partition(":")[2]
+    if scheme.module == "websocket":
+        receiver = f"websocat{_headers(target)} {shlex.quote(target.declared)}"
+    return [f"({'; '.join(map(_message, range(1, len(found) + 1), found))}) | {receiver}"] if found else []
 
 
 def variable(name: str, value: str, environment: Mapping[str, str]) -> str:
@@ -99,30 +104,26 @@ def _quoted(text: str, sent: Sent) -> str:
     return _DEADLINE.sub(later, shlex.quote(text))
 
 
+def _headers(target: Target) -> str:
+    return "".join(f' -H "{name}: {value}"' for name, value in target.headers.items())
+
+
 def _http(target: Target, sent: Sent) -> str:
-    accept = ["-N", "-H", shlex.quote(f"Accept: {NDJSON}")] if sent.streaming else []
-    given = [part for name, value in target.headers.items() for part in ("-H", f'"{name}: {value}"')]
-    url = shlex.quote(target.declared)
-    head = ["curl", "-sS", "-w", r"'\n'", *accept, "-H", "'Content-Type: application/json'", *given]
-    return " ".join([*head, "--data-raw", _quoted(sent.text, sent), url])
+    accept = f" -N -H 'Accept: {NDJSON}'" if sent.streaming else ""
+    head = rf"curl -sS -w '\n'{accept} -H 'Content-Type: application/json'{_headers(target)}"
+    return f"{head} --data-raw {_quoted(sent.text, sent)} {shlex.quote(target.declared)}"
 
 
-def _message(sent: Sent) -> str:
-    """A line of a channel of messages: the entry point is named where the operation does not tell it."""
+def _message(number: int, sent: Sent) -> str:
+    """A line of a channel of messages, all for one program, and the time that its answer may take.
+
+    The entry point is named where the operation does not tell it.
+    """
     op = next(iter(re.findall(r'"op":\s*"([^"]*)"', sent.text)), "")
     usual = op in BY_OP and BY_OP[op].streaming
     stream = "" if usual == sent.streaming else f',"stream":{json.dumps(sent.streaming)}'
-    line = f'{{"id":1,"envelope":{sent.text}{stream}}}'
-    return f"(printf '%s\\n' {_quoted(line, sent)}; sleep {ANSWERED_S})"
-
-
-def _stdio(target: Target, sent: Sent) -> str:
-    return f"{_message(sent)} | {target.declared.partition(':')[2]}"
-
-
-def _websocket(target: Target, sent: Sent) -> str:
-    given = "".join(f' -H "{name}: {value}"' for name, value in target.headers.items())
-    return f"{_message(sent)} | websocat{given} {shlex.quote(target.declared)}"
+    line = f'{{"id":{number},"envelope":{sent.text}{stream}}}'
+    return f"printf '%s\\n' {_quoted(line, sent)}; sleep {ANSWERED_S}"
 
 
 def _grpc(target: Target, sent: Sent) -> str:
@@ -132,16 +133,7 @@ def _grpc(target: Target, sent: Sent) -> str:
         data = f"'\"$(printf '%s' {_quoted(sent.text, sent)} | base64 -w0)\"'"
     host = target.declared.partition("://")[2].partition("/")[0]
     body = f'\'{{"json":"{data}"}}\''
-    given = "".join(f' -H "{name}: {value}"' for name, value in target.headers.items())
-    return f"grpcurl -plaintext -proto adapter.proto{given} -d {body} {host} {GRPC_SERVICE}/{method}"
-
-
-_WRITERS: dict[str, Callable[[Target, Sent], str]] = {
-    "http": _http,
-    "stdio": _stdio,
-    "websocket": _websocket,
-    "grpc": _grpc,
-}
+    return f"grpcurl -plaintext -proto adapter.proto{_headers(target)} -d {body} {host} {GRPC_SERVICE}/{method}"
 
 
 def _python(target: Target, sent: Sequence[Sent]) -> Iterator[str]:

@@ -1,7 +1,9 @@
 """A correct adapter of an unusual shape is never failed for what is not a requirement."""
 
 import json
+import shlex
 import shutil
+import sys
 
 import late_adapters
 import pytest
@@ -142,6 +144,27 @@ def test_probe_queries_are_given(project: Project, name: str, scope: str, status
         result.stdout.fnmatch_lines(["*a record for each edge*"])
 
 
+def test_two_adapters_may_share_a_provider(project: Project) -> None:
+    """Those of one run have no names, keys or texts in common."""
+    project.adapter(SHARING)
+    labels = ("--corpus-adapter=one=mine:Sharing", "--corpus-adapter=two=mine:Sharing")
+    result = project.run(*labels, "--corpus-requirement=COM-IDEM-2")
+    assert result.ret == 0, said(result)
+
+
+SHARING = """
+from pytest_corpus.reference.graph.adapter import ReferenceGraph
+
+PROVIDER = {}
+
+class Sharing(ReferenceGraph):
+    def __init__(self, metrics=None, provider=None):
+        super().__init__(metrics=metrics, provider=provider)
+        for name in ("tenants", "replays"):
+            setattr(self, name, PROVIDER.setdefault(name, getattr(self, name)))
+"""
+
+
 LATE_REPORTS = [
     "late_metrics",
     "very_late_metrics",
@@ -162,6 +185,18 @@ def test_late_observations_count(project: Project, name: str) -> None:
     [component] = report["components"]
     assert violated(report) == set(), said(result)
     assert statuses(report)[component, "COM-OBS-1"] == "satisfied"
+
+
+def test_late_observations_of_a_program_count(project: Project) -> None:
+    """Observations that a program sends 100 ms after its answers are assigned to their calls."""
+    shutil.copy(late_adapters.__file__, project.path)
+    program = shlex.join([sys.executable, "-c", "from pytest_corpus.cli import main; main()", "serve"])
+    adapter = f"cmd:{program} late_adapters:very_late_metrics --stdio"
+    result = project.run(
+        f"--corpus-adapter={adapter}", "--corpus-requirement=COM-OBS-1,COM-OBS-5", "--corpus-report=r.json"
+    )
+    assert violated(project.report()) == set(), said(result)
+    assert statuses(project.report())["llm", "COM-OBS-1"] == "satisfied"
 
 
 @pytest.mark.parametrize("workers", [0, pytest.param(2, marks=pytest.mark.slow)])

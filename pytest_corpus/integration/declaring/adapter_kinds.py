@@ -80,9 +80,11 @@ class Adapter:
         client: the open adapter, for users' own tests.
         journal: the items that the suite stored and has not deleted yet.
         left_out: the command line selects other adapters.
+        number: its place among the adapters of the run, from 0.
     """
 
     kind, option = "adapter", "--corpus-adapter"
+    number = 0
 
     def __init__(self, declaration: Declaration, settings: RunSettings) -> None:
         self.declaration, self.settings, self.options = declaration, settings, settings.options
@@ -251,6 +253,7 @@ class FactoryAdapter(Adapter):
         served = [name for name in CHAPTERS if client.serves(name)]
         return {
             "adapter": self.label,
+            "number": self.number,
             "workers": self.workers,
             "declared": self.declaration.declared,
             "components": list(self.components),

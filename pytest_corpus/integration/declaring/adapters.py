@@ -78,6 +78,8 @@ class Adapters:
         if (label := adapter.label) in self.known:
             declared = adapter.declaration.declared
             raise DeclarationError(declared, f"the name {label!r} is taken", "give it another: label=module:factory")
+        if not isinstance(adapter, RecordedAdapter):
+            adapter.number = len(self.known)
         self.known[label] = adapter
         return adapter
 

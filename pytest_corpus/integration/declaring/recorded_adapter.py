@@ -43,7 +43,7 @@ class RecordedAdapter(FactoryAdapter):
         self.transcript, self.facts = transcript, transcript.adapters[label]
         in_process = not self.facts["transport"]
         super().__init__(Declaration(label, lambda: None, declared, in_process=in_process), own)
-        self.journal = Journal()
+        self.journal, self.number = Journal(), self.facts["number"]
         self.player = Player(transcript, label)
         self._process = ""
         self._entered = inputs.entered()

@@ -194,6 +194,8 @@ class TestExecution:
         """Begin a run of the test: what it sends depends on the seed, the test and the answers alone."""
         begun = self.item.stash[BEGUN] = self.item.stash.get(BEGUN, 0) + 1  # a plugin may run a test again
         scope = f"{test_of(self.item)} {repetition_in(self.item.nodeid)} {begun}"
+        if self.adapter.number:  # the adapters of a run may share a provider
+            scope += f" {self.adapter.number}"
         inputs.begin(self.adapter.options.seed, scope, self.adapter.process)
         self.target.begin(unlearn=run > 1)
 
