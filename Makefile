@@ -212,7 +212,7 @@ bench: $(READY)run
 	'$(BIN)/python' benchmarks/matrix.py
 	'$(BIN)/python' benchmarks/startup.py
 	'$(BIN)/python' benchmarks/suite_cpu.py
-	'$(BIN)/python' benchmarks/late_reports.py
+	'$(BIN)/python' benchmarks/lateness.py
 
 dist: $(READY)check
 	'$(BIN)/python' tools/build_dist.py

@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from pytest_corpus.reference.embedding.adapter import ReferenceEmbedding
+from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.foundation import Provider
 from pytest_corpus.reference.graph.adapter import ReferenceGraph
-from pytest_corpus.reference.graph.store import DEFAULT_NAMESPACE, Graph
+from pytest_corpus.reference.graph.store import DEFAULT_NAMESPACE, Edge, Graph
 from pytest_corpus.reference.llm.adapter import ReferenceLLM
 from pytest_corpus.reference.request import Call
 from pytest_corpus.reference.telemetry import MetricsSink
@@ -70,6 +71,22 @@ class LateGraph(ReferenceGraph):
 
     def draft(self, call: Call) -> dict[str, Graph]:
         return {name: graph.draft() for name, graph in super().space(call).items()}
+
+
+class StrictGraph(LateGraph):
+    """Takes an edge only between nodes that show already."""
+
+    shown: dict[str, Graph] | None = None
+
+    def draft(self, call: Call) -> dict[str, Graph]:
+        self.shown = self.space(call) if call.op == "upsert_edges" else None
+        return super().draft(call)
+
+    def put_edge(self, graph: Graph, edge: Edge) -> None:
+        shown = graph if self.shown is None else self.shown.get(edge.namespace, Graph())
+        if not {edge.src, edge.dst} <= shown.nodes.keys():
+            raise AdapterError("VertexNotFound", "src and dst of an edge must be nodes that show")
+        super().put_edge(graph, edge)
 
 
 class LatestGraph(LateGraph):

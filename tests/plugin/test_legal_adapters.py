@@ -1,7 +1,9 @@
 """A correct adapter of an unusual shape is never failed for what is not a requirement."""
 
 import json
+import shlex
 import shutil
+import sys
 
 import late_adapters
 import pytest
@@ -183,6 +185,18 @@ def test_late_observations_count(project: Project, name: str) -> None:
     [component] = report["components"]
     assert violated(report) == set(), said(result)
     assert statuses(report)[component, "COM-OBS-1"] == "satisfied"
+
+
+def test_late_observations_of_a_program_count(project: Project) -> None:
+    """Observations that a program sends 100 ms after its answers are assigned to their calls."""
+    shutil.copy(late_adapters.__file__, project.path)
+    program = shlex.join([sys.executable, "-c", "from pytest_corpus.cli import main; main()", "serve"])
+    adapter = f"cmd:{program} late_adapters:very_late_metrics --stdio"
+    result = project.run(
+        f"--corpus-adapter={adapter}", "--corpus-requirement=COM-OBS-1,COM-OBS-5", "--corpus-report=r.json"
+    )
+    assert violated(project.report()) == set(), said(result)
+    assert statuses(project.report())["llm", "COM-OBS-1"] == "satisfied"
 
 
 @pytest.mark.parametrize("workers", [0, pytest.param(2, marks=pytest.mark.slow)])

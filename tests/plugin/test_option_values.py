@@ -1,38 +1,13 @@
 """Values of options: invalid ones end in one sentence, and a setting of the ini file means what its option means."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from inner_runs import REFERENCE, Project, error_lines, options, refusal
+from tables import documents
 
-INVALID = {
-    "seed=abc": "use a whole number",
-    "seed=1.5": "use a whole number",
-    "schema-version=1.0": "use 1.0.0 or 1.1.0",
-    "schema-version=latest": "use 1.0.0 or 1.1.0",
-    "level=may": "use must or should",
-    "profile=fast": "use quick or dev or ci or stress",
-    "profile=quik": "did you mean quick? use quick or dev or ci or stress",
-    "evidence=all": "use shape or full",
-    "repeat=0": "use a whole number from 1 to 1000",
-    "repeat=-1": "use a whole number from 1 to 1000",
-    "repeat=many": "use a whole number from 1 to 1000",
-    "repeat=1001": "use a whole number from 1 to 1000",
-    "max-namespaces=2": "use a whole number of 3 or more",
-    "max-namespaces=2.5": "use a whole number of 3 or more",
-    "write-delay=-1": "use a number of seconds from 0 to 60",
-    "write-delay=61": "use a number of seconds from 0 to 60",
-    "write-delay=abc": "use a number of seconds from 0 to 60",
-    "write-delay=nan": "use a number of seconds from 0 to 60",
-    "budget=money=3": "money cannot be limited; write it as calls=500",
-    "shard=3/2": "write NUMBER/OF, such as 2/5",
-    "shard=1/2 --corpus-profile=quick": "the profile 'quick' runs only part of the suite",
-    "shard=1/2 --corpus-repeat=2": "with --corpus-repeat the shards cannot be combined",
-    "components=speech": "there is no component 'speech'; use llm, vector, embedding, graph",
-    "components=llm,SPEECH": "there is no component 'speech'; use llm, vector, embedding, graph",
-    "components=vectr": "there is no component 'vectr'; did you mean vector?",
-    "requirement=LLM-TOKEN-1": "'LLM-TOKEN-1' matches no requirement; did you mean",
-}
+INVALID = dict(documents(Path(__file__).with_name("invalid_options.txt")))
 
 
 @pytest.mark.parametrize("given", INVALID)

@@ -12,10 +12,11 @@ LATER = [
     "LateVector",
     pytest.param("LaterVector", marks=pytest.mark.slow),
     pytest.param("LatestVector", marks=pytest.mark.slow),
+    "StrictGraph",
     pytest.param("LateGraph", marks=pytest.mark.slow),
     pytest.param("LatestGraph", marks=pytest.mark.slow),
 ]
-GRAPH = "GRA-NODE-*,GRA-DELETE-*,GRA-TXN-*"
+GRAPH = "GRA-NODE-*,GRA-EDGE-*,GRA-DELETE-*,GRA-TXN-*"
 PLAIN = "--corpus-requirement=VEC-UPSERT-1,VEC-UPSERT-2,VEC-DELETE-2,GRA-NODE-1,GRA-NODE-2,GRA-DELETE-1"
 """What waits a few times: of an adapter that is a second late every look takes as long."""
 
@@ -37,6 +38,7 @@ def test_it_is_found_out(project: Project, name: str) -> None:
     assert late_s <= seconds <= 2 * late_s + 5
     (shown,) = re.findall(r"^  waited for: writes of \w+ show after (\S+) s$", said(result), re.MULTILINE)
     assert float(shown) == pytest.approx(seconds, abs=0.01)
+    assert said(result).count(f"show after {shown} s; the whole suite waits about ") == 1
     assert "- Writes show: `" in (project.pytester.path / "r.md").read_text("utf-8")
 
 

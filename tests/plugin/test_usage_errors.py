@@ -1,7 +1,10 @@
 """A declaration that cannot be tested ends in one clear line before any test runs."""
 
+from pathlib import Path
+
 import pytest
 from inner_runs import Project, error_lines, said
+from tables import documents
 
 BROKEN = """
 import asyncio
@@ -29,26 +32,7 @@ def refuses():
     return Refusing()
 """
 
-DECLARATIONS = [
-    ("mine:Empty", "an object of type Empty, which is not an adapter"),
-    ("mine:Sleepy", "an object of type Sleepy, which is not an adapter"),
-    ("mine:text", "'text' is a str, which cannot be called"),
-    ("mine:raises", "the factory raises ValueError: no key"),
-    ("mine:exits", "the factory raises SystemExit: 3"),
-    ("mine:interrupts", "the factory raises KeyboardInterrupt"),
-    ("mine:hangs", "the factory takes longer than 2 s"),
-    ("mine:none", "the factory returns None, which is not an adapter"),
-    ("mine:needs", "the factory requires an argument 'endpoint'"),
-    ("mine:empty_generator", "yields nothing"),
-    ("mine:refuses", "it refuses llm.capabilities"),
-    ("mine:wraped", "did you mean 'Wrapped'?"),
-    ("mine:Wrapped.nothing", "has no attribute 'Wrapped.nothing'"),
-    ("nosuchmodule:factory", "there is no module 'nosuchmodule'"),
-    ("raising:factory", "importing 'raising' raises RuntimeError: cannot"),
-    ("quitting:factory", "importing 'quitting' raises SystemExit"),
-    ("misspelt:factory", "importing 'misspelt' raises"),
-    ("mine", "is not of the form 'module:attribute'"),
-]
+DECLARATIONS = documents(Path(__file__).with_name("unusable_declarations.txt"))
 
 
 @pytest.fixture

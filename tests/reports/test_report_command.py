@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from ledgers import MUSTS, RUN, SHOULDS, ledger, record, violation
 from sound import DAY, sound, violated, written
+from tables import documents
 
 from pytest_corpus import cli
 from pytest_corpus.reports import json_report
@@ -155,23 +156,8 @@ def test_files_that_are_no_reports(here: Path, capsys: pytest.CaptureFixture[str
     assert said in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        (("verify", "none.json"), "none.json: there is no such file"),
-        (("verify", "."), ".: is a folder; name a report"),
-        (("badge", "none.json"), "none.json: there is no such file"),
-        (("diff", "fine.json", "a\x1b[2J.json"), "a\\x1b[2J.json: there is no such file"),
-        (("badge", "a\0b"), "no file can have this name"),
-        (("render", "fine.json", "-o", "x.txt"), "-o x.txt: the name must end in .json, .md"),
-        (("merge", "fine.json", "-o", "x.svg"), "-o x.svg: the name must end in .html, .md or .json"),
-        (("badge", "fine.json", "-o", "x.json"), "-o x.json: the name must end in .badge.json or .svg"),
-        (("render", "fine.json", "-o", "fine.md", "--since", "faulty.json"), "--since: only .html shows what changed"),
-        (("render", "fine.json", "-o", "no/x.md"), "-o no/x.md: there is no folder no"),
-        (("render", "fine.json", "-o", "folder.md"), "-o folder.md: this is a folder, not a file"),
-    ],
-)
-def test_what_cannot_be(here: Path, capsys: pytest.CaptureFixture[str], given: tuple[str, ...], said: str) -> None:
+@pytest.mark.parametrize(("given", "said"), documents(Path(__file__).with_name("report_mistakes.txt")))
+def test_what_cannot_be(here: Path, capsys: pytest.CaptureFixture[str], given: list[str], said: str) -> None:
     """A path that makes no sense is a usage error of one line."""
     (here / "folder.md").mkdir()
     assert run(*given) == 2

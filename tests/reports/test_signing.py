@@ -17,6 +17,7 @@ from securesystemslib.exceptions import VerificationError
 from securesystemslib.signer import SSlibKey
 from signatures import DOCUMENT, KEY, OTHER, REPORT_CHANGES, STATEMENT_CHANGES, UNSEALED, pem, public
 from sound import sound, violated, written
+from tables import documents
 
 from pytest_corpus import cli
 from pytest_corpus.reports import formats, json_report
@@ -275,24 +276,9 @@ def test_a_key_that_cannot_verify(signed: Path, capsys: pytest.CaptureFixture[st
     assert said in one_sentence(capsys, data)
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        (("sign", "a.json", "--key", "none.pem"), "none.pem: there is no such file"),
-        (("sign", "a.json", "--key", "."), ".: is a folder, not a file"),
-        (("sign", "a.json", "--key", "env://NO_SUCH_KEY"), "there is no environment variable NO_SUCH_KEY"),
-        (("sign", "none.json", "--key", "key.pem"), "none.json: there is no such file"),
-        (("sign", "a.json", "--key", "key.pem", "-o", "x.json"), "the name must end in .dsse.json"),
-        (("sign", "a.json", "--key", "key.pem", "-o", "no/x.dsse.json"), "there is no folder no"),
-        (("sign", "a.json", "--key", "key.pem", "-o", "key.dsse.json"), "which would be lost"),
-        (("verify", "a.json", "--public-key", "pub.pem"), "there is no such file, so a.json is not signed"),
-        (("verify", "none.dsse.json", "--public-key", "pub.pem"), "none.dsse.json: there is no such file"),
-        (("verify", "a.json", "--signature", "a.dsse.json"), "say with --public-key whose it must be"),
-        (("verify", "a.dsse.json"), "say with --public-key whose it must be"),
-    ],
-)
+@pytest.mark.parametrize(("given", "said"), documents(Path(__file__).with_name("signing_mistakes.txt")))
 def test_a_command_that_makes_no_sense(
-    here: Path, capsys: pytest.CaptureFixture[str], given: tuple[str, ...], said: str
+    here: Path, capsys: pytest.CaptureFixture[str], given: list[str], said: str
 ) -> None:
     """Each ends in one sentence, with exit code 2."""
     (here / "key.dsse.json").symlink_to("key.pem")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from cli_runs import called
+from tables import documents
 
 from pytest_corpus import resources
 from pytest_corpus.golden import ROOT_VARIABLE, check
@@ -62,24 +63,8 @@ def test_check_a_bad_file_by_path(tree: Path) -> None:
     assert out == "./llm_complete_request.json: is empty [json]\n1 file checked: 1 finding\n"
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("check", "nowhere/llm_complete_request.json"), "nowhere/llm_complete_request.json does not exist"),
-        (("check", "llm_complet_request.json"), "did you mean llm_complete_request.json?"),
-        (("check", "what\x1b[2J.json"), "there is no golden 'what\\x1b[2J.json'"),
-        (("check", "--root", "nowhere"), "nowhere is not a folder"),
-        (("check", "--schemas", "nowhere"), "nowhere is not a folder"),
-        (("diff", "--before", "nowhere"), "nowhere is not a folder"),
-        (("generate", "nothing_like_it"), "there is no golden 'nothing_like_it'"),
-        (("generate", "--operation", "complet"), "there is no operation 'complet'; did you mean complete?"),
-        (("generate", "--component", "vector", "--operation", "complete"), "no operation 'complete' of vector"),
-        (("generate", "--operation", "traversal"), "name a folder for it with --output"),
-        (("generate", "graph_row", "--component", "llm"), "leave one of them out"),
-        (("generate", "--output", "file"), "file"),
-    ],
-)
-def test_a_mistake_is_one_sentence(tree: Path, words: tuple[str, ...], said: str) -> None:
+@pytest.mark.parametrize(("words", "said"), documents(Path(__file__).with_name("golden_mistakes.txt")))
+def test_a_mistake_is_one_sentence(tree: Path, words: list[str], said: str) -> None:
     """A mistake ends with 2 and one line that says what to do; nothing is written."""
     Path("file").write_text("")
     code, out, err = called("golden", *words)

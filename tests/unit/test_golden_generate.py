@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tables import documents
 
 from pytest_corpus import resources
 from pytest_corpus.golden import Change, GoldenError, check, check_text, diff, generate, made
@@ -104,25 +105,7 @@ def test_every_operation_has_messages_that_can_be_made(op: str) -> None:
         assert check_text(row, made(row).encode()) == []
 
 
-@pytest.mark.parametrize(
-    ("file", "said"),
-    [
-        ("llm/llm_complete_request.json", '"role": "user"'),
-        ("llm/llm_complete_request.json", '"model": "example-model-1"'),
-        ("llm/llm_complete_success.json", '"total_tokens": 32'),
-        ("llm/llm_types_message.json", '"content": "How high is Mont Blanc?"'),
-        ("vector/vector_query_request.json", '"vector": [0.6, 0.8, 0.0, 0.0]'),
-        ("vector/vector_query_request.json", '"gte": 4000'),
-        ("vector/vector_partial_success_result.json", '"failed_count": 1'),
-        ("embedding/embedding_count_tokens_request_batch.json", '"texts"'),
-        ("embedding/embedding_types_vector.json", '"dimensions": 4'),
-        ("graph/graph_entity_edge.json", '"src"'),
-        ("graph/graph_entity_vertex.json", '"labels"'),
-        ("graph/graph_row.json", '"Mont Blanc"'),
-        ("graph/graph_health_success.json", '"status": "ok"'),
-        ("graph/graph_warning.json", "PARAMETER_IGNORED"),
-    ],
-)
+@pytest.mark.parametrize(("file", "said"), documents(Path(__file__).with_name("golden_made.txt")))
 def test_what_is_made_is_realistic(file: str, said: str) -> None:
     """The made messages read like messages: models, roles, unit vectors, counts that agree, and no noise."""
     text = made(BY_FILE[file])

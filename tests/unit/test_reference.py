@@ -4,9 +4,11 @@ import asyncio
 import json
 import math
 from collections.abc import Coroutine, Mapping
+from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 import pytest
+from tables import documents
 
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.reference.embedding.adapter import ReferenceEmbedding
@@ -170,27 +172,7 @@ def graph() -> ReferenceGraph:
     return adapter
 
 
-@pytest.mark.parametrize(
-    ("dialect", "text", "records"),
-    [
-        ("cypher", "MATCH (n:Person {name: $name}) RETURN n.born AS born", [{"born": 1990}]),
-        (
-            "opencypher",
-            "MATCH (n) WHERE n.name = $name OR n.born < 1985 RETURN id(n)",
-            [{"id(n)": "ann"}, {"id(n)": "bob"}],
-        ),
-        ("gql", "MATCH (a)-[e:KNOWS]->(b) RETURN e.since AS since, type(e) AS t", [{"since": 2001, "t": "KNOWS"}]),
-        ("cypher", "MATCH (a)<-[]-(b)<-[]-(c) RETURN a.id, c.id", [{"a.id": "cid", "c.id": "ann"}]),
-        ("cypher", "MATCH (n:Person) RETURN n.id AS id ORDER BY n.born DESC LIMIT 1", [{"id": "bob"}]),
-        ("cypher", "MATCH (n) RETURN count(*) AS all, count(n.born) AS born", [{"all": 3, "born": 2}]),
-        ("cypher", "UNWIND range(1, 3) AS x RETURN x + 1 AS y SKIP 2", [{"y": 4}]),
-        ("cypher", "MATCH (n {name: 'Nobody'}) RETURN n", []),
-        ("gremlin", "g.V().hasLabel('Person').has('name', name).values('born')", [{"value": 1990}]),
-        ("gremlin", "g.V('ann').out('KNOWS').out().project('who').by('name')", [{"who": "Cid"}]),
-        ("gremlin", "g.V().order().by('born', desc).limit(2).id()", [{"value": "cid"}, {"value": "bob"}]),
-        ("gremlin", "g.E().hasLabel('LIKES').inV().count()", [{"value": 1}]),
-    ],
-)
+@pytest.mark.parametrize(("dialect", "text", "records"), documents(Path(__file__).with_name("reference_dialects.txt")))
 def test_each_dialect_answers(graph: ReferenceGraph, dialect: str, text: str, records: list[Any]) -> None:
     """Patterns, conditions, order and counts, in unary and in streamed answers."""
     frames = stream(graph, "stream_query", {"text": text, "dialect": dialect, "params": {"name": "Bob"}})

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from instances import mutated
+from tables import documents
 
 from pytest_corpus import resources
 from pytest_corpus.schema_registry import (
@@ -58,28 +59,7 @@ def with_response_format(folder: Path, **schema: object) -> Path:
     return root
 
 
-SHOWN: tuple[tuple[str, object, str], ...] = (
-    ("args.temperature", 9.5, "9.5"),
-    ("args.temperature", "hot", '"hot"'),
-    ("args.messages.0.role", "wizard", '"wizard"'),
-    ("args.messages.0.role", None, "null"),
-    ("args.max_tokens", True, "true"),
-    ("args.max_tokens", -(10**300), "an integer of 997 bits"),
-    ("args.model", 7, "7"),
-    ("args.model", ["a", "b"], "an array of 2 items"),
-    ("args.model", {"a": 1}, "an object of 1 keys"),
-    ("ctx.traceparent", "x-1", '"x-1"'),
-    ("ctx.tenant", 1234567, "a number"),
-    ("args.messages.0.content", 42, "a number"),
-    ("args.messages", "hello", "a string of 5 characters"),
-    ("args", "hello", "a string of 5 characters"),
-    ("args.max_tokens", "tell me everything", "a string of 18 characters"),
-    ("args.max_tokens", "sk-live-abcdef", "a string of 14 characters"),
-    ("args.max_tokens", "Bearer", "a string of 6 characters"),
-    ("args.max_tokens", "5f4dcc3b5aa765d61d8327deb882cf99", "a string of 32 characters"),
-    ("args.max_tokens", "correcthorsebatterystaple", "a string of 25 characters"),
-    ("op", "llm complete", "a string of 12 characters"),
-)
+SHOWN = documents(Path(__file__).with_name("values_shown.txt"))
 
 
 @pytest.mark.parametrize(("path", "value", "shown"), SHOWN, ids=[f"{row[0]}-{n}" for n, row in enumerate(SHOWN)])

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from enum import Enum
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from instances import mutated, with_every_text
 from sample_envelopes import CANARY, COMPLETION, ERROR, SUCCESS
+from tables import documents
 
 from pytest_corpus.schema_registry import SchemaValidationError, json_problems, registry
 
@@ -86,29 +88,16 @@ def test_json_problems_looks_everywhere() -> None:
 # Explanations.
 
 
-COMPLETE: tuple[tuple[str, dict[str, Any], list[tuple[str, str, str]]], ...] = (
-    ("missing", {"usage": {"prompt_tokens": 1}}, [("result.usage.total_tokens", "required", "is missing")]),
-    ("extra", {"cost": 1}, [("result.cost", "additionalProperties", "is a key that is not allowed here")]),
-    ("type", {"text": 7}, [("result.text", "type", "must be string, is integer")]),
-    ("null", {"model": None}, [("result.model", "type", "must be string, is null")]),
-    ("union", {"tool_calls": {}}, [("result.tool_calls", "type", "must be array or null, is object")]),
-    ("nullable", {"logprobs": 7}, [("result.logprobs", "type", "must be null or object, is integer")]),
-    ("bound", {"usage": {"prompt_tokens": -1, "total_tokens": 0}},
-     [("result.usage.prompt_tokens", "minimum", "must be at least 0")]),
-    ("index", {"warnings": [{"message": "a"}, {"message": True}]},
-     [("result.warnings.1.message", "type", "must be string, is boolean")]),
-    ("several", {"text": None, "usage": []},
-     [("result.text", "type", "must be string, is null"), ("result.usage", "type", "must be object, is array")]),
-)  # fmt: skip
+COMPLETE = documents(Path(__file__).with_name("completion_problems.txt"))
 
 
 @pytest.mark.parametrize(("kind", "change", "expected"), COMPLETE, ids=[row[0] for row in COMPLETE])
 def test_a_problem_says_where_which_rule_and_what_is_wanted(
-    kind: str, change: dict[str, Any], expected: list[tuple[str, str, str]]
+    kind: str, change: dict[str, Any], expected: list[list[str]]
 ) -> None:
     """The path leads to the offending key, the rule is the keyword, the message what it asks for."""
     found = registry().problems("llm.complete.success", {**SUCCESS, "result": COMPLETION | change})
-    assert [(problem.path, problem.rule, problem.message) for problem in found] == expected
+    assert [[problem.path, problem.rule, problem.message] for problem in found] == expected
     assert {problem.schema for problem in found} == {"llm.complete.success"}
 
 

@@ -2,8 +2,10 @@
 
 import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
+from tables import documents
 
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.operations import STREAMING
@@ -67,24 +69,7 @@ def test_an_entry_speaks_of_the_components_of_its_folder(ending: str, wanted: tu
     assert (entry.components, entry.needs) == (wanted, ())
 
 
-@pytest.mark.parametrize(
-    ("number", "line", "form"),
-    [
-        (1, "LLM-TEST-1 SHALL: Text.", "ID LEVEL: sentence"),
-        (1, "LLM-TEST MUST: Text.", "ID LEVEL: sentence"),
-        (1, "LLM-TEST-1 MUST Text.", "ID LEVEL: sentence"),
-        (1, "    LLM-TEST-1 MUST: Text.", "ID LEVEL: sentence"),
-        (2, "  from R7; for gateway", "  from SOURCE, "),
-        (2, "  from R7, R8,", "  from SOURCE, "),
-        (2, "  from R7 R8", "  from SOURCE, "),
-        (2, "  from R7; for llm; needs metrics", "  from SOURCE, "),
-        (2, "  needs metrics", "  from SOURCE, "),
-        (3, "  hint:", "  hint: advice"),
-        (3, "hint: advice", "  hint: advice"),
-        (3, "LLM-TEST-2 MUST: Text.", "  hint: advice"),
-        (3, "", "  hint: advice"),
-    ],
-)
+@pytest.mark.parametrize(("number", "line", "form"), documents(Path(__file__).with_name("malformed_entries.txt")))
 def test_a_malformed_entry_is_named(number: int, line: str, form: str) -> None:
     """One sentence names the module, the line and the form that it must have."""
     lines = ["LLM-TEST-1 MUST: Text.", "  from R7", "  hint: advice"]

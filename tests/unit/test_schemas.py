@@ -3,34 +3,14 @@
 from pathlib import Path
 
 import pytest
+from tables import lines
 
 from pytest_corpus import resources
 from pytest_corpus.spec.operations import operations_of
 from pytest_corpus.spec.schemas import BY_NAME, EDITIONS, LATEST, SCHEMAS
 
 ROOT = resources.folder("schemas")
-PRINTED = {
-    "common": "envelope.request envelope.success envelope.error operation_context",
-    "llm": """
-        envelope.request envelope.success envelope.error response_format sampling.params tools.schema
-        stream.frame.data stream.frame.end stream.frame.error stream.frames.ndjson.schema types.chunk types.completion
-        types.logprobs types.message types.token_usage types.tool types.warning complete.request types.completion_spec
-    """,
-    "vector": """
-        envelope.request envelope.success envelope.error types.failure_item types.filter types.partial_success_result
-        types.query_result types.vector types.vector_match
-    """,
-    "embedding": """
-        envelope.request envelope.success envelope.error partial_success.result types.failure types.result types.vector
-        types.warning
-    """,
-    "graph": """
-        envelope.request envelope.success envelope.error stream.frame.data stream.frame.end stream.frame.error
-        stream.frames.ndjson.schema types.batch_op types.entity types.id types.partial_success_result types.row
-        types.warning
-    """,
-}
-"""Edition 1.0.0: the tree of SCHEMA 2.1 and the two files of SCHEMA 2.2 (R39)."""
+PRINTED = dict(line.split(" ", 1) for line in lines(Path(__file__).with_name("printed_schemas.txt")))
 
 
 @pytest.mark.parametrize("component", PRINTED)

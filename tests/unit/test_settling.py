@@ -3,13 +3,16 @@
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.kit.run_state import Settings, Shared
 from pytest_corpus.kit.store import settling
 from pytest_corpus.kit.store.settling import Look, Settle, Settling, postponed, shows_after
+from pytest_corpus.spec.operations import BY_OP
 
 WRITE: Mapping[str, Any] = {"op": "vector.upsert", "ctx": {}, "args": {}}
 LOOK: Mapping[str, Any] = {"op": "vector.query", "ctx": {}, "args": {}}
@@ -21,6 +24,7 @@ class Store:
 
     shared: Shared = field(default_factory=Shared)
     settings: Settings = field(default_factory=Settings)
+    client: Any = field(default_factory=lambda: SimpleNamespace(provider=ProviderProbe()))
 
 
 class Late(Settling):
@@ -98,7 +102,7 @@ def test_the_time_is_shared() -> None:
 def test_a_look_that_cannot_tell_is_given_up() -> None:
     """An answer that says nothing either way makes no settle time."""
     answers = iter([False, None])
-    assert shows_after(lambda: next(answers), time.monotonic() + 1) == 0
+    assert shows_after(lambda: next(answers), time.monotonic() + 1) == settling.AT_ONCE
 
 
 @pytest.mark.parametrize(("left_ms", "moved"), [(60_000, 500), (-60_000, 0)])
@@ -123,3 +127,48 @@ def test_what_can_see_nothing_does_not_wait() -> None:
     store.note(write)
     store.pause()
     assert store.waited_s >= 0.3
+
+
+@pytest.mark.parametrize(
+    ("kept", "found", "done", "in_order"),
+    [
+        ("ab", [["a", "b"]], True, True),
+        ("ab", [[], ["a"], ["a", "b", "c"], ["a", "b"]], True, True),
+        ("ab", [["a", "b", "c"]] * 9, True, False),
+        ("ab", [["a", "b"]], False, False),
+    ],
+)
+def test_the_order_of_writes_is_found_out(kept: str, found: list[list[str]], done: bool, in_order: bool) -> None:
+    """A delete that was lost, or a refusal, means that writes do not find what was written just before them."""
+    store, answers = Late(0.0), iter(found)
+    look = store.order(time.monotonic(), lambda: next(answers, found[-1]), kept, done=done)
+    shows_after(look, time.monotonic() + 1)
+    assert store._settle.in_order is in_order
+
+
+@pytest.mark.parametrize(
+    ("times", "longest"),
+    [
+        ([(0.04, 0.05), (0.03, 0.09), (0.045, 0.055)], 0.05),
+        ([(0.04, 0.05), (0.08, 0.09), (0.0, 0.0)], 0.09),
+        ([settling.AT_ONCE], 0),
+    ],
+)
+def test_the_longest_time_counts_if_times_differ(
+    monkeypatch: pytest.MonkeyPatch, times: list[tuple[float, float]], longest: float
+) -> None:
+    """Times that can be one and the same were measured late; others show that a write may take as long."""
+    measured = iter(times)
+    monkeypatch.setattr(settling, "shows_after", lambda *_: next(measured))
+    assert Late(0.0)._longest() == longest
+
+
+def test_a_read_that_has_to_fail_does_not_wait() -> None:
+    """A planned fault decides the answer, whatever was written; a fault of another operation does not."""
+    store = Late(None, given=5.0)
+    store._subject.shared.provider_ops["query"] = ("search",)
+    store.note(WRITE)
+    store._subject.client.provider.plan("unavailable", "search")
+    assert took(store.awaited, LOOK) < 4
+    assert not store._will_fail(BY_OP["vector.batch_query"])
+    assert not store._will_fail(BY_OP["vector.delete"])

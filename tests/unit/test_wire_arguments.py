@@ -1,8 +1,10 @@
 """Arguments: what the documents allow and forbid, and the codes and texts of schema problems."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+from tables import documents
 
 from pytest_corpus import wire
 from pytest_corpus.schema_registry import registry
@@ -11,20 +13,7 @@ from pytest_corpus.spec.operations import BY_OP
 # -- arguments ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("op", "args"),
-    [
-        ("llm.complete", {"prompt": "Hello", "temperature": 0}),
-        ("llm.complete", {"messages": [], "temperature": None, "top_p": 1}),
-        ("llm.stream", {"prompt": "Hello"}),
-        ("vector.query", {"text": "Hello", "top_k": 1}),
-        ("vector.batch_query", {"queries": [{"text": "Hello", "top_k": 1}]}),
-        ("vector.delete", {"filter": {"a": 1}}),
-        ("embedding.count_tokens", {"texts": ["a", "b"]}),
-        ("graph.batch", {"ops": []}),
-        ("llm.health", {"anything": 1}),
-    ],
-)
+@pytest.mark.parametrize(("op", "args"), documents(Path(__file__).with_name("arguments_allowed.txt")))
 def test_what_the_documents_allow_passes(op: str, args: dict[str, Any]) -> None:
     """`prompt` and `text` may stand in for `messages` and `vector` (SCHEMA 6.3); null counts as absent."""
     wire.ArgsValidator(op)(args, "c")

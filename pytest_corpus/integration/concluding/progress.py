@@ -15,6 +15,7 @@ from pytest_corpus.reports.json_report import facts
 
 EVERY_S = 30.0  # the seconds between two reports of progress
 WIDEST = 110  # the most characters of capabilities on a line of the terminal
+WAITS = {"vector": 215, "graph": 325}  # the waits for writes in a run of a reference adapter that shows them late
 LONGEST = 40  # the most characters of a stated fact on the terminal
 
 
@@ -63,23 +64,43 @@ class Progress:
     started: float = field(default_factory=time.monotonic)
     reported: float = field(default_factory=time.monotonic)
     done: int = 0
+    said: set[tuple[str, str]] = field(default_factory=set)
 
-    def report(self, config: pytest.Config) -> None:
-        """Count a test, and report the progress if the last report is long ago."""
+    def report(self, config: pytest.Config, adapter: str, late: Iterable[Any]) -> None:
+        """Count a test, and report the progress if the last report is long ago.
+
+        Args:
+            late: the component of the test and the seconds after which its writes show, if they show late.
+        """
         self.done += 1
+        for component, seconds in late:
+            if (adapter, component) not in self.said:
+                self.said.add((adapter, component))
+                self._write(config, late_line(component, seconds, len(config.getoption("tx", None) or "1")))
         now = time.monotonic()
         if now - self.reported < EVERY_S:
             return
         self.reported = now
-        terminal = config.pluginmanager.get_plugin("terminalreporter")
         session = config.pluginmanager.get_plugin("session")
         total = getattr(session, "testscollected", 0)
-        if terminal is not None and total >= self.done:
+        if total >= self.done:
+            self._write(config, line(self.done, total, now - self.started))
+
+    def _write(self, config: pytest.Config, text: str) -> None:
+        terminal = config.pluginmanager.get_plugin("terminalreporter")
+        if terminal is not None:
             if config.getoption("dist", "no") == "no":
                 terminal.ensure_newline()
             else:  # where pytest keeps no file whose line is open
                 terminal.write("\n")
-            terminal.write_line(line(self.done, total, now - self.started))
+            terminal.write_line(text)
+
+
+def late_line(component: str, seconds: float, workers: int) -> str:
+    """The time after which writes show, and the time that a whole run takes more because of that."""
+    waited_s = WAITS.get(component, 0) * seconds / workers
+    waits = f"the whole suite waits about {waited_s:.0f} s for them"
+    return f"corpus: writes of {component} show after {seconds:.3g} s; {waits}"
 
 
 def line(done: int, total: int, elapsed_s: float) -> str:

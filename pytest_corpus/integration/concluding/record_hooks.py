@@ -7,7 +7,7 @@ import pytest
 from pytest_corpus.integration.concluding.findings import Findings
 from pytest_corpus.integration.concluding.progress import Progress
 from pytest_corpus.integration.concluding.transcript import TranscriptFile
-from pytest_corpus.integration.declaring.properties import EVIDENCE, RECORD, USAGE_ERROR
+from pytest_corpus.integration.declaring.properties import EVIDENCE, LATE, RECORD, USAGE_ERROR
 from pytest_corpus.integration.declaring.state import RunState, UnusableDeclaration
 from pytest_corpus.integration.running import messages, presentation
 from pytest_corpus.verdict.ledger import Ledger, TestRecord
@@ -46,8 +46,10 @@ class RecordHooks:
         self._arrived[report.nodeid] = (ledger, record.key)
         self.findings.take(record, report)
         # Properties that JUnit files show are for people.
-        report.user_properties[:] = [pair for pair in report.user_properties if pair[0] not in (RECORD, EVIDENCE)]
-        self._progress.report(self.state.config)
+        late = [value for name, value in report.user_properties if name == LATE]
+        own = (RECORD, EVIDENCE, LATE)
+        report.user_properties[:] = [pair for pair in report.user_properties if pair[0] not in own]
+        self._progress.report(self.state.config, record.adapter, late)
         if record.findings and isinstance(report.longrepr, str):
             # A bare text would appear twice in the short summary if CI is set.
             shown_as = messages.Shown(report.longrepr, messages.in_one_line(record.findings))

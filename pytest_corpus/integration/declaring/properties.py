@@ -4,6 +4,7 @@ RECORD = "corpus"
 """User property with the record of a test; also a worker's account of its tests, and the components chosen for it."""
 
 EVIDENCE = "corpus_evidence"  # user property with the evidence of a test's findings
+LATE = "corpus_late"  # user property with the component and the seconds after which its writes show
 STATUS = "corpus_status"  # user property with the status of a test
 BUNDLE_RESULT = "corpus_bundle"  # user property with the result of a bundle's case
 TRANSCRIPT = "corpus_transcript"  # user property with what a test recorded; also a worker's last lines

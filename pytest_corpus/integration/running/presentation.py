@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import pytest
 
-from pytest_corpus.integration.declaring.properties import EVIDENCE, RECORD, STATUS, TRANSCRIPT
+from pytest_corpus.integration.declaring.properties import EVIDENCE, LATE, RECORD, STATUS, TRANSCRIPT
 from pytest_corpus.integration.options.run_options import Options
 from pytest_corpus.integration.running import messages
 from pytest_corpus.integration.running.evidence import EvidenceCapture
@@ -133,6 +133,8 @@ def _add_properties(
         status = "not_assessed"
     properties = {"corpus_requirement": record.requirement, "corpus_level": execution.requirement.level, STATUS: status}
     report.user_properties += [*properties.items(), (RECORD, record.dump())]
+    if execution.target.settle_s:
+        report.user_properties.append((LATE, [execution.component, execution.target.settle_s]))
     # JUnit takes the properties of a test from its teardown, and a test may have run before.
     own = execution.item.user_properties
     own[:] = [*(pair for pair in own if pair[0] not in properties), *properties.items()]

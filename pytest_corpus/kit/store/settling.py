@@ -9,7 +9,7 @@ the adapter says, whether it must show or must never show. An adapter that shows
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,19 +17,25 @@ from typing import Any
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit.expect import uncounted
 from pytest_corpus.kit.outcomes import Undecided, Violation
+from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.spec.operations import BY_OP, Operation
 
 LIMIT_S = 10.0
 """A write that does not show after this time is not late: it is missing."""
 
-PAUSE_S = 0.01
+PAUSE_S = 0.002
 """The pause between two reads of a write that does not show yet."""
 
 TRIALS = 3
 """The number of measurements if the first write is late: one that waits for a tick may be lucky."""
 
-MARGIN, MARGIN_S = 1.25, 0.02
-"""The settle time is so much more than the longest time that was seen."""
+ENOUGH_S = 5.0
+"""No measurement begins after this time."""
+
+MARGIN, MARGIN_S = 0.25, 0.02
+"""The settle time is more than the longest time that was seen: by this share of it, or by this if that is more."""
+
+AT_ONCE, MISSING = (0.0, 0.0), (math.inf, math.inf)
 
 EVERYWHERE = ""
 """The place of a write that may be seen in any place."""
@@ -47,14 +53,16 @@ class Settle:
         found: whether it was found out, and not given.
         missed_s: how long a plain write was looked for that did not show at all; 0 where all of them showed.
         waited_s: how long was waited in all.
-        applied: likewise, without writes that were refused: they matter to what is looked at, not to other writes.
+        in_order: whether a write finds what was written just before it, although nothing shows that yet.
         written: by place when something was last written there, on the monotonic clock.
+        applied: likewise, without writes that were refused: they matter to what is looked at, not to other writes.
     """
 
     seconds: float | None = None
     found: bool = False
     missed_s: float = 0.0
     waited_s: float = 0.0
+    in_order: bool | None = None
     written: dict[str, float] = field(default_factory=dict)
     applied: dict[str, float] = field(default_factory=dict)
 
@@ -70,6 +78,7 @@ class Settling:
     """Bare names of operations that do not depend on earlier writes."""
 
     def __init__(self, subject: Any) -> None:
+        self._subject = subject
         self._settle: Settle = subject.shared.settle
         self._given: float | None = subject.settings.settle_s
         self._at_once = False
@@ -90,6 +99,10 @@ class Settling:
         """The places that a request writes to or looks at; empty where it may be all of them."""
         return frozenset()
 
+    def written_to(self, request: Mapping[str, Any]) -> frozenset[str]:
+        """The places in which something that a request writes may be looked at; empty where it may be all of them."""
+        return self.places(request)
+
     def looks(self, name: str, _request: Mapping[str, Any]) -> bool:
         """Return if a request of an operation reads what was written."""
         return name not in self.blind
@@ -98,6 +111,30 @@ class Settling:
         """Write something in the plainest way, and give a look at it; once for each kind of write."""
         yield from ()
 
+    def order(
+        self, begun: float, seen: Callable[[], Collection[str] | None], kept: Collection[str], *, done: bool
+    ) -> Look:
+        """A look that finds out if writes find what was written just before them.
+
+        Args:
+            begun: when the first of them was sent, on the monotonic clock.
+            seen: returns what is there; None if that is unknown.
+            kept: all that has to be there in the end.
+            done: whether every write was answered as one that was carried out.
+        """
+        first_s: list[float] = []
+
+        def look() -> bool | None:
+            found = seen()
+            if found is None or not set(kept) <= set(found):
+                return None if found is None else False
+            first_s.append(inputs.monotonic() - begun)
+            in_order = set(kept) == set(found)
+            self._settle.in_order = done and in_order
+            return in_order or first_s[-1] > 2 * first_s[0]  # a delete may show after what was written before it
+
+        return look
+
     # -- what the component asks -------------------------------------------------------------------------
 
     def awaited(self, request: Any) -> Any:
@@ -105,9 +142,11 @@ class Settling:
         op = _operation(request)
         if op is None or self._at_once or not self._settle.written or not self.looks(op.name, request):
             return request
-        if has_expired(request):
+        if has_expired(request) or self._will_fail(op):
             return request
         self.find_out()
+        if not self.looks(op.name, request):
+            return request
         waited_s = self._wait(self.places(request), self._settle.applied if op.mutating else self._settle.written)
         return postponed(request, waited_s) if waited_s else request
 
@@ -125,7 +164,7 @@ class Settling:
         """Note that something may have been written."""
         op = _operation(request)
         if op is not None and op.mutating and self._settle.seconds != 0:
-            written = dict.fromkeys(self.places(request) or {EVERYWHERE}, inputs.monotonic())
+            written = dict.fromkeys(self.written_to(request) or {EVERYWHERE}, inputs.monotonic())
             self._settle.written.update(written)
             self._settle.applied.update({} if refused else written)
 
@@ -144,7 +183,7 @@ class Settling:
                     longest = self._longest()
                 except (Undecided, Violation):
                     longest = 0.0
-            self._settle.seconds = longest * MARGIN + MARGIN_S if longest else 0.0
+            self._settle.seconds = longest + max(longest * MARGIN, MARGIN_S) if longest else 0.0
             self._settle.found = True
         if not self._settle.seconds:
             self._settle.written.clear()
@@ -172,34 +211,53 @@ class Settling:
         self._settle.waited_s += left_s
         return left_s
 
+    def _will_fail(self, op: Operation) -> bool:
+        """Return whether a read has to end in an error that is planned for it, whatever was written."""
+        reached = (None, *self._subject.shared.provider_ops.get(op.name, ()))
+        return not op.mutating and any(
+            plan.op in reached and plan.at_chunk is None and plan.fired < plan.times and BY_KIND[plan.kind].canonical
+            for plan in self._subject.client.provider.plans
+        )
+
     def _longest(self) -> float:
         """The longest time in seconds that a plain write took to show; 0 where all show at once, or never."""
-        begun, longest = inputs.monotonic(), 0.0
+        begun, late = inputs.monotonic(), list[tuple[float, float]]()
         for _ in range(TRIALS):
-            taken = [shows_after(look, begun + LIMIT_S) for look in self.trials()]
-            if math.inf in taken:
+            taken: list[tuple[float, float]] = []
+            for look in self.trials():
+                taken.append(shows_after(look, LIMIT_S + (begun if MISSING in taken else inputs.monotonic())))
+            if MISSING in taken:
                 self._settle.missed_s = inputs.monotonic() - begun
-            longest = max([longest, *(seconds for seconds in taken if seconds < math.inf)])
-            if not longest:
+            late += [times for times in taken if times not in (AT_ONCE, MISSING)]
+            if not late:
+                return 0.0
+            if inputs.monotonic() > begun + ENOUGH_S:
                 break
-        return longest
+        shortest = min(shown for _, shown in late)
+        alike = all(hidden < shortest for hidden, _ in late)  # what took longer was seen late by a busy machine
+        return shortest if alike else max(shown for _, shown in late)
 
 
-def shows_after(look: Look, until: float) -> float:
-    """The seconds until a write shows; 0 if it does at once or that is unknown, infinity if it is missing.
+def shows_after(look: Look, until: float) -> tuple[float, float]:
+    """The seconds for which a write surely did not show, and those after which it did.
+
+    `AT_ONCE` stands for a write that shows at once, or of which nothing is known, `MISSING` for one that never shows.
 
     Args:
         until: when to give up, on the monotonic clock.
     """
     begun, shows = inputs.monotonic(), look()
     if shows is not False:
-        return 0.0
+        return AT_ONCE
+    hidden_s = looked_s = 0.0
     while shows is False:
         if inputs.monotonic() > until:
-            return math.inf
+            return MISSING
+        hidden_s = looked_s
         inputs.sleep(PAUSE_S)
+        looked_s = inputs.monotonic() - begun
         shows = look()
-    return inputs.monotonic() - begun if shows else 0.0
+    return (hidden_s, inputs.monotonic() - begun) if shows else AT_ONCE
 
 
 def _operation(request: Any) -> Operation | None:

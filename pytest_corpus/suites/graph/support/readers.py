@@ -1,14 +1,20 @@
 """The operations that show what a graph holds: tried once, before a test reads back with them."""
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import partial
+from typing import Any
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided
 from pytest_corpus.kit.store.settling import Look, Settling
+from pytest_corpus.suites.graph.support.answers import failures, size
 from pytest_corpus.suites.graph.support.capabilities import ASKING, SEEDS, GraphCapabilities
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.sandbox import EDGE_READERS, NODE_READERS, Sandbox, observed
+
+_NAMESPACE = re.compile(r"'namespace': '([^']*)'")
 
 
 class Readers:
@@ -143,13 +149,38 @@ def _follow(readers: dict[str, bool], sandbox: Sandbox, source: str, target: Map
 
 
 class GraphSettling(Settling):
-    """Try a node that is written and deleted, with each operation that shows nodes."""
+    """Try nodes that are written and deleted, with each operation that shows nodes.
+
+    Each group of ids settles for itself, its nodes apart from its edges; a request that names no group looks at its
+    namespace, and without one at everything.
+    """
 
     blind = frozenset({"capabilities", "health", "upsert_nodes"})
 
     def __init__(self, graph: GraphCapabilities) -> None:
         super().__init__(graph)
         self._graph = graph
+        self._group = re.compile(rf"({re.escape(graph.settings.prefix)}\w+)-")
+
+    def places(self, request: Mapping[str, Any]) -> frozenset[str]:
+        args = request.get("args")
+        groups = self._group.findall(str(args))
+        params = args.get("params") if isinstance(args, Mapping) else None
+        if request.get("op") == "graph.bulk_vertices" or (isinstance(params, Mapping) and "group" in params):
+            return frozenset(groups or _NAMESPACE.findall(str(args)))
+        return frozenset((*groups, *map(_edges, groups)) if groups else _NAMESPACE.findall(str(args)))
+
+    def written_to(self, request: Mapping[str, Any]) -> frozenset[str]:
+        args = str(request.get("args"))
+        groups = self._group.findall(args)
+        places = map(_edges, groups) if request.get("op") in ("graph.upsert_edges", "graph.delete_edges") else groups
+        edges = map(_edges, groups) if "_edges" in args else ()
+        return frozenset((*places, *edges, *_NAMESPACE.findall(args)) if groups else ())
+
+    def looks(self, name: str, request: Mapping[str, Any]) -> bool:
+        """Return whether a request reads what was written; a write may do so only if it has a filter."""
+        direct = self._settle.in_order and self._graph.operation(name).mutating
+        return super().looks(name, request) and not (direct and "'filter'" not in str(request.get("args")))
 
     def trials(self) -> Iterator[Look]:
         graph = self._graph
@@ -160,6 +191,23 @@ class GraphSettling(Settling):
             yield from (partial(_shows, sandbox, name, values) for name in readers)
             sandbox.remove("nodes", "a")
             yield from (partial(_shows, sandbox, name, []) for name in readers)
+            if readers and self._settle.in_order is None:
+                yield self._trial_of_order(graph.sandbox(own=False), readers[0])
+
+    def _trial_of_order(self, sandbox: Sandbox, reader: str) -> Look:
+        """Write nodes, and at once delete one and link the others."""
+        begun, values = inputs.monotonic(), sandbox.put_named("abc")
+        writes = {"delete_nodes": {"ids": [sandbox.id("c")]}, "upsert_edges": {"edges": [sandbox.edge("a", "b")]}}
+        replies = [
+            sandbox.call(name, args) for name, args in writes.items() if self._graph.prerequisites.is_callable(name)
+        ]
+        done = all(each.is_success and not failures(each.result) and size(each.result) != 0 for each in replies)
+        return self.order(begun, partial(observed, sandbox.seen, reader), [values["a"], values["b"]], done=done)
+
+
+def _edges(group: str) -> str:
+    """The place of the edges of a group."""
+    return f"{group} edges"
 
 
 def _shows(sandbox: Sandbox, reader: str, values: list[str]) -> bool | None:
