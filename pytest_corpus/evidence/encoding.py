@@ -21,6 +21,8 @@ TEXT = "json_text"
 
 def value(given: Any) -> Any:
     """A value that is written as it is, or by its text if it is not plain JSON."""
+    if isinstance(given, bool) or (type(given) is str and given.isascii()):
+        return given
     data = to_bytes(given)
     found = read_plainly(data)
     return {TEXT: data.decode()} if found is NOT_PLAIN or (isinstance(found, dict) and TEXT in found) else found
