@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tables import lines
+from tables import documents, lines
 
 from pytest_corpus.bundles.evaluation.template import Template, TemplateError
 
@@ -39,21 +39,7 @@ def test_attacks_are_refused() -> None:
         assert time.monotonic() - started < 7, source[:80]
 
 
-@pytest.mark.parametrize(
-    ("source", "text"),
-    [
-        ("Question: {{ question }}", "Question: 2+2?"),
-        ("{% for x in items %}{{ loop.index }}={{ x }};{% endfor %}", "1=3;2=1;3=2;"),
-        ("{% if items|length > 2 %}many{% else %}few{% endif %}", "many"),
-        ("{{ items|sort|join(', ') }} {{ question|upper }} {{ facts.a.b }} {{ facts['a']['b'] }}", "1, 2, 3 2+2? 1 1"),
-        ("{{ facts|tojson }}", '{"a": {"b": 1}, "items": "own"}'),
-        ("{{ facts.items }} {{ facts.get('c', 5) }} {{ question.replace('2', '3') }}", "own 5 3+3?"),
-        ("{% macro q(x) %}<{{ x }}>{% endmacro %}{{ q(question) }}{{ q(1) }}", "<2+2?><1>"),
-        ("{% set n = items[0] * 2 %}{{ n }}{{ nothing|default('!') }}", "6!"),
-        ('{"answer": "your answer"}\n', '{"answer": "your answer"}'),
-        ("{{ items|map('string')|join('-') }} {{ items|select('odd')|list }}", "3-1-2 [3, 1]"),
-    ],
-)
+@pytest.mark.parametrize(("source", "text"), documents(Path(__file__).with_name("ordinary_templates.txt")))
 def test_ordinary_templates(source: str, text: str) -> None:
     """The usual means for writing prompts are available."""
     assert rendered(source) == text

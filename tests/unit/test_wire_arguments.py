@@ -22,18 +22,8 @@ def test_what_the_documents_allow_passes(op: str, args: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("op", "args", "path"),
     [
-        ("llm.complete", {"messages": None}, "args"),
-        ("llm.complete", {"prompt": "a", "temperature": True}, "args.temperature"),
-        ("llm.complete", {"prompt": "a", "top_p": 0}, "args.top_p"),
-        ("llm.stream", {"messages": [], "presence_penalty": -2.1}, "args.presence_penalty"),
-        ("llm.stream", {"messages": [{"role": "user"}]}, "args.messages.0.content"),
-        ("vector.query", {"text": "a"}, "args.top_k"),
+        *documents(Path(__file__).with_name("arguments_forbidden.txt")),
         ("vector.query", {"vector": [10**400, float("nan")], "top_k": 1}, "args.vector"),
-        ("vector.upsert", {"vectors": [{"id": "a", "vector": [1, "b"]}]}, "args.vectors.0.vector"),
-        ("vector.batch_query", {"queries": [{"top_k": 1}]}, "args.queries.0.vector"),
-        ("vector.delete", {"ids": None, "filter": None}, "args"),
-        ("embedding.embed_batch", {"texts": "a", "model": "m"}, "args.texts"),
-        ("graph.traversal", {"start_nodes": []}, "args.start_nodes"),
     ],
 )
 def test_what_the_documents_forbid_is_refused(op: str, args: dict[str, Any], path: str) -> None:
