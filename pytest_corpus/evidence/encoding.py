@@ -1,6 +1,7 @@
 """Exchanges as JSON values, and back: what a transcript holds of a call."""
 
 import base64
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
@@ -21,7 +22,10 @@ TEXT = "json_text"
 
 def value(given: Any) -> Any:
     """A value that is written as it is, or by its text if it is not plain JSON."""
-    if isinstance(given, bool) or (type(given) is str and given.isascii()):
+    kind = type(given)
+    if kind is bool or (kind is str and given.isascii()) or (kind is float and math.isfinite(given)):
+        return given
+    if kind is dict and TEXT not in given and all(type(each) is str and each.isascii() for each in given.values()):
         return given
     data = to_bytes(given)
     found = read_plainly(data)
@@ -53,9 +57,7 @@ def exchange(made: Exchange, request: Any) -> dict[str, Any]:
     members = {
         "entry_point": "handle_stream" if made.streaming else "handle",
         "component": made.component,
-        "frames": [
-            {"at_s": round(frame.at_s, 6), "size": frame.size, "body": fragment(frame.body)} for frame in made.frames
-        ],
+        "frames": [{"at_s": round(frame.at_s, 6), "size": frame.size, "body": _body(frame)} for frame in made.frames],
         "fault": _fault(made.fault),
         "elapsed_s": round(made.elapsed_s, 6),
         "started": made.started,
@@ -168,6 +170,12 @@ def _fault(made: CallFault | None) -> dict[str, Any] | None:
 def _raised(written: Mapping[str, Any]) -> EscapedException:
     places = tuple(Place(**each) for each in written["places"])
     return EscapedException(written["type"], written["message"], places, tuple(map(tuple, written["causes"])))
+
+
+def _body(frame: Frame) -> Any:
+    """The value of a frame; one that was read as plain JSON is written as it is."""
+    is_plain = frame.finite and not (isinstance(frame.body, dict) and TEXT in frame.body)
+    return frame.body if is_plain else fragment(frame.body)
 
 
 def _report(made: Observation | Count) -> dict[str, Any]:

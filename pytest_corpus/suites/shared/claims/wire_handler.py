@@ -201,15 +201,15 @@ class WireHandler:
     @pytest.mark.requirement("COM-NUM-1")
     @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf], ids=["nan", "infinity", "minus_infinity"])
     def test_numbers_that_are_not_finite_are_refused(self, subject: Subject, number: float) -> None:
-        """NaN is refused wherever an operation takes a number, an infinity in every other place."""
+        """NaN is refused wherever an operation takes a number, each infinity in every fourth place."""
         subject.require(subject.principal)
-        for place, request in enumerate(subject.requests.with_number(number)):
-            if math.isinf(number) and place % 4 != 1 + math.copysign(1, number):
-                continue
-            if subject.works(request.op):
-                expired = request.ctx.get("deadline_ms") == -math.inf  # R18: less than zero
-                past = ["DeadlineExceeded"] if expired else []
-                expect.refusal(subject.carry_out(request), "BadRequest", *past)
+        requests = [each for each in subject.requests.with_number(number) if subject.works(each.op)]
+        if math.isinf(number):
+            requests = requests[2 if number > 0 else 0 :: 4] or requests[:1]
+        for request in requests:
+            expired = request.ctx.get("deadline_ms") == -math.inf  # R18: less than zero
+            past = ["DeadlineExceeded"] if expired else []
+            expect.refusal(subject.carry_out(request), "BadRequest", *past)
 
     @pytest.mark.requirement("COM-NUM-5")
     @pytest.mark.parametrize("number", [math.nan, math.inf], ids=["nan", "infinity"])
