@@ -73,7 +73,7 @@ def test_strict_markers_and_config(project: Project) -> None:
 def test_markers(project: Project) -> None:
     """The suite's markers are registered in runs that have an adapter, and in no others."""
     with_adapter, without = said(project.run(REFERENCE, "--markers")), said(project.run("--markers"))
-    for marker in ("llm", "vector", "embedding", "graph", "wire", "core", "slow", "requirement(id)"):
+    for marker in ("llm", "vector", "embedding", "graph", "wire", "core", "slow", "requirement(id, ...)"):
         assert f"@pytest.mark.{marker}:" in with_adapter
         assert f"@pytest.mark.{marker}:" not in without
 
