@@ -38,7 +38,7 @@ def test_the_readme_can_be_shown_anywhere() -> None:
     assert [link for link in links if not link.startswith("https://")] == []
     code = [child.content for child in inline if child.type == "code_inline"]
     named = [content for content in code if re.fullmatch(r"[\w/-]+\.md|\w+/", content)]
-    assert len(named) > 10
+    assert len(named) >= 5
     missing = [name for name in named if not any((ROOT / folder / name).exists() for folder in ("", "docs"))]
     assert missing == []
 

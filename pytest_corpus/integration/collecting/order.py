@@ -21,7 +21,6 @@ LONG = frozenset(
         "test_numbers_that_are_not_finite_are_refused",
         "test_the_budget_is_one_for_all_items",
         "test_the_budget_of_a_stream_is_one_for_all_its_chunks",
-        "test_the_count_of_every_listed_model_never_falls",
     )
 )
 """Functions of the suite that make very many calls, or wait for a deadline."""
