@@ -79,7 +79,7 @@ help:
 ##   ATTESTATION=attestation.json
 ##                                where the attestation goes
 ##   PYTEST_JOBS=auto             processes: auto, a number, or 0 for none beside pytest itself; auto is one for each
-##                                core, and for the project's own tests three for two
+##                                core
 ##   COV_FAIL_UNDER=N             per cent of COV that the suite must reach. 80 for the embedded adapters; 0 for
 ##                                any other, for code beside the wire is none of the suite's business
 ##   COV=module                   what coverage is measured of; the module of ADAPTER unless given
@@ -153,12 +153,8 @@ safety-check:
 
 # -- the project itself ------------------------------------------------------------------------------------
 
-# These tests wait for a third of their time: for deadlines, and for processes that they stop.
-CORES     = $(shell $(PYTHON) -c 'import os; print(os.cpu_count())')
-TEST_JOBS = $(if $(filter auto,$(PYTEST_JOBS)),$(shell expr $(CORES) + $(CORES) / 2),$(PYTEST_JOBS))
-
 test: $(READY)test
-	'$(BIN)/python' -m pytest -n $(TEST_JOBS) --dist worksteal -m 'not slow' $(PYTEST_ARGS)
+	'$(BIN)/python' -m pytest -n $(PYTEST_JOBS) --dist worksteal -m 'not slow' $(PYTEST_ARGS)
 
 coverage: $(READY)test
 	'$(BIN)/python' -m pytest -q -n $(PYTEST_JOBS) -m 'not slow' --cov=pytest_corpus --cov-branch \
