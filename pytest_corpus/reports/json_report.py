@@ -13,8 +13,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from pytest_corpus.adapter.usage.budget import Budget
 from pytest_corpus.reports.text import printable
 from pytest_corpus.spec.capabilities import FACTS, SECTIONS
@@ -107,14 +105,14 @@ def render(document: Mapping[str, Any]) -> str:
     Raises:
         TypeError, ValueError: the document is not a JSON value.
     """
+    import orjson  # light commands do without it
+
     with suppress(TypeError):
-        data = orjson.dumps(document, option=_CANONICAL)
+        data = orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)
         if orjson.loads(data) == document and not any(each.search(data) for each in _OTHER_FLOATS):
             return data.decode() + "\n"
     return json.dumps(document, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
-
-_CANONICAL = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS
 
 _OTHER_FLOATS = (re.compile(rb"e[-+]?\d+,?\n"), re.compile(rb"0\.0000\d*,?\n"))
 """The ends of lines with numbers that `orjson` and `json` write differently."""

@@ -14,6 +14,7 @@ ROLES = {
     "plugin": "entry points",
     "integration": "what they do",
     "suites": "the tests",
+    "evidence": "runs on record",
     "kit": "to write and show",
     "verdict": "the judgement",
     "adapter": "the adapter under test",
