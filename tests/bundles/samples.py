@@ -12,7 +12,7 @@ dataset_path: data.jsonl
 """
 
 QUESTION_ANSWERING = {
-    path.name: path.read_text("utf-8") for path in sorted((Path(__file__).parent / "question-answering").iterdir())
+    path.name: path.read_text("utf-8") for path in sorted((Path(__file__).parents[1] / "question-answering").iterdir())
 }
 """The complete example of BEHAVIOR_BUNDLES, unchanged."""
 
