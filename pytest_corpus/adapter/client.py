@@ -355,7 +355,8 @@ class AdapterClient:
         return Recording(self.late, self.provider, self.remote.hooks.turn() if self.remote is not None else None)
 
     def _end(self, exchanges: Sequence[Exchange], recording: Recording, component: str) -> None:
-        recording.end(exchanges, observes="metrics" in self.hooks)
+        # An adapter elsewhere may report late that it observes at all.
+        recording.end(exchanges, observes="metrics" in self.hooks or self.remote is not None)
         self.meter.note(component, exchanges)
 
     def _carry_out(self, exchange: Exchange, limit: float) -> None:

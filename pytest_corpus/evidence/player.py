@@ -218,7 +218,9 @@ class RecordedClient(AdapterClient):
 
     def _report(self, exchange: Exchange, found: Mapping[str, Any], recording: Recording) -> None:
         """Give an exchange the reports that it came to have."""
-        call = recording.expected(exchange, exchange.elapsed_s, observes="metrics" in self.hooks)
+        call = recording.expected(
+            exchange, exchange.elapsed_s, observes="metrics" in self.hooks or self.remote is not None
+        )
         exchange.reports = Reports(encoding.observations(found), encoding.counts(found), call)
 
     def send_all(self, requests: Sequence[Any], component: str, clients: Sequence[int] = ()) -> list[Exchange]:  # noqa: ARG002

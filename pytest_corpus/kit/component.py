@@ -7,7 +7,6 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.facts import Capabilities
-from pytest_corpus.adapter.hooks.late_reports import LATEST_S
 from pytest_corpus.adapter.usage.outages import Outages
 from pytest_corpus.kit.audit.envelopes import Finding
 from pytest_corpus.kit.audit.exchanges import FINITE, AuditContext, audit, data_of, editions, report_findings
@@ -107,16 +106,10 @@ class Subject(Target):
         missing = {need for need in requirement.needs if need in HOOKS} - self.client.hooks
         if self.client.remote is None or not missing or not self.capabilities.document:
             return
-        untried = False
         for name in (self.principal, *self.operations()):
             if name not in self._tried and missing - self.client.hooks:
                 self._tried.add(name)
                 self.works(name)
-                untried = True
-        until = inputs.monotonic() + LATEST_S if untried else 0.0
-        while missing - self.client.hooks and inputs.monotonic() < until:  # reports may come late (R92)
-            inputs.sleep(0.01)
-            self.client.remote.hooks.called.update(inputs.read("hooks", lambda: sorted(self.client.hooks)))
 
     def audit(self, *, is_last: bool = False) -> Iterator[tuple[str, Violation, Exchange]]:
         """The violations in the exchanges of the current test, and in late reports of earlier ones."""
