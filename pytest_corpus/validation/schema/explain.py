@@ -22,7 +22,7 @@ from referencing.jsonschema import DRAFT202012
 from pytest_corpus.redaction.values import shown
 from pytest_corpus.spec.schemas import BASE_URI
 from pytest_corpus.text.problems import Problem, dotted, plain
-from pytest_corpus.validation.schema.files import transformed
+from pytest_corpus.validation.schema.files import ANY_CHARACTER, rewrite_patterns, spelled_out, transformed
 
 Conforms = Callable[[object, str], bool]
 """A function that decides if an instance is of a format."""
@@ -90,18 +90,17 @@ def _for_python(schema: dict[str, Any]) -> None:
 
     There `$` is the end of the text; in Python it also stands before a final newline.
     """
-    if isinstance(schema.get("pattern"), str):
-        schema["pattern"] = _python_pattern(schema["pattern"])
-    if isinstance(schema.get("patternProperties"), dict):
-        schema["patternProperties"] = {_python_pattern(key): it for key, it in schema["patternProperties"].items()}
+    rewrite_patterns(schema, _python_pattern)
 
 
 def _python_pattern(pattern: str) -> str:
-    return pattern[:-1] + r"\Z" if pattern.endswith("$") else pattern
+    spelled = spelled_out(pattern)
+    return spelled[:-1] + r"\Z" if spelled.endswith("$") else spelled
 
 
 def _printed_pattern(pattern: str) -> str:
-    return pattern[:-2] + "$" if pattern.endswith(r"\Z") else pattern
+    plain = pattern.replace(ANY_CHARACTER, ".")
+    return plain[:-2] + "$" if plain.endswith(r"\Z") else plain
 
 
 _Found = tuple[ValidationError, Problem]

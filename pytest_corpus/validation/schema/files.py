@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -77,6 +78,7 @@ def for_compiler(node: Any, formats: Collection[str] = ()) -> Any:
     """
 
     def change(schema: dict[str, Any]) -> None:
+        rewrite_patterns(schema, spelled_out)
         bounds = {key: schema[key] for key in _BOUNDS if isinstance(schema.get(key), float)}
         schema |= {key: int(bound) for key, bound in bounds.items() if bound.is_integer()}
         name = schema.get("format")
@@ -86,6 +88,25 @@ def for_compiler(node: Any, formats: Collection[str] = ()) -> Any:
             schema[FORMAT_KEYWORD] = name
 
     return transformed(node, change)
+
+
+ANY_CHARACTER = r"[^\n\r\u2028\u2029]"
+"""A dot as ECMA 262 reads it; validators, and their versions, differ in what they take for the end of a line."""
+
+_DOT = re.compile(r"\\.|\[[^\]]*\]|\.", re.DOTALL)
+
+
+def spelled_out(pattern: str) -> str:
+    """A pattern in which no dot is left to the reader."""
+    return _DOT.sub(lambda found: ANY_CHARACTER if found[0] == "." else found[0], pattern)
+
+
+def rewrite_patterns(schema: dict[str, Any], rewrite: Callable[[str], str]) -> None:
+    """Write the patterns of one schema in another way."""
+    if isinstance(schema.get("pattern"), str):
+        schema["pattern"] = rewrite(schema["pattern"])
+    if isinstance(schema.get("patternProperties"), dict):
+        schema["patternProperties"] = {rewrite(key): it for key, it in schema["patternProperties"].items()}
 
 
 def careful(check: Format) -> Format:
