@@ -99,15 +99,15 @@ def test_lateness_is_learnt_once() -> None:
     late = LateReports(RecordingSink())
 
     def call() -> Reports:
-        threading.Timer(0.05, observe, [late]).start()
+        threading.Timer(0.4, observe, [late]).start()
         return made(late)
 
     started = time.monotonic()
     first = call()
-    assert 0.05 <= late.seen_s <= time.monotonic() - started
+    assert 0.3 <= late.seen_s <= time.monotonic() - started
     started = time.monotonic()
     calls = [call() for _ in range(5)]
-    assert time.monotonic() - started < 0.05
+    assert time.monotonic() - started < 0.35
     assert not calls[0].is_settled
     late.forget()
     assert [len(each.awaited(OBSERVATION).observations) for each in (first, *calls)] == [1] * 6
