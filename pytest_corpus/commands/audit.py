@@ -52,7 +52,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _findings(subject: Subject, exchanges: list[tuple[str, Exchange]]) -> Iterator[dict[str, str]]:
-    """What the exchanges violate, each by itself."""
+    """The violations of each exchange by itself."""
     for where, exchange in exchanges:
         for requirement, violation in subject.findings(exchange):
             if requirement in catalogue():

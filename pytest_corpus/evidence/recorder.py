@@ -23,7 +23,7 @@ DECIMALS = 6
 
 @dataclass(slots=True, eq=False)
 class RecordedTest:
-    """What one test sent, got and read.
+    """The requests, answers and readings of one test.
 
     Attributes:
         test, repetition: the test.

@@ -201,7 +201,7 @@ def test_late_observations_of_a_program_count(project: Project) -> None:
 
 @pytest.mark.parametrize("workers", [0, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_late_finding_names_the_test_that_made_the_call(project: Project, workers: int) -> None:
-    """What a late observation violates is found after a later test, and shows again in the one that made the call."""
+    """The violation of a late observation is found after a later test, and names the test that made the call."""
     shutil.copy(late_adapters.__file__, project.path)  # for workers, which are processes of their own
     given = (
         "--corpus-adapter=late_adapters:mislabelled",

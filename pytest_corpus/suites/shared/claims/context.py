@@ -61,7 +61,7 @@ CACHE_SCOPES: dict[str, dict[str, Any]] = {
 """What a context may say of the scope of a cache, which never weakens the isolation of tenants (R55)."""
 
 ENDS = ("finished", "refused", "expired", "failed")
-"""How a stream comes to its end."""
+"""The end of a stream."""
 
 REFUSED_BY = {"missing_args": "COM-WIRE-6", "expired": "COM-DEADLINE-1", "wrong_context": "COM-CTX-2"}
 """By what is wrong with a request: the requirement that says that it is refused."""
