@@ -9,6 +9,8 @@ from pytest_corpus.integration.collecting import markers
 
 pytest_plugins = ["pytester"]
 
+collect_ignore = ["question-answering"]  # a bundle that tests read, and that asks a provider
+
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # many processes import the same
 
 

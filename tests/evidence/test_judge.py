@@ -14,7 +14,7 @@ REFERENCE = "pytest_corpus.reference:llm"
 
 def compared(folder: Path, code: int, transcript: str = "t.jsonl") -> None:
     """The transcript shows what the report says."""
-    ended = ran("judge", transcript, "--attestation", "r.json", "-o", "j.json", cwd=folder)
+    ended = ran("judge", transcript, "--attestation", "r.json", "-o", "j.json", cwd=folder, CI="true")
     assert ended.code == code, ended
     assert "judge:" not in ended.err
     judged, claimed = (without_times(json.loads((folder / name).read_text())) for name in ("j.json", "r.json"))

@@ -82,7 +82,7 @@ class TranscriptFile:
             "started_at": self._state.started_at,
             "read_only": options.read_only,
             "call_timeout_s": options.call_timeout,
-            "options": recorded_options(self._state.config),
+            "options": {"profile": options.profile.name, **recorded_options(self._state.config)},
             "adapters": adapters,
         }
 
