@@ -2,7 +2,10 @@
 
 import json
 import os
-import tempfile
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -213,13 +216,79 @@ def pytest_corpus_bundle_providers(config):
     return {"dies": answer}
 """
     )
-    before = set(Path(tempfile.gettempdir()).glob("pytest-corpus-*"))
     result = run(pytester, "-n", "2", apart=True)
     assert result.ret == 1
     assert "3/4 cases passed, 1 errors" in text(result)
     assert "FAILS  pass_rate>=0.9  (0.75)" in text(result)  # xdist itself may blame the threshold for the lost worker
-    left = set(Path(tempfile.gettempdir()).glob("pytest-corpus-*")) - before
-    assert not [path for path in left if len(path.name) == len("pytest-corpus-") + 32]
+    assert "several workers do not help, because its cases run one at a time" in text(result)
+
+
+def test_cases_that_never_ran_are_not_judged(pytester: pytest.Pytester) -> None:
+    """After a worker is lost and none replaces it, only its case has an error; nothing is held to the threshold."""
+    bundle(pytester.path / "bundles" / "qa", [echo(n) for n in range(40)], "provider: {name: dies}\n" + ALL)
+    provider(pytester, "dies", "lambda request: os._exit(9) if request.case == 'case-3' else 'yes'", "import os\n")
+    result = run(pytester, "-n", "1", "--max-worker-restart=0", "--corpus-report=r.json", apart=True)
+    assert result.ret == 1
+    assert "not judged; 3/40 cases passed, 1 errors, 36 never asked; 4 calls" in text(result)
+    assert section(pytester)["thresholds"] == []
+
+
+@pytest.fixture
+def servers(tmp_path: Path) -> Iterator[list[str]]:
+    """Two worker machines, as xdist sees them: socket servers with folders and TMPDIRs of their own."""
+    specs, started = [], []
+    for name in ("one", "two"):
+        folders = [tmp_path / name / kind for kind in ("work", "temporary")]
+        for folder in folders:
+            folder.mkdir(parents=True)
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            address = f"127.0.0.1:{free.getsockname()[1]}"
+        environment = {
+            **os.environ,
+            "PYTHONUNBUFFERED": "1",
+            "TMPDIR": str(folders[1]),
+            "PYTHONPATH": str(Path(__file__).parents[2]),
+        }
+        command = [sys.executable, "-m", "execnet.script.socketserver", address]
+        process = subprocess.Popen(command, cwd=folders[0], env=environment, stdout=subprocess.PIPE, text=True)
+        started.append(process)
+        assert process.stdout is not None
+        process.stdout.readline()  # it listens
+        specs.append(f"--tx=socket={address}")
+    yield specs
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_workers_on_other_machines(pytester: pytest.Pytester, servers: list[str], tmp_path: Path, lost: bool) -> None:
+    """Two socket workers give the same result as none, ask each case once, and keep no file; also if one is lost."""
+    cases = [echo(n, "no" if n % 10 == 3 else "yes") for n in range(40)]
+    bundle(
+        pytester.path / "bundles" / "qa",
+        cases,
+        f"provider: {{name: ours}}\nparallel: true\n{ALL.replace('0.9', '0.8')}",
+    )
+    pytester.makeini("[pytest]\n")
+    log = tmp_path / "calls"
+    asks = f"open({str(log)!r}, 'a').write(request.case + '\\n') and 'yes'"
+    dies = f"os._exit(9) if request.case == 'case-5' else {asks}"
+    provider(pytester, "ours", f"lambda request: {dies if lost else asks}", "import os\n")
+    found = []
+    for given in ([*servers, "--dist=load", f"--rsyncdir={pytester.path}"], ["-n0"])[: 1 if lost else 2]:
+        log.write_text("")
+        result = run(pytester, *given, "--corpus-report=r.json", str(pytester.path), apart=True)
+        whole = section(pytester)
+        found.append([whole["verdict"], whole["cases"], whole["calls"], whole["thresholds"], whole["failures"]])
+        asked = log.read_text().splitlines()
+        assert len(asked) == len(set(asked)) == 40 - lost
+        assert whole["cases"]["passed"] == 36 - lost
+        assert whole["cases"]["error"] == lost
+        assert "used: 40 calls" in text(result)
+    assert all(each == found[0] for each in found)
+    assert not [path for path in tmp_path.rglob("*corpus*") if "pyexecnetcache" not in str(path)]
 
 
 def test_collection_errors(pytester: pytest.Pytester) -> None:
