@@ -170,7 +170,7 @@ class Settling:
 
     def pause(self) -> None:
         """Wait until everything that was written shows."""
-        if self._settle.seconds:
+        if self._settle.written and self.find_out():
             self._wait(frozenset(), self._settle.written)
 
     def find_out(self) -> float:

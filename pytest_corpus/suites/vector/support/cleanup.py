@@ -130,10 +130,12 @@ class Cleanup:
         plain = (None, self._shared.main_namespace), (None, self._shared.scratch)
         self._shared.used.clear()
         self._shared.sandboxes.clear()
-        self._shared.passing.clear()
+        self._shared.sandboxes.update(each for begun in self._shared.begun.values() for each in begun.places)
+        held = {each.place for each in self._shared.sandboxes}
+        self._shared.passing &= held
         self._vector.client.provider.clear()
         try:
-            for place in [each for each in self._shared.made_namespaces if each not in plain]:
+            for place in [each for each in self._shared.made_namespaces if each not in plain and each not in held]:
                 if not self._drop(place):
                     return
             if len(self._shared.scratched) > KEPT_VECTORS:
