@@ -198,12 +198,12 @@ class Vector(VectorConditions):
 
     @property
     def has_room(self) -> bool:
-        held = len(self.shared.sandboxes) + MIN_NAMESPACES + 1
+        held = len(self._cleanup.held) + MIN_NAMESPACES + 1
         return bool(self.namespaces) and held < min(self.most_namespaces, self.shared.room or self.most_namespaces)
 
     @property
     def places(self) -> list[Any]:
-        return [*self.shared.sandboxes]
+        return [*self.shared.made_namespaces]
 
     def relieve(self, reply: Reply | StreamReply) -> bool:
         return self.is_full(reply) and self._cleanup.relieve(reply.exchange.request)
