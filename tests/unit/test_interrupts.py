@@ -13,7 +13,7 @@ def frame() -> FrameType:
     try:
         return sys._getframe()
     finally:
-        str()
+        repr("")
 
 
 def test_a_frame_without_a_line_is_left_out() -> None:
