@@ -11,6 +11,7 @@ from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import rules
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.store.write_ahead import Steps
 from pytest_corpus.suites.vector.support.answers import (
     failures_of,
     id_of,
@@ -46,7 +47,7 @@ def batch_of(vector: Vector, count: int) -> list[dict[str, Any]]:
 
 
 @pytest.mark.requirement("VEC-LIMIT-1")
-def test_the_largest_batch_is_stored(vector: Vector) -> None:
+def test_the_largest_batch_is_stored(vector: Vector) -> Steps:
     """A batch of exactly `max_batch_size` vectors is accepted, and all of it is there."""
     if vector.batch != vector.capabilities.limit("max_batch_size"):
         raise NotApplicable("batch operations are denied")
@@ -56,6 +57,7 @@ def test_the_largest_batch_is_stored(vector: Vector) -> None:
     result = expect.success(sandbox.upsert(*items), f"an upsert of {most}")
     expect.that(not failures_of(result), "no failures", f"{len(failures_of(result))}", "result.failures")
     expect.that(processed(result) == most, f"{most} processed", f"{processed(result)}", "result")
+    yield
     for item in {0: items[0], most // 2: items[most // 2], most - 1: items[-1]}.values():
         if filters or (vector.at_most(5) == 5 and vector.dimensions > 1):
             narrowed = {"filter": {"part": item["metadata"]["part"]}} if filters else {}
