@@ -15,8 +15,8 @@ from pytest_corpus.bundles.results import CaseResult
 from pytest_corpus.bundles.running.asking import Asking, CaseProgress
 from pytest_corpus.bundles.running.store import Store
 
-POLL_S = 0.02
-"""The interval between looks for results of other processes."""
+FIRST_POLL_S, LAST_POLL_S = 0.02, 0.16
+"""The intervals between looks for results of other processes: each is twice the one before."""
 
 MOST_HANGING = 100
 """Calls that were given up and still hang; with more of them no further case is asked."""
@@ -41,6 +41,7 @@ class Pool:
 
     def result(self, wanted: str) -> CaseResult:
         """The result of a case; it and others are asked now, as far as there is room."""
+        longest = FIRST_POLL_S
         while True:
             with self._changed:
                 self._give_up()
@@ -49,15 +50,15 @@ class Pool:
                     return found
                 if found is not None:
                     self._start(self._cases[found])
-                else:
-                    self._changed.wait(self._patience())
+                elif not self._changed.wait(self._patience(longest)):
+                    longest = min(2 * longest, LAST_POLL_S)
 
     def finish(self) -> None:
         """Wait for the cases that run: other processes may wait for them too."""
         with self._changed:
             while self._running:
                 self._give_up()
-                self._changed.wait(self._patience())
+                self._changed.wait(self._patience(LAST_POLL_S))
 
     def drain(self) -> None:
         """Wait for nothing any more: cases that run are given up."""
@@ -65,9 +66,9 @@ class Pool:
             for running in self._running.values():
                 running.progress.over = True
 
-    def _patience(self) -> float:
+    def _patience(self, longest: float) -> float:
         until = min((each.progress.deadline for each in self._running.values()), default=math.inf) - time.monotonic()
-        return max(0.001, min(until, POLL_S if self._store.shared else 1))
+        return max(0.001, min(until, longest if self._store.shared else 1))
 
     def _start(self, case: Case) -> None:
         self._hanging = [thread for thread in self._hanging if thread.is_alive()]

@@ -52,7 +52,8 @@ class SpentBudget:
 
     def pay(self, tokens: int) -> None:
         """Count the tokens of a call."""
-        self.change(0, tokens, Budget())
+        if tokens:
+            self.change(0, tokens, Budget())
 
     def change(self, calls: int, tokens: int, limit: Budget) -> str:
         """Count calls and tokens, or return the reason why no further call may be made."""
