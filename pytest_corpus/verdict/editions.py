@@ -119,8 +119,6 @@ def frozen() -> str:
     return "".join(f'{entry.id} = "{entry.level} {digest_of(entry)}"\n' for entry in catalogue().values())
 
 
-
-
 def changes(old: Edition, new: Edition) -> Iterator[tuple[str, str, str]]:
     """The changes from one edition to another: the kind, the id, and what it was and is."""
     for name in dict.fromkeys((*old.levels, *new.levels)):
