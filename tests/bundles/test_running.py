@@ -5,8 +5,10 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from email.message import Message
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
 
 import pytest
 from samples import bundle, echo
@@ -104,6 +106,53 @@ def test_only_what_may_pass_is_tried_again(tmp_path: Path, name: str, calls: int
     assert len(made_calls) == calls
 
 
+def _raised_from(cause: BaseException) -> Exception:
+    error = RuntimeError("the client failed")
+    error.__cause__ = cause
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "calls"),
+    [
+        (ConnectionResetError("reset"), 3),
+        (TimeoutError(), 3),
+        (_raised_from(ConnectionRefusedError()), 3),
+        (HTTPError("http://x", 503, "busy", Message(), None), 3),
+        (HTTPError("http://x", 429, "slow down", Message(), None), 3),
+        (HTTPError("http://x", 404, "not there", Message(), None), 1),
+        (ValueError("x"), 1),
+    ],
+    ids=repr,
+)
+def test_errors_of_a_function_that_may_pass_are_tried_again(tmp_path: Path, error: Exception, calls: int) -> None:
+    """A failed connection, a time limit, a 429 and a 5xx are transient, also as the cause of another error (R135)."""
+    made_calls = []
+
+    def fails(_: CompletionRequest) -> str:
+        made_calls.append(1)
+        raise error
+
+    [result] = asked(made(tmp_path, retries=2), fails, pause=lambda _: None)
+    assert (result.status, len(made_calls)) == ("error", calls)
+
+
+@pytest.mark.parametrize("expected", ["", "yes"])
+def test_an_empty_answer_is_an_answer(tmp_path: Path, expected: str) -> None:
+    """It passes if it is expected; if not, a note says that it is empty (R135)."""
+    [result] = asked(load(bundle(tmp_path, [echo(0, expected)])), lambda _: Answer(""))
+    assert result.status == ("failed" if expected else "passed")
+    assert result.samples[0].notes == (("the answer is empty",) if expected else ())
+
+
+def test_without_a_schema_every_answer_is_valid(tmp_path: Path) -> None:
+    """`schema_valid_rate` of a bundle without a schema is 1, and reported only if a threshold names it."""
+    gate = "thresholds: [{metric: schema_valid_rate, operator: '>=', value: 1}]\nprovider: {name: mock}\n"
+    found = load(bundle(tmp_path, [echo(0)], gate))
+    assert [each.schema_valid for each in asked(found, lambda _: "no")[0].samples] == [True]
+    assert asked(made(tmp_path / "b"))[0].samples[0].schema_valid is None
+
+
 @pytest.mark.parametrize(("parallel", "most"), [(False, 1), (True, 3)])
 def test_concurrency_is_bounded(tmp_path: Path, parallel: bool, most: int) -> None:
     """No more than `max_parallel` calls at a time; one where `parallel` is off."""
@@ -187,7 +236,8 @@ def _fails(_: CompletionRequest) -> str:
     ("answer", "status", "said"),
     [
         (lambda _: "no", "failed", "not as expected"),
-        (lambda _: Answer("", "length"), "error", "without content, finish_reason length"),
+        (lambda _: Answer("", "length"), "failed", "not as expected"),
+        (lambda _: Answer("", "error"), "error", "no answer, finish_reason error"),
         (_exits, "error", "the provider answers BadRequest"),
         (_fails, "error", "the provider answers BadRequest"),
         (lambda _: None, "error", "the provider gave a NoneType, and must give an Answer or a text"),

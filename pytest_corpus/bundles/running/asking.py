@@ -113,9 +113,8 @@ class Asking:
                 latency = (time.monotonic() - started) * 1000
                 counted = (answer.prompt_tokens or 0) + (answer.completion_tokens or 0)
                 store.spent_budget.pay(answer.total_tokens or counted)
-                if not answer.text.strip():
-                    said = f"an answer without content, finish_reason {word(answer.finish_reason)}"
-                    raise ProviderError("Unavailable", said, is_own=True)
+                if not answer.text.strip() and answer.finish_reason == "error":
+                    raise ProviderError("Unavailable", "no answer, finish_reason error", is_own=True)
                 return answer, attempt, latency if answer.latency_ms is None else answer.latency_ms
             except ProviderError as error:
                 if attempt > self.bundle.retries or not error.retryable:
@@ -139,6 +138,8 @@ class Asking:
         notes = found.notes
         if answer.finish_reason not in ("stop", ""):
             notes = (*notes, f"finish_reason is {word(answer.finish_reason)}")
+        if not answer.text.strip() and not found.expected_met:
+            notes = (*notes, "the answer is empty")
         total = answer.total_tokens
         if total is None and answer.prompt_tokens is not None and answer.completion_tokens is not None:
             total = answer.prompt_tokens + answer.completion_tokens
