@@ -8,9 +8,10 @@ import pytest
 
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.kit.expect import counting_checks, note_check
+from pytest_corpus.kit.fixtures import Steps
 from pytest_corpus.kit.outcomes import Undecided, Violation
 from pytest_corpus.kit.run_state import Settings, Shared
-from pytest_corpus.kit.store.write_ahead import Following, Steps, run
+from pytest_corpus.kit.store.write_ahead import Following, run
 
 
 class Store:

@@ -13,6 +13,7 @@ from pytest_corpus.adapter.exceptions import BudgetSpent, DeclarationError, Unre
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit.answer_cache import lasting
 from pytest_corpus.kit.expect import counting_checks, note_check
+from pytest_corpus.kit.fixtures import Steps
 from pytest_corpus.kit.outcomes import Outage, Undecided, Violation
 from pytest_corpus.kit.run_state import Actions
 from pytest_corpus.spec.requirements import Requirement
@@ -21,9 +22,6 @@ MOST = 24
 """The number of tests that are begun at a time."""
 
 UNCALLABLE = (BudgetSpent, DeclarationError, Unresponsive, WriteForbidden, Outage)
-
-Steps = Iterator[None]
-"""A test: it yields when it has written what it looks at afterwards."""
 
 
 @dataclass(frozen=True, slots=True)

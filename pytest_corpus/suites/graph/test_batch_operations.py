@@ -8,10 +8,9 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import deciding, rules, subject
+from pytest_corpus.kit.fixtures import Steps, deciding, rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import error_names
-from pytest_corpus.kit.store.write_ahead import Steps
 from pytest_corpus.suites.graph.support.answers import failures, listed, size
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of

@@ -6,9 +6,8 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.fixtures import Steps, subject
 from pytest_corpus.kit.requests import canary
-from pytest_corpus.kit.store.write_ahead import Steps
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.scenarios import paging
 from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
@@ -50,10 +49,9 @@ def test_pages_have_every_node_once(graph: Graph, limit: int | None) -> None:
 
 
 @pytest.mark.requirement("GRA-BULK-3")
-def test_more_nodes_than_a_page_holds_by_default(graph: Graph) -> Steps:
+def test_more_nodes_than_a_page_holds_by_default(graph: Graph) -> None:
     """More than a hundred nodes are all listed, without a `limit`."""
     sandbox = paging.filled(graph, 105)
-    yield
     pages = sandbox.pages(paging.narrowed(sandbox))
     paging.every_node_once(sandbox, pages, {sandbox.id(f"n{number}") for number in range(105)})
 

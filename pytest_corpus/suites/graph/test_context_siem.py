@@ -8,10 +8,9 @@ import pytest
 from pytest_corpus.adapter.hooks.metrics import Count, Observation
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
-from pytest_corpus.kit.fixtures import rules, subject
+from pytest_corpus.kit.fixtures import Steps, rules, subject
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import canary
-from pytest_corpus.kit.store.write_ahead import Steps
 from pytest_corpus.suites.graph.support.capabilities import ASKING
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.sandbox import Sandbox

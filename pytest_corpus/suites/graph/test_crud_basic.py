@@ -9,11 +9,10 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import rules, subject
+from pytest_corpus.kit.fixtures import Steps, rules, subject
 from pytest_corpus.kit.generation.histories import check, converges, linearizable, require_strong_consistency
 from pytest_corpus.kit.generation.stateful import replayed, run_machine
 from pytest_corpus.kit.outcomes import NotApplicable
-from pytest_corpus.kit.store.write_ahead import Steps
 from pytest_corpus.suites.graph.support.answers import failures
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of

@@ -8,8 +8,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import rules, subject
-from pytest_corpus.kit.store.write_ahead import Steps
+from pytest_corpus.kit.fixtures import Steps, rules, subject
 from pytest_corpus.spec.errors import is_a
 from pytest_corpus.suites.graph.support.answers import counted, failures
 from pytest_corpus.suites.graph.support.component import Graph, graph

@@ -5,10 +5,9 @@ import itertools
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.fixtures import deciding, subject
+from pytest_corpus.kit.fixtures import Steps, deciding, subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.requests import canary
-from pytest_corpus.kit.store.write_ahead import Steps
 from pytest_corpus.suites.graph.support.answers import listed, records
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
@@ -100,13 +99,13 @@ def test_a_delete_stays_in_its_place(graph: Graph, way: str, by: str) -> Steps:
     graph.require("delete_nodes", *([way] if way in MANY else []))
     one, other = isolation.two_places(graph, by)
     written = {place: place.put(place.node("a")) for place in (one, other)}
-    yield
     if way in MANY:
         one.call_many(way, drop(one, "a"))
     else:
         wanted = {"ids": [one.id("a")]} if way == "ids" else {"filter": {"corpus_group": one.group}}
         reply = one.call("delete_nodes", wanted)
         expect.either(reply, *(["BadRequest", "NotSupported"] if way == "filter" else []))
+    yield
     other.one_shows(written[other], "the nodes of another place")
 
 

@@ -5,11 +5,10 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.fixtures import Steps, subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.replays import keyed
 from pytest_corpus.kit.requests import canary
-from pytest_corpus.kit.store.write_ahead import Steps
 from pytest_corpus.suites.graph.support.answers import failures, listed
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of

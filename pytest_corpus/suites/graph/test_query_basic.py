@@ -8,11 +8,10 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, plain
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import deciding, rules, subject
+from pytest_corpus.kit.fixtures import Steps, deciding, rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import StreamReply
 from pytest_corpus.kit.requests import canary
-from pytest_corpus.kit.store.write_ahead import Steps
 from pytest_corpus.suites.graph.support.answers import records
 from pytest_corpus.suites.graph.support.capabilities import ASKING
 from pytest_corpus.suites.graph.support.component import Graph, graph

@@ -4,9 +4,8 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import rules, subject
+from pytest_corpus.kit.fixtures import Steps, rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable
-from pytest_corpus.kit.store.write_ahead import Steps
 from pytest_corpus.suites.graph.support.answers import records
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.scenarios import queries

@@ -8,10 +8,9 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import rules
+from pytest_corpus.kit.fixtures import Steps, rules
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.store.write_ahead import Steps
 from pytest_corpus.suites.vector.support.answers import (
     failures_of,
     id_of,

@@ -6,12 +6,11 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.fixtures import rules, subject
+from pytest_corpus.kit.fixtures import Steps, rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.replays import keyed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import canary
-from pytest_corpus.kit.store.write_ahead import Steps
 from pytest_corpus.suites.shared.claims import replays
 from pytest_corpus.suites.shared.claims.cancelling import Cancelling as TestCancelling
 from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, cache_scope

@@ -10,10 +10,9 @@ import pytest
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.fixtures import rules
+from pytest_corpus.kit.fixtures import Steps, rules
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.requests import canary
-from pytest_corpus.kit.store.write_ahead import Steps
 from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, cache_scope
 from pytest_corpus.suites.shared.contexts import new_tenant, require_tenants
 from pytest_corpus.suites.vector.support.answers import matches_of, metadata_of, results_of

@@ -8,9 +8,8 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import plain_call
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import rules
+from pytest_corpus.kit.fixtures import Steps, rules
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.store.write_ahead import Steps
 from pytest_corpus.suites.vector.support.answers import failed, processed
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction

@@ -8,9 +8,8 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
-from pytest_corpus.kit.fixtures import rules
+from pytest_corpus.kit.fixtures import Steps, rules
 from pytest_corpus.kit.outcomes import NotApplicable
-from pytest_corpus.kit.store.write_ahead import Steps
 from pytest_corpus.suites.vector.support.answers import failed, failures_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.fixtures import rules
+from pytest_corpus.kit.fixtures import Steps, rules
 from pytest_corpus.kit.outcomes import Full, NotApplicable, in_words
-from pytest_corpus.kit.store.write_ahead import Steps
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction

@@ -7,10 +7,9 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
-from pytest_corpus.kit.fixtures import rules
+from pytest_corpus.kit.fixtures import Steps, rules
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.store.write_ahead import Steps
 from pytest_corpus.spec.capabilities import DEFAULT_METRIC
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector

@@ -93,7 +93,7 @@ class Graph(GraphCapabilities):
     @property
     def has_room(self) -> bool:
         written = self.shared.written_items
-        return len(written.made) + len(written.older) < MANY_ITEMS
+        return len(written.made) + len(written.older) < MANY_ITEMS * 3 // 4
 
     def relieve(self, reply: Reply | StreamReply) -> bool:
         return self.is_full(reply) and self.shared.written_items.delete(self, self.at_once, self.lasting)
