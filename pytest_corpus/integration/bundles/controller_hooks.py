@@ -1,13 +1,12 @@
 """Hooks of a controller whose workers run behaviour bundles, which the controller does not collect."""
 
-import threading
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import pytest
 
 from pytest_corpus.integration.declaring.properties import CHANNEL
+from pytest_corpus.integration.xdist.controller_hooks import serialise_writes
 
 
 class BundleControllerHooks:
@@ -39,14 +38,3 @@ class BundleControllerHooks:
 
             self.started = True
             bundles(self.config)
-
-
-def serialise_writes(gateway: Any) -> None:
-    """Let one thread at a time write to a gateway: execnet does not, and messages on a socket could mix."""
-    write, lock = gateway._io.write, threading.Lock()
-
-    def locked(data: bytes, write: Callable[[bytes], None] = write) -> None:
-        with lock:
-            write(data)
-
-    gateway._io.write = locked

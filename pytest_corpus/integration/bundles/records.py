@@ -16,8 +16,8 @@ from pytest_corpus.bundles.running.journal import Journal
 from pytest_corpus.bundles.running.remote_store import RemoteJournal, RemoteStore, StoreClient, StoreServer
 from pytest_corpus.bundles.running.store import SpentBudget, Store
 from pytest_corpus.bundles.session import BundleRun
-from pytest_corpus.integration.bundles.controller_hooks import serialise_writes
 from pytest_corpus.integration.declaring.properties import CHANNEL
+from pytest_corpus.integration.xdist.controller_hooks import serialise_writes
 from pytest_corpus.text.records import rebuilt
 
 _MAKING = threading.Lock()  # messages of workers arrive in several threads
