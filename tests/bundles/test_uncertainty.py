@@ -22,6 +22,11 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 import decisions
 
 
+@pytest.fixture(autouse=True)
+def _no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
+
+
 def passing(passed: int, total: int) -> list[CaseResult]:
     return [CaseResult(str(number), "passed" if number < passed else "failed") for number in range(total)]
 
