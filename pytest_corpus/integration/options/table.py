@@ -51,6 +51,7 @@ OPTIONS = (
     Option("bundle-provider", "NAME[:MODEL]", "provider that answers bundles, overrides provider.name: corpus, openai, "
            "anthropic, mock or one of a plugin; may be repeated", "", "append"),
     Option("bundle-limit", "N", "run only the first N cases of each bundle", ""),
+    Option("bundle-resume", "DIR", "keep all answers of bundles in DIR; ask only what has no answer there", ""),
     Option("cassettes", "MODE", "recorded answers of bundles: off (default), none (default in CI if a bundle has "
            "some), once, new or all", ""),
     Option("baseline", "PATH", "compare bundles with this committed baseline", ""),
