@@ -8,7 +8,6 @@ import pytest
 
 from pytest_corpus.integration.collecting import nodes as collect
 from pytest_corpus.integration.declaring.state import RunState
-from pytest_corpus.integration.options.node_ids import repetition_in
 from pytest_corpus.integration.running import presentation
 from pytest_corpus.integration.running import rerun as rerunning
 from pytest_corpus.integration.running.execution import TestExecution
@@ -33,6 +32,7 @@ class ExecutionHooks:
         """Spare garbage collections what lives as long as the process: modules, schemas, tests."""
         if not gc.get_freeze_count():
             gc.freeze()
+            gc.set_threshold(20_000, *gc.get_threshold()[1:])
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
@@ -40,7 +40,7 @@ class ExecutionHooks:
         if own is None:
             return
         assert isinstance(item, pytest.Function)
-        self.state.open(own[0]).begin(collect.test_of(item), repetition_in(item.nodeid))
+        self.state.open(own[0]).begin(*collect.named(item))
         target = item.stash[SUBJECT] = own[0].target(own[1])
         # The values that fixtures would give: asking them costs pytest more than many a test takes.
         item.funcargs |= {name: target for name in (own[1], "subject") if name in item.fixturenames}
