@@ -43,7 +43,8 @@ async def remembered(memory: dict[str, T], key: str | None, work: Callable[[], C
         return await work()
     if key not in memory:
         memory[key] = await work()
-    return copied(memory[key])
+    found: T = copied(memory[key])
+    return found
 
 
 class ReferenceAdapter(Admission, FaultMapping, Telemetry):

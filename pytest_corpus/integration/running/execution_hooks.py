@@ -15,12 +15,16 @@ from pytest_corpus.kit.fixtures import SUBJECT
 
 EXECUTION = pytest.StashKey[TestExecution]()  # on a conformance item: the execution in progress
 
+YOUNG = 20_000
+"""The number of new objects that a garbage collection is worth: a test leaves few cycles behind."""
+
 
 class ExecutionHooks:
     """The part of the plugin that is at work while tests run."""
 
     def __init__(self, state: RunState) -> None:
         self.state = state
+        gc.set_threshold(YOUNG, *gc.get_threshold()[1:])
         self._following: pytest.Item | None = None
 
     @pytest.hookimpl(tryfirst=True)
@@ -32,7 +36,6 @@ class ExecutionHooks:
         """Spare garbage collections what lives as long as the process: modules, schemas, tests."""
         if not gc.get_freeze_count():
             gc.freeze()
-            gc.set_threshold(20_000, *gc.get_threshold()[1:])
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:

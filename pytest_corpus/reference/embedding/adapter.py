@@ -145,7 +145,8 @@ class ReferenceEmbedding(Arguments, Answers, Accounting, ReferenceAdapter):
         if key is None:
             return None
         self.statistics.add_lookup(hit=key in self.cache)
-        return copied(self.cache.get(key))
+        found: Embedding | None = copied(self.cache.get(key))
+        return found
 
     def cache_key(self, call: Call, job: Job) -> str | None:
         """A hash over tenant, text and all that the vector depends on (BEHAVIORAL_CONFORMANCE 6.6)."""
