@@ -67,9 +67,9 @@ class BundleRun:
         """The name of the run, which no other run has."""
         return f"{self.bundle.file} | {self.provider}"
 
-    @property
+    @cached_property
     def whole(self) -> bool:
-        """True if all cases of the bundle were selected."""
+        """True if all cases of the bundle were selected; asked once they are known."""
         return set(self.selected) == {case.id for case in self.bundle.cases}
 
     @property
