@@ -17,7 +17,7 @@ from pytest_corpus.bundles.providers.protocol import Provider
 from pytest_corpus.bundles.providers.registry import make
 from pytest_corpus.bundles.reporting.case_message import message
 from pytest_corpus.bundles.reporting.section import Head, metric_names
-from pytest_corpus.bundles.results import NOT_ASKED, CaseResult
+from pytest_corpus.bundles.results import CaseResult
 from pytest_corpus.bundles.running.asking import Asking
 from pytest_corpus.bundles.running.cassettes import Cassettes, mode_of
 from pytest_corpus.bundles.running.pool import Pool
@@ -90,7 +90,7 @@ class BundleRun:
         """The result of a case, asked now unless it was before, or unless the thresholds are decided without it."""
         if case in self._results:
             return self._results[case]
-        found = CaseResult(case, NOT_ASKED) if self._decided else self.pool.result(case)
+        found = self.pool.leave_out(case) if self._decided else self.pool.result(case)
         self._results[case] = found
         known = list(self._results.values())
         stops = self.bundle.stops and self.whole and "PYTEST_XDIST_WORKER" not in os.environ  # it sees a part

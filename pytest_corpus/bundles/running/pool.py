@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pytest_corpus.bundles.loading.bundle import Case
-from pytest_corpus.bundles.results import CaseResult
+from pytest_corpus.bundles.results import NOT_ASKED, CaseResult
 from pytest_corpus.bundles.running.asking import Asking, CaseProgress
 from pytest_corpus.bundles.running.store import Store
 
@@ -59,6 +59,10 @@ class Pool:
             while self._running:
                 self._give_up()
                 self._changed.wait(self._patience(LAST_POLL_S))
+
+    def leave_out(self, case: str) -> CaseResult:
+        """The result of a case that need not be asked."""
+        return self._store.leave_out(CaseResult(case, NOT_ASKED))
 
     def drain(self) -> None:
         """Wait for nothing any more: cases that run are given up."""

@@ -108,6 +108,14 @@ class Store:
             if self._running.pop(result.case, self) is not self:
                 self.results[result.case] = result
 
+    def leave_out(self, result: CaseResult) -> CaseResult:
+        """Keep the result of a case that is not handed out any more; the one of a case that has been stays."""
+        with self._lock:
+            if result.case in self.waiting:
+                del self.waiting[result.case]
+                self.results[result.case] = result
+            return self.results.get(result.case, result)
+
     def abandon(self, owner: object) -> None:
         """Note that a process has ended: its cases have no answer, and are not asked again."""
         for case in [case for case, each in list(self._running.items()) if each is owner]:
