@@ -196,7 +196,10 @@ class TestExecution:
         scope = f"{test_of(self.item)} {repetition_in(self.item.nodeid)} {begun}"
         if self.adapter.number:  # the adapters of a run may share a provider
             scope += f" {self.adapter.number}"
-        inputs.begin(self.adapter.options.seed, scope, self.adapter.process)
+        places = _places(self.item.session)
+        options, settings = self.adapter.options, self.adapter.settings
+        own = inputs.Run(options.seed, settings.run, self.adapter.process, len(places))
+        inputs.begin(own, scope, places.get(self.item.nodeid, 0))
         self.target.begin(unlearn=run > 1)
 
     def _judged(self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Observed) -> Ending:
@@ -360,3 +363,9 @@ class TestExecution:
     def _add(self, sighting: Sighting, observed: Observed) -> None:
         observed.sightings.append(sighting)
         self._reported.add((self._place, sighting.requirement))
+
+
+@functools.lru_cache(1)
+def _places(session: pytest.Session) -> Mapping[str, int]:
+    """The place of each test among all tests, in whichever order they run."""
+    return {nodeid: place for place, nodeid in enumerate(sorted(item.nodeid for item in session.items))}

@@ -41,7 +41,7 @@ def test_a_tenant_reads_its_own_nodes(graph: Graph, own: bool) -> None:
     if own:
         graph.namespaces(aside=True)
     one, other = isolation.two_tenants(graph, own=own)
-    third = one.like(namespace=one.namespace, tenant=graph.shared.tenant())
+    third = one.like(namespace=one.namespace, tenant=graph.tenant())
     written = {place: place.put(place.node("a"), place.node(name)) for place, name in ((one, "b"), (other, "c"))}
     for place, values in {**written, third: []}.items():
         (place.one_shows if own else place.all_show)(values, "the nodes of the tenant")
