@@ -83,6 +83,7 @@ class TranscriptFile:
             "read_only": options.read_only,
             "call_timeout_s": options.call_timeout,
             "options": {"profile": options.profile.name, **recorded_options(self._state.config)},
+            "deviations": options.deviations_path.read_text("utf-8") if options.deviations else "",
             "adapters": adapters,
         }
 

@@ -1,8 +1,8 @@
 """The data that a run wrote into an adapter's store and has not deleted, in memory and in a file that outlives it.
 
 Every name that the suite makes begins with `corpus-RUN`, the mark of a process and `-`. The protocol has no operation
-that lists namespaces, so a run writes down what it makes before it makes it, one line at a time, and removes the file when nothing is left. After a
-SIGKILL the file says what `pytest-corpus sweep` has to delete.
+that lists namespaces, so a run writes down what it makes before it makes it, one line at a time, and removes the file
+when nothing is left. After a SIGKILL the file says what `pytest-corpus sweep` has to delete.
 """
 
 import json
