@@ -8,9 +8,12 @@ python tools/pages.py --site     write the pages that only the site has into fol
 import argparse
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from site_pages import components, coverage, drawing, options, protocol, requirements
+
+from pytest_corpus.verdict import editions
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
@@ -19,8 +22,17 @@ SITE_FOLDERS = ("components", "documents", "requirements")
 
 
 def committed() -> dict[str, str]:
-    """The text of each committed page, by its path below docs/."""
-    return {**requirements.pages(), **options.pages(), **drawing.pages()}
+    """The text of each committed page and of each edition that can still change, by its path from docs/."""
+    return {**requirements.pages(), **options.pages(), **drawing.pages(), **dict(unreleased())}
+
+
+def unreleased() -> Iterator[tuple[str, str]]:
+    """Each edition that can still change, with the requirements that the catalogue has now."""
+    for name in editions.names():
+        if not editions.edition(name).released:
+            file = f"../pytest_corpus/spec/editions/{name}.toml"
+            head, table, _ = (DOCS / file).read_text("utf-8").partition("[requirements]\n")
+            yield file, head + table + editions.frozen()
 
 
 def site() -> dict[str, str]:

@@ -56,9 +56,9 @@ class BundleRun:
     provider: str
     adapter: str
     asking: Asking
-    store: Store
     cases: tuple[Case, ...]
     options: BundleOptions
+    make_store: Callable[["BundleRun"], Store]
     cassettes: str = "off"
     selected: list[str] = field(default_factory=list)
 
@@ -67,9 +67,9 @@ class BundleRun:
         """The name of the run, which no other run has."""
         return f"{self.bundle.file} | {self.provider}"
 
-    @property
+    @cached_property
     def whole(self) -> bool:
-        """True if all cases of the bundle were selected."""
+        """True if all cases of the bundle were selected; asked once they are known."""
         return set(self.selected) == {case.id for case in self.bundle.cases}
 
     @property
@@ -79,9 +79,9 @@ class BundleRun:
 
     @cached_property
     def pool(self) -> Pool:
-        """The pool of the selected cases."""
+        """The pool of the selected cases, made once they are known."""
         known = {case.id: case for case in self.cases}
-        return Pool(self.asking, [known[name] for name in self.selected], self.store, self.bundle.side_by_side)
+        return Pool(self.asking, [known[name] for name in self.selected], self.make_store(self))
 
     def explain(self, result: CaseResult) -> str:
         """The reason why a case did not pass."""
@@ -118,7 +118,7 @@ class BundleSession:
     """Prepares the runs of bundles and closes what they opened.
 
     Args:
-        store: makes the store of a run, of its key and the number of cases at the same time.
+        store: makes the store of a run.
         functions: the functions of a kind, `providers` or `scorers`, for the bundle in a file.
         adapters: the LLM adapters under test.
         scorer_source: where a missing scorer can come from, for the message.
@@ -127,7 +127,7 @@ class BundleSession:
     def __init__(
         self,
         options: BundleOptions,
-        store: Callable[[str, int], Store],
+        store: Callable[[BundleRun], Store],
         functions: Callable[[str, str], dict[str, Any]],
         adapters: Callable[[], Openers],
         scorer_source: str,
@@ -163,9 +163,8 @@ class BundleSession:
             Cassettes(bundle.folder, mode) if mode != "off" else None,
             keeps_content=options.full or options.full_files,
         )
-        store = self._store(f"{bundle.path} | {provider.label}", bundle.side_by_side)
         cases = bundle.cases[: options.limit] if options.limit else bundle.cases
-        return BundleRun(bundle, provider.label, chosen.adapter, asking, store, cases, options, mode)
+        return BundleRun(bundle, provider.label, chosen.adapter, asking, cases, options, self._store, mode)
 
     def _provider(self, bundle: Bundle, chosen: SelectedProvider, *, plays: bool) -> Provider:
         choice = chosen.choice
@@ -196,10 +195,12 @@ class BundleSession:
             self._known[kind] = self._functions(f"pytest_corpus_bundle_{kind}", bundle.file)
         return self._known[kind]
 
-    def close(self) -> None:
-        """Start no further case, and close adapters and clients."""
+    def close(self, *, finish: bool = False) -> None:
+        """Start no further case, and close adapters and clients; `finish` waits for the cases that run."""
         for run in self.runs:
             if "pool" in vars(run):
+                if finish:
+                    run.pool.finish()
                 run.pool.drain()
         while self._clients:
             self._clients.popitem()[1].close()

@@ -128,7 +128,7 @@ class _Session:
         )
         self._session = BundleSession(
             options,
-            lambda _, slots: Store(slots, self._spent_budget),
+            lambda run: Store(run.selected, run.bundle.side_by_side, self._spent_budget),
             self._functions,
             lambda: {label: partial(AdapterClient(each).open, ("llm",)) for label, each in declared.items()},
             "--plugin MODULE brings it",

@@ -338,6 +338,16 @@ class Subject(Target):
             self._fresh.pop().close()
 
     @property
+    def has_room(self) -> bool:
+        """True if another test may write before its turn."""
+        return True
+
+    @property
+    def places(self) -> list[Any]:
+        """The places that tests hold, which are not deleted."""
+        return []
+
+    @property
     def settle_s(self) -> float | None:
         return self.settling.seconds
 

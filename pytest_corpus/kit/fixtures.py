@@ -13,6 +13,9 @@ from pytest_corpus.kit.target import Target
 SUBJECT = pytest.StashKey[Target]()
 """On a conformance item: the component or client library under test."""
 
+Steps = Iterator[None]
+"""A test that yields when it has written what it looks at afterwards (`kit/store/write_ahead.py`)."""
+
 ONE_IN = 3
 """An operation other than the principal one gets every third case."""
 

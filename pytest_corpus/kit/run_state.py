@@ -90,10 +90,11 @@ class Shared:
         actions: the actions of the current test.
         settle: the time that writes take to become visible, and the places that were written to.
         cached: answers, with the exchanges that showed them and the actions of the test (`kit/answer_cache.py`).
+        begun: by name, the tests that have written and look later (`kit/store/write_ahead.py`).
         provider_ops: by operation, the ops at which a plain request reaches the provider.
     """
 
-    learnt: ClassVar[tuple[str, ...]] = ("obstacles", "provider_ops", "cached")
+    learnt: ClassVar[tuple[str, ...]] = ("obstacles", "provider_ops", "cached", "begun")
     """The attributes that a failing provider can have made wrong."""
 
     settle: Settle = field(default_factory=Settle)
@@ -101,6 +102,7 @@ class Shared:
     obstacles: dict[str, Undecided | None] = field(default_factory=dict)
     provider_ops: dict[str, tuple[str, ...]] = field(default_factory=dict)
     cached: dict[Hashable, tuple[Any, list[Exchange], frozenset[str]]] = field(default_factory=dict)
+    begun: dict[str, Any] = field(default_factory=dict)
 
     def once(self, name: str, find: Callable[[], T]) -> T:
         """The value of an attribute, found out by the first test that needs it."""

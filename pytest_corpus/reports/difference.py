@@ -56,7 +56,7 @@ CHANGES = {"same": "still violated", "new": "newly violated", "fixed": "fixed"}
 
 
 def build(old: view.Document, new: view.Document, level: str = "should") -> dict[str, Any]:
-    """The changes, and whether they are a regression: `{"regression", "why", "verdict", <kind>: [...]}`.
+    """The changes, and whether they are a regression: `{"regression", "why", "verdict", "edition", <kind>: [...]}`.
 
     A regression is a requirement that is newly violated (of `level` or above, or added and violated at once), a verdict
     that is worse, or a component that is no longer tested. A change is `{component, id, level, text, old, new}`.
@@ -71,13 +71,16 @@ def build(old: view.Document, new: view.Document, level: str = "should") -> dict
             changes[kind].append({**change, "old": was and was["status"], "new": now and now["status"]})
     why = list(_regressions(old, new, changes, level))
     said = {"old": _verdict(old), "new": _verdict(new)}
-    return {"regression": bool(why), "why": why, "verdict": said, **changes}
+    edition = {"old": old["spec"]["edition"]["name"], "new": new["spec"]["edition"]["name"]}
+    return {"regression": bool(why), "why": why, "verdict": said, "edition": edition, **changes}
 
 
 def text(difference: Mapping[str, Any]) -> str:
     """The changes as lines for a person; the conclusion last."""
     said = difference["verdict"]
     lines = [f"verdict: {said['old']}" if said["old"] == said["new"] else f"verdict: {said['old']} -> {said['new']}"]
+    if (was := difference["edition"]["old"]) != (now := difference["edition"]["new"]):
+        lines.append(f"edition: {was} -> {now}")
     for kind, title in KINDS.items():
         if difference[kind]:
             lines.append(f"{title}: {len(difference[kind])}")

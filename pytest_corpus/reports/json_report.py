@@ -84,6 +84,7 @@ def build(ledger: Ledger, verdict: Verdict, run: Run) -> dict[str, Any]:
         "spec": {
             "protocol": "Corpus Protocol 1.0",
             "catalogue": CATALOGUE_VERSION,
+            "edition": verdict.edition.document(),
             "pinned_edition": run.edition,
             "editions_met": [edition for edition in EDITIONS if judged and all(edition in met for met in judged)],
         },

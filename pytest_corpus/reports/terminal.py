@@ -7,6 +7,7 @@ from pytest_corpus.reports import priority
 from pytest_corpus.reports.text import count, printable
 from pytest_corpus.reports.view import TONES, applicable
 from pytest_corpus.spec.components import WIRE
+from pytest_corpus.verdict.editions import PREVIEW
 from pytest_corpus.verdict.ledger import LACKING, Ledger, left_behind, unseen
 from pytest_corpus.verdict.verdict import ComponentVerdict, Status, Verdict
 
@@ -107,11 +108,12 @@ def _violated(part: ComponentVerdict, verdict: Verdict) -> Iterator[Line]:
     found = [status for status in part.statuses if status.status == "violated"]
     for status in sorted(found, key=lambda each: order[each.component, each.requirement.id]):
         must = status.requirement.level == "MUST"
+        word = "violated" if must else "preview" if status.requirement.level == PREVIEW else "not kept"
         others = blocked[status.requirement.id]
         more = f"  blocks {count(others, 'other')}" if others else ""
         failed, tests = priority.failed(status)
         several = f"  {failed} of {tests} tests" if tests > 1 and not status.runs[1] and failed else ""
-        said = f"    {'violated' if must else 'not kept'}  {_named(status)}{several}{_runs(status)}{more}"
+        said = f"    {word}  {_named(status)}{several}{_runs(status)}{more}"
         yield Line(said, "bad" if must else "caution")
 
 

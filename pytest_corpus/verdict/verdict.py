@@ -7,6 +7,7 @@ from datetime import date
 
 from pytest_corpus.spec.requirements import Requirement, applicable
 from pytest_corpus.verdict.deviations import Deviation, today
+from pytest_corpus.verdict.editions import PREVIEW, Edition, current
 from pytest_corpus.verdict.ledger import Finding, Ledger, TestRecord
 
 STATUSES = ("satisfied", "violated", "not_applicable", "not_assessed", "deviated")
@@ -61,30 +62,36 @@ class ComponentVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The outcome of a run for one adapter; `faults` are declared deviations that do not hold."""
+    """The outcome of a run for one adapter, by an edition; `faults` are declared deviations that do not hold."""
 
+    edition: Edition
     verdict: str
     complete: bool
     gaps: tuple[str, ...]
     components: tuple[ComponentVerdict, ...] = field(default_factory=tuple)
     faults: tuple[str, ...] = ()
 
-    def of_status(self, status: str, levels: Container[str] = ("MUST", "SHOULD", "MAY")) -> list[Status]:
+    def of_status(self, status: str, levels: Container[str] = ("MUST", "SHOULD", "MAY", PREVIEW)) -> list[Status]:
         """The requirements of a status, at some levels."""
         every = (each for part in self.components for each in part.statuses)
         return [each for each in every if each.status == status and each.requirement.level in levels]
 
 
 def decide(
-    ledger: Ledger, level: str = "must", deviations: Iterable[Deviation] = (), day: date | None = None
+    ledger: Ledger,
+    level: str = "must",
+    deviations: Iterable[Deviation] = (),
+    day: date | None = None,
+    edition: Edition | None = None,
 ) -> Verdict:
     """The verdict of a run; violations below `level` are reported and do not count.
 
     Args:
         deviations: what is declared of any adapter.
         day: the day (UTC) on which they must count; today unless given.
+        edition: gives each requirement its level; the current one unless given.
     """
-    day = day or today()
+    day, edition = day or today(), edition or current()
     declared = [entry for entry in deviations if entry.covers(entry.requirement, ledger.adapter)]
     counting = [entry for entry in declared if not entry.expired(day)]
     gaps = tuple(ledger.gaps)
@@ -93,7 +100,7 @@ def decide(
         component: [record for record in found if record.component == component] for component in ledger.components
     }
     decided = tuple(
-        _component(component, records, level, counting, partial=bool(gaps))
+        _component(component, records, level, counting, edition, partial=bool(gaps))
         for component, records in by_component.items()
     )
     faults = (
@@ -102,7 +109,7 @@ def decide(
         *_needless(counting, decided, complete=not gaps),
     )  # fmt: skip
     overall = "partial" if gaps else worst(part.verdict for part in decided)
-    return Verdict(overall, not gaps, gaps, decided, faults)
+    return Verdict(edition, overall, not gaps, gaps, decided, faults)
 
 
 def _needless(counting: Iterable[Deviation], decided: Iterable[ComponentVerdict], *, complete: bool) -> Iterable[str]:
@@ -115,7 +122,13 @@ def _needless(counting: Iterable[Deviation], decided: Iterable[ComponentVerdict]
 
 
 def _component(
-    component: str, records: list[TestRecord], level: str, deviations: Iterable[Deviation], *, partial: bool
+    component: str,
+    records: list[TestRecord],
+    level: str,
+    deviations: Iterable[Deviation],
+    edition: Edition,
+    *,
+    partial: bool,
 ) -> ComponentVerdict:
     own: dict[str, list[TestRecord]] = defaultdict(list)
     findings: dict[str, dict[Finding, None]] = defaultdict(dict)
@@ -125,7 +138,7 @@ def _component(
             findings[finding.requirement][finding] = None
     found = [
         _status(requirement, component, tuple(own[requirement.id]), tuple(findings[requirement.id]))
-        for requirement in applicable(component)
+        for requirement in map(edition.of, applicable(component))
     ]
     declared = {entry.requirement: entry for entry in reversed(list(deviations))}
     statuses = tuple(

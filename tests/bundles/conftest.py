@@ -16,3 +16,11 @@ def _preloaded() -> None:
     """Import what every inner run needs before the first `pytester`, which forgets what came after it."""
     for name in NEEDED:
         importlib.import_module(name)
+
+
+@pytest.fixture
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An environment outside CI, without keys."""
+    for name in ("PYTEST_ADDOPTS", "CI", "BUILD_NUMBER", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("CORPUS_TEST_ENV", "local")

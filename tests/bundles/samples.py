@@ -2,9 +2,16 @@
 
 import json
 import re
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+PLUGIN = (
+    [] if any(point.name == "corpus" for point in entry_points(group="pytest11")) else ["-p", "pytest_corpus.plugin"]
+)
+ALL = 'thresholds:\n  - {metric: pass_rate, operator: ">=", value: 0.9}\n'
 SEED = """\
 name: qa
 prompt_path: prompt.md
@@ -36,3 +43,27 @@ def bundle(folder: Path, cases: list[dict[str, Any]], more: str = "provider: {na
 def echo(number: int, answer: Any = "yes") -> dict[str, Any]:
     """A case that the provider mock answers."""
     return {"id": f"case-{number}", "input": {"q": number}, "expected_output": answer}
+
+
+def run(pytester: pytest.Pytester, *given: str, apart: bool = False) -> pytest.RunResult:
+    off = [
+        part for name in ("randomly", "asyncio", "cov", "hypothesispytest", "anyio") for part in ("-p", f"no:{name}")
+    ]
+    ran = pytester.runpytest_subprocess if apart else pytester.runpytest_inprocess
+    return ran(*PLUGIN, *off, *given)
+
+
+def provider(pytester: pytest.Pytester, name: str, answer: str, more: str = "") -> None:
+    """A conftest with a provider; `answer` is an expression that gives a function."""
+    hook = f"def pytest_corpus_bundle_providers(config):\n    return {{'{name}': {answer}}}\n"
+    pytester.makeconftest(hook + more)
+
+
+def section(pytester: pytest.Pytester) -> dict[str, Any]:
+    """The only section on a bundle in the report r.json."""
+    [found] = json.loads((pytester.path / "r.json").read_text())["bundles"]
+    return dict(found)
+
+
+def text(result: pytest.RunResult) -> str:
+    return "\n".join((*result.outlines, *result.errlines))

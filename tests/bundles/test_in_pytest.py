@@ -2,63 +2,27 @@
 
 import json
 import os
-import tempfile
-from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from samples import QUESTION_ANSWERING, bundle, echo, write
+from samples import ALL, PLUGIN, QUESTION_ANSWERING, bundle, echo, provider, run, section, text, write
 
-PLUGIN = (
-    [] if any(point.name == "corpus" for point in entry_points(group="pytest11")) else ["-p", "pytest_corpus.plugin"]
-)
+pytestmark = pytest.mark.usefixtures("plain_environment")
+
 MOCK = "--corpus-bundle-provider=mock"
 STOP = "def pytest_runtest_setup(item):\n    if item.name == 'case-2':\n        raise KeyboardInterrupt\n"
 HALF = 'thresholds:\n  - {metric: pass_rate, operator: ">=", value: 0.5}\n'
-ALL = 'thresholds:\n  - {metric: pass_rate, operator: ">=", value: 0.9}\n'
 MIXED = (
     '{"id": "case-0", "output": "yes"}\n{"id": "case-1", "output": "no"}\n{"id": "case-2", "output": "yes"}\n'
     '{"id": "case-3", "error": "UNAVAILABLE"}\n'
 )
 
 
-@pytest.fixture(autouse=True)
-def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("PYTEST_ADDOPTS", "CI", "BUILD_NUMBER", "OPENAI_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("CORPUS_TEST_ENV", "local")
-
-
-def run(pytester: pytest.Pytester, *given: str, apart: bool = False) -> pytest.RunResult:
-    off = [
-        part for name in ("randomly", "asyncio", "cov", "hypothesispytest", "anyio") for part in ("-p", f"no:{name}")
-    ]
-    ran = pytester.runpytest_subprocess if apart else pytester.runpytest_inprocess
-    return ran(*PLUGIN, *off, *given)
-
-
 def mixed(pytester: pytest.Pytester, more: str) -> Path:
     """Four cases with mock: two pass, one fails, one has an error."""
     more = f"provider: {{name: mock, script: script.jsonl}}\n{more}"
     return bundle(pytester.path / "bundles" / "qa", [echo(n) for n in range(4)], more, script_jsonl=MIXED)
-
-
-def provider(pytester: pytest.Pytester, name: str, answer: str, more: str = "") -> None:
-    """A conftest with a provider; `answer` is an expression that gives a function."""
-    hook = f"def pytest_corpus_bundle_providers(config):\n    return {{'{name}': {answer}}}\n"
-    pytester.makeconftest(hook + more)
-
-
-def section(pytester: pytest.Pytester) -> dict[str, Any]:
-    """The only section on a bundle in the report r.json."""
-    [found] = json.loads((pytester.path / "r.json").read_text())["bundles"]
-    return dict(found)
-
-
-def text(result: pytest.RunResult) -> str:
-    return "\n".join((*result.outlines, *result.errlines))
 
 
 def test_items(pytester: pytest.Pytester) -> None:
@@ -196,30 +160,6 @@ def test_workers_agree(pytester: pytest.Pytester, more: str, counts_of: tuple[st
         found.append((result.parseoutcomes(), result.ret, counts, stable, names))
         assert "used: 4 calls" in text(result)
     assert all(each == found[0] for each in found)
-
-
-def test_a_lost_worker_does_not_shrink_the_denominator(pytester: pytest.Pytester) -> None:
-    """A case whose worker died is an error: three of four pass, so 0.75 is held to 0.9."""
-    bundle(pytester.path / "bundles" / "qa", [echo(n) for n in range(4)], "provider: {name: dies}\n" + ALL)
-    pytester.makeconftest(
-        """
-import os, time
-def pytest_corpus_bundle_providers(config):
-    def answer(request):
-        if request.case == "case-1":
-            os._exit(9)
-        time.sleep(0.2)
-        return "yes"
-    return {"dies": answer}
-"""
-    )
-    before = set(Path(tempfile.gettempdir()).glob("pytest-corpus-*"))
-    result = run(pytester, "-n", "2", apart=True)
-    assert result.ret == 1
-    assert "3/4 cases passed, 1 errors" in text(result)
-    assert "FAILS  pass_rate>=0.9  (0.75)" in text(result)  # xdist itself may blame the threshold for the lost worker
-    left = set(Path(tempfile.gettempdir()).glob("pytest-corpus-*")) - before
-    assert not [path for path in left if len(path.name) == len("pytest-corpus-") + 32]
 
 
 def test_collection_errors(pytester: pytest.Pytester) -> None:

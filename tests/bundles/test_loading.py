@@ -101,6 +101,10 @@ WRONG: dict[str, tuple[Files, str]] = {
     "threshold twice": (held("pass_rate", TWICE), "appears twice, in line 5 already"),
     "schema is not JSON": (schema("{"), "s.json: is not valid JSON"),
     "schema is unsound": (schema('{"type": "objct"}'), "is not a valid JSON Schema"),
+    "pattern in a schema": (schema('{"properties": {"a": {"pattern": "("}}}'), "at properties/a/pattern: \"(\" is not"),
+    "pattern in another file": (
+        {**schema('{"items": {"$ref": "o.json#/$defs/n"}}'), "o.json": '{"$defs": {"n": {"pattern": "("}}}'}, "o.json: is not a valid JSON Schema, at $defs/n/pattern"
+    ),
     "unknown draft": (schema('{"$schema": "http://example.com/draft"}'), "which is not a known draft"),
     "dangling reference": (schema('{"$ref": "#/$defs/x"}'), "leads nowhere"),
     "endless reference": (schema(AROUND), "leads back to itself"),

@@ -93,7 +93,7 @@ def asked(folder: Path, name: str, url: str, **changes: Any) -> list[CaseResult]
     choice = replace(found.provider, name=name, base_url=url)
     provider = make(choice, found.file, {}, None)
     asking = Asking(found, choice, provider, pause=lambda _: None)
-    pool = Pool(asking, found.cases, Store(1, SpentBudget()), 1)
+    pool = Pool(asking, found.cases, Store([case.id for case in found.cases], 1, SpentBudget()))
     try:
         return [pool.result(case.id) for case in found.cases]
     finally:

@@ -1,12 +1,15 @@
 """Asking: total time limits, retries, bounded concurrency, budgets, samples, cassettes."""
 
 import json
+import queue
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from email.message import Message
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
 
 import pytest
 from samples import bundle, echo
@@ -22,7 +25,7 @@ from pytest_corpus.bundles.results import CaseResult
 from pytest_corpus.bundles.running.asking import Asking
 from pytest_corpus.bundles.running.cassettes import Cassettes, mode_of
 from pytest_corpus.bundles.running.pool import Pool
-from pytest_corpus.bundles.running.shared_store import SharedSpentBudget, SharedStore
+from pytest_corpus.bundles.running.remote_store import RemoteStore, StoreClient, StoreServer
 from pytest_corpus.bundles.running.store import SpentBudget, Store
 
 
@@ -35,7 +38,7 @@ def asked(found: Bundle, answer: Callable[[CompletionRequest], Any] | None = Non
 
 def results(asking: Asking) -> list[CaseResult]:
     found = asking.bundle
-    pool = Pool(asking, found.cases, Store(found.side_by_side, SpentBudget()), found.side_by_side)
+    pool = Pool(asking, found.cases, Store([case.id for case in found.cases], found.side_by_side, SpentBudget()))
     return [pool.result(case.id) for case in found.cases]
 
 
@@ -102,6 +105,53 @@ def test_only_what_may_pass_is_tried_again(tmp_path: Path, name: str, calls: int
 
     asked(made(tmp_path, retries=2), fails, pause=lambda _: None)
     assert len(made_calls) == calls
+
+
+def _raised_from(cause: BaseException) -> Exception:
+    error = RuntimeError("the client failed")
+    error.__cause__ = cause
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "calls"),
+    [
+        (ConnectionResetError("reset"), 3),
+        (TimeoutError(), 3),
+        (_raised_from(ConnectionRefusedError()), 3),
+        (HTTPError("http://x", 503, "busy", Message(), None), 3),
+        (HTTPError("http://x", 429, "slow down", Message(), None), 3),
+        (HTTPError("http://x", 404, "not there", Message(), None), 1),
+        (ValueError("x"), 1),
+    ],
+    ids=repr,
+)
+def test_errors_of_a_function_that_may_pass_are_tried_again(tmp_path: Path, error: Exception, calls: int) -> None:
+    """A failed connection, a time limit, a 429 and a 5xx are transient, also as the cause of another error (R135)."""
+    made_calls = []
+
+    def fails(_: CompletionRequest) -> str:
+        made_calls.append(1)
+        raise error
+
+    [result] = asked(made(tmp_path, retries=2), fails, pause=lambda _: None)
+    assert (result.status, len(made_calls)) == ("error", calls)
+
+
+@pytest.mark.parametrize("expected", ["", "yes"])
+def test_an_empty_answer_is_an_answer(tmp_path: Path, expected: str) -> None:
+    """It passes if it is expected; if not, a note says that it is empty (R135)."""
+    [result] = asked(load(bundle(tmp_path, [echo(0, expected)])), lambda _: Answer(""))
+    assert result.status == ("failed" if expected else "passed")
+    assert result.samples[0].notes == (("the answer is empty",) if expected else ())
+
+
+def test_without_a_schema_every_answer_is_valid(tmp_path: Path) -> None:
+    """`schema_valid_rate` of a bundle without a schema is 1, and reported only if a threshold names it."""
+    gate = "thresholds: [{metric: schema_valid_rate, operator: '>=', value: 1}]\nprovider: {name: mock}\n"
+    found = load(bundle(tmp_path, [echo(0)], gate))
+    assert [each.schema_valid for each in asked(found, lambda _: "no")[0].samples] == [True]
+    assert asked(made(tmp_path / "b"))[0].samples[0].schema_valid is None
 
 
 @pytest.mark.parametrize(("parallel", "most"), [(False, 1), (True, 3)])
@@ -187,7 +237,8 @@ def _fails(_: CompletionRequest) -> str:
     ("answer", "status", "said"),
     [
         (lambda _: "no", "failed", "not as expected"),
-        (lambda _: Answer("", "length"), "error", "without content, finish_reason length"),
+        (lambda _: Answer("", "length"), "failed", "not as expected"),
+        (lambda _: Answer("", "error"), "error", "no answer, finish_reason error"),
         (_exits, "error", "the provider answers BadRequest"),
         (_fails, "error", "the provider answers BadRequest"),
         (lambda _: None, "error", "the provider gave a NoneType, and must give an Answer or a text"),
@@ -202,50 +253,72 @@ def test_an_answer_that_is_wrong_ends_its_case_at_once(tmp_path: Path, answer: A
     assert (result.status, result.calls) == (status, 1)
 
 
+class Wire:
+    """A channel between a worker and the server of the stores, within one process."""
+
+    def __init__(self, server: StoreServer) -> None:
+        self.server, self.answers = server, queue.Queue[Any]()
+        self.worker = Wire.__new__(Wire)
+        self.worker.send = self.answers.put  # type: ignore[method-assign]
+
+    def send(self, item: Any) -> None:
+        self.server.take(self.worker, item)
+
+    def receive(self) -> Any:
+        return self.answers.get(timeout=20)
+
+
+def shared(server: StoreServer, found: Bundle) -> tuple[Wire, RemoteStore]:
+    """The store of a further worker."""
+    wire = Wire(server)
+    return wire, RemoteStore(StoreClient(wire), "key", Store([case.id for case in found.cases], 2, SpentBudget()), {})
+
+
 def test_each_case_is_asked_once_in_all(tmp_path: Path) -> None:
-    """Two processes' stores on one folder: no case is claimed twice, and slots are counted over both."""
+    """Two workers' stores on one server: no case is claimed twice, and slots are counted over both."""
     found = made(tmp_path / "b", 30, parallel=True, max_parallel=2)
     calls: list[str] = []
+    busy = [0, 0]  # calls at this moment, and the most of them
 
     def answer(request: CompletionRequest) -> str:
+        busy[:] = busy[0] + 1, max(busy[1], busy[0] + 1)
         calls.append(request.case)
         time.sleep(0.002)
+        busy[0] -= 1
         return "yes"
 
-    pools = []
-    for _ in range(2):
-        store = SharedStore(tmp_path, "key", 2, SharedSpentBudget(tmp_path))
-        asking = Asking(found, ProviderChoice("fn"), HookProvider("fn", None, answer))
-        pools.append(Pool(asking, found.cases, store, 2))
+    server = StoreServer(SpentBudget(), None, lambda *_: None)
+    asking = Asking(found, ProviderChoice("fn"), HookProvider("fn", None, answer))
+    pools = [Pool(asking, found.cases, shared(server, found)[1]) for _ in range(2)]
     threads = [threading.Thread(target=lambda p=p: [p.result(c.id) for c in found.cases]) for p in pools]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(20)
     assert sorted(calls) == sorted(case.id for case in found.cases)
-    assert SharedSpentBudget(tmp_path).spent.calls == 30
+    assert server.spent_budget.spent.calls == 30
+    assert busy[1] <= 2
+
+
+def test_a_budget_counts_for_all_workers(tmp_path: Path) -> None:
+    """Ten calls in all, however many workers make them."""
+    server, limit = StoreServer(SpentBudget(), None, lambda *_: None), Budget(calls=10)
+    budgets = [shared(server, made(tmp_path / "b"))[1].spent_budget for _ in range(3)]
+    assert [bool(budgets[number % 3].spend(limit)) for number in range(12)] == [False] * 10 + [True] * 2
 
 
 def test_a_lost_process_is_noticed(tmp_path: Path) -> None:
-    """A case whose process is gone has an error, and is not asked again."""
-    import subprocess
-    import sys
-
-    code = (
-        "import os, sys; from pathlib import Path\n"
-        "from pytest_corpus.bundles.running.shared_store import SharedSpentBudget, SharedStore\n"
-        "folder = Path(sys.argv[1]); store = SharedStore(folder, 'k', 1, SharedSpentBudget(folder))\n"
-        "assert store.take_slot() and store.claim('a'); os._exit(9)\n"
-    )
-    subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path)], check=False, env={"PYTHONPATH": str(Path(__file__).parents[2])}
-    )
-    store = SharedStore(tmp_path, "k", 1, SharedSpentBudget(tmp_path))
-    result = store.fetch("a")
-    assert result is not None
+    """A case whose process is gone has an error, and is not asked again; its place is free again."""
+    found = made(tmp_path / "b", 3)
+    server = StoreServer(SpentBudget(), None, lambda *_: None)
+    (wire, lost), (_, other) = shared(server, found), shared(server, found)
+    assert [lost.next("case-0"), lost.next("case-1"), other.next("case-2")] == ["case-0", "case-1", None]
+    server.take(wire.worker, None)
+    result = other.next("case-0")
+    assert result == "case-2"
+    result = other.next("case-0")
+    assert isinstance(result, CaseResult)
     assert result.status == "error"
-    assert not store.claim("a")
-    assert store.take_slot()
 
 
 def recorded(found: Bundle, mode: str, answer: Callable[[CompletionRequest], Any]) -> CaseResult:

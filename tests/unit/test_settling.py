@@ -36,6 +36,9 @@ class Late(Settling):
         super().__init__(Store(Shared(settle=settle or Settle()), Settings(settle_s=given)))
         self.late_s = late_s
 
+    def places(self, _request: Mapping[str, Any]) -> frozenset[str]:
+        return frozenset({"place"})
+
     def trials(self) -> Iterator[Look]:
         self.tried += 1
         begun = time.monotonic()

@@ -2,7 +2,7 @@
 
 import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from pytest_corpus.bundles.evaluation.budget import MOST_BITS, SIZE_OF_A_STEP, Budget, BudgetError, size_of
@@ -51,14 +51,6 @@ def _sum(budget: Budget, items: Any, /, start: Any = 0) -> Any:
     return start
 
 
-def _keyed(budget: Budget, key: Any) -> Callable[[Any], Any] | None:
-    if key is None:
-        return None
-    if key not in FUNCTIONS:
-        raise OperationError("key takes the name of a function")
-    return lambda item: call(budget, key, [item], {})
-
-
 def _extreme(choose: Callable[..., Any]) -> Callable[..., Any]:
     def chosen(budget: Budget, /, *items: Any, key: Any = None, **more: Any) -> Any:
         found = gathered(budget, items[0]) if len(items) == 1 else list(items)
@@ -66,7 +58,7 @@ def _extreme(choose: Callable[..., Any]) -> Callable[..., Any]:
             return more["default"]
         if more.keys() - {"default"} or not items:
             raise OperationError("TypeError: wrong arguments")
-        return attempt(choose, found, key=_keyed(budget, key))
+        return attempt(choose, found, key=key)
 
     return chosen
 
@@ -74,7 +66,7 @@ def _extreme(choose: Callable[..., Any]) -> Callable[..., Any]:
 def _sorted(budget: Budget, items: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
     found = gathered(budget, items)
     budget.spend(len(found) * max(1, len(found).bit_length()) // 16)
-    return attempt(sorted, found, key=_keyed(budget, key), reverse=bool(reverse))
+    return attempt(sorted, found, key=key, reverse=bool(reverse))
 
 
 def _round(_: Budget, value: Any, /, ndigits: Any = None) -> Any:
@@ -94,6 +86,28 @@ def _range(_: Budget, /, *ends: Any) -> Any:
 def _zip(budget: Budget, /, *many: Any, strict: Any = False) -> Any:
     found = [gathered(budget, items) for items in many]
     return iter(attempt(lambda: list(zip(*found, strict=bool(strict)))))
+
+
+def _map(budget: Budget, function: Callable[..., Any], /, *many: Any) -> Iterator[Any]:
+    if not many:
+        raise OperationError("TypeError: map() must have at least two arguments.")
+    walks = [attempt(iter, items) for items in many]
+    return (function(*items) for items in budget.each(zip(*walks, strict=False)))
+
+
+def _filter(budget: Budget, function: Callable[..., Any] | None, items: Any, /) -> Iterator[Any]:
+    walk = attempt(iter, items)
+    return (item for item in budget.each(walk) if (item if function is None else function(item)))
+
+
+def _next(_: Budget, items: Any, /, *default: Any) -> Any:
+    if not hasattr(items, "__next__") or len(default) > 1:
+        raise OperationError(f"TypeError: {type(items).__name__!r} object is not an iterator")
+    for item in items:
+        return item
+    if not default:
+        raise OperationError("StopIteration")
+    return default[0]
 
 
 def _matches(budget: Budget, pattern: Any, text: Any, /) -> bool:
@@ -127,6 +141,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "enumerate": lambda budget, items, /, start=0: iter(attempt(enumerate, gathered(budget, items), start)),
     "zip": _zip,
     "reversed": lambda budget, items, /: iter(gathered(budget, attempt(reversed, items))),
+    "map": _map,
+    "filter": _filter,
+    "next": _next,
     "matches": _matches,
 }
 """The functions by name; `isinstance`, whose second argument is not a value, is the interpreter's own."""

@@ -67,7 +67,9 @@ class Interpreter:
         return self._budget.keep(node.value)
 
     def _name(self, node: ast.Name, names: Names) -> Any:
-        return names[node.id]
+        if node.id in names:
+            return names[node.id]
+        return lambda *items: call(self._budget, node.id, list(items), {})
 
     def _boolop(self, node: ast.BoolOp, names: Names) -> Any:
         ends = isinstance(node.op, ast.Or)
@@ -195,6 +197,29 @@ class Interpreter:
         keywords = {}
         for keyword in node.keywords:
             assert keyword.arg is not None
-            named = keyword.arg == "key" and isinstance(keyword.value, ast.Name) and keyword.value.id not in names
-            keywords[keyword.arg] = keyword.value.id if named else self.value(keyword.value, names)  # type: ignore[attr-defined]
+            keywords[keyword.arg] = self.value(keyword.value, names)
         return arguments, keywords
+
+    def _lambda(self, node: ast.Lambda, names: Names) -> Callable[..., Any]:
+        """A function of an allowed function; its parts are not noted, they have a value for each item."""
+
+        def applied(*items: Any) -> Any:
+            if len(items) != len(node.args.args):
+                raise OperationError(f"TypeError: a lambda takes {len(node.args.args)} values, not {len(items)}")
+            inner = dict(names)
+            inner.update(zip((each.arg for each in node.args.args), items, strict=True))
+            return Interpreter(self._budget).value(node.body, inner)
+
+        return applied
+
+    def _joinedstr(self, node: ast.JoinedStr, names: Names) -> str:
+        size, parts, quiet = 0, [], Interpreter(self._budget)
+        for part in node.values:
+            parts.append(str(quiet.value(part, names)))
+            size += len(parts[-1])
+            self._budget.reserve(size)
+        return "".join(parts)
+
+    def _formattedvalue(self, node: ast.FormattedValue, names: Names) -> str:
+        spec = "" if node.format_spec is None else self.value(node.format_spec, names)
+        return values.formatted(self._budget, self.value(node.value, names), node.conversion, spec)

@@ -18,7 +18,7 @@ from jinja2.utils import Namespace
 from jinja2.visitor import NodeTransformer
 
 from pytest_corpus.bundles.evaluation import values
-from pytest_corpus.bundles.evaluation.budget import MOST_BITS, SIZE_OF_A_STEP, Budget, BudgetError, size_of
+from pytest_corpus.bundles.evaluation.budget import MOST_BITS, MOST_SIZE, SIZE_OF_A_STEP, Budget, BudgetError, size_of
 from pytest_corpus.bundles.evaluation.functions import call
 
 _BUDGET: ContextVar[Budget] = ContextVar("corpus_template_budget")
@@ -141,6 +141,8 @@ class PromptSandbox(ImmutableSandboxedEnvironment):  # type: ignore[misc]
         self.globals = {"range": _range, "namespace": Namespace}
 
     def call_binop(self, _context: Any, symbol: str, left: Any, right: Any) -> Any:
+        if symbol == "%" and isinstance(left, str):
+            raise SecurityError("'%' on text is not offered")
         return values.binary(budget(), _ARITHMETIC[symbol], _plain(left), _plain(right))
 
     def getattr(self, obj: Any, attribute: str) -> Any:
@@ -294,15 +296,20 @@ def _foresee(name: str, value: Any, arguments: list[Any]) -> None:
     largest = max(map(abs, numbers), default=0)
     if name == "round" and largest > values.MOST_PLACES:
         raise BudgetError(f"rounds to more than {values.MOST_PLACES} places")
-    lines = str(value).count("\n") + 1 if name == "indent" and isinstance(value, str) else 1
-    width = max([largest, *(len(each) for each in arguments if isinstance(each, str))])
-    if name in ("center", "indent", "wordwrap", "batch", "truncate"):
-        budget().reserve(size_of(value) + lines * width)
+    lines = len(value.splitlines()) + 1 if name == "indent" and isinstance(value, str) else 1
+    longest = max((len(each) for each in arguments if isinstance(each, str)), default=0)
+    if name in ("center", "indent", "batch", "truncate"):
+        budget().reserve(size_of(value) + lines * max(largest, longest))
+    if name == "wordwrap" and isinstance(value, str):
+        # Two lines in a row hold more than the width; a long word is copied for each of its lines.
+        folds = 2 * len(value) // max(1, numbers[0] if numbers else 79) + len(value.splitlines()) + 1
+        budget().reserve(len(value) + folds * longest)
+        budget().spend(len(value) * folds // (SIZE_OF_A_STEP * 64))
     if name == "tojson":
         budget().reserve(size_of(value) * max(1, largest))
-    if name == "replace" and isinstance(value, str) and len(arguments) > 1:
-        old, new = map(str, arguments[:2])
-        budget().reserve(len(value) + value.count(old) * len(new))
+    if name == "replace" and len(arguments) > 1:
+        text, old, new = map(str, (value, *arguments[:2]))
+        budget().reserve(len(text) + text.count(old) * len(new))
     if name == "join":
         between = len(str(arguments[0])) if arguments else 0
         budget().reserve(size_of(value) + between * (len(value) if hasattr(value, "__len__") else 0))
@@ -314,5 +321,11 @@ def _foresee(name: str, value: Any, arguments: list[Any]) -> None:
 
 
 def _tojson(_context: Any, value: Any, indent: int | None = None) -> str:
-    budget().reserve(size_of(value) * (1 + (indent or 0)))
-    return str(budget().keep(json.dumps(value, ensure_ascii=False, indent=indent)))
+    size, parts = 0, []
+    for part in json.JSONEncoder(ensure_ascii=False, indent=indent).iterencode(value):
+        size += len(part)
+        if size > MOST_SIZE:
+            break
+        parts.append(part)
+    budget().reserve(size)
+    return "".join(parts)

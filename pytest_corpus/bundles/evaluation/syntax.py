@@ -22,15 +22,14 @@ _ALLOWED = (
     *(ast.Expression, ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.Compare, ast.IfExp, ast.Call, ast.Subscript, ast.Slice),
     *(ast.Constant, ast.Name, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.ListComp, ast.SetComp, ast.DictComp),
     *(ast.GeneratorExp, ast.comprehension, ast.keyword, ast.Attribute, ast.Load, ast.Store),
+    *(ast.JoinedStr, ast.FormattedValue, ast.Lambda, ast.arguments, ast.arg),
     *(ast.And, ast.Or, ast.Not, ast.UAdd, ast.USub, ast.Invert, ast.cmpop),
     *(ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow),
     *(ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift),
 )
 
 _WORDS: dict[type[ast.AST], str] = {
-    ast.Lambda: "a lambda",
     ast.NamedExpr: "an assignment with :=",
-    ast.JoinedStr: "an f-string",
     ast.Starred: "a star",
     ast.MatMult: "the operator @",
     ast.Await: "await",
@@ -88,8 +87,8 @@ def _check_names(node: ast.AST, names: frozenset[str]) -> None:
             )
         case ast.Dict() if None in node.keys:
             raise ExpressionError("holds **, which is not offered")
-        case ast.BinOp(op=ast.Mod(), left=ast.Constant(value=str())):
-            raise ExpressionError("holds % on text, which is not offered")
+        case ast.Lambda():
+            raise ExpressionError("holds a lambda that is not the function of map, filter, min, max or sorted")
         case _:
             for child in ast.iter_child_nodes(node):
                 _check_names(child, names)
@@ -121,6 +120,19 @@ def _check_call(node: ast.Call, names: frozenset[str]) -> None:
         if keyword.arg is None:
             raise ExpressionError("holds **, which is not offered")
         _check_spelling(keyword.arg)
+    arguments = _arguments_of(node, names)
+    name = node.func.id if isinstance(node.func, ast.Name) else ""
+    keys = [keyword.value for keyword in node.keywords if keyword.arg == "key"]
+    called = {**dict.fromkeys(("map", "filter"), arguments[:1]), **dict.fromkeys(("min", "max", "sorted"), keys)}
+    for part in (*arguments, *(keyword.value for keyword in node.keywords)):
+        if part in called.get(name, ()):
+            _check_function(name, part, names)
+        else:
+            _check_names(part, names)
+
+
+def _arguments_of(node: ast.Call, names: frozenset[str]) -> list[ast.expr]:
+    """The arguments that are values, of a call of a function or a method that is offered."""
     arguments, function = node.args, node.func
     if isinstance(function, ast.Attribute):
         name = function.attr
@@ -143,11 +155,21 @@ def _check_call(node: ast.Call, names: frozenset[str]) -> None:
             arguments = arguments[:1]
     else:
         raise ExpressionError("calls something that is neither a function nor a method")
-    for argument in arguments:
-        _check_names(argument, names)
-    for keyword in node.keywords:
-        if not (keyword.arg == "key" and isinstance(keyword.value, ast.Name) and keyword.value.id in FUNCTIONS):
-            _check_names(keyword.value, names)
+    return arguments
+
+
+def _check_function(caller: str, node: ast.expr, names: frozenset[str]) -> None:
+    """Pass a lambda with plain parameters, the name of a function, or None, unless map is to call it."""
+    if isinstance(node, ast.Lambda):
+        given = node.args
+        if given.posonlyargs or given.vararg or given.kwonlyargs or given.kwarg or given.defaults:
+            raise ExpressionError("holds a lambda whose parameters are not plain names")
+        targets = [_targets(ast.Name(each.arg)) for each in given.args]
+        _check_names(node.body, names.union(*targets))
+    elif not (isinstance(node, ast.Name) and node.id in functions.FUNCTIONS and node.id not in names) and (
+        caller == "map" or not (isinstance(node, ast.Constant) and node.value is None)
+    ):
+        raise ExpressionError(f"{caller} takes a lambda or the name of a function, such as len")
 
 
 def types_of(node: ast.expr) -> tuple[type, ...] | None:

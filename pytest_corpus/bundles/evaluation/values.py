@@ -44,6 +44,8 @@ def method(budget: Budget, value: Any, name: str, arguments: list[Any], keywords
     """The result of a method of a value. Raises OperationError if there is none, BudgetError if it costs too much."""
     if name not in METHODS.get(type(value), ()):
         raise OperationError(f"a value of type {type(value).__name__} has no method {name!r} here")
+    if name == "join" and len(arguments) == 1:
+        arguments = [gathered(budget, arguments[0])]
     budget.spend(1 + (len(value) + sum(map(size_of, arguments))) // SIZE_OF_A_STEP)
     _foresee(budget, value, name, arguments)
     return budget.keep(attempt(getattr(value, name), *arguments, **keywords))
@@ -57,8 +59,10 @@ def _foresee(budget: Budget, value: Any, name: str, arguments: list[Any]) -> Non
         budget.reserve(arguments[0])
     elif name == "replace" and len(arguments) > 1 and all(isinstance(text, str) for text in arguments[:2]):
         budget.reserve(len(value) + (value.count(arguments[0]) or 0) * max(0, len(arguments[1]) - len(arguments[0])))
-    elif name == "join" and arguments and isinstance(arguments[0], list | tuple | set | dict):
+    elif name == "join" and arguments:
         budget.reserve(len(value) * len(arguments[0]) + size_of(arguments[0]))
+    elif name in ("strip", "lstrip", "rstrip") and arguments and isinstance(arguments[0], str):
+        budget.spend(len(value) * len(arguments[0]) // 2**16)
     elif name in ("split", "rsplit", "splitlines"):
         separator = arguments[0] if arguments and isinstance(arguments[0], str) and arguments[0] else None
         pieces = value.count(separator) if separator and name != "splitlines" else sum(map(value.count, " \n\t\r"))
@@ -85,8 +89,8 @@ def refusal(error: BaseException) -> str:
 def binary(budget: Budget, operation: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
     """The result of a function of `operator` with two operands. Raises OperationError or BudgetError."""
     if operation is operator.mod and isinstance(left, str):
-        raise OperationError("'%' on text is not offered")
-    if operation is operator.mul:
+        _foresee_percent(budget, left, right)
+    elif operation is operator.mul:
         _foresee_product(budget, left, right)
     elif operation is operator.pow:
         _foresee_power(left, right)
@@ -105,6 +109,41 @@ def _foresee_product(budget: Budget, left: Any, right: Any) -> None:
     for many, often in ((left, right), (right, left)):
         if isinstance(many, str | list | tuple) and isinstance(often, int):
             budget.reserve(size_of(many) * max(0, often))
+
+
+_PERCENT = re.compile(r"[%)][#0\- +]*(\d*)(?:\.(\d*))?", re.ASCII)
+"""A conversion of `%`, and what may follow the key of one, with its width and its precision."""
+
+
+def _foresee_percent(budget: Budget, text: str, given: Any) -> None:
+    """Refuse a text made by `%` that would be too large: each conversion may write the largest value."""
+    if re.search(r"%[#0\- +.\d]*\*", text):
+        raise OperationError("a width of '*' is not offered")
+    listed = given.values() if isinstance(given, dict) else given if isinstance(given, tuple) else (given,)
+    if any(hasattr(each, "__next__") for each in listed):
+        raise OperationError("an iterator cannot be written as text; use list()")
+    largest = 32 + max(map(size_of, (given, *listed)))
+    keyed = "%(" in text
+    ends = [found for found in _PERCENT.finditer(text) if keyed or found[0][0] == "%"]
+    widths = sum(_number(digits) for found in ends for digits in found.groups(""))
+    budget.reserve(len(text) + widths + text.count("%") * largest)
+
+
+def formatted(budget: Budget, value: Any, conversion: int, spec: str) -> str:
+    """A value as an f-string writes it. Raises OperationError or BudgetError."""
+    if hasattr(value, "__next__"):
+        raise OperationError("an iterator cannot be written as text; use list()")
+    widths = sum(map(_number, re.findall(r"\d+", spec)))
+    budget.reserve(size_of(value) + widths)
+    converters: dict[int, Callable[[Any], str]] = {ord("r"): repr, ord("s"): str, ord("a"): ascii}
+    if conversion in converters:
+        value = attempt(converters[conversion], value)
+    return str(budget.keep(attempt(format, value, spec)))
+
+
+def _number(digits: str) -> int:
+    """A width, or more than any may be."""
+    return int(digits or 0) if len(digits) < 8 else MOST_SIZE + 1
 
 
 def _foresee_power(left: Any, right: Any) -> None:

@@ -104,6 +104,10 @@ class Bundle:
         """The number of cases that run at a time."""
         return self.max_parallel if self.parallel else 1
 
+    def holds_to(self, metric: str) -> bool:
+        """True if a threshold names a metric."""
+        return any(each.metric == metric for each in self.thresholds)
+
     def prompts(self, case: Case) -> tuple[str, str | None]:
         """The prompt of a case and its system prompt. Raises TemplateError if they cannot be rendered."""
         system = self.system.render(case.input) if self.system else None

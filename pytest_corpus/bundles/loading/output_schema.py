@@ -1,9 +1,11 @@
 """The JSON Schema of answers, under the draft that its own `$schema` names (R43); `$ref` stays in the folder (R82)."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from graphlib import CycleError, TopologicalSorter
+from operator import getitem
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote, urldefrag
@@ -79,7 +81,7 @@ def read_schema(folder: Path, given: str) -> OutputSchema:
     references = _References(folder, path, draft)
     references.check(document, uri)
     schema = OutputSchema(document, references.documents, uri)
-    _check_meaning(path, schema)
+    _check_meaning(folder, path, schema)
     return schema
 
 
@@ -104,7 +106,7 @@ def _draft(path: Path, document: Any) -> Any:
     return specification_with(named)
 
 
-def _check_meaning(path: Path, schema: OutputSchema) -> None:
+def _check_meaning(folder: Path, path: Path, schema: OutputSchema) -> None:
     import jsonschema_rs
 
     try:
@@ -112,6 +114,11 @@ def _check_meaning(path: Path, schema: OutputSchema) -> None:
         schema.violations(None)
     except jsonschema_rs.ValidationError as error:
         said = f", at {'/'.join(map(str, error.instance_path)) or '(root)'}: {error.message[:300]}"
+        for place, other in schema.others.items():  # the error may be in a file that the schema refers to
+            with suppress(LookupError, TypeError):
+                if reduce(getitem, error.instance_path, other) == error.instance:
+                    path = inside(folder, unquote(place.removeprefix(_BASE)))
+                    break
     except Exception as error:  # noqa: BLE001 - the validator raises what its drafts and patterns need
         said = f": {(str(error).strip().splitlines() or [type(error).__name__])[0][:300]}"
     else:

@@ -115,15 +115,22 @@ def _provider_error(client: Any, error: Exception) -> ProviderError:
         return ProviderError("DeadlineExceeded", "the client timed out")
     if isinstance(error, client.APIConnectionError):
         return ProviderError("TransientNetwork", _said(error))
-    status = getattr(error, "status_code", None)
-    if isinstance(status, int):
-        name = _BY_STATUS.get(status, "Unavailable" if status >= 500 else "BadRequest")
-        response = getattr(error, "response", None)
-        return ProviderError(name, _said(error), _retry_after(getattr(response, "headers", {})))
-    return ProviderError("Unavailable", _said(error))
+    return by_status(error) or ProviderError("Unavailable", _said(error))
 
 
-def _said(error: Exception) -> str:
+def by_status(error: BaseException) -> ProviderError | None:
+    """The error of an HTTP status that an exception holds, as those of the usual clients do; None if it has none."""
+    response = getattr(error, "response", None)
+    for holder, name in ((error, "status_code"), (response, "status_code"), (error, "status"), (error, "code")):
+        status = getattr(holder, name, None)
+        if isinstance(status, int) and 400 <= status < 600:
+            known = _BY_STATUS.get(status, "Unavailable" if status >= 500 else "BadRequest")
+            headers = getattr(response, "headers", None) or getattr(error, "headers", None)
+            return ProviderError(known, _said(error), _retry_after(headers or {}))
+    return None
+
+
+def _said(error: BaseException) -> str:
     return f"{type(error).__name__}: {str(error)[:300]}"
 
 
@@ -131,6 +138,6 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
     for name, factor in (("retry-after-ms", 1), ("retry-after", 1000)):
         try:
             return max(0.0, float(headers[name]) * factor)
-        except (KeyError, ValueError):
+        except (LookupError, ValueError, TypeError):
             continue
     return None

@@ -107,6 +107,8 @@ def one_line(section: Mapping[str, Any]) -> str:
     said = section["verdict"].replace("_", " ")
     parts = [f"{cases['passed']}/{cases['total']} cases passed"]
     parts += [f"{cases[key]} {word}" for key, word in (("failed", "failed"), ("error", "errors")) if cases[key]]
+    if unasked := cases["selected"] - cases["passed"] - cases["failed"] - cases["error"]:
+        parts.append(f"{unasked} never asked")
     if cases["selected"] < cases["total"]:
         parts.append(f"{cases['selected']} selected")
     return f"{section['name']} ({section['provider']}): {said}; {', '.join(parts)}; {section['calls']} calls"

@@ -3,7 +3,7 @@
 import random
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 
 from pytest_corpus.adapter.usage.budget import Budget
 from pytest_corpus.bundles.contract import Score, judged
@@ -11,7 +11,7 @@ from pytest_corpus.bundles.loading.bundle import NOT_GIVEN, Bundle, Case, Provid
 from pytest_corpus.bundles.metrics import independent
 from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, Provider, ProviderError
 from pytest_corpus.bundles.results import ERROR, FAILED, PASSED, CaseResult, Content, Reason, Sample
-from pytest_corpus.bundles.running.cassettes import CassetteMiss, Cassettes
+from pytest_corpus.bundles.running.cassettes import CassetteMiss, Cassettes, key_of
 from pytest_corpus.bundles.running.store import Store
 from pytest_corpus.redaction.values import redacted, word
 
@@ -91,11 +91,25 @@ class Asking:
         tape = self.cassettes
         if tape is not None and (replayed := tape.replayed(self.provider.label, request)) is not None:
             return replayed, 0, None, "replayed"
-        answer, attempts, latency = self._attempts(request, store, progress)
+        answer, attempts, latency = self._kept(request, store, progress)
         if tape is None:
             return answer, attempts, latency, ""
         tape.record(self.provider.label, request, answer)
         return answer, attempts, latency, "recorded"
+
+    def _kept(self, request: CompletionRequest, store: Store, progress: CaseProgress) -> tuple[Answer, int, float]:
+        """An answer that an earlier run was given, if the run keeps answers; else a new one, which is kept."""
+        if store.journal is None:
+            return self._attempts(request, store, progress)
+        key = f"{self.bundle.name} {request.case} {key_of(self.provider.label, request)}"
+        if (kept := store.journal.recall(key)) is not None:
+            progress.calls += kept["attempts"]
+            return Answer(**kept["answer"]), kept["attempts"], kept["latency_ms"]
+        before = progress.calls
+        answer, _, latency = self._attempts(request, store, progress)
+        attempts = progress.calls - before
+        store.journal.record(key, {"answer": asdict(answer), "attempts": attempts, "latency_ms": latency})
+        return answer, attempts, latency
 
     def _attempts(self, request: CompletionRequest, store: Store, progress: CaseProgress) -> tuple[Answer, int, float]:
         """An answer, with the number of attempts and the milliseconds of the last one."""
@@ -113,9 +127,8 @@ class Asking:
                 latency = (time.monotonic() - started) * 1000
                 counted = (answer.prompt_tokens or 0) + (answer.completion_tokens or 0)
                 store.spent_budget.pay(answer.total_tokens or counted)
-                if not answer.text.strip():
-                    said = f"an answer without content, finish_reason {word(answer.finish_reason)}"
-                    raise ProviderError("Unavailable", said, is_own=True)
+                if not answer.text.strip() and answer.finish_reason == "error":
+                    raise ProviderError("Unavailable", "no answer, finish_reason error", is_own=True)
                 return answer, attempt, latency if answer.latency_ms is None else answer.latency_ms
             except ProviderError as error:
                 if attempt > self.bundle.retries or not error.retryable:
@@ -139,6 +152,8 @@ class Asking:
         notes = found.notes
         if answer.finish_reason not in ("stop", ""):
             notes = (*notes, f"finish_reason is {word(answer.finish_reason)}")
+        if not answer.text.strip() and not found.expected_met:
+            notes = (*notes, "the answer is empty")
         total = answer.total_tokens
         if total is None and answer.prompt_tokens is not None and answer.completion_tokens is not None:
             total = answer.prompt_tokens + answer.completion_tokens

@@ -4,9 +4,10 @@ Each case runs in a daemon thread, so that a provider that blocks can be given u
 cases are started only while a caller waits for a result.
 """
 
+import math
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pytest_corpus.bundles.loading.bundle import Case
@@ -14,8 +15,8 @@ from pytest_corpus.bundles.results import CaseResult
 from pytest_corpus.bundles.running.asking import Asking, CaseProgress
 from pytest_corpus.bundles.running.store import Store
 
-POLL_S = 0.02
-"""The interval between looks for results of other processes."""
+FIRST_POLL_S, LAST_POLL_S = 0.02, 0.16
+"""The intervals between looks for results of other processes: each is twice the one before."""
 
 MOST_HANGING = 100
 """Calls that were given up and still hang; with more of them no further case is asked."""
@@ -31,24 +32,33 @@ class _Running:
 class Pool:
     """Asks the cases of one bundle with one provider."""
 
-    def __init__(self, asking: Asking, cases: Sequence[Case], store: Store, limit: int) -> None:
-        self._asking, self._store, self._limit = asking, store, limit
+    def __init__(self, asking: Asking, cases: Iterable[Case], store: Store) -> None:
+        self._asking, self._store = asking, store
         self._cases = {case.id: case for case in cases}
-        self._waiting = dict.fromkeys(self._cases)
         self._running: dict[str, _Running] = {}
         self._hanging: list[threading.Thread] = []
         self._changed = threading.Condition()
 
-    def result(self, case: str) -> CaseResult:
-        """The result of a case, which is asked now unless it was before."""
+    def result(self, wanted: str) -> CaseResult:
+        """The result of a case; it and others are asked now, as far as there is room."""
+        longest = FIRST_POLL_S
         while True:
-            if (found := self._store.fetch(case)) is not None:
-                return found
             with self._changed:
                 self._give_up()
-                self._begin(case)
-                if self._store.fetch(case) is None:
-                    self._changed.wait(self._patience())
+                found = self._store.next(wanted)
+                if isinstance(found, CaseResult):
+                    return found
+                if found is not None:
+                    self._start(self._cases[found])
+                elif not self._changed.wait(self._patience(longest)):
+                    longest = min(2 * longest, LAST_POLL_S)
+
+    def finish(self) -> None:
+        """Wait for the cases that run: other processes may wait for them too."""
+        with self._changed:
+            while self._running:
+                self._give_up()
+                self._changed.wait(self._patience(LAST_POLL_S))
 
     def drain(self) -> None:
         """Wait for nothing any more: cases that run are given up."""
@@ -56,30 +66,14 @@ class Pool:
             for running in self._running.values():
                 running.progress.over = True
 
-    def _patience(self) -> float:
-        ends = [running.progress.deadline for running in self._running.values()]
-        until = min(ends, default=time.monotonic() + 1) - time.monotonic()
-        return max(0.001, min(until, POLL_S) if self._store.shared or not self._running else until)
-
-    def _begin(self, first: str) -> None:
-        """Begin with the case that is waited for, and with others as far as there is room."""
-        order = [first, *self._waiting] if self._limit > 1 else [first]
-        for case in order:
-            if case not in self._waiting:
-                continue
-            if len(self._running) >= self._limit or not self._store.take_slot():
-                return
-            del self._waiting[case]
-            if self._store.claim(case):
-                self._start(self._cases[case])
-            else:
-                self._store.free_slot()
+    def _patience(self, longest: float) -> float:
+        until = min((each.progress.deadline for each in self._running.values()), default=math.inf) - time.monotonic()
+        return max(0.001, min(until, longest if self._store.shared else 1))
 
     def _start(self, case: Case) -> None:
         self._hanging = [thread for thread in self._hanging if thread.is_alive()]
         if len(self._hanging) >= MOST_HANGING:
             self._store.keep(self._asking.broken(case, f"{MOST_HANGING} calls hang; no further one is made"))
-            self._store.free_slot()
             return
         running = _Running(case, CaseProgress(time.monotonic() + self._asking.bundle.timeout))
         self._running[case.id] = running
@@ -95,7 +89,6 @@ class Pool:
         with self._changed:
             if self._running.pop(running.case.id, None) is not None:
                 self._store.keep(result)
-                self._store.free_slot()
                 self._changed.notify_all()
 
     def _give_up(self) -> None:
@@ -106,4 +99,3 @@ class Pool:
                 assert running.thread is not None
                 self._hanging.append(running.thread)
                 self._store.keep(self._asking.given_up(running.case, running.progress))
-                self._store.free_slot()

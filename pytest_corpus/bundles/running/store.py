@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import threading
+from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pytest_corpus.adapter.usage.budget import Budget
-from pytest_corpus.bundles.results import CaseResult
+from pytest_corpus.bundles.results import CaseResult, lost
+from pytest_corpus.bundles.running.journal import Journal
 
 
 @dataclass(frozen=True)
@@ -45,13 +48,15 @@ class SpentBudget:
 
     def spend(self, limit: Budget) -> str:
         """Count a call, or return the reason why it may not be made."""
-        return self._change(1, 0, limit)
+        return self.change(1, 0, limit)
 
     def pay(self, tokens: int) -> None:
         """Count the tokens of a call."""
-        self._change(0, tokens, Budget())
+        if tokens:
+            self.change(0, tokens, Budget())
 
-    def _change(self, calls: int, tokens: int, limit: Budget) -> str:
+    def change(self, calls: int, tokens: int, limit: Budget) -> str:
+        """Count calls and tokens, or return the reason why no further call may be made."""
         with self._lock:
             if refusal := self._spent.refusal(limit):
                 return refusal
@@ -60,41 +65,50 @@ class SpentBudget:
 
 
 class Store:
-    """Keeps the results of one bundle with one provider, in one process. Each case is claimed once in all.
+    """Hands out the cases of one bundle with one provider, each once in all, and keeps their results.
+
+    Args:
+        cases: the selected cases, in their order.
+        slots: the most cases that run concurrently, in all processes.
+        journal: keeps answers for a run that is resumed.
 
     Attributes:
-        shared: other processes write to it too.
+        shared: other processes use it too.
     """
 
     shared = False
 
-    def __init__(self, slots: int, spent_budget: SpentBudget) -> None:
-        self._claimed: set[str] = set()
-        self._results: dict[str, CaseResult] = {}
-        self._slots, self.spent_budget = threading.Semaphore(slots), spent_budget
+    def __init__(
+        self, cases: Iterable[str], slots: int, spent_budget: SpentBudget, journal: Journal | None = None
+    ) -> None:
+        self.slots, self.spent_budget, self.journal = slots, spent_budget, journal
+        self.results: dict[str, CaseResult] = {}
+        self.waiting = OrderedDict.fromkeys(cases)
+        self._running: dict[str, object] = {}
         self._lock = threading.Lock()
 
-    def claim(self, case: str) -> bool:
-        """Claim a case for this process; false if another one has it."""
+    def next(self, wanted: str, owner: object = None) -> CaseResult | str | None:
+        """The result of a case; or the id of a case that the caller is to ask now; None: it has to wait.
+
+        Args:
+            wanted: the case whose result is waited for; others are handed out if several may run concurrently.
+            owner: the process that asks.
+        """
         with self._lock:
-            if case in self._claimed:
-                return False
-            self._claimed.add(case)
-            return True
+            case = wanted if wanted in self.waiting or self.slots == 1 else next(iter(self.waiting), wanted)
+            if case not in self.waiting or len(self._running) >= self.slots:
+                return self.results.get(wanted)
+            del self.waiting[case]
+            self._running[case] = owner
+            return case
 
     def keep(self, result: CaseResult) -> None:
-        """Keep the result of a case that was claimed here; a second one is dropped."""
+        """Keep the result of a case that was handed out; a second one is dropped."""
         with self._lock:
-            self._results.setdefault(result.case, result)
+            if self._running.pop(result.case, self) is not self:
+                self.results[result.case] = result
 
-    def fetch(self, case: str) -> CaseResult | None:
-        """The result of a case, asked by any process; a lost one if the process that claimed it has ended."""
-        return self._results.get(case)
-
-    def take_slot(self) -> bool:
-        """Take one of the places of cases that run concurrently, if one is free."""
-        return self._slots.acquire(blocking=False)
-
-    def free_slot(self) -> None:
-        """Give a place back."""
-        self._slots.release()
+    def abandon(self, owner: object) -> None:
+        """Note that a process has ended: its cases have no answer, and are not asked again."""
+        for case in [case for case, each in list(self._running.items()) if each is owner]:
+            self.keep(lost(case))

@@ -11,12 +11,12 @@ import pytest
 
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.bundles.plugin_functions import functions
-from pytest_corpus.bundles.running.store import SpentBudget, Store
 from pytest_corpus.bundles.session import BundleSession, Openers
-from pytest_corpus.integration.bundles import options, records
+from pytest_corpus.integration.bundles import options
 from pytest_corpus.integration.bundles.conclusion_hooks import BundleConclusionHooks
 from pytest_corpus.integration.bundles.nodes import BundleFailure, BundleFile, CaseItem
-from pytest_corpus.integration.bundles.shared_folder import shared_folder
+from pytest_corpus.integration.bundles.records import results_of
+from pytest_corpus.integration.concluding.exits import USUAL_ENDS
 from pytest_corpus.integration.options.checks import BUNDLES, CONFORMANCE
 
 
@@ -37,25 +37,11 @@ class BundleHooks:
     def __init__(self, config: pytest.Config) -> None:
         config.addinivalue_line("markers", "bundle: cases and thresholds of behaviour bundles")
         self.config = config
-        self.folder = shared_folder(config)
-        self._spent_budget: Any = self._new_budget()
         source = "a conftest.py brings it: pytest_corpus_bundle_scorers"
-        self.session = BundleSession(options.read(config), self._store, self._functions, self._adapters, source)
-        self.concluding = BundleConclusionHooks(config, self.session.options, self._spent_budget)
-
-    def _new_budget(self) -> Any:
-        if self.folder is None:
-            return SpentBudget()
-        from pytest_corpus.bundles.running.shared_store import SharedSpentBudget
-
-        return SharedSpentBudget(self.folder)
-
-    def _store(self, key: str, slots: int) -> Store:
-        if self.folder is None:
-            return Store(slots, self._spent_budget)
-        from pytest_corpus.bundles.running.shared_store import SharedStore
-
-        return SharedStore(self.folder, key, slots, self._spent_budget)
+        self.session = BundleSession(
+            options.read(config), results_of(config).store, self._functions, self._adapters, source
+        )
+        self.concluding = BundleConclusionHooks(config, self.session.options)
 
     def _functions(self, hook: str, file: str) -> dict[str, Any]:
         return functions(hook, lambda: reversed(getattr(self.config.hook, hook)(config=self.config)), file)
@@ -83,17 +69,15 @@ class BundleHooks:
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
-        if call.when == "call" and isinstance(item, CaseItem):
-            if item.result is not None:
-                report.user_properties.append(records.travelling(item.run, item.result, self.folder))
-            if call.excinfo is not None and isinstance(call.excinfo.value, BundleFailure) and item.run.tolerates:
-                report.outcome = "skipped"
-                report.wasxfail = "tolerated: the thresholds of the bundle decide"
+        raised = call.excinfo.value if call.excinfo is not None else None
+        if isinstance(raised, BundleFailure) and isinstance(item, CaseItem) and item.run.tolerates:
+            report.outcome = "skipped"
+            report.wasxfail = "tolerated: the thresholds of the bundle decide"
         return report
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_sessionfinish(self) -> Generator[None, object, object]:
-        self.session.close()
+    def pytest_sessionfinish(self, exitstatus: int) -> Generator[None, object, object]:
+        self.session.close(finish=hasattr(self.config, "workerinput") and exitstatus in USUAL_ENDS)
         return (yield)
 
 

@@ -9,12 +9,10 @@ from typing import Any
 import pytest
 
 from pytest_corpus.bundles.reporting import baselines, section
-from pytest_corpus.bundles.results import ERROR
 from pytest_corpus.bundles.running.cassettes import Cassettes
 from pytest_corpus.bundles.session import BundleOptions
-from pytest_corpus.integration.bundles.records import Arrived
+from pytest_corpus.integration.bundles.records import results_of
 from pytest_corpus.integration.concluding.exits import USUAL_ENDS
-from pytest_corpus.integration.declaring.properties import BUNDLE_RESULT
 from pytest_corpus.integration.options.checks import CONFORMANCE
 from pytest_corpus.redaction.values import printable
 
@@ -22,10 +20,9 @@ from pytest_corpus.redaction.values import printable
 class BundleConclusionHooks:
     """The part of the plugin to which the results of cases arrive, in the process that concludes the run."""
 
-    def __init__(self, config: pytest.Config, options: BundleOptions, spent_budget: Any) -> None:
+    def __init__(self, config: pytest.Config, options: BundleOptions) -> None:
         self.config, self.options = config, options
-        self.arrived = Arrived()
-        self._spent_budget = spent_budget
+        self.results = results_of(config)
         self._sections: dict[str, dict[str, Any]] | None = None
         self._judged: list[str] = []
         self._said: list[str] = []
@@ -35,24 +32,15 @@ class BundleConclusionHooks:
     def _concludes(self) -> bool:
         return not hasattr(self.config, "workerinput") and not self.config.option.collectonly
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if hasattr(self.config, "workerinput"):
-            return
-        for name, value in report.user_properties:
-            if name == BUNDLE_RESULT:
-                self.arrived.take(str(value))
-        # It has arrived; what pytest writes of properties (JUnit) is for people.
-        report.user_properties[:] = [pair for pair in report.user_properties if pair[0] != BUNDLE_RESULT]
-
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Generator[None, object, object]:
-        if not self._concludes or not self.arrived.heads:
+        if not self._concludes or not self.results.heads:
             return (yield)
         if exitstatus in USUAL_ENDS:
             self._judged = self._all_judged()
-        self._sections = self.arrived.sections(self._judged)
+        self._sections = self.results.sections(self._judged)
         self._note_cassettes()
+        self._note_workers()
         failed = self._hold_to_baseline()
         self._said += self._reports()
         result = yield
@@ -63,19 +51,19 @@ class BundleConclusionHooks:
     @property
     def ran(self) -> bool:
         """True if a case of a bundle ended."""
-        return bool(self.arrived.heads)
+        return bool(self.results.heads)
 
     def sections(self, adapter: str | None = None) -> list[dict[str, Any]]:
         """The sections of a report: those of bundles that asked an adapter, and of those that asked no adapter."""
-        found = (self._sections or self.arrived.sections(self._all_judged())).values()
+        found = (self._sections or self.results.sections(self._all_judged())).values()
         return [each for each in found if adapter is None or each.get("adapter", adapter) == adapter]
 
     def _all_judged(self) -> list[str]:
-        return [key for key in self.arrived.heads if self.arrived.is_judged(key, stops_early=self.options.stops_early)]
+        return [key for key in self.results.heads if self.results.is_judged(key, stops_early=self.options.stops_early)]
 
     def contents(self) -> list[dict[str, Any]]:
         """Prompts and answers of cases that did not pass, if files may hold them."""
-        return self.arrived.contents() if self.options.full_files else []
+        return self.results.contents() if self.options.full_files else []
 
     def _reports(self) -> list[str]:
         """Write the requested reports of a run without an adapter, which has no verdict; return lines on them."""
@@ -99,25 +87,30 @@ class BundleConclusionHooks:
         return [write_report(document, path, contents=self.contents()) for path in given.reports]
 
     def _note_cassettes(self) -> None:
-        for key, head in self.arrived.heads.items():
+        for key, head in self.results.heads.items():
             if head.cassettes != "off" and head.whole and self._sections is not None:
-                unused = Cassettes(self.arrived.roots[key], head.cassettes).unused(head.cases)
+                unused = Cassettes(self.results.roots[key], head.cassettes).unused(head.cases)
                 if unused:
                     self._sections[key]["cassettes"]["unused"] = unused
+
+    def _note_workers(self) -> None:
+        if len(getattr(self.config.option, "tx", None) or ()) > 1:
+            for key, store in self.results.stores.items():
+                if store.slots == 1 and len(store.results) > 1:
+                    said = "several workers do not help, because its cases run one at a time; set 'parallel: true'"
+                    self._said.append(f"{self.results.heads[key].name}: {said}")
 
     def _entries(self) -> Mapping[str, Any]:
         assert self._sections is not None
         found = {}
         for key in self._judged:
-            # A case whose worker was lost has no result.
-            statuses = dict.fromkeys(self.arrived.heads[key].cases, ERROR)
-            statuses |= {case: result.status for case, result in self.arrived.results[key].items()}
+            statuses = {case: result.status for case, result in self.results.stores[key].results.items()}
             found[key] = baselines.entry(statuses, self._sections[key]["metrics"])
         return found
 
     def _named(self, key: str, baseline: Path) -> str:
-        head = self.arrived.heads[key]
-        return baselines.name_of(self.arrived.roots[key] / Path(head.file).name, head.provider, baseline)
+        head = self.results.heads[key]
+        return baselines.name_of(self.results.roots[key] / Path(head.file).name, head.provider, baseline)
 
     def _hold_to_baseline(self) -> bool:
         """Compare with the baseline, or write it; True if that failed."""
@@ -125,7 +118,7 @@ class BundleConclusionHooks:
         if path is None or self._sections is None:
             return False
         entries = self._entries()
-        if len(entries) < len(self.arrived.heads):
+        if len(entries) < len(self.results.heads):
             self._said.append("baseline: bundles of which only a part ran are neither compared nor written")
         try:
             before = baselines.read(path) if path.exists() or not self.options.update_baseline else {}
@@ -146,7 +139,7 @@ class BundleConclusionHooks:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if not self._concludes:
             return
-        spent = self._spent()
+        spent = self.results.spent_budget.spent
         if self._sections is None and not spent.calls:
             return
         terminalreporter.section("behaviour bundles")
@@ -156,10 +149,3 @@ class BundleConclusionHooks:
         for said in self._said:
             terminalreporter.write_line(printable(said))
         terminalreporter.write_line(f"used: {spent}")
-
-    def _spent(self) -> Any:
-        for folder in self.arrived.folders:
-            from pytest_corpus.bundles.running.shared_store import SharedSpentBudget
-
-            return SharedSpentBudget(folder).spent
-        return self._spent_budget.spent

@@ -1,32 +1,40 @@
 """Hooks of a controller whose workers run behaviour bundles, which the controller does not collect."""
 
+from functools import partial
 from typing import Any
 
 import pytest
 
-from pytest_corpus.integration.declaring.properties import BUNDLE_RESULT
-from pytest_corpus.integration.xdist.controller_hooks import ControllerHooks
+from pytest_corpus.integration.declaring.properties import CHANNEL
+from pytest_corpus.integration.xdist.controller_hooks import serialise_writes
 
 
-class BundleControllerHooks(ControllerHooks):
-    """Starts the bundles as soon as a worker reports a case; removes the folder that the workers shared."""
+class BundleControllerHooks:
+    """Gives each worker a channel to the results of the run, and starts the conclusion of bundles once one uses it."""
 
     def __init__(self, config: pytest.Config) -> None:
-        super().__init__(lambda: _concluding(config), BUNDLE_RESULT)
-        self.run = ""
+        self.config = config
+        self.used = self.started = False
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        self.run = str(node.workerinput["testrunuid"])
+        gateway = node.gateway
+        channel = node.workerinput[CHANNEL] = gateway.newchannel()
+        serialise_writes(gateway)
+        channel.setcallback(partial(self._take, channel), endmarker=None)
 
-    def pytest_unconfigure(self) -> None:
-        if self.run:
-            from pytest_corpus.integration.bundles import shared_folder
+    def _take(self, channel: Any, message: str | None) -> None:
+        if message is None and not self.used:
+            return
+        from pytest_corpus.integration.bundles.records import results_of
 
-            shared_folder.remove(shared_folder.folder_of(self.run))
+        results_of(self.config).server.take(channel, message)
+        self.used = True
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self) -> None:
+        if self.used and not self.started:
+            from pytest_corpus.integration.bundles.bundle_hooks import bundles
 
-def _concluding(config: pytest.Config) -> Any:
-    from pytest_corpus.integration.bundles.bundle_hooks import bundles
-
-    return bundles(config).concluding
+            self.started = True
+            bundles(self.config)

@@ -1,62 +1,90 @@
-"""Results of cases on their way into reports: from the process that ran a case to the one that concludes the run."""
+"""The results of cases, in the process that concludes the run; workers bring them there."""
 
-import json
-from collections.abc import Container, Mapping
-from dataclasses import asdict
+import threading
+from collections.abc import Container
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from pytest_corpus.bundles.loading.files import shown
 from pytest_corpus.bundles.reporting.case_message import fit
 from pytest_corpus.bundles.reporting.section import Head, build
-from pytest_corpus.bundles.results import PASSED, CaseResult
+from pytest_corpus.bundles.results import PASSED
+from pytest_corpus.bundles.running.journal import Journal
+from pytest_corpus.bundles.running.remote_store import RemoteJournal, RemoteStore, StoreClient, StoreServer
+from pytest_corpus.bundles.running.store import SpentBudget, Store
 from pytest_corpus.bundles.session import BundleRun
-from pytest_corpus.integration.declaring.properties import BUNDLE_RESULT
+from pytest_corpus.integration.declaring.properties import CHANNEL
+from pytest_corpus.integration.xdist.controller_hooks import serialise_writes
 from pytest_corpus.text.records import rebuilt
 
-
-def travelling(run: BundleRun, result: CaseResult, folder: Path | None) -> tuple[str, str]:
-    """The user property of a case's report, with the content of a case that did not pass, if it may be shown."""
-    content = run.asking.keeps_content and result.status != PASSED
-    value = {
-        "key": run.key,
-        "head": asdict(run.head),
-        "result": result.document(content=content),
-        "folder": None if folder is None else str(folder),
-        "root": str(run.bundle.folder),
-    }
-    return BUNDLE_RESULT, json.dumps(value)
+_MAKING = threading.Lock()  # messages of workers arrive in several threads
 
 
-class Arrived:
-    """The results that arrived, by bundle and provider."""
+def results_of(config: pytest.Config) -> "BundleResults":
+    """The results of a run, made on first use."""
+    with _MAKING:
+        if _KEY not in config.stash:
+            config.stash[_KEY] = BundleResults(config)
+        return config.stash[_KEY]
 
-    def __init__(self) -> None:
+
+class BundleResults:
+    """The stores of all bundles of a run, by bundle and provider. In a worker they are those of the controller."""
+
+    def __init__(self, config: pytest.Config) -> None:
         self.heads: dict[str, Head] = {}
-        self.results: dict[str, dict[str, CaseResult]] = {}
         self.roots: dict[str, Path] = {}
-        self.folders: set[Path] = set()
+        self.stores: dict[str, Store] = {}
+        self.spent_budget = SpentBudget()
+        self._root = config.rootpath
+        channel = getattr(config, "workerinput", {}).get(CHANNEL)
+        self._client: StoreClient | None = None
+        if channel is not None:
+            serialise_writes(channel.gateway)
+            self._client = StoreClient(channel)
+        self.journal = self._journal(config)
+        self.server = StoreServer(self.spent_budget, self.journal, self._begin)
 
-    def take(self, text: str) -> None:
-        """Take in what `travelling` made."""
-        value: Mapping[str, Any] = json.loads(text)
-        key = value["key"]
-        self.heads.setdefault(key, rebuilt(Head, value["head"]))
-        self.roots.setdefault(key, Path(value["root"]))
-        result = rebuilt(CaseResult, value["result"])
-        self.results.setdefault(key, {})[result.case] = result
-        if value["folder"]:
-            self.folders.add(Path(value["folder"]))
+    def _journal(self, config: pytest.Config) -> Journal | None:
+        folder = config.getoption("corpus_bundle_resume")
+        if not folder:
+            return None
+        if self._client is not None:
+            return RemoteJournal(self._client)
+        try:
+            return Journal(config.invocation_params.dir / folder)
+        except OSError as error:
+            raise pytest.UsageError(f"--corpus-bundle-resume={folder}: {error.strerror}") from None
+
+    def store(self, run: BundleRun) -> Store:
+        """The store of a run. Its key is the same on all machines: the path counts from pytest's root folder."""
+        path = run.bundle.path
+        file = path.relative_to(self._root).as_posix() if path.is_relative_to(self._root) else str(path)
+        key, about = f"{file} | {run.provider}", {"head": asdict(run.head), "file": file}
+        store = Store(run.selected, run.bundle.side_by_side, self.spent_budget, self.journal)
+        if self._client is not None:
+            return RemoteStore(self._client, key, store, about)
+        self._begin(key, about, store)
+        return store
+
+    def _begin(self, key: str, about: dict[str, Any], store: Store) -> None:
+        path = self._root / about["file"]
+        self.roots[key], self.stores[key] = path.parent, store
+        self.heads[key] = replace(rebuilt(Head, about["head"]), file=shown(path))
 
     def is_judged(self, key: str, *, stops_early: bool) -> bool:
-        """True if a bundle is held to its thresholds: all of it was selected, and no first failure ended it (R80)."""
-        head, results = self.heads[key], self.results[key]
-        sound = len(results) == len(head.cases) and all(each.status == PASSED for each in results.values())
-        return head.whole and (sound or not stops_early)
+        """True if a bundle is held to its thresholds: all of it ran, and no first failure ended it (R80)."""
+        head, results = self.heads[key], self.stores[key].results
+        sound = all(each.status == PASSED for each in results.values())
+        return head.whole and len(results) == len(head.cases) and (sound or not stops_early)
 
     def sections(self, judged: Container[str]) -> dict[str, dict[str, Any]]:
         """The section of each bundle in reports, by key; thresholds apply to those that are `judged`."""
         return {
-            key: build(head, list(self.results[key].values()), stopped=key not in judged)
+            key: build(head, list(self.stores[key].results.values()), stopped=key not in judged)
             for key, head in self.heads.items()
         }
 
@@ -72,8 +100,11 @@ class Arrived:
                 "system": None if sample.content.system is None else fit(sample.content.system),
                 "output": None if sample.content.output is None else fit(sample.content.output),
             }
-            for key, results in self.results.items()
-            for result in results.values()
+            for key, store in self.stores.items()
+            for result in list(store.results.values())
             for sample in result.samples
             if sample.content is not None
         ]
+
+
+_KEY = pytest.StashKey[BundleResults]()

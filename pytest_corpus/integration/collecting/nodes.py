@@ -120,6 +120,8 @@ def make_item(collector: pytest.Collector, name: str, found: object) -> ChapterC
     if inspect.isclass(found) and name.startswith("Test"):
         node: ChapterClass = ChapterClass.from_parent(collector, name=name, obj=found)
         return node
+    if name.startswith("test_") and inspect.isgeneratorfunction(found):  # it yields between its writes and its looks
+        return list(collector._genfunctions(name, found))
     return None
 
 

@@ -84,6 +84,11 @@ class ConclusionHooks:
         stated = [] if self.state.config.option.collectonly else progress.snapshot(known)
         return [*stated, *progress.left_out(known)]
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """Leave out frames without a line, where Python 3.11 may be interrupted: pytest fails to show them."""
+        excinfo.traceback = excinfo.traceback.filter(lambda entry: entry._rawentry.tb_lineno is not None)
+
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Generator[None, object, object]:
         # execnet gives a stopped run's worker five seconds, and then interrupts its tidying.

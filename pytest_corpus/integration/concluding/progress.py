@@ -15,7 +15,7 @@ from pytest_corpus.reports.json_report import facts
 
 EVERY_S = 30.0  # the seconds between two reports of progress
 WIDEST = 110  # the most characters of capabilities on a line of the terminal
-WAITS = {"vector": 215, "graph": 325}  # the waits for writes in a run of a reference adapter that shows them late
+WAITS = {"vector": 135, "graph": 120}  # the waits for writes in a run of a reference adapter that shows them late
 LONGEST = 40  # the most characters of a stated fact on the terminal
 
 

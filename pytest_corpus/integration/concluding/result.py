@@ -62,7 +62,9 @@ class RunResult:
         if interrupted:
             for ledger in ledgers:
                 ledger.mark_partial("the run was interrupted")
-        self.verdicts: list[Verdict] = [decide(ledger, options.level, options.deviations) for ledger in ledgers]
+        self.verdicts: list[Verdict] = [
+            decide(ledger, options.level, options.deviations, edition=options.requirements) for ledger in ledgers
+        ]
         self._counted = counted(options.level)
         self.written: list[str] = []
         self.paths: set[Path] = set()
@@ -142,8 +144,8 @@ class RunResult:
         return [f"failed by --corpus-strict: {left} MUST not assessed"]
 
     def lines(self) -> list[str]:
-        """The written files, the seed and the profile."""
-        how = f"seed {self.options.seed}, profile {self.options.profile.name}"
+        """The written files, the seed, the profile and the edition."""
+        how = f"seed {self.options.seed}, profile {self.options.profile.name}, edition {self.options.requirements.name}"
         return [*self._failed_by_strict(), *self.written, how]
 
 

@@ -9,6 +9,7 @@ from pytest_corpus import __version__
 from pytest_corpus.evidence.transcript import FORMAT, Writer
 from pytest_corpus.integration.declaring.properties import TRANSCRIPT
 from pytest_corpus.integration.declaring.state import RunState
+from pytest_corpus.integration.options.run_options import Options
 from pytest_corpus.integration.options.table import CONNECTION, OPTIONS, setting
 from pytest_corpus.spec.requirements import CATALOGUE_VERSION
 from pytest_corpus.spec.schemas import EDITIONS
@@ -82,15 +83,15 @@ class TranscriptFile:
             "started_at": self._state.started_at,
             "read_only": options.read_only,
             "call_timeout_s": options.call_timeout,
-            "options": {"profile": options.profile.name, **recorded_options(self._state.config)},
+            "options": recorded_options(self._state.config, options),
             "deviations": options.deviations_path.read_text("utf-8") if options.deviations else "",
             "adapters": adapters,
         }
 
 
-def recorded_options(config: pytest.Config) -> Mapping[str, str]:
-    """The options that were given, on the command line or in a file, and may change what the tests do."""
-    found: dict[str, str] = {}
+def recorded_options(config: pytest.Config, read: Options) -> Mapping[str, str]:
+    """The options that were given or follow from the environment, and may change what the tests do or come to."""
+    found = {"profile": read.profile.name, "edition": read.requirements.name}
     for name in (*(option.name for option in OPTIONS), *CONNECTION):
         value = config.getoption(setting(name), None)
         if value in (None, False) and name in (*(each.name for each in OPTIONS if each.ini), *CONNECTION):

@@ -9,7 +9,7 @@ from pytest_corpus.redaction.values import printable
 
 PREFIX = "--corpus-"
 
-OF_BUNDLES = ("bundle-provider", "bundle-limit", "cassettes", "baseline", "update-baseline")
+OF_BUNDLES = ("bundle-provider", "bundle-limit", "bundle-resume", "cassettes", "baseline", "update-baseline")
 """The options of behaviour bundles alone."""
 
 SHOWING = ("help", "version", "markers", "showfixtures", "show_fixtures_per_test")

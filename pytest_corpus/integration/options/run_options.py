@@ -33,6 +33,7 @@ from pytest_corpus.suites import CHAPTERS
 from pytest_corpus.text.atomic_write import obstacle
 from pytest_corpus.verdict.deviations import FILE, Deviation, DeviationError, today
 from pytest_corpus.verdict.deviations import read as read_deviations
+from pytest_corpus.verdict.editions import Edition, EditionError, current, edition
 from pytest_corpus.verdict.evidence import LEVELS as EVIDENCE_LEVELS
 from pytest_corpus.verdict.evidence import Level
 from pytest_corpus.verdict.shards import Shard
@@ -47,7 +48,11 @@ MOST_WRITE_DELAY_S = 60
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The options of a run; `on_terminal` and `in_files` are the levels of evidence shown there."""
+    """The options of a run.
+
+    `edition` is the pinned edition of the schemas, `requirements` the edition of the requirements; `on_terminal` and
+    `in_files` are the levels of evidence shown there.
+    """
 
     adapters: tuple[str, ...]
     clients: tuple[str, ...]
@@ -60,6 +65,7 @@ class Options:
     notes: tuple[str, ...]
     seed: int
     edition: str | None
+    requirements: Edition
     call_timeout: float
     write_delay: float | None
     max_namespaces: int
@@ -120,6 +126,7 @@ def read(config: pytest.Config) -> Options:
         notes=() if floor is None else (f"COV_FAIL_UNDER={floor:g}",),
         seed=_number(config, "seed", 0, "a whole number"),
         edition=_choice(config, "schema-version", EDITIONS),
+        requirements=_edition(_one(config, "edition")),
         call_timeout=call_timeout,
         write_delay=_number(config, "write-delay", 0.0, delay, least=0, most=MOST_WRITE_DELAY_S)
         if _one(config, "write-delay")
@@ -196,6 +203,14 @@ def _globs(globs: list[str]) -> tuple[str, ...]:
             hint = f"did you mean {' or '.join(near)}?" if near else "`pytest-corpus list` shows them all"
             raise pytest.UsageError(f"--corpus-requirement: {glob!r} matches no requirement; {hint}")
     return tuple(glob.upper() for glob in globs)
+
+
+def _edition(name: str | None) -> Edition:
+    """The edition of the requirements."""
+    try:
+        return edition(name) if name else current()
+    except EditionError as error:
+        raise pytest.UsageError(f"--corpus-edition: {error}") from None
 
 
 def _reports(config: pytest.Config) -> tuple[Path, ...]:

@@ -30,6 +30,8 @@ OPTIONS = (
     Option("evidence", "LEVEL", "full shows requests, answers and exceptions with their content, shape only keys and "
            "types (default: full on a terminal outside CI, shape in files)"),
     Option("seed", "N", "seed of generated inputs (default 0)"),
+    Option("edition", "NAME", "judge by this edition of the requirements (default: the newest that was released); "
+           "`pytest-corpus editions` lists them"),
     Option("schema-version", "EDITION", "validate against this schema edition only: 1.0.0 or 1.1.0"),
     Option("dialects", "FILE", "JSON file with probe queries of graph dialects that replace the built-in ones"),
     Option("write-delay", "SECONDS", "seconds until a write is visible in every answer (default: measured with a test "
@@ -49,6 +51,7 @@ OPTIONS = (
     Option("bundle-provider", "NAME[:MODEL]", "provider that answers bundles, overrides provider.name: corpus, openai, "
            "anthropic, mock or one of a plugin; may be repeated", "", "append"),
     Option("bundle-limit", "N", "run only the first N cases of each bundle", ""),
+    Option("bundle-resume", "DIR", "keep all answers of bundles in DIR; ask only what has no answer there", ""),
     Option("cassettes", "MODE", "recorded answers of bundles: off (default), none (default in CI if a bundle has "
            "some), once, new or all", ""),
     Option("baseline", "PATH", "compare bundles with this committed baseline", ""),

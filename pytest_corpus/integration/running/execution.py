@@ -5,8 +5,9 @@ body finished with the arguments of the suite, and the audit finished too.
 """
 
 import functools
+import inspect
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,13 +19,15 @@ from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.usage.budget import Spending
 from pytest_corpus.evidence.player import Unrecorded
 from pytest_corpus.evidence.recorder import RecordedTest
-from pytest_corpus.integration.collecting.nodes import requirement_of, test_of
+from pytest_corpus.integration.collecting.nodes import owner, requirement_of, test_of
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.options.node_ids import repetition_in
 from pytest_corpus.integration.running.evidence import FindingContext, context_secrets, without_secrets
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Outage, Undecided, Violation
 from pytest_corpus.kit.root_causes import RootCauses
+from pytest_corpus.kit.store import write_ahead
+from pytest_corpus.kit.store.write_ahead import Following
 from pytest_corpus.kit.target import CAPABILITIES, FOUNDATIONS, Target
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.spec.schemas import EDITIONS
@@ -91,6 +94,16 @@ class Observed:
     editions: frozenset[str] = frozenset(EDITIONS)
 
 
+def body_of(item: pytest.Function) -> Callable[..., object]:
+    """The function of a conformance test: what stands in `item.obj` may be another plugin's."""
+    found: Callable[..., object] = getattr(item.cls() if item.cls else item.module, item.originalname)
+    return found
+
+
+def _name_of(item: pytest.Item) -> str:
+    return f"{test_of(item)} {repetition_in(item.nodeid)}"
+
+
 class TestExecution:
     """One execution of a conformance test; `result` is None until the body has run."""
 
@@ -107,6 +120,7 @@ class TestExecution:
         causes: RootCauses[Any] | None,
         reported: set[tuple[str, str]],
         spending: Spending,
+        following: Callable[[], Iterable[pytest.Item]],
     ) -> None:
         self.item, self.adapter, self.component, self.target = item, adapter, component, target
         self.requirement = catalogue()[requirement_of(item)]
@@ -114,6 +128,7 @@ class TestExecution:
         self._is_last = is_last
         self._causes, self._reported, self._spending = causes, reported, spending
         self._recorded: RecordedTest | None = None
+        self._following = following
 
     def around(self, function: Callable[..., object], *, traceback: bool) -> Callable[..., None]:
         """Return a test function that runs another one and keeps its result.
@@ -193,7 +208,7 @@ class TestExecution:
     def _begin(self, run: int) -> None:
         """Begin a run of the test: what it sends depends on the seed, the test and the answers alone."""
         begun = self.item.stash[BEGUN] = self.item.stash.get(BEGUN, 0) + 1  # a plugin may run a test again
-        scope = f"{test_of(self.item)} {repetition_in(self.item.nodeid)} {begun}"
+        scope = f"{_name_of(self.item)} {begun}"
         if self.adapter.number:  # the adapters of a run may share a provider
             scope += f" {self.adapter.number}"
         places = _places(self.item.session)
@@ -251,7 +266,11 @@ class TestExecution:
         for left in reversed(range(RUNS)):
             before = self.target.disturbances
             try:
-                function(**arguments)
+                if inspect.isgeneratorfunction(function):
+                    begin = functools.partial(function, **arguments)
+                    write_ahead.run(self.target, _name_of(self.item), begin, self._following_tests)
+                else:
+                    function(**arguments)
             except Outage:
                 raise
             except (Violation, NotAssessed) as outcome:
@@ -267,6 +286,18 @@ class TestExecution:
                 self._begin(RUNS - left + 1)
             else:
                 return
+
+    def _following_tests(self) -> Iterator[Following]:
+        """The tests of the same component that follow and may be begun before."""
+        own = owner(self.item)
+        for item in self._following():
+            if isinstance(item, pytest.Function) and owner(item) == own:
+                function = body_of(item)
+                if inspect.isgeneratorfunction(function):
+                    given = item.callspec.params if hasattr(item, "callspec") else {}
+                    names = inspect.signature(function).parameters
+                    begin = functools.partial(function, **{name: given.get(name, self.target) for name in names})
+                    yield Following(_name_of(item), catalogue()[requirement_of(item)], begin)
 
     def _out_of_budget(self, spent: BudgetSpent) -> Ending:
         """Leave the test open, and the run partial, because calls were not made."""

@@ -1,7 +1,7 @@
 """Hooks that run the tests of a suite and put the outcome into pytest's report."""
 
 import gc
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from typing import Any
 
 import pytest
@@ -11,7 +11,7 @@ from pytest_corpus.integration.declaring.state import RunState
 from pytest_corpus.integration.options.node_ids import repetition_in
 from pytest_corpus.integration.running import presentation
 from pytest_corpus.integration.running import rerun as rerunning
-from pytest_corpus.integration.running.execution import TestExecution
+from pytest_corpus.integration.running.execution import TestExecution, body_of
 from pytest_corpus.kit.fixtures import SUBJECT
 
 EXECUTION = pytest.StashKey[TestExecution]()  # on a conformance item: the execution in progress
@@ -55,10 +55,15 @@ class ExecutionHooks:
             causes=causes,
             reported=self.state.reported,
             spending=self.state.spending,
+            following=lambda: self._following_of(item),
         )
-        # What stands in `item.obj` by now may be another plugin's.
-        function = getattr(item.cls() if item.cls else item.module, item.originalname)
-        item.obj = execution.around(function, traceback=self.state.options.traceback)
+        item.obj = execution.around(body_of(item), traceback=self.state.options.traceback)
+
+    def _following_of(self, item: pytest.Item) -> Iterable[pytest.Item]:
+        """The tests that this process runs after one; a worker knows of the next one only."""
+        if self.state.worker is not None:
+            return [self._following] if self._following is not None else []
+        return item.session.items[item.session.items.index(item) + 1 :]
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(

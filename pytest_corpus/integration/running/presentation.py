@@ -108,7 +108,8 @@ def shown_outcome(record: TestRecord, options: Options) -> Literal["passed", "fa
     if record.outcome == "error":
         return "failed"
     if record.findings:
-        levels = {catalogue()[finding.requirement].level for finding in _counting(record, options)}
+        found = (catalogue()[finding.requirement] for finding in _counting(record, options))
+        levels = {options.requirements.of(entry).level for entry in found}
         return "failed" if levels.intersection(counted(options.level)) else "skipped"
     return "passed" if record.outcome == "satisfied" else "skipped"
 
@@ -131,7 +132,8 @@ def _add_properties(
         status = "deviated"
     elif disputed and not record.findings:
         status = "not_assessed"
-    properties = {"corpus_requirement": record.requirement, "corpus_level": execution.requirement.level, STATUS: status}
+    level = options.requirements.of(execution.requirement).level
+    properties = {"corpus_requirement": record.requirement, "corpus_level": level, STATUS: status}
     report.user_properties += [*properties.items(), (RECORD, record.dump())]
     if execution.target.settle_s:
         report.user_properties.append((LATE, [execution.component, execution.target.settle_s]))

@@ -1,5 +1,6 @@
-"""Hooks of a controller whose workers may find suites and bundles, which the controller does not collect."""
+"""Hooks of a controller whose workers may find suites, which the controller does not collect."""
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -8,25 +9,32 @@ import pytest
 from pytest_corpus.integration.declaring.properties import RECORD
 
 
-class ControllerHooks:
-    """Starts a part of the run, which takes reports, as soon as a worker reports a test with a property."""
+class SuiteControllerHooks:
+    """Starts the conformance run as soon as a worker reports a test, or cannot use what a file declares."""
 
-    def __init__(self, start: Callable[[], Any], key: str = RECORD) -> None:
-        self.start, self.key = start, key
+    def __init__(self, start: Callable[[], Any]) -> None:
+        self.start = start
         self.started = False
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if not self.started and any(name == self.key for name, _ in report.user_properties):
+        if not self.started and any(name == RECORD for name, _ in report.user_properties):
             self.started = True
             self.start().pytest_runtest_logreport(report)
-
-
-class SuiteControllerHooks(ControllerHooks):
-    """Starts the conformance run also if a worker cannot use what a file declares."""
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if not self.started and report.failed and "corpus adapter '" in str(report.longrepr):
             self.started = True
             self.start().pytest_collectreport(report)
+
+
+def serialise_writes(gateway: Any) -> None:
+    """Let one thread at a time write to a gateway: execnet does not, and messages on a socket could mix."""
+    write, lock = gateway._io.write, threading.Lock()
+
+    def locked(data: bytes, write: Callable[[bytes], None] = write) -> None:
+        with lock:
+            write(data)
+
+    gateway._io.write = locked

@@ -20,7 +20,7 @@ from pytest_corpus.spec.capabilities import READ_AFTER_WRITE, STRONG
 Value = Hashable
 """The content of a key; None: nothing."""
 
-LONGEST_DELAY_MS = 8
+LONGEST_DELAY_MS = 20
 """The provider takes up to this time for an operation, so that concurrent ones overlap."""
 
 

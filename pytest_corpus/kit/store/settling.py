@@ -142,7 +142,7 @@ class Settling:
         op = _operation(request)
         if op is None or self._at_once or not self._settle.written or not self.looks(op.name, request):
             return request
-        if has_expired(request) or self._will_fail(op):
+        if has_expired(request) or self._will_fail(op) or not isinstance(request.get("args"), Mapping):
             return request
         self.find_out()
         if not self.looks(op.name, request):
@@ -164,13 +164,16 @@ class Settling:
         """Note that something may have been written."""
         op = _operation(request)
         if op is not None and op.mutating and self._settle.seconds != 0:
-            written = dict.fromkeys(self.written_to(request) or {EVERYWHERE}, inputs.monotonic())
+            places = self.written_to(request)
+            if refused and not places:
+                return  # nothing that a test wrote was named
+            written = dict.fromkeys(places or {EVERYWHERE}, inputs.monotonic())
             self._settle.written.update(written)
             self._settle.applied.update({} if refused else written)
 
     def pause(self) -> None:
         """Wait until everything that was written shows."""
-        if self._settle.seconds:
+        if self._settle.written and self.find_out():
             self._wait(frozenset(), self._settle.written)
 
     def find_out(self) -> float:

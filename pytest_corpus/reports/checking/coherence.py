@@ -9,7 +9,14 @@ from typing import Any
 
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.reports import json_report
-from pytest_corpus.reports.checking.reconstruction import Shipped, deviations_of, ledger_of, repetitions, start_of
+from pytest_corpus.reports.checking.reconstruction import (
+    Shipped,
+    deviations_of,
+    edition_of,
+    ledger_of,
+    repetitions,
+    start_of,
+)
 from pytest_corpus.reports.text import count, printable
 from pytest_corpus.spec.requirements import HOOKS, LOGS, Requirement, applicable, catalogue
 from pytest_corpus.spec.schemas import EDITIONS
@@ -60,7 +67,7 @@ def _entries(document: Mapping[str, Any], shipped: Shipped) -> Iterator[str]:
     ledger, runs = ledger_of(document, shipped), repetitions(document)
     with suppress(ValueError):
         day = start_of(document).date()
-        verdict = decide(ledger, document["level"], dict.fromkeys(deviations_of(document)), day)
+        verdict = decide(ledger, document["level"], dict.fromkeys(deviations_of(document)), day, edition_of(document))
         run = json_report.Run(document["started_at"], 0.0, document["seed"], document["level"], None)
         made = {
             (each["component"], each["id"]): each for each in json_report.build(ledger, verdict, run)["requirements"]

@@ -7,7 +7,15 @@ from typing import Any
 
 from pytest_corpus.reports import json_report, view
 from pytest_corpus.reports.checking.coherence import some
-from pytest_corpus.reports.checking.reconstruction import Shipped, add, deviations_of, foreign, ledger_of, start_of
+from pytest_corpus.reports.checking.reconstruction import (
+    Shipped,
+    add,
+    deviations_of,
+    edition_of,
+    foreign,
+    ledger_of,
+    start_of,
+)
 from pytest_corpus.reports.text import count, printable
 from pytest_corpus.verdict.ledger import Ledger
 from pytest_corpus.verdict.shards import Shard
@@ -102,7 +110,11 @@ def _shared(first: Part, part: Part) -> Iterator[tuple[str, Any, Any]]:
     for key, words in ALIKE.items():
         yield words, first.document.get(key), part.document.get(key)
     yield "components", sorted(first.document["components"]), sorted(part.document["components"])
-    for key, words in (("pinned_edition", "pinned schema edition"), ("protocol", "protocol")):
+    for key, words in (
+        ("edition", "edition of the requirements"),
+        ("pinned_edition", "pinned schema edition"),
+        ("protocol", "protocol"),
+    ):
         yield words, first.document["spec"][key], part.document["spec"][key]
 
 
@@ -140,7 +152,7 @@ def _written(parts: Sequence[Part], ledger: Ledger) -> dict[str, Any]:
     end = max(start_of(document) + timedelta(seconds=document["duration_s"]) for document in documents)
     deviations = [each for document in documents for each in deviations_of(document)]
     day = start_of(started).date()
-    verdict = decide(ledger, first["level"], dict.fromkeys(deviations), day)
+    verdict = decide(ledger, first["level"], dict.fromkeys(deviations), day, edition_of(first))
     ci = first.get("ci", {}).items()
     shared = {key: value for key, value in ci if all(each.get("ci", {}).get(key) == value for each in documents)}
     run = json_report.Run(

@@ -9,6 +9,7 @@ from pytest_corpus.reports import json_report
 from pytest_corpus.reports.text import printable
 from pytest_corpus.reports.view import Document
 from pytest_corpus.spec.requirements import CATALOGUE_VERSION
+from pytest_corpus.verdict import editions
 from pytest_corpus.verdict.deviations import Deviation
 from pytest_corpus.verdict.ledger import Finding, Ledger, TestRecord, ledger_key
 
@@ -25,9 +26,16 @@ def foreign(document: Document) -> Iterator[str]:
     version = document["spec"]["catalogue"]
     if version != CATALOGUE_VERSION:
         yield f"it is of catalogue {version} and this version knows {CATALOGUE_VERSION}"
+    if (name := document["spec"]["edition"]["name"]) not in editions.names():
+        yield f"it was judged by edition {printable(name)}, which is not known here"
     wrote, own = document["environment"].get(PACKAGE, "an unknown version"), json_report.environment()[PACKAGE]
     if wrote != own:
         yield f"it was written by {PACKAGE} {printable(wrote)} and this is {own}"
+
+
+def edition_of(document: Document) -> editions.Edition:
+    """The edition by which a run was judged, which must be known here."""
+    return editions.edition(document["spec"]["edition"]["name"])
 
 
 def repetitions(document: Document) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_corpus.reports import json_report
 from pytest_corpus.reports.checking.coherence import contradictions, some
-from pytest_corpus.reports.checking.reconstruction import Shipped, foreign
+from pytest_corpus.reports.checking.reconstruction import Shipped, edition_of, foreign
 from pytest_corpus.reports.reading import ReportError, read
 from pytest_corpus.reports.text import count
 from pytest_corpus.spec.requirements import applicable
@@ -54,7 +54,7 @@ def _catalogue(document: dict[str, Any]) -> Iterator[str]:
     found = Counter((entry["component"], entry["id"]) for entry in document["requirements"])
     yield from (f"{of}: {name} stands {many} times" for (of, name), many in found.items() if many > 1)
     for component in document["components"]:
-        known = {entry.id: entry.level for entry in applicable(component)}
+        known = {entry.id: entry.level for entry in map(edition_of(document).of, applicable(component))}
         given = {entry["id"]: entry["level"] for entry in document["requirements"] if entry["component"] == component}
         if missing := [name for name in known if name not in given]:
             yield f"{component}: {count(len(missing), 'requirement')} missing: {some(missing)}"

@@ -10,6 +10,7 @@ from typing import Any
 
 from pytest_corpus.reports.text import STATUS_SIGNS, STATUS_WORDS, STATUSES, printable
 from pytest_corpus.spec.components import TITLES
+from pytest_corpus.verdict.editions import PREVIEW
 
 ASSETS = Path(__file__).resolve().parent / "assets"
 
@@ -112,7 +113,7 @@ def filters(components: Iterable[str], chapters: Iterable[str], extra: str = "")
     yield '<form id="filters" class="filters" hidden>'
     yield '<label class="search">Search<input type="search" name="search" autocomplete="off"></label>'
     yield choice("Component", "component", [(name, TITLES[name]) for name in components])
-    yield choice("Level", "level", [(level, level) for level in ("MUST", "SHOULD", "MAY")])
+    yield choice("Level", "level", [(level, level) for level in ("MUST", "SHOULD", "MAY", PREVIEW)])
     yield choice("Status", "status", list(STATUS_WORDS.items()))
     yield choice("Chapter", "chapter", [(name, name) for name in chapters])
     yield f'{extra}<button type="reset">Reset</button></form>'

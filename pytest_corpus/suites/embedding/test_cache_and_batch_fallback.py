@@ -30,7 +30,7 @@ from pytest_corpus.suites.embedding.support.scenarios.caching import (
     shared_without_key,
     uncached_instance,
 )
-from pytest_corpus.suites.embedding.support.scenarios.truncation import cut, flag, too_long, truncates, whole
+from pytest_corpus.suites.embedding.support.scenarios.truncation import cut, flag, truncates, whole
 from pytest_corpus.suites.embedding.support.vectorless import NORMALIZED
 from pytest_corpus.suites.embedding.support.vectors import norm, vector_of
 from pytest_corpus.suites.shared.claims import replays
@@ -153,7 +153,7 @@ def test_a_cached_answer_does_not_spare_a_refusal(embedding: Embedding, operatio
     truncates(embedding)
     embedding.require(operation)
     with expect.resting_on("EMB-TRUNC-3"):
-        expect.refusal(embedding.known_embed(too_long(embedding, "a_word_more"), truncate=False), "TextTooLong")
+        expect.refusal(embedding.embed(embedding.text_of(embedding.beyond(14)), truncate=False), "TextTooLong")
     text = embedding.text_of(embedding.beyond(7))
     embedding.ask(operation, text, truncate=True)
     expect.refusal(embedding.embed(text, truncate=False), "TextTooLong")

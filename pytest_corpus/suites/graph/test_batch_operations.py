@@ -8,7 +8,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import deciding, rules, subject
+from pytest_corpus.kit.fixtures import Steps, deciding, rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import error_names
 from pytest_corpus.suites.graph.support.answers import failures, listed, size
@@ -32,7 +32,7 @@ from pytest_corpus.suites.graph.support.written_items import MANY
 
 @pytest.mark.core
 @deciding("name", batch="GRA-BATCH-1", transaction="GRA-TXN-1")
-def test_operations_are_applied(graph: Graph, name: str) -> None:
+def test_operations_are_applied(graph: Graph, name: str) -> Steps:
     """A write, an update and a delete of several nodes in one request are all carried out."""
     sandbox = carrying(graph, name)
     batches.room(graph, 3)
@@ -40,11 +40,12 @@ def test_operations_are_applied(graph: Graph, name: str) -> None:
     new = [sandbox.node("c"), sandbox.node("a")]
     items = [put(sandbox, new[0]), drop(sandbox, "b"), put(sandbox, new[1])]
     expect.success(sandbox.call_many(name, *items), f"a {name} to work")
+    yield
     sandbox.all_show(map(value_of, new), f"what the operations left of {len(values) + 1} nodes")
 
 
 @deciding("name", batch="GRA-BATCH-12", transaction="GRA-TXN-13")
-def test_operations_are_applied_in_order(graph: Graph, name: str) -> None:
+def test_operations_are_applied_in_order(graph: Graph, name: str) -> Steps:
     """A later operation decides about the node of an earlier one."""
     sandbox = carrying(graph, name)
     most = graph.capabilities.limit("max_batch_ops") or 20
@@ -63,11 +64,12 @@ def test_operations_are_applied_in_order(graph: Graph, name: str) -> None:
     for request in filter(None, requests):
         for start in range(0, len(request), most):
             expect.success(sandbox.call_many(name, *request[start : start + most]), f"a {name} to work")
+    yield
     sandbox.all_show(map(value_of, new.values()), "what the last operations left")
 
 
 @deciding("name", batch="GRA-BATCH-1", transaction="GRA-TXN-1")
-def test_edges_are_written_and_deleted(graph: Graph, name: str) -> None:
+def test_edges_are_written_and_deleted(graph: Graph, name: str) -> Steps:
     """An edge that is written is there, and one that is deleted is gone, beside a write of a node."""
     sandbox = carrying(graph, name)
     batches.room(graph, 3)
@@ -77,6 +79,7 @@ def test_edges_are_written_and_deleted(graph: Graph, name: str) -> None:
     items = [put(sandbox, sandbox.node("f")), link(sandbox, "a", "b")]
     items.append(sandbox.item("delete_edges", ids=[sandbox.id("gone")]))
     expect.success(sandbox.call_many(name, *items), f"a {name} to work")
+    yield
     sandbox.all_lead("a", {"b": values["b"]}, "the edge that was written")
     sandbox.all_lead("c", {"e": values["e"]}, "the edge that is left")
 
@@ -98,14 +101,14 @@ def test_there_is_a_result_for_each_operation_in_order(graph: Graph, name: str) 
 @pytest.mark.core
 @deciding("name", batch="GRA-BATCH-2", transaction="GRA-TXN-4")
 @pytest.mark.parametrize("fails", [False, True], ids=["all_succeed", "one_fails"])
-def test_a_result_is_of_the_schema(graph: Graph, name: str, fails: bool) -> None:
+def test_a_result_is_of_the_schema(graph: Graph, name: str, fails: bool) -> Steps:
     """Several operations are answered with a result of the schema, whatever their outcome."""
     if not fails:
         reply = batches.sound(graph, name)[0]
         expect.success(reply, f"a {name} to work")
     else:
         spoiled = batches.mixed if name == "batch" else batches.failing
-        reply = spoiled(graph, "first", "unknown_operation").reply
+        reply = (yield from spoiled(graph, "first", "unknown_operation")).reply
     if reply.is_error:
         raise NotApplicable(f"a {name} with an unusable operation is refused, and has no result")
     holds("GRA-BATCH-2" if name == "batch" else "GRA-TXN-4", reply, graph)
@@ -126,9 +129,9 @@ def test_numbers_in_a_batch_are_finite(graph: Graph, number: float) -> None:
 @pytest.mark.core
 @pytest.mark.requirement("GRA-BATCH-4")
 @MIXED
-def test_a_failed_operation_is_reported(graph: Graph, place: str, kind: str) -> None:
+def test_a_failed_operation_is_reported(graph: Graph, place: str, kind: str) -> Steps:
     """An operation that cannot be carried out is a failure with its index and an error, at its place."""
-    spoiled = batches.mixed(graph, place, kind)
+    spoiled = yield from batches.mixed(graph, place, kind)
     reply, at, count = spoiled.reply, spoiled.at, len(spoiled.written) + 1
     if reply.is_error:
         return
@@ -145,9 +148,9 @@ def test_a_failed_operation_is_reported(graph: Graph, place: str, kind: str) -> 
 
 @pytest.mark.requirement("GRA-BATCH-3")
 @MIXED
-def test_a_failed_operation_keeps_its_place(graph: Graph, place: str, kind: str) -> None:
+def test_a_failed_operation_keeps_its_place(graph: Graph, place: str, kind: str) -> Steps:
     """If one operation failed there are still as many results as operations, in `results` and `failures`."""
-    spoiled = batches.mixed(graph, place, kind)
+    spoiled = yield from batches.mixed(graph, place, kind)
     reply, count = spoiled.reply, len(spoiled.written) + 1
     if reply.is_error:
         raise NotApplicable("a batch with an unusable operation is refused whole")
@@ -171,18 +174,19 @@ def test_an_operation_with_an_item_that_fails_is_reported(graph: Graph, name: st
 @pytest.mark.core
 @pytest.mark.requirement("GRA-BATCH-5")
 @MIXED
-def test_the_others_of_a_batch_are_applied(graph: Graph, place: str, kind: str) -> None:
+def test_the_others_of_a_batch_are_applied(graph: Graph, place: str, kind: str) -> Steps:
     """If one operation fails the others are applied; if the batch is refused whole, none is."""
-    spoiled = batches.mixed(graph, place, kind)
+    spoiled = yield from batches.mixed(graph, place, kind)
     spoiled.leaves([] if spoiled.reply.is_error else spoiled.written, "what did not fail")
 
 
 @pytest.mark.core
 @pytest.mark.requirement("GRA-BATCH-6")
-def test_a_batch_that_is_too_large_is_refused(graph: Graph) -> None:
+def test_a_batch_that_is_too_large_is_refused(graph: Graph) -> Steps:
     """One operation more than `max_batch_ops` makes it BAD_REQUEST, and nothing is applied."""
     reply, sandbox = batches.too_large(graph)
     expect.refusal(reply, "BadRequest")
+    yield
     sandbox.all_show((), "nothing of a batch that is refused")
 
 
@@ -199,7 +203,7 @@ def test_the_refusal_of_a_large_batch_gives_hints(graph: Graph, hint: str) -> No
 
 
 @pytest.mark.requirement("GRA-BATCH-7")
-def test_a_batch_of_the_stated_size_is_carried_out(graph: Graph) -> None:
+def test_a_batch_of_the_stated_size_is_carried_out(graph: Graph) -> Steps:
     """As many operations as `max_batch_ops` says are taken, and applied to the last one."""
     most, sandbox = batches.limit(graph), graph.sandbox()
     last = sandbox.node("last")
@@ -207,6 +211,7 @@ def test_a_batch_of_the_stated_size_is_carried_out(graph: Graph) -> None:
     result = expect.success(sandbox.call_many("batch", *items), f"a batch of {most} operations to work")
     failed = batches.failed_operations(result)
     expect.that(not failed, "no failures", f"{len(failed)}", "result.results")
+    yield
     sandbox.all_show([value_of(last)], "what the last operation wrote")
 
 
@@ -219,20 +224,21 @@ def test_what_is_not_a_list_of_operations_is_refused(graph: Graph, bad: BadArgum
 
 @pytest.mark.requirement("GRA-BATCH-10")
 @pytest.mark.parametrize("fails", [False, True], ids=["all_succeed", "one_fails"])
-def test_a_batch_says_whether_all_succeeded(graph: Graph, fails: bool) -> None:
+def test_a_batch_says_whether_all_succeeded(graph: Graph, fails: bool) -> Steps:
     """`success` is true, or false if an operation failed."""
-    spoiled = batches.mixed(graph, "first", "unknown_operation").reply if fails else None
-    reply = spoiled or batches.sound(graph, "batch")[0]
+    spoiled = (yield from batches.mixed(graph, "first", "unknown_operation")) if fails else None
+    reply = spoiled.reply if spoiled else batches.sound(graph, "batch")[0]
     if not reply.is_error and "success" in reply.result:
         expect.that(reply.result["success"] is not fails, str(not fails), "the opposite", "success")
 
 
 @pytest.mark.requirement("GRA-BATCH-11")
-def test_a_query_in_a_batch_sees_what_was_written(graph: Graph) -> None:
+def test_a_query_in_a_batch_sees_what_was_written(graph: Graph) -> Steps:
     """A query after a write in the same batch finds the node, if batches take queries."""
     graph.require("query")
     sandbox = carrying(graph)
     node, before = sandbox.node("a"), sandbox.put(sandbox.node("b"))
+    yield
     batches.room(graph, 2)
     ask = sandbox.item("query", **graph.question("group", group=sandbox.group))
     reply = sandbox.call_many("batch", put(sandbox, node), ask)
@@ -261,9 +267,9 @@ FAILING = pytest.mark.parametrize(
 @pytest.mark.core
 @rules(leaves_no_trace="GRA-TXN-2", says_so="GRA-TXN-3")
 @FAILING
-def test_a_failed_transaction(graph: Graph, place: str, fault: str, requirement: str) -> None:
+def test_a_failed_transaction(graph: Graph, place: str, fault: str, requirement: str) -> Steps:
     """It is an error, or `success` is false; new nodes, an update and a delete in it are undone or not done."""
-    spoiled = batches.failing(graph, place, fault)
+    spoiled = yield from batches.failing(graph, place, fault)
     with expect.resting_on("GRA-TXN-3") if requirement == "GRA-TXN-2" else nullcontext():
         expect.that(not committed(spoiled.reply), "an error, or success false", str(spoiled.reply), "result.success")
     if requirement == "GRA-TXN-2":
@@ -271,7 +277,7 @@ def test_a_failed_transaction(graph: Graph, place: str, fault: str, requirement:
 
 
 @pytest.mark.requirement("GRA-TXN-2")
-def test_a_failed_transaction_leaves_edges_as_they_were(graph: Graph) -> None:
+def test_a_failed_transaction_leaves_edges_as_they_were(graph: Graph) -> Steps:
     """A new edge is not there, and a deleted one still is, after a transaction that failed."""
     sandbox = carrying(graph, "transaction")
     batches.room(graph, 3)
@@ -282,11 +288,12 @@ def test_a_failed_transaction_leaves_edges_as_they_were(graph: Graph) -> None:
     expect.readable(reply)
     with expect.resting_on("GRA-TXN-3"):
         expect.that(not committed(reply), "an error, or success false", str(reply), "result.success")
+    yield
     sandbox.all_lead("a", {"b": values["b"]}, "the edges as they were")
 
 
 @pytest.mark.requirement("GRA-TXN-6")
-def test_a_transaction_that_is_refused_is_not_applied(graph: Graph) -> None:
+def test_a_transaction_that_is_refused_is_not_applied(graph: Graph) -> Steps:
     """A node that is written before something that is not an operation is not there."""
     sandbox = carrying(graph, "transaction")
     batches.room(graph, 2)
@@ -294,6 +301,7 @@ def test_a_transaction_that_is_refused_is_not_applied(graph: Graph) -> None:
         item = bad.changed(put(sandbox, sandbox.node("bad")))
         reply = sandbox.call_many("transaction", put(sandbox, sandbox.node(bad.name)), item)
         expect.either(reply, "BadRequest", "NotSupported")
+    yield
     sandbox.all_show((), "nothing of a transaction that failed")
 
 
@@ -315,13 +323,14 @@ def test_a_transaction_that_the_provider_fails_leaves_no_trace(graph: Graph, kin
 
 
 @pytest.mark.requirement("GRA-TXN-2")
-def test_a_transaction_works_after_a_failed_one(graph: Graph) -> None:
+def test_a_transaction_works_after_a_failed_one(graph: Graph) -> Steps:
     """After a failed transaction the same nodes can be written, in one that is committed."""
     sandbox = carrying(graph, "transaction")
     node = sandbox.node("a")
     sandbox.call_many("transaction", put(sandbox, node), unusable(sandbox))
     result = expect.success(sandbox.call_many("transaction", put(sandbox, node)), "a transaction to work")
     expect.that(result.get("success") is not False, "a commit", "a failure", "result.success")
+    yield
     sandbox.all_show([value_of(node)], "what the second transaction wrote")
 
 

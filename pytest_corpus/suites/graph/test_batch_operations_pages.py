@@ -6,7 +6,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.fixtures import Steps, subject
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.scenarios import paging
@@ -15,10 +15,11 @@ from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArgume
 
 @pytest.mark.core
 @pytest.mark.requirement("GRA-BULK-1")
-def test_the_nodes_that_were_written_are_listed(graph: Graph) -> None:
+def test_the_nodes_that_were_written_are_listed(graph: Graph) -> Steps:
     """New, updated and remaining nodes are listed, deleted ones are not."""
     sandbox = paging.bulky(graph)
     values = sandbox.put_named("abc")
+    yield
     sandbox.shows("bulk_vertices", values.values(), "every node")
     values["b"] = sandbox.put(sandbox.node("b"))[0]
     sandbox.shows("bulk_vertices", values.values(), "every node as it is now")
@@ -67,11 +68,12 @@ def test_pages_of_an_empty_place_end(graph: Graph) -> None:
 
 
 @pytest.mark.requirement("GRA-BULK-3")
-def test_a_tenant_pages_through_its_own_nodes(graph: Graph) -> None:
+def test_a_tenant_pages_through_its_own_nodes(graph: Graph) -> Steps:
     """With a tenant, following the cursor gives every node once too."""
     paging.bulky(graph)
     sandbox = graph.sandbox(tenant=graph.tenant())
     sandbox.put(*(sandbox.node(f"n{number}") for number in range(5)))
+    yield
     paging.spacious(sandbox, 2)
     pages = sandbox.pages({"limit": 2, **paging.narrowed(sandbox)})
     paging.every_node_once(sandbox, pages, {sandbox.id(f"n{number}") for number in range(5)})
@@ -89,17 +91,18 @@ def test_a_page_is_no_larger_than_asked_for(graph: Graph, limit: int) -> None:
 @pytest.mark.core
 @pytest.mark.requirement("GRA-BULK-5")
 @pytest.mark.parametrize("limit", [2, 100])
-def test_a_filter_is_heeded_on_every_page(graph: Graph, limit: int) -> None:
+def test_a_filter_is_heeded_on_every_page(graph: Graph, limit: int) -> Steps:
     """Of eleven nodes the four that fit are listed, each once, in pages of any size."""
     sandbox = paging.bulky(graph)
     fit = {2, 3, 7, 10}
     sandbox.put(*(sandbox.node(f"n{n}", corpus_kind=f"{sandbox.tag}{n in fit}") for n in range(paging.COUNT)))
+    yield
     wanted = {"corpus_kind": f"{sandbox.tag}True"}
     paging.fit_once(sandbox, limit, wanted, {sandbox.id(f"n{number}") for number in fit})
 
 
 @pytest.mark.requirement("GRA-BULK-5")
-def test_a_filter_compares_values(graph: Graph) -> None:
+def test_a_filter_compares_values(graph: Graph) -> Steps:
     """Text, numbers and booleans are compared with their type, several properties all together."""
     sandbox = paging.bulky(graph)
     sandbox.put(
@@ -115,6 +118,7 @@ def test_a_filter_compares_values(graph: Graph) -> None:
         ({"corpus_missing": 1}, ""),
         ({"corpus_size": "1"}, ""),
     )
+    yield
     for wanted, names in cases:
         paging.fit_once(sandbox, 5, {"corpus_group": sandbox.group, **wanted}, {sandbox.id(name) for name in names})
 

@@ -8,7 +8,7 @@ import pytest
 from pytest_corpus.adapter.hooks.metrics import Count, Observation
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
-from pytest_corpus.kit.fixtures import rules, subject
+from pytest_corpus.kit.fixtures import Steps, rules, subject
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.graph.support.capabilities import ASKING
@@ -51,11 +51,13 @@ def test_what_a_request_names_is_no_label(graph: Graph, requirement: str) -> Non
 
 @pytest.mark.requirement("COM-TENANT-2")
 @pytest.mark.parametrize("operation", ["health", "get_schema"])
-def test_a_report_names_nothing_of_another_tenant(graph: Graph, operation: str) -> None:
+def test_a_report_names_nothing_of_another_tenant(graph: Graph, operation: str) -> Steps:
     """Neither a namespace nor the id of a node of one tenant stands in what is reported to another."""
     graph.require(operation)
     owner, other = isolation.two_tenants(graph, own=True)
     owner.put(owner.node("a"))
+    yield
+    graph.settling.pause()
     said = json.dumps(expect.success(graph.call(operation, {}, other.ctx), "a report"))
     named = owner.id("a") in said or (owner.namespace is not None and owner.namespace in said)
     expect.that(not named, "nothing of another tenant's", "the name of what it keeps", "result")

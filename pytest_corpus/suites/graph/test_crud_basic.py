@@ -9,7 +9,7 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import rules, subject
+from pytest_corpus.kit.fixtures import Steps, rules, subject
 from pytest_corpus.kit.generation.histories import check, converges, linearizable, require_strong_consistency
 from pytest_corpus.kit.generation.stateful import replayed, run_machine
 from pytest_corpus.kit.outcomes import NotApplicable
@@ -63,16 +63,18 @@ NESTED: dict[str, Any] = {
 @pytest.mark.core
 @pytest.mark.requirement("GRA-NODE-1")
 @pytest.mark.parametrize("where", WHERE)
-def test_a_node_is_read_back(graph: Graph, where: str) -> None:
+def test_a_node_is_read_back(graph: Graph, where: str) -> Steps:
     """A node that was written is seen by every operation that shows nodes, wherever it was written."""
     graph.require("upsert_nodes")
     sandbox = at(graph, where)
-    sandbox.all_show(sandbox.put(sandbox.node("a")), "the node that was written")
+    written = sandbox.put(sandbox.node("a"))
+    yield
+    sandbox.all_show(written, "the node that was written")
 
 
 @pytest.mark.core
 @pytest.mark.requirement("GRA-NODE-1")
-def test_a_node_keeps_its_labels_and_properties(graph: Graph) -> None:
+def test_a_node_keeps_its_labels_and_properties(graph: Graph) -> Steps:
     """Id, every label and every property of a node are listed as they were written."""
     graph.require("upsert_nodes")
     graph.readers.trusted("bulk_vertices")
@@ -87,6 +89,7 @@ def test_a_node_keeps_its_labels_and_properties(graph: Graph) -> None:
         reply = sandbox.call("upsert_nodes", {"nodes": [node]})
         expect.either(reply, "BadRequest", "NotSupported")
         nodes += [] if reply.is_error or failures(reply.result) else [node]
+    yield
     shown = {node.get("id"): node for node in sandbox.listed()}
     for node in nodes:
         found = shown.get(node["id"])
@@ -107,25 +110,28 @@ def test_an_id_is_any_text(graph: Graph) -> None:
 
 
 @pytest.mark.requirement("GRA-NODE-2")
-def test_an_update_is_seen(graph: Graph) -> None:
+def test_an_update_is_seen(graph: Graph) -> Steps:
     """After three updates there is one node, with the value of the last one; a value may come back."""
     sandbox = graph.sandbox("upsert_nodes")
     others = sandbox.put(sandbox.node("b"))
     first = sandbox.node("a")
     sandbox.put(first)
-    sandbox.all_show([*sandbox.put(sandbox.node("a")), *others], "one node with its last value")
+    values = [*sandbox.put(sandbox.node("a")), *others]
+    yield
+    sandbox.all_show(values, "one node with its last value")
     sandbox.put(sandbox.node("a"))
     sandbox.all_show([*sandbox.put(first), *others], "one node with its last value")
 
 
 @pytest.mark.requirement("GRA-NODE-2")
-def test_an_update_changes_labels_and_properties(graph: Graph) -> None:
+def test_an_update_changes_labels_and_properties(graph: Graph) -> Steps:
     """Another label, a new property and a new value of an old one are there after an update."""
     graph.require("upsert_nodes")
     graph.readers.trusted("bulk_vertices")
     sandbox = graph.sandbox()
     sandbox.put(sandbox.node("a", corpus_size=3))
     sandbox.put({**sandbox.node("a", corpus_size=4, corpus_color="red"), "labels": ["CorpusOther"]})
+    yield
     found = [node for node in sandbox.listed() if node.get("id") == sandbox.id("a")]
     expect.that(len(found) == 1, "one node of an id", f"{len(found)}", "result.nodes")
     expect.that("CorpusOther" in (found[0].get("labels") or []), "the new label", "none", "labels")
@@ -137,12 +143,13 @@ def test_an_update_changes_labels_and_properties(graph: Graph) -> None:
 @pytest.mark.core
 @pytest.mark.requirement("GRA-NODE-3")
 @pytest.mark.parametrize("count", [3, 20])
-def test_every_node_of_a_request_is_written(graph: Graph, count: int) -> None:
+def test_every_node_of_a_request_is_written(graph: Graph, count: int) -> Steps:
     """The first, the last and all between them are there."""
     sandbox = graph.sandbox("upsert_nodes")
     if count > graph.at_once:
         raise NotApplicable(f"at most {graph.at_once} items go into one request")
     written = sandbox.put(*(sandbox.node(f"n{number}") for number in range(count)))
+    yield
     sandbox.all_show(written, "every node of a request")
 
 
@@ -191,7 +198,7 @@ def test_nested_properties_are_read_back_or_refused(graph: Graph) -> None:
 
 @pytest.mark.requirement("GRA-NODE-3")
 @pytest.mark.parametrize("kind", ["long", "case"])
-def test_nodes_of_ids_that_look_alike_are_all_written(graph: Graph, kind: str) -> None:
+def test_nodes_of_ids_that_look_alike_are_all_written(graph: Graph, kind: str) -> Steps:
     """Ids that differ in their last letter after a hundred others, or in letter case, are those of two nodes."""
     sandbox = graph.sandbox("upsert_nodes")
     names = {"long": [f"{'x' * 100}{end}" for end in "ab"], "case": ["node", "NODE"]}[kind]
@@ -202,11 +209,12 @@ def test_nodes_of_ids_that_look_alike_are_all_written(graph: Graph, kind: str) -
         expect.either(reply, "BadRequest")
         if not reply.is_error and not failures(reply.result):
             values.append(value_of(node))
+    yield
     sandbox.all_show(values, "every node that was accepted")
 
 
 @pytest.mark.requirement("GRA-NODE-11")
-def test_the_last_of_two_nodes_of_one_id_is_kept(graph: Graph) -> None:
+def test_the_last_of_two_nodes_of_one_id_is_kept(graph: Graph) -> Steps:
     """A request that writes a node twice leaves what it says last."""
     graph.require("upsert_nodes")
     if graph.at_once < 2:
@@ -216,6 +224,7 @@ def test_the_last_of_two_nodes_of_one_id_is_kept(graph: Graph) -> None:
     reply = sandbox.call("upsert_nodes", {"nodes": nodes})
     expect.either(reply, "BadRequest")
     if not reply.is_error and not failures(reply.result):
+        yield
         sandbox.all_show([value_of(nodes[1])], "the last one of an id")
 
 
@@ -234,7 +243,7 @@ class TestBadItems:
     @pytest.mark.parametrize(
         ("place", "kind"), [("first", "wrong_type"), ("middle", "not_finite"), ("last", "wrong_type")]
     )
-    def test_an_unusable_node_is_reported_or_all_are_refused(self, graph: Graph, place: str, kind: str) -> None:
+    def test_an_unusable_node_is_reported_or_all_are_refused(self, graph: Graph, place: str, kind: str) -> Steps:
         """If one node is unusable it is named and the others are there; or the request is refused and none is."""
         sandbox = graph.sandbox("upsert_nodes")
         bad: dict[str, Any] = {"id": 7} if kind == "wrong_type" else sandbox.node("bad", corpus_size=math.nan)
@@ -244,17 +253,19 @@ class TestBadItems:
         reply = sandbox.call("upsert_nodes", {"nodes": nodes})
         written = [value_of(node) for node in nodes if node is not bad]
         left = items.rest(reply, at, written)
+        yield
         sandbox.all_show(left, "what was not refused")
 
     @pytest.mark.requirement("GRA-NODE-5")
     @pytest.mark.parametrize(("kind", "count"), items.two_or_one(items.SPOILED_NODES))
-    def test_the_nodes_beside_failed_ones_are_counted(self, graph: Graph, kind: str, count: int) -> None:
+    def test_the_nodes_beside_failed_ones_are_counted(self, graph: Graph, kind: str, count: int) -> Steps:
         """If nodes of a request fail, those that are there are counted, and those that failed."""
         graph.require("upsert_nodes")
         readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
         bad = [{**sandbox.node(f"bad{number}"), **items.SPOILED_NODES[kind]} for number in range(count)]
         nodes = items.among([sandbox.node(name) for name in "abc"], bad, graph.at_once)
         reply = sandbox.call("upsert_nodes", {"nodes": nodes})
+        yield
         items.counted_truly(reply, len(sandbox.seen(readers[0])))
 
     @pytest.mark.core
@@ -266,11 +277,12 @@ class TestBadItems:
         unusable(sandbox.call("upsert_nodes", {"nodes": [sandbox.node("a", corpus_size=value)]}))
 
     @pytest.mark.requirement("GRA-NODE-8")
-    def test_an_update_with_a_number_that_is_not_finite_changes_nothing(self, graph: Graph) -> None:
+    def test_an_update_with_a_number_that_is_not_finite_changes_nothing(self, graph: Graph) -> Steps:
         """A node whose update is refused keeps its value."""
         sandbox = graph.sandbox("upsert_nodes")
         written = sandbox.put(sandbox.node("a"))
         unusable(sandbox.call("upsert_nodes", {"nodes": [sandbox.node("a", corpus_size=math.inf)]}))
+        yield
         sandbox.all_show(written, "the node as it was")
 
 
@@ -288,7 +300,7 @@ class TestModel:
             graph.readers.of_edges()
         exchanges, begun = graph.client.exchanges, len(graph.client.exchanges)
         with replayed(lambda: [exchange.request for exchange in exchanges[begun:]], graph.settings.seed):
-            state_machine.World(graph).plain()
+            state_machine.plain(graph)
         slow = min(exchange.elapsed_s for exchange in exchanges[begun:]) > state_machine.SLOW_S
         run_machine(
             state_machine.machine(graph),

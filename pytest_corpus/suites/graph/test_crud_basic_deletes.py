@@ -4,7 +4,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.fixtures import Steps, subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.graph.support.answers import counted, failures
@@ -23,12 +23,13 @@ from pytest_corpus.suites.shared.claims.replays import sent_twice_at_once
 @pytest.mark.core
 @pytest.mark.requirement("GRA-DELETE-1")
 @pytest.mark.parametrize("where", WHERE)
-def test_deleted_nodes_are_gone(graph: Graph, where: str) -> None:
+def test_deleted_nodes_are_gone(graph: Graph, where: str) -> Steps:
     """First one node, then two in one request are gone, and the others stay."""
     graph.require("upsert_nodes", "delete_nodes")
     sandbox = at(graph, where)
     values = sandbox.put_named("abcd")
     sandbox.remove("nodes", "b")
+    yield
     sandbox.one_shows([values[name] for name in "acd"], "all but the deleted node")
     if graph.at_once > 1:
         reply = sandbox.call("delete_nodes", {"ids": [sandbox.id("d"), sandbox.id("a")]})
@@ -37,7 +38,7 @@ def test_deleted_nodes_are_gone(graph: Graph, where: str) -> None:
 
 
 @pytest.mark.requirement("GRA-DELETE-1")
-def test_a_delete_removes_what_is_there_and_nothing_else(graph: Graph) -> None:
+def test_a_delete_removes_what_is_there_and_nothing_else(graph: Graph) -> Steps:
     """Of ids that exist and ids that do not, the nodes that exist are removed; ids that look alike are spared."""
     graph.require("upsert_nodes", "delete_nodes")
     if graph.at_once < 2:
@@ -46,6 +47,7 @@ def test_a_delete_removes_what_is_there_and_nothing_else(graph: Graph) -> None:
     values = sandbox.put_named(("a", "ab", "a-1", "b"))
     for names in (("none", "a"), ("b", "none")):
         expect.success(sandbox.call("delete_nodes", {"ids": list(map(sandbox.id, names))}), "delete_nodes to work")
+    yield
     sandbox.all_show([values["ab"], values["a-1"]], "all but the deleted nodes")
 
 
@@ -73,13 +75,14 @@ def test_a_deleted_node_stays_deleted(graph: Graph) -> None:
 
 @pytest.mark.core
 @pytest.mark.requirement("GRA-DELETE-2")
-def test_deleted_edges_are_gone(graph: Graph) -> None:
+def test_deleted_edges_are_gone(graph: Graph) -> Steps:
     """A deleted edge is gone, the other edges and the nodes at its ends stay."""
     graph.require("delete_edges")
     edges.sees_edges(graph)
     sandbox, values = edges.linked_nodes(graph)
     sandbox.link(sandbox.edge("a", "c", "f"), sandbox.edge("b", "c", "g"))
     sandbox.remove("edges", "e")
+    yield
     for name in "ab":
         sandbox.all_lead(name, {"c": values["c"]}, "all but the deleted edge")
     sandbox.remove("edges", "f", "g")
@@ -88,7 +91,7 @@ def test_deleted_edges_are_gone(graph: Graph) -> None:
 
 
 @pytest.mark.requirement("GRA-DELETE-2")
-def test_a_parallel_edge_stays(graph: Graph) -> None:
+def test_a_parallel_edge_stays(graph: Graph) -> Steps:
     """Of two edges between the same nodes the deleted one is gone and the other stays."""
     graph.require("delete_edges")
     edges.sees_edges(graph)
@@ -96,24 +99,27 @@ def test_a_parallel_edge_stays(graph: Graph) -> None:
     sandbox, values = edges.linked_nodes(graph)
     sandbox.link(sandbox.edge("a", "b", "f"))
     sandbox.remove("edges", "e")
+    yield
     sandbox.all_lead("a", {"b": values["b"]}, "the edge that was not deleted")
 
 
 @pytest.mark.requirement("GRA-DELETE-4")
-def test_a_deleted_node_is_not_reached(graph: Graph) -> None:
+def test_a_deleted_node_is_not_reached(graph: Graph) -> Steps:
     """No edge leads to a node that was deleted, nor through it to another one."""
     sandbox, reply = without_the_middle(graph)
     expect.success(reply, "delete_nodes to work")
+    yield
     sandbox.all_lead("a", (), "no edge to a deleted node")
     if "traversal" in graph.readers.of_edges() and graph.capabilities.limit("max_traversal_depth") != 1:
         expect.that(not sandbox.reached("a", max_depth=2), "no node behind a deleted one", "some", "result.nodes")
 
 
 @pytest.mark.requirement("GRA-DELETE-5")
-def test_old_edges_do_not_come_back(graph: Graph) -> None:
+def test_old_edges_do_not_come_back(graph: Graph) -> Steps:
     """A node of the same id, written after the deletion, has no edges."""
     sandbox, _ = without_the_middle(graph)
     sandbox.put(sandbox.node("b"))
+    yield
     sandbox.all_lead("a", (), "no old edge to the new node")
     sandbox.all_lead("b", (), "no old edge from the new node")
 
@@ -183,7 +189,7 @@ def test_what_is_not_a_delete_is_refused(graph: Graph, bad: BadArguments) -> Non
 
 
 @pytest.mark.requirement("GRA-DELETE-7")
-def test_a_delete_of_nothing_deletes_nothing(graph: Graph) -> None:
+def test_a_delete_of_nothing_deletes_nothing(graph: Graph) -> Steps:
     """A delete without `ids` and `filter`, or with null in their place, leaves every node."""
     graph.require("upsert_nodes", "delete_nodes")
     graph.namespaces(aside=True)
@@ -191,6 +197,7 @@ def test_a_delete_of_nothing_deletes_nothing(graph: Graph) -> None:
     written = sandbox.put(sandbox.node("a"), sandbox.node("b"))
     for args in items.DELETES_OF_NOTHING.values():
         sandbox.call("delete_nodes", args)
+    yield
     sandbox.all_show(written, "every node")
 
 
@@ -198,12 +205,13 @@ def test_a_delete_of_nothing_deletes_nothing(graph: Graph) -> None:
 @pytest.mark.parametrize(
     ("kind", "size", "gone"), [("x", None, "ac"), ("x", 1, "a"), ("none", None, "")], ids=["one", "two", "nothing_fits"]
 )
-def test_a_filter_deletes_the_nodes_that_fit(graph: Graph, kind: str, size: int | None, gone: str) -> None:
+def test_a_filter_deletes_the_nodes_that_fit(graph: Graph, kind: str, size: int | None, gone: str) -> Steps:
     """A delete with a filter removes the nodes that have all its properties, or is refused and removes none."""
     sandbox = graph.sandbox("upsert_nodes", "delete_nodes")
     kinds = {"a": ("x", 1), "b": ("y", 1), "c": ("x", 2), "d": ("z", 1)}
     nodes = {name: sandbox.node(name, corpus_kind=sandbox.tag + of, corpus_size=n) for name, (of, n) in kinds.items()}
     sandbox.put(*nodes.values())
+    yield
     wanted = {"corpus_kind": sandbox.tag + kind, **({} if size is None else {"corpus_size": size})}
     reply = sandbox.call("delete_nodes", {"filter": wanted})
     expect.either(reply, "BadRequest", "NotSupported")
@@ -213,21 +221,23 @@ def test_a_filter_deletes_the_nodes_that_fit(graph: Graph, kind: str, size: int 
 
 @pytest.mark.requirement("GRA-DELETE-6")
 @pytest.mark.parametrize("way", list(MANY))
-def test_a_filter_deletes_in_a_batch_too(graph: Graph, way: str) -> None:
+def test_a_filter_deletes_in_a_batch_too(graph: Graph, way: str) -> Steps:
     """A delete with a filter in a batch, or in a transaction, removes what fits, or fails."""
     sandbox = graph.sandbox("upsert_nodes", "delete_nodes", way)
     values = sandbox.put(*(sandbox.node(name, corpus_kind=sandbox.tag + name) for name in "ab"))
+    yield
     reply = sandbox.call_many(way, sandbox.item("delete_nodes", filter={"corpus_kind": f"{sandbox.tag}a"}))
     expect.either(reply, "BadRequest", "NotSupported")
     sandbox.all_show(values if is_refused(reply) else values[1:], "what does not fit, or all if the delete failed")
 
 
 @pytest.mark.requirement("GRA-DELETE-6")
-def test_a_filter_deletes_the_edges_that_fit(graph: Graph) -> None:
+def test_a_filter_deletes_the_edges_that_fit(graph: Graph) -> Steps:
     """A delete of edges with a filter removes the edges that fit, or is refused and removes none."""
     sandbox = graph.sandbox("upsert_nodes", "upsert_edges", "delete_edges")
     values = sandbox.put_named("abc")
     sandbox.link(*(sandbox.edge("a", name, corpus_kind=sandbox.tag + name) for name in "bc"))
+    yield
     reply = sandbox.call("delete_edges", {"filter": {"corpus_kind": f"{sandbox.tag}b"}})
     expect.either(reply, "BadRequest", "NotSupported")
     left = {name: values[name] for name in ("bc" if reply.is_error else "c")}
@@ -236,13 +246,14 @@ def test_a_filter_deletes_the_edges_that_fit(graph: Graph) -> None:
 
 @pytest.mark.requirement("GRA-DELETE-9")
 @pytest.mark.parametrize("kind", items.SPOILED_IDS)
-def test_the_deletes_beside_failed_ones_are_counted(graph: Graph, kind: str) -> None:
+def test_the_deletes_beside_failed_ones_are_counted(graph: Graph, kind: str) -> Steps:
     """If an id of a delete fails, the nodes that are gone are counted, and the failed id."""
     graph.require("upsert_nodes", "delete_nodes")
     readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
     before = len(sandbox.put(*(sandbox.node(name) for name in "abc")))
     ids = items.among([sandbox.id(name) for name in "ab"], [items.SPOILED_IDS[kind]], graph.at_once)
     reply = sandbox.call("delete_nodes", {"ids": ids})
+    yield
     items.counted_truly(reply, before - len(sandbox.seen(readers[0])))
 
 

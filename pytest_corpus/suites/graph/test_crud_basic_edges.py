@@ -8,7 +8,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import rules, subject
+from pytest_corpus.kit.fixtures import Steps, rules, subject
 from pytest_corpus.spec.errors import is_a
 from pytest_corpus.suites.graph.support.answers import counted, failures
 from pytest_corpus.suites.graph.support.component import Graph, graph
@@ -23,23 +23,25 @@ from pytest_corpus.suites.graph.support.scenarios.edges import LOOP, PARALLEL, u
 @pytest.mark.core
 @pytest.mark.requirement("GRA-EDGE-1")
 @pytest.mark.parametrize("edge_reader", EDGE_READERS)
-def test_an_edge_leads_from_its_source_to_its_target(graph: Graph, edge_reader: str) -> None:
+def test_an_edge_leads_from_its_source_to_its_target(graph: Graph, edge_reader: str) -> Steps:
     """An edge is seen from its source, and neither from its target nor from another node."""
     sandbox, values = edges.linked(graph, edge_reader)
     others = [] if edge_reader == "traversal" else [sandbox.edge("a", "c", "g", label="CORPUS_OTHER")]
     sandbox.link(sandbox.edge("c", "b", "f"), *others)
+    yield
     sandbox.leads(edge_reader, "a", {"b": values["b"]}, "the edge of the label that is asked for")
     sandbox.leads(edge_reader, "c", {"b": values["b"]}, "the edge to a node that comes before its source")
     sandbox.leads(edge_reader, "b", (), "no edge from a node that is not a source")
 
 
 @rules(ends="GRA-EDGE-1", properties="GRA-EDGE-2")
-def test_an_edge_keeps_what_it_was_written_with(graph: Graph, requirement: str) -> None:
+def test_an_edge_keeps_what_it_was_written_with(graph: Graph, requirement: str) -> Steps:
     """A traversal shows an edge with its id, target and label, and with its texts, numbers and booleans."""
     sandbox, _ = edges.linked(graph, "traversal")
     edge = sandbox.edge("a", "b", "e", corpus_weight=0.1, corpus_true=True, corpus_text="\u6771 " * 200)
     edge["properties"] |= {"corpus_large": 2**53 + 1, "corpus_Case": 1, "corpus_case": 2}
     sandbox.link(edge)
+    yield
     found = sandbox.relationships("a")
     expect.that(len(found) == 1, "one edge", f"{len(found)}", "result.relationships")
     shown, keys = found[0], ["id", "dst", "label"]
@@ -51,23 +53,25 @@ def test_an_edge_keeps_what_it_was_written_with(graph: Graph, requirement: str) 
 
 @pytest.mark.requirement("GRA-EDGE-2")
 @pytest.mark.parametrize("edge_reader", ["query", "stream_query"])
-def test_a_query_finds_the_properties_of_an_edge(graph: Graph, edge_reader: str) -> None:
+def test_a_query_finds_the_properties_of_an_edge(graph: Graph, edge_reader: str) -> Steps:
     """A query for a property of an edge finds its value."""
     sandbox, _ = edges.linked(graph, edge_reader)
     graph.speaks("link_values")
     edge = sandbox.edge("a", "b", "e")
     sandbox.link(edge)
+    yield
     found = sandbox.answers(edge_reader, "link_values", wanted=sandbox.key("a"))
     expect.that(found == [value_of(edge)], "the value that was written", "another")
 
 
 @pytest.mark.requirement("GRA-EDGE-3")
-def test_an_update_of_an_edge_is_seen(graph: Graph) -> None:
+def test_an_update_of_an_edge_is_seen(graph: Graph) -> Steps:
     """After an update there is one edge of the id, with its new values, its new target and its new label."""
     edge_readers = edges.sees_edges(graph)
     sandbox, values = edges.linked_nodes(graph)
     edge = sandbox.edge("a", "b", "e", corpus_weight=2)
     sandbox.link(edge)
+    yield
     sandbox.all_lead("a", {"b": values["b"]}, "one edge of an id")
     if "traversal" in edge_readers:
         found = sandbox.relationships("a")[0].get("properties") or {}
@@ -90,7 +94,7 @@ def test_an_update_of_an_edge_is_seen(graph: Graph) -> None:
 
 
 @pytest.mark.requirement("GRA-EDGE-9")
-def test_every_edge_of_a_request_is_written(graph: Graph) -> None:
+def test_every_edge_of_a_request_is_written(graph: Graph) -> Steps:
     """Edges that share a source, a target, both ends, or have one end only, are all there."""
     edge_readers = edges.sees_edges(graph)
     pairs = ["ab", "ac", "ad", "bd", "cd", "ba"]
@@ -98,6 +102,7 @@ def test_every_edge_of_a_request_is_written(graph: Graph) -> None:
     sandbox = graph.sandbox()
     values = sandbox.put_named("abcd")
     sandbox.link(*(sandbox.edge(pair[0], pair[1], f"e{number}") for number, pair in enumerate(pairs)))
+    yield
     for edge_reader in edge_readers:
         for source in "abc":
             targets = sorted(pair[1] for pair in pairs if pair[0] == source)
@@ -161,7 +166,7 @@ def test_what_is_not_a_list_of_edges_is_refused(graph: Graph, bad: BadArguments)
 
 @pytest.mark.requirement("GRA-EDGE-7")
 @pytest.mark.parametrize("place", list(items.PLACES))
-def test_an_unusable_edge_is_reported_or_all_are_refused(graph: Graph, place: str) -> None:
+def test_an_unusable_edge_is_reported_or_all_are_refused(graph: Graph, place: str) -> Steps:
     """If one edge is unusable it is named and the others are there; or the request is refused and none is."""
     sandbox = graph.sandbox("upsert_nodes", "upsert_edges")
     values = sandbox.put_named("abc")
@@ -171,12 +176,13 @@ def test_an_unusable_edge_is_reported_or_all_are_refused(graph: Graph, place: st
     reply = sandbox.call("upsert_edges", {"edges": edges})
     targets = ["b", "c"][: len(edges) - 1]
     left = items.rest(reply, at, targets)
+    yield
     sandbox.all_lead("a", {name: values[name] for name in left}, "what was not refused")
 
 
 @pytest.mark.requirement("GRA-EDGE-8")
 @pytest.mark.parametrize(("kind", "count"), items.two_or_one(items.SPOILED_EDGES))
-def test_the_edges_beside_failed_ones_are_counted(graph: Graph, kind: str, count: int) -> None:
+def test_the_edges_beside_failed_ones_are_counted(graph: Graph, kind: str, count: int) -> Steps:
     """If edges of a request fail, those that are there are counted, and those that failed."""
     edge_readers, sandbox = edges.sees_edges(graph), graph.sandbox()
     sandbox.put(*(sandbox.node(name) for name in "abcde"))
@@ -186,4 +192,5 @@ def test_the_edges_beside_failed_ones_are_counted(graph: Graph, kind: str, count
     if kind == "without_a_node":
         with expect.resting_on("GRA-EDGE-4"):
             expect.either(reply, "BadRequest")
+    yield
     items.counted_truly(reply, len(sandbox.ends(edge_readers[0], "a")))

@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.fixtures import deciding, subject
+from pytest_corpus.kit.fixtures import Steps, deciding, subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.graph.support.answers import listed, records
@@ -27,36 +27,40 @@ READING, DELETING = (
 
 @pytest.mark.core
 @pytest.mark.requirement("GRA-NS-1")
-def test_namespaces_are_separate(graph: Graph) -> None:
+def test_namespaces_are_separate(graph: Graph) -> Steps:
     """Nodes of one id in two namespaces, and in the default one, are three nodes: each is read where it lies."""
-    for sandbox, written in isolation.apart(graph):
+    places = isolation.apart(graph)
+    yield
+    for sandbox, written in places:
         sandbox.all_show(written, "the nodes of the namespace")
 
 
 @pytest.mark.core
 @pytest.mark.requirement("COM-TENANT-1")
 @pytest.mark.parametrize("own", [False, True], ids=["default", "namespace"])
-def test_a_tenant_reads_its_own_nodes(graph: Graph, own: bool) -> None:
+def test_a_tenant_reads_its_own_nodes(graph: Graph, own: bool) -> Steps:
     """Nodes of one id of two tenants are two nodes, and a third tenant has none."""
     if own:
         graph.namespaces(aside=True)
     one, other = isolation.two_tenants(graph, own=own)
     third = one.like(namespace=one.namespace, tenant=graph.tenant())
     written = {place: place.put(place.node("a"), place.node(name)) for place, name in ((one, "b"), (other, "c"))}
+    yield
     for place, values in {**written, third: []}.items():
         (place.one_shows if own else place.all_show)(values, "the nodes of the tenant")
 
 
 @pytest.mark.requirement("COM-TENANT-3")
-def test_tenants_are_apart_without_a_claim(graph: Graph) -> None:
+def test_tenants_are_apart_without_a_claim(graph: Graph) -> Steps:
     """Without a claim of capabilities, too, a tenant does not read the nodes of another one."""
     one, other = isolation.two_tenants(graph, claimed=False)
     one.put(one.node("a"))
+    yield
     other.all_show([], "nothing of another tenant")
 
 
 @READING
-def test_a_traversal_stays_in_its_place(graph: Graph, by: str) -> None:
+def test_a_traversal_stays_in_its_place(graph: Graph, by: str) -> Steps:
     """Edges of another namespace or tenant are not followed, even between nodes of the same ids."""
     graph.require("traversal", "upsert_edges")
     one, other = isolation.two_places(graph, by)
@@ -64,6 +68,7 @@ def test_a_traversal_stays_in_its_place(graph: Graph, by: str) -> None:
         place.put_named("abc" if by == "namespaces" else f"a{target}")
         place.link(place.edge("a", target))
     for place, target in ((one, "b"), (other, "c")):
+        yield
         expect.that(place.reached("a") == [target], "the node that its own edge leads to", "another", "result.nodes")
     if by == "tenants":
         reply = other.call("traversal", {"start_nodes": [one.id("b")], "max_depth": 1, "direction": "INCOMING"})
@@ -74,13 +79,14 @@ def test_a_traversal_stays_in_its_place(graph: Graph, by: str) -> None:
 
 @READING
 @pytest.mark.parametrize("name", list(MANY))
-def test_the_operations_of_a_batch_stay_in_their_places(graph: Graph, name: str, by: str) -> None:
+def test_the_operations_of_a_batch_stay_in_their_places(graph: Graph, name: str, by: str) -> Steps:
     """The nodes that a batch, or a transaction, writes to a namespace or for a tenant are there, and nowhere else."""
     graph.require(name)
     one, other = isolation.two_places(graph, by)
     node, others = one.node("a"), other.node("a")
     items = [put(one, node), *([put(other, others)] if by == "namespaces" and graph.at_once > 1 else [])]
     expect.success(one.call_many(name, *items), f"{name} to work")
+    yield
     one.one_shows([value_of(node)], "the node that was written")
     other.one_shows([value_of(others)] if len(items) > 1 else [], "the nodes of another place")
 
@@ -88,7 +94,7 @@ def test_the_operations_of_a_batch_stay_in_their_places(graph: Graph, name: str,
 @pytest.mark.core
 @DELETING
 @pytest.mark.parametrize("way", ["ids", "filter", *MANY])
-def test_a_delete_stays_in_its_place(graph: Graph, way: str, by: str) -> None:
+def test_a_delete_stays_in_its_place(graph: Graph, way: str, by: str) -> Steps:
     """A node that is deleted in one namespace, or for one tenant, is still in another."""
     graph.require("delete_nodes", *([way] if way in MANY else []))
     one, other = isolation.two_places(graph, by)
@@ -99,11 +105,12 @@ def test_a_delete_stays_in_its_place(graph: Graph, way: str, by: str) -> None:
         wanted = {"ids": [one.id("a")]} if way == "ids" else {"filter": {"corpus_group": one.group}}
         reply = one.call("delete_nodes", wanted)
         expect.either(reply, *(["BadRequest", "NotSupported"] if way == "filter" else []))
+    yield
     other.one_shows(written[other], "the nodes of another place")
 
 
 @DELETING
-def test_a_delete_of_edges_stays_in_its_place(graph: Graph, by: str) -> None:
+def test_a_delete_of_edges_stays_in_its_place(graph: Graph, by: str) -> Steps:
     """An edge, or a node with its edges, that is deleted in one place leaves the edges of another."""
     graph.require("delete_edges", "delete_nodes", "upsert_edges")
     one, other = isolation.two_places(graph, by)
@@ -112,6 +119,7 @@ def test_a_delete_of_edges_stays_in_its_place(graph: Graph, by: str) -> None:
         place.link(place.edge("a", "b", "e"))
     one.remove("edges", "e")
     one.remove("nodes", "b")
+    yield
     other.one_leads("a", {"b": values[other]["b"]}, "the edge of another place")
 
 
@@ -133,22 +141,24 @@ def test_a_namespace_of_another_tenant_is_unknown(graph: Graph) -> None:
 
 
 @pytest.mark.requirement("GRA-NS-3")
-def test_an_item_names_its_namespace(graph: Graph) -> None:
+def test_an_item_names_its_namespace(graph: Graph) -> Steps:
     """A node that names its namespace lies there, though the request names none."""
     graph.require("upsert_nodes")
     graph.namespaces()
     sandbox = graph.sandbox()
     node = {**sandbox.node("a"), **sandbox.place}
     expect.success(graph.call("upsert_nodes", {"nodes": [node]}), "an upsert to work")
+    yield
     sandbox.all_show([value_of(node)], "the node of the namespace")
 
 
 @pytest.mark.requirement("GRA-NS-3")
-def test_answers_name_the_namespace(graph: Graph) -> None:
+def test_answers_name_the_namespace(graph: Graph) -> Steps:
     """If a listed node names its namespace, it is the one that was listed."""
     graph.namespaces()
     sandbox = graph.sandbox("bulk_vertices")
     sandbox.put(sandbox.node("a"))
+    yield
     for node in sandbox.listed():
         named = node.get("namespace")
         expect.that(named in (None, sandbox.namespace), "the namespace that was listed", "another", "nodes.namespace")
@@ -182,33 +192,37 @@ def test_deleting_in_an_unknown_namespace_does_no_harm(graph: Graph, kind: str) 
 
 
 @pytest.mark.requirement("COM-TENANT-1")
-def test_a_schema_tells_nothing_of_another_tenant(graph: Graph) -> None:
+def test_a_schema_tells_nothing_of_another_tenant(graph: Graph) -> Steps:
     """A label that one tenant wrote does not stand in the schema of another."""
     graph.require("get_schema")
     one, other = isolation.two_tenants(graph)
     label = f"Corpus{canary(8)}"
     one.put({**one.node("a"), "labels": [label]})
+    yield
+    graph.settling.pause()
     schema = expect.success(graph.call("get_schema", {}, other.ctx), "a schema")
     expect.that(label not in str(schema), "nothing of another tenant", "a label of it", "result")
 
 
 @pytest.mark.requirement("COM-CACHE-1")
-def test_a_cached_answer_is_not_given_to_another_tenant(graph: Graph) -> None:
+def test_a_cached_answer_is_not_given_to_another_tenant(graph: Graph) -> Steps:
     """The same query of two tenants finds the nodes of each, however often it is asked."""
     graph.require("query")
     one, other = isolation.two_tenants(graph)
     written = {sandbox: sandbox.put(sandbox.node("a")) for sandbox in (one, other)}
+    yield
     for _ in range(2):
         for sandbox, values in written.items():
             sandbox.shows("query", values, "the nodes of the tenant")
 
 
 @pytest.mark.requirement("COM-CACHE-2")
-def test_a_cache_scope_does_not_share_answers(graph: Graph) -> None:
+def test_a_cache_scope_does_not_share_answers(graph: Graph) -> Steps:
     """Whatever two tenants say of the cache's scope, neither finds the other's nodes."""
     graph.require("query")
     sandboxes = isolation.two_tenants(graph)
     written = {sandbox: sandbox.put(sandbox.node("a")) for sandbox in sandboxes}
+    yield
     args = graph.question("group", group=sandboxes[0].group)
     for scope, sandbox in itertools.product(reversed(CACHE_SCOPES), sandboxes):
         reply = sandbox.call("query", args, cache_scope(graph, scope))
@@ -232,13 +246,14 @@ def test_a_cached_answer_is_not_given_to_another_dialect(graph: Graph) -> None:
 
 
 @pytest.mark.requirement("GRA-CACHE-1")
-def test_a_cached_answer_is_not_given_to_another_query(graph: Graph) -> None:
+def test_a_cached_answer_is_not_given_to_another_query(graph: Graph) -> Steps:
     """Queries that differ in text, parameters or namespace alone find each its own, however often asked."""
     graph.require("query")
     homes = [graph.sandbox(own=False), graph.sandbox(own=False)]
     if graph.sandbox().namespace is not None:
         homes.append(homes[0].like(namespace=graph.sandbox().namespace))
     written = {sandbox: sandbox.put(sandbox.node("a"), sandbox.node("b")) for sandbox in homes}
+    yield
     for _ in range(2):
         for sandbox, values in written.items():
             sandbox.shows("query", values, "the nodes of the group and namespace")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.fixtures import Steps, subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.replays import keyed
 from pytest_corpus.kit.requests import canary
@@ -69,7 +69,7 @@ class Write:
     ("name", "where"),
     [*((name, "default") for name in MUTATING), ("upsert_nodes", "tenant"), ("delete_nodes", "namespace")],
 )
-def test_a_replay_changes_nothing(graph: Graph, name: str, where: str) -> None:
+def test_a_replay_changes_nothing(graph: Graph, name: str, where: str) -> Steps:
     """A write that is sent again with its key, after it was undone, leaves what is there and answers as before.
 
     Its request id, deadline and trace are not part of the key.
@@ -81,6 +81,7 @@ def test_a_replay_changes_nothing(graph: Graph, name: str, where: str) -> None:
     write.undo()
     again = sandbox.call(name, write.args, keyed(key))
     expect.success(again, "a replay to succeed")
+    yield
     write.shows("what was done after the first call", done=False)
     replays.answers_again(first, again)
 
@@ -141,51 +142,54 @@ def test_a_write_that_failed_can_be_sent_again(graph: Graph, name: str) -> None:
 
 @pytest.mark.requirement("COM-IDEM-1")
 @pytest.mark.parametrize("name", MUTATING)
-def test_a_key_with_other_arguments_is_another_write(graph: Graph, name: str) -> None:
+def test_a_key_with_other_arguments_is_another_write(graph: Graph, name: str) -> Steps:
     """Two writes of different items with one key are both carried out."""
-    done_in_each(graph, name, graph.sandbox(), graph.sandbox())
+    yield from done_in_each(graph, name, graph.sandbox(), graph.sandbox())
 
 
 @pytest.mark.requirement("COM-IDEM-1")
 @pytest.mark.parametrize("name", ["upsert_nodes", "batch"])
-def test_a_key_in_another_namespace_is_another_write(graph: Graph, name: str) -> None:
+def test_a_key_in_another_namespace_is_another_write(graph: Graph, name: str) -> Steps:
     """The same write with one key in two namespaces is carried out in each."""
     graph.namespaces(aside=True)
-    done_in_each(graph, name, *two_places(graph, "namespaces"))
+    yield from done_in_each(graph, name, *two_places(graph, "namespaces"))
 
 
 @pytest.mark.requirement("COM-IDEM-2")
 @pytest.mark.parametrize("name", MUTATING)
-def test_a_key_of_another_tenant_is_another_write(graph: Graph, name: str) -> None:
+def test_a_key_of_another_tenant_is_another_write(graph: Graph, name: str) -> Steps:
     """The same write with the same key of two tenants is carried out for each."""
-    done_in_each(graph, name, *keyed_tenants(graph))
+    yield from done_in_each(graph, name, *keyed_tenants(graph))
 
 
 @pytest.mark.requirement("COM-IDEM-1")
-def test_a_key_with_another_value_is_another_write(graph: Graph) -> None:
+def test_a_key_with_another_value_is_another_write(graph: Graph) -> Steps:
     """Two writes of one node with one key and different values are both carried out."""
     sandbox, key = graph.sandbox("upsert_nodes"), new_key()
     nodes = [sandbox.node("a"), sandbox.node("a")]
     for node in nodes:
         expect.success(sandbox.call("upsert_nodes", {"nodes": [node]}, key), "a write to work")
+    yield
     sandbox.all_show([value_of(nodes[1])], "what the second write makes")
 
 
 @pytest.mark.requirement("COM-IDEM-1")
-def test_a_key_of_one_operation_is_not_that_of_another(graph: Graph) -> None:
+def test_a_key_of_one_operation_is_not_that_of_another(graph: Graph) -> Steps:
     """Two different operations with one key, and the same arguments, are both carried out."""
     sandbox, key = graph.sandbox("upsert_nodes", "delete_nodes", "delete_edges"), new_key()
     sandbox.put(sandbox.node("a"))
     for name in ("delete_edges", "delete_nodes"):
         expect.success(sandbox.call(name, {"ids": [sandbox.id("a")]}, key), f"{name} to work")
+    yield
     sandbox.all_show([], "nothing, after the second delete")
 
 
-def done_in_each(graph: Graph, name: str, *places: Sandbox) -> None:
+def done_in_each(graph: Graph, name: str, *places: Sandbox) -> Steps:
     """A write with one key is carried out in each place."""
     key = new_key()
     writes = {place: Write(graph, place, name) for place in places}
     for place, write in writes.items():
         expect.success(place.call(name, write.args, key), f"{name} to work")
+    yield
     for write in writes.values():
         write.shows("what the write of this place makes", done=True)

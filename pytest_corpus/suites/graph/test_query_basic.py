@@ -8,7 +8,7 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, plain
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import deciding, rules, subject
+from pytest_corpus.kit.fixtures import Steps, deciding, rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import StreamReply
 from pytest_corpus.kit.requests import canary
@@ -42,12 +42,13 @@ def test_a_plain_query_is_answered(graph: Graph) -> None:
 @pytest.mark.core
 @FINDING
 @pytest.mark.parametrize("purpose", ["group", "find"])
-def test_what_was_written_is_found(graph: Graph, purpose: str, operation: str) -> None:
+def test_what_was_written_is_found(graph: Graph, purpose: str, operation: str) -> Steps:
     """By its group or by its key, an operation finds the nodes that fit and no others."""
     queries.asked(graph, operation, purpose)
     sandbox, other = graph.sandbox(own=False), graph.sandbox(own=False)
     values = sandbox.put_named("abc")
     other.put(other.node("a"))
+    yield
     if purpose == "group":
         sandbox.shows(operation, values.values(), "the nodes of the group")
         return
@@ -90,10 +91,11 @@ def test_a_query_finds_what_a_batch_changed(graph: Graph, way: str) -> None:
 
 @pytest.mark.core
 @BINDING
-def test_a_parameter_is_a_value(graph: Graph, operation: str) -> None:
+def test_a_parameter_is_a_value(graph: Graph, operation: str) -> Steps:
     """A parameter that reads like a piece of a query finds the node that has it as a value, and no other."""
     queries.asked(graph, operation, "find")
     sandbox, keys = queries.tricky_nodes(graph)
+    yield
     for kind in queries.TRICKY if operation == "query" else queries.TRICKY_IN_STREAMS:
         key, value = keys[kind]
         found = sandbox.answers(operation, "find", wanted=key)
@@ -104,13 +106,14 @@ def test_a_parameter_is_a_value(graph: Graph, operation: str) -> None:
 
 
 @BINDING
-def test_a_parameter_is_a_value_in_every_dialect(graph: Graph, operation: str) -> None:
+def test_a_parameter_is_a_value_in_every_dialect(graph: Graph, operation: str) -> Steps:
     """In the dialects after the first one, too, such a parameter finds the node that has it as a value."""
     queries.asked(graph, operation)
     others = [name for name in graph.dialects.known[1:] if queries.can_ask(graph, "find", name)]
     if not others:
         raise NotApplicable("no other dialect is listed that the suite can ask in")
     sandbox, keys = queries.tricky_nodes(graph)
+    yield
     for dialect, kind in product(others, queries.INJECTIONS):
         key, value = keys[kind]
         found = sandbox.answers(operation, "find", dialect=dialect, wanted=key)
@@ -120,10 +123,11 @@ def test_a_parameter_is_a_value_in_every_dialect(graph: Graph, operation: str) -
 
 @pytest.mark.requirement("GRA-QUERY-3")
 @pytest.mark.parametrize("name", list(MANY))
-def test_a_parameter_is_a_value_in_a_batch(graph: Graph, name: str) -> None:
+def test_a_parameter_is_a_value_in_a_batch(graph: Graph, name: str) -> Steps:
     """In the queries of a batch, or of a transaction, such a parameter finds the node that has it as a value."""
     graph.require(name, "query")
     sandbox, keys = queries.tricky_nodes(graph)
+    yield
     dialects = [dialect for dialect in graph.dialects.known if queries.can_ask(graph, "find", dialect)]
     asked = [*product(dialects, queries.INJECTIONS)]
     items = [sandbox.item("query", **graph.question("find", dialect, wanted=keys[kind][0])) for dialect, kind in asked]
@@ -134,7 +138,7 @@ def test_a_parameter_is_a_value_in_a_batch(graph: Graph, name: str) -> None:
 
 
 @deciding("operation", query="GRA-QUERY-4", stream_query="GRA-STREAM-4")
-def test_a_parameter_keeps_its_type(graph: Graph, operation: str) -> None:
+def test_a_parameter_keeps_its_type(graph: Graph, operation: str) -> Steps:
     """A parameter of each scalar type that a property takes finds the node that has just that value."""
     queries.asked(graph, operation, "typed")
     sandbox = graph.sandbox(own=False)
@@ -146,6 +150,7 @@ def test_a_parameter_keeps_its_type(graph: Graph, operation: str) -> None:
     others = [node for kind, node in nodes.items() if kind not in integers]
     if sandbox.call("upsert_nodes", {"nodes": others[: graph.at_once]}).is_a("BadRequest"):
         others = []  # a property that holds integers may take no other values
+    yield
     for kind, (there, absent) in queries.TYPED.items():
         node = nodes[kind]
         if kind not in integers and node not in others[: graph.at_once]:
@@ -249,13 +254,14 @@ def test_the_length_of_a_query_is_limited_as_stated(graph: Graph) -> None:
 
 
 @deciding("operation", query="GRA-QUERY-11", stream_query="GRA-STREAM-3")
-def test_an_ordered_query_keeps_its_order(graph: Graph, operation: str) -> None:
+def test_an_ordered_query_keeps_its_order(graph: Graph, operation: str) -> Steps:
     """Records of a query that asks for an order come in it, whatever the order of writing."""
     queries.asked(graph, operation, "ordered")
     sandbox = graph.sandbox(own=False)
     nodes = [sandbox.node(f"n{rank}", rank=rank) for rank in (5, 1, 4, 2, 7, 3, 6)]
     sandbox.put(*nodes)
     wanted = [value_of(node) for node in sorted(nodes, key=lambda node: node["properties"]["corpus_rank"])]
+    yield
     found = sandbox.answers(operation, "ordered", group=sandbox.group)
     expect.that(sorted(found) == sorted(wanted), f"{len(wanted)} records", f"{len(found)}, or others", "records")
     expect.that(found == wanted, "the order that was asked for", "another order", "records")
@@ -277,10 +283,11 @@ def test_a_summary_counts_the_records(graph: Graph, operation: str) -> None:
 
 
 @pytest.mark.requirement("GRA-QUERY-12")
-def test_a_result_names_what_was_asked_for(graph: Graph) -> None:
+def test_a_result_names_what_was_asked_for(graph: Graph) -> Steps:
     """`dialect` and `namespace` of a result are those of the request, where it gives any."""
     sandbox = graph.sandbox("query")
     sandbox.put(sandbox.node("a"))
+    yield
     for name in graph.dialects.known:
         args = graph.question("group", name, group=sandbox.group)
         if graph.dialects.obstacle("group", name) is None:

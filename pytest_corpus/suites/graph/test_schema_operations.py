@@ -107,5 +107,6 @@ def described(graph: Graph, *, tenant: bool) -> tuple[str, dict[str, Any], list[
 
 def schema_of(sandbox: Sandbox) -> str:
     """All that a schema says to the tenant of a place, in whatever form."""
+    sandbox.graph.settling.pause()
     result = expect.success(sandbox.graph.call("get_schema", {}, sandbox.ctx), "a schema")
     return json.dumps(result, default=str, ensure_ascii=False)

@@ -4,7 +4,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import rules, subject
+from pytest_corpus.kit.fixtures import Steps, rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.graph.support.answers import records
 from pytest_corpus.suites.graph.support.component import Graph, graph
@@ -36,7 +36,7 @@ def test_a_stream_of_any_length_is_complete(graph: Graph, requirement: str, coun
 
 
 @pytest.mark.requirement("GRA-STREAM-2")
-def test_large_records_are_streamed_whole(graph: Graph) -> None:
+def test_large_records_are_streamed_whole(graph: Graph) -> Steps:
     """Records that together are larger than a frame may be are streamed, each in a frame that is not too large."""
     graph.require(OPERATION, "upsert_nodes")
     graph.readers.trusted(OPERATION)
@@ -46,6 +46,7 @@ def test_large_records_are_streamed_whole(graph: Graph) -> None:
         reply = sandbox.call("upsert_nodes", {"nodes": [sandbox.node(f"n{number}", value)]})
         if reply.is_error:
             raise NotApplicable(f"a property of 300,000 characters is refused: {reply}")
+    yield
     stream = sandbox.stream(graph.question("group", group=sandbox.group))
     if expect.either(stream, "BadRequest"):
         expect.that(sorted(sandbox.own(records(stream))) == sorted(values), "four records", "others", "records")

@@ -8,7 +8,7 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import rules
+from pytest_corpus.kit.fixtures import Steps, rules
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.vector.support.answers import (
@@ -46,7 +46,7 @@ def batch_of(vector: Vector, count: int) -> list[dict[str, Any]]:
 
 
 @pytest.mark.requirement("VEC-LIMIT-1")
-def test_the_largest_batch_is_stored(vector: Vector) -> None:
+def test_the_largest_batch_is_stored(vector: Vector) -> Steps:
     """A batch of exactly `max_batch_size` vectors is accepted, and all of it is there."""
     if vector.batch != vector.capabilities.limit("max_batch_size"):
         raise NotApplicable("batch operations are denied")
@@ -56,6 +56,7 @@ def test_the_largest_batch_is_stored(vector: Vector) -> None:
     result = expect.success(sandbox.upsert(*items), f"an upsert of {most}")
     expect.that(not failures_of(result), "no failures", f"{len(failures_of(result))}", "result.failures")
     expect.that(processed(result) == most, f"{most} processed", f"{processed(result)}", "result")
+    yield
     for item in {0: items[0], most // 2: items[most // 2], most - 1: items[-1]}.values():
         if filters or (vector.at_most(5) == 5 and vector.dimensions > 1):
             narrowed = {"filter": {"part": item["metadata"]["part"]}} if filters else {}

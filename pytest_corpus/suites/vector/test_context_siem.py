@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.fixtures import rules, subject
+from pytest_corpus.kit.fixtures import Steps, rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.replays import keyed
 from pytest_corpus.kit.reply import Reply
@@ -128,13 +128,14 @@ def test_another_upsert_under_the_same_key_is_another_request(vector: Vector, di
 
 
 @pytest.mark.requirement("COM-IDEM-1")
-def test_another_delete_under_the_same_key_is_another_request(vector: Vector) -> None:
+def test_another_delete_under_the_same_key_is_another_request(vector: Vector) -> Steps:
     """Two deletes of different ids, and an upsert, under one key are all applied."""
     items = [vector.item(20), vector.item(80), vector.item(140)]
     sandbox = vector.sandbox(*items)
     keyed = within(sandbox, **new_key())
     for item in items[:2]:
         expect.success(keyed.delete(ids=[item["id"]]), "the deletion")
+    yield
     exactly(sandbox, items[2])
     expect.success(keyed.upsert(items[0]), "an upsert")
     exactly(sandbox, items[0], items[2])
@@ -142,12 +143,13 @@ def test_another_delete_under_the_same_key_is_another_request(vector: Vector) ->
 
 @pytest.mark.requirement("COM-IDEM-1")
 @pytest.mark.parametrize("operation", ["query", "batch_query"])
-def test_another_query_under_the_same_key_has_its_own_answer(vector: Vector, operation: str) -> None:
+def test_another_query_under_the_same_key_has_its_own_answer(vector: Vector, operation: str) -> Steps:
     """Queries for different vectors under one key find each its own."""
     vector.require("query", operation)
     vector.need_direction()
     items = [vector.item(20), vector.item(80), vector.item(140)]
     keyed = within(vector.sandbox(*items), **new_key())
+    yield
     for item in items:
         answers_with(keyed, item, 1, operation)
 
@@ -194,7 +196,7 @@ def test_a_key_of_another_tenant_reaches_the_provider(vector: Vector, name: str)
 
 @pytest.mark.requirement("COM-IDEM-2")
 @pytest.mark.parametrize("write", WRITES)
-def test_a_key_of_another_tenant_is_another_write(vector: Vector, write: str) -> None:
+def test_a_key_of_another_tenant_is_another_write(vector: Vector, write: str) -> Steps:
     """The same write under the same key of two tenants is carried out for each (R126)."""
     require_tenants(vector)
     needs(vector, write)
@@ -209,6 +211,7 @@ def test_a_key_of_another_tenant_is_another_write(vector: Vector, write: str) ->
         sandboxes.append(sandbox)
         operation, args = replayed(vector, sandbox, write, item)
         expect.success(vector.call(operation, args, {**ctx, **key}), f"a {write}")
+    yield
     for sandbox in sandboxes:
         reply = sandbox.ask(item["vector"])
         found = [*map(id_of, matches_of(reply.result))] if reply.is_success else []
@@ -240,7 +243,7 @@ def needs(vector: Vector, write: str) -> None:
 
 @pytest.mark.requirement("COM-IDEM-3")
 @pytest.mark.parametrize("write", [*WRITES, "upsert_of_a_tenant"])
-def test_a_replay_applies_once(vector: Vector, write: str) -> None:
+def test_a_replay_applies_once(vector: Vector, write: str) -> Steps:
     """A replay answers as the first call did, and does not undo what was written in between, of a tenant or of none."""
     write, _, tenant = write.partition("_of_a_")
     needs(vector, write)
@@ -260,6 +263,7 @@ def test_a_replay_applies_once(vector: Vector, write: str) -> None:
     again = vector.call(name, args, keyed(key))
     replays.answers_again(first, again)
     sandbox.know(later)
+    yield
     found = exactly(sandbox, later, claim="what was written after the first call")
     expect.that(described_by(found[item["id"]], {"kind": "later"}), "the later metadata", "the first ones")
 

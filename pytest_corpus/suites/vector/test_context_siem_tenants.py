@@ -10,7 +10,7 @@ import pytest
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.fixtures import rules
+from pytest_corpus.kit.fixtures import Steps, rules
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, cache_scope
@@ -32,7 +32,7 @@ MERGED_S = 0.3
 
 
 @rules(claimed="COM-TENANT-1", unclaimed="COM-TENANT-3")
-def test_one_tenant_does_not_find_what_another_wrote(vector: Vector, requirement: str) -> None:
+def test_one_tenant_does_not_find_what_another_wrote(vector: Vector, requirement: str) -> Steps:
     """The vectors of one tenant are in no answer to another, who has a namespace of the same name.
 
     So it should be where capabilities claim nothing.
@@ -44,6 +44,7 @@ def test_one_tenant_does_not_find_what_another_wrote(vector: Vector, requirement
         other.put(own)
         asked += [{"by": "batch_query"}] if vector.works("batch_query") else []
         asked += [{"filter": {"kind": "a"}}] if vector.filters_work() else []
+    yield
     for more in asked:
         found = other.ids(item["vector"], 3, **more)
         expect.that(item["id"] not in found, "vectors of the tenant only", "one of another tenant", "result.matches")
@@ -55,7 +56,7 @@ def test_one_tenant_does_not_find_what_another_wrote(vector: Vector, requirement
 
 @pytest.mark.requirement("COM-TENANT-1")
 @pytest.mark.parametrize("change", ["upsert", "delete", "delete_by_filter", "delete_namespace"])
-def test_one_tenant_does_not_change_what_another_wrote(vector: Vector, change: str) -> None:
+def test_one_tenant_does_not_change_what_another_wrote(vector: Vector, change: str) -> Steps:
     """Overwriting or deleting the same id, filter or namespace leaves the other tenant's vectors as they are."""
     require_tenants(vector)
     if change == "delete_by_filter":
@@ -73,6 +74,7 @@ def test_one_tenant_does_not_change_what_another_wrote(vector: Vector, change: s
         "delete_namespace": lambda: vector.call("delete_namespace", {"namespace": other.name}, other.ctx),
     }[change]()
     expect.success(reply, f"a {change}")
+    yield
     found = exactly(one, item, claim="the vectors of the other tenant")
     expect.that(described_by(found[item["id"]], {"kind": "a"}), "the metadata as before", "others")
 
@@ -107,12 +109,13 @@ def test_a_namespace_that_only_another_tenant_has_is_unknown(vector: Vector) -> 
 
 
 @pytest.mark.requirement("COM-TENANT-1")
-def test_what_a_tenant_wrote_is_not_found_without_a_tenant(vector: Vector) -> None:
+def test_what_a_tenant_wrote_is_not_found_without_a_tenant(vector: Vector) -> Steps:
     """A call that names no tenant finds nothing of a tenant's."""
     require_tenants(vector)
     item, name = vector.item(40), vector.name("shared")
     one = vector.sandbox(item, tenant=f"tenant-{canary()}", name=name)
     untenanted = vector.sandbox(name=name)
+    yield
     expect.that(item["id"] not in untenanted.ids(item["vector"], 3), "nothing of a tenant's", "its vector")
     present(one, item)
 
@@ -138,7 +141,7 @@ def test_health_names_nothing_of_another_tenant(vector: Vector) -> None:
 
 
 @rules(cached="COM-CACHE-1", scoped="COM-CACHE-2")
-def test_a_cached_answer_stays_with_its_tenant(vector: Vector, requirement: str) -> None:
+def test_a_cached_answer_stays_with_its_tenant(vector: Vector, requirement: str) -> Steps:
     """The same query of two tenants, asked in turn, finds each one's own vectors, whatever scope is named."""
     vector.require("query")
     cached = requirement == "COM-CACHE-1"
@@ -147,6 +150,7 @@ def test_a_cached_answer_stays_with_its_tenant(vector: Vector, requirement: str)
     items = [vector.item(45), vector.item(45)]
     sandboxes = two_tenants(vector, items[0])
     sandboxes[1].put(items[1])
+    yield
     for operation, ctx in product(operations if cached else operations[:1], scopes):
         for number in (0, 1, 0) if cached else (0, 1):
             answers_with(within(sandboxes[number], **ctx), items[number], 2, operation)

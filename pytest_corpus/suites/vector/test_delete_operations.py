@@ -8,7 +8,7 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import plain_call
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import rules
+from pytest_corpus.kit.fixtures import Steps, rules
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.vector.support.answers import failed, processed
 from pytest_corpus.suites.vector.support.component import Vector, vector
@@ -71,12 +71,13 @@ def test_a_delete_is_answered_with_its_counts(vector: Vector) -> None:
 
 @pytest.mark.core
 @pytest.mark.requirement("VEC-DELETE-2")
-def test_a_deleted_vector_is_not_found(vector: Vector) -> None:
+def test_a_deleted_vector_is_not_found(vector: Vector) -> Steps:
     """It is gone as soon as its deletion is answered, by every way of reading and for queries asked before."""
     sandbox, items = filled(vector)
     sandbox.tell_apart(5)
     batched: list[dict[str, Any]] = [{"by": "batch_query"}] if vector.works("batch_query") else []
     filtered: list[dict[str, Any]] = [{"filter": {"part": 1}}] if vector.filters_work() else []
+    yield
     for item, ways in ((items[1], [{}, *batched, *filtered]), (items[0], [{}]), (items[3], [{}])):
         for way in ways:
             expect.that(item["id"] in sandbox.ids(item["vector"], 5, **way), "the vector, before its deletion", "none")
@@ -105,12 +106,13 @@ def test_a_deleted_vector_stays_deleted(vector: Vector) -> None:
 
 @pytest.mark.core
 @pytest.mark.requirement("VEC-DELETE-3")
-def test_every_id_of_a_list_is_deleted(vector: Vector) -> None:
+def test_every_id_of_a_list_is_deleted(vector: Vector) -> Steps:
     """All vectors of a list are gone, from the first to the last."""
     vector.several()
     sandbox, items = filled(vector)
     doomed = [item["id"] for item in items][-min(4, vector.batch or 4) :]
     expect.success(sandbox.delete(ids=doomed), "the deletion")
+    yield
     found = sandbox.contents()
     left = sum(name in found for name in doomed)
     expect.that(not left, "all of them gone", f"{left} of {len(doomed)} are there")
@@ -138,12 +140,13 @@ def test_a_delete_leaves_all_others(vector: Vector) -> None:
 
 @pytest.mark.core
 @rules(removes="VEC-DELETE-5", leaves="VEC-DELETE-6")
-def test_a_delete_by_filter_removes_what_meets_it(vector: Vector, requirement: str) -> None:
+def test_a_delete_by_filter_removes_what_meets_it(vector: Vector, requirement: str) -> Steps:
     """Every vector whose metadata equal the filter is gone, however many; those with other values or none stay."""
     vector.need_filter_deletes()
     kept = [vector.item(170, {"kind": "b"}), vector.item(175), vector.item(165, {"part": 1})]
     items = [vector.item(5 + 6 * number, {"kind": "a", "part": number}) for number in range(25)]
     sandbox = vector.sandbox(*items, *kept)
+    yield
     if requirement == "VEC-DELETE-6":
         expect.success(sandbox.delete(filter={"kind": "nothing"}), "a delete by filter")
         present(sandbox, items[0], *kept)
@@ -157,12 +160,13 @@ def test_a_delete_by_filter_removes_what_meets_it(vector: Vector, requirement: s
 
 
 @pytest.mark.requirement("VEC-DELETE-6")
-def test_what_meets_a_part_of_a_delete_stays(vector: Vector) -> None:
+def test_what_meets_a_part_of_a_delete_stays(vector: Vector) -> Steps:
     """A delete with ids and a filter is refused, or removes only what both name (R131); all terms must hold."""
     vector.need_filter_deletes()
     sandbox, items = filled(vector)
     reply = sandbox.delete(ids=[items[0]["id"]], filter={"kind": "b"})
     expect.either(reply, "BadRequest", "NotSupported")
+    yield
     present(sandbox, *items)
     vector.need_terms()
     expect.success(sandbox.delete(filter={"kind": "a", "part": 0}), "a delete by filter")
@@ -170,7 +174,7 @@ def test_what_meets_a_part_of_a_delete_stays(vector: Vector) -> None:
 
 
 @rules(of_ids="VEC-DELETE-7", of_a_filter="VEC-DELETE-14")
-def test_the_count_of_a_delete_is_true(vector: Vector, requirement: str) -> None:
+def test_the_count_of_a_delete_is_true(vector: Vector, requirement: str) -> Steps:
     """As many vectors are counted as were removed."""
     if requirement == "VEC-DELETE-14":
         vector.need_filter_deletes()
@@ -180,6 +184,7 @@ def test_the_count_of_a_delete_is_true(vector: Vector, requirement: str) -> None
         sandbox, items = filled(vector)
         ids = [item["id"] for item in items]
         wanted = [({"ids": ids[:1]}, 1), *([] if vector.batch == 1 else [({"ids": ids[1:3]}, 2)])]
+    yield
     for args, count in wanted:
         result = expect.success(sandbox.delete(**args), "the deletion")
         expect.that(processed(result) == count, f"{count} processed", f"{processed(result)}", "result")
@@ -187,7 +192,7 @@ def test_the_count_of_a_delete_is_true(vector: Vector, requirement: str) -> None
 
 @pytest.mark.requirement("VEC-DELETE-7")
 @pytest.mark.parametrize("at", [0, 1], ids=["first", "middle"])
-def test_the_count_of_a_delete_is_that_of_what_is_gone(vector: Vector, at: int) -> None:
+def test_the_count_of_a_delete_is_that_of_what_is_gone(vector: Vector, at: int) -> Steps:
     """With an unknown id in the list, what is counted is gone: the unknown one may count for nothing, or fail."""
     vector.several(3)
     sandbox, items = filled(vector)
@@ -195,6 +200,7 @@ def test_the_count_of_a_delete_is_that_of_what_is_gone(vector: Vector, at: int) 
     ids.insert(at, vector.name("unknown"))
     reply = sandbox.delete(ids=ids)
     expect.readable(reply)
+    yield
     found = sandbox.contents()
     gone = sum(item["id"] not in found for item in items)
     if reply.is_error:
@@ -206,7 +212,7 @@ def test_the_count_of_a_delete_is_that_of_what_is_gone(vector: Vector, at: int) 
 
 
 @rules(nothing="VEC-DELETE-8", no_ids="VEC-DELETE-12")
-def test_a_delete_of_nothing_in_particular_removes_nothing(vector: Vector, requirement: str) -> None:
+def test_a_delete_of_nothing_in_particular_removes_nothing(vector: Vector, requirement: str) -> Steps:
     """Without `ids` and without `filter`, with null in their place, or with no ids at all, nothing is removed."""
     sandbox, items = filled(vector)
     if requirement == "VEC-DELETE-12":
@@ -214,6 +220,7 @@ def test_a_delete_of_nothing_in_particular_removes_nothing(vector: Vector, requi
     else:
         for args in NOTHING.values():
             expect.readable(sandbox.delete(**args))
+    yield
     present(sandbox, *items)
 
 
@@ -226,7 +233,7 @@ def test_a_delete_of_nothing_in_particular_is_refused(vector: Vector) -> None:
 
 
 @pytest.mark.requirement("VEC-DELETE-9")
-def test_a_delete_with_a_wrong_type_is_refused(vector: Vector) -> None:
+def test_a_delete_with_a_wrong_type_is_refused(vector: Vector) -> Steps:
     """`ids` is a list of strings, `namespace` a string, `filter` an object; otherwise nothing is removed."""
     sandbox, items = filled(vector)
     name = items[0]["id"]
@@ -237,6 +244,7 @@ def test_a_delete_with_a_wrong_type_is_refused(vector: Vector) -> None:
     unsupported = [] if vector.deletes_by_filter else ["NotSupported"]
     for value in NO_FILTERS:
         expect.refusal(sandbox.delete(filter=value), "BadRequest", *unsupported)
+    yield
     present(sandbox, *items)
 
 

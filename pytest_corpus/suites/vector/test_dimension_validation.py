@@ -8,7 +8,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
-from pytest_corpus.kit.fixtures import rules
+from pytest_corpus.kit.fixtures import Steps, rules
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.vector.support.answers import failed, failures_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
@@ -93,7 +93,7 @@ def test_a_vector_of_another_dimension_is_not_stored(vector: Vector, known: bool
 
 
 @pytest.mark.requirement("VEC-DIM-5")
-def test_only_items_of_another_dimension_fail(vector: Vector) -> None:
+def test_only_items_of_another_dimension_fail(vector: Vector) -> Steps:
     """If a batch is applied item by item, the failures name just the wrong ones, and the others are stored."""
     vector.several(4)
     sandbox = vector.sandbox(vector.item(5))
@@ -108,6 +108,7 @@ def test_only_items_of_another_dimension_fail(vector: Vector) -> None:
     expect.that(failed(reply.result) == 2, "2 failed items", f"{failed(reply.result)}", "result.failed_count")
     points = points_at(reply.result, wrong, vector.settings.edition)
     expect.that(points, "failures of the items 1 and 3", f"{len(failures_of(reply.result))} others", "result.failures")
+    yield
     found = sandbox.contents()
     stored = all(items[number]["id"] in found for number in (0, 2))
     expect.that(stored, "the other items stored", "not all of them")
@@ -128,7 +129,7 @@ def test_the_most_dimensions_can_be_used(vector: Vector, requirement: str) -> No
 
 
 @pytest.mark.requirement("VEC-DIM-9")
-def test_each_namespace_keeps_its_own_dimensions(vector: Vector) -> None:
+def test_each_namespace_keeps_its_own_dimensions(vector: Vector) -> Steps:
     """Two namespaces of different dimensions each take their own vectors and refuse those of the other.
 
     A name that is used again, with other dimensions, takes vectors of those.
@@ -141,6 +142,7 @@ def test_each_namespace_keeps_its_own_dimensions(vector: Vector) -> None:
     items: list[dict[str, Any]] = [{"id": vector.name(), "vector": direction(40, size)} for size in sizes]
     for sandbox, item in zip(sandboxes, items, strict=True):
         takes(sandbox, item)
+    yield
     for sandbox, own, other in zip(sandboxes, items, items[::-1], strict=True):
         exactly(sandbox, own)
         refused_or_reported(sandbox.upsert({**other, "id": vector.name()}), "BadRequest")

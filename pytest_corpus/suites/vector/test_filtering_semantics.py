@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.fixtures import rules
+from pytest_corpus.kit.fixtures import Steps, rules
 from pytest_corpus.kit.outcomes import Full, NotApplicable, in_words
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
@@ -146,7 +146,7 @@ def test_just_what_meets_the_filter_matches(vector: Vector, requirement: str) ->
 
 
 @rules(**{name: name for name in HELD})
-def test_a_filter_compares_whole_values(vector: Vector, requirement: str) -> None:
+def test_a_filter_compares_whole_values(vector: Vector, requirement: str) -> Steps:
     """A number, a boolean or a word meets the filter of the same value only, and of its own type.
 
     Other metadata, none at all, and an empty object do not meet a filter.
@@ -155,18 +155,20 @@ def test_a_filter_compares_whole_values(vector: Vector, requirement: str) -> Non
     held, filters = HELD[requirement]
     items = [vector.item(20 + 40 * number, metadata) for number, metadata in enumerate(held)]
     sandbox = vector.sandbox(*items)
+    yield
     for wanted, right in filters:
         just(sandbox, wanted, items, [items[number] for number in right])
 
 
 @pytest.mark.core
 @pytest.mark.requirement("VEC-FILTER-2")
-def test_the_filter_applies_before_the_cut(vector: Vector) -> None:
+def test_the_filter_applies_before_the_cut(vector: Vector) -> Steps:
     """Vectors that meet the filter are found although many nearer ones do not."""
     vector.need_filters()
     near = [vector.item(3 * number, {"kind": "near"}) for number in range(12)]
     far = [vector.item(degrees, {"kind": "far"}) for degrees in (120, 150)]
     sandbox = vector.sandbox(*near, *far)
+    yield
     for most, include_metadata in ((1, True), (2, True), (2, False)):
         top_k = vector.at_most(most)
         narrowed: dict[str, Any] = {"filter": {"kind": "far"}, "include_metadata": include_metadata}
@@ -182,13 +184,14 @@ def test_the_filter_applies_before_the_cut(vector: Vector) -> None:
 
 
 @pytest.mark.requirement("VEC-FILTER-2")
-def test_a_crowd_does_not_push_out_what_meets_the_filter(vector: Vector) -> None:
+def test_a_crowd_does_not_push_out_what_meets_the_filter(vector: Vector) -> Steps:
     """The matches of a filter are still there when many nearer vectors that do not meet it were written."""
     vector.need_filters()
     if vector.post_filters:
         raise NotApplicable("capabilities say that filters are applied after the search")
     vector.need_direction()
     sandbox = vector.sandbox(*(vector.item(degrees, {"kind": "far"}) for degrees in (12, 13, 14, 15)))
+    yield
     query: dict[str, Any] = {"vector": direction(8, vector.dimensions), "top_k": 3, "filter": {"kind": "far"}}
     before = sandbox.ids(**query)
     if not before and vector.approximate:
@@ -233,11 +236,13 @@ def test_an_operand_that_does_not_fit_is_a_bad_request(vector: Vector) -> None:
 
 
 @pytest.mark.requirement("VEC-FILTER-7")
-def test_null_in_a_filter_is_not_ignored(vector: Vector) -> None:
+def test_null_in_a_filter_is_not_ignored(vector: Vector) -> Steps:
     """A filter by null is refused, or finds no vector that has another value under the key."""
     vector.need_filters()
     items = [vector.item(20, {"held": "a"}), vector.item(110, {"held": "b"})]
-    found = met(vector.sandbox(*items), {"held": None}, items, *PERMANENT)
+    sandbox = vector.sandbox(*items)
+    yield
+    found = met(sandbox, {"held": None}, items, *PERMANENT)
     expect.that(not found, "no vector with a value under the key, or a refusal", f"{len(found or ())} matches")
 
 
@@ -268,13 +273,15 @@ def test_a_filter_that_is_denied_is_not_ignored(vector: Vector, operation: str) 
 
 
 @pytest.mark.requirement("VEC-FILTER-10")
-def test_a_filter_of_the_most_terms_is_served(vector: Vector) -> None:
+def test_a_filter_of_the_most_terms_is_served(vector: Vector) -> Steps:
     """As many terms as are allowed all apply."""
     vector.need_filters()
     terms = {f"key_{number}": number for number in range(vector.stated("max_filter_terms", MOST_TERMS))}
     last = f"key_{len(terms) - 1}"
     items = [vector.item(20, terms), vector.item(80, {**terms, last: -1}), vector.item(140, {**terms, "key_0": -1})]
-    just(vector.sandbox(*items), terms, items, items[:1])
+    sandbox = vector.sandbox(*items)
+    yield
+    just(sandbox, terms, items, items[:1])
 
 
 @pytest.mark.requirement("VEC-FILTER-11")
@@ -292,7 +299,7 @@ def test_a_filter_of_too_many_terms_is_refused(vector: Vector, operation: str) -
 
 
 @pytest.mark.requirement("VEC-FILTER-15")
-def test_a_key_may_hold_values_of_several_types(vector: Vector) -> None:
+def test_a_key_may_hold_values_of_several_types(vector: Vector) -> Steps:
     """A filter by one value finds it, and nothing that only holds it; otherwise it is refused permanently."""
     vector.need_filters()
     sandbox = vector.sandbox()
@@ -303,6 +310,7 @@ def test_a_key_may_hold_values_of_several_types(vector: Vector) -> None:
         expect.either(reply, *PERMANENT)
         if reply.is_success and not failures_of(reply.result):
             stored.append(item)
+    yield
     doubtful = [item for item in stored if isinstance(item["metadata"]["held"], list)]
     for wanted in ("a", 7):
         found = met(sandbox, {"held": wanted}, stored, *PERMANENT)

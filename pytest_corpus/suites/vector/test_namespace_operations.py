@@ -7,7 +7,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
-from pytest_corpus.kit.fixtures import rules
+from pytest_corpus.kit.fixtures import Steps, rules
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.capabilities import DEFAULT_METRIC
@@ -20,7 +20,7 @@ from pytest_corpus.suites.vector.support.scenarios.checks import described_by, e
 
 @pytest.mark.core
 @pytest.mark.requirement("VEC-NS-1")
-def test_a_namespace_that_was_created_can_be_used(vector: Vector) -> None:
+def test_a_namespace_that_was_created_can_be_used(vector: Vector) -> Steps:
     """A new namespace takes vectors and gives them back."""
     vector.need_namespaces()
     args = vector.named()
@@ -30,28 +30,31 @@ def test_a_namespace_that_was_created_can_be_used(vector: Vector) -> None:
     if not written.is_a("BadRequest"):
         stored(written, [item])
     expect.that(written.is_success, "an upsert into the namespace that was created", str(written))
+    yield
     read = sandbox.ask(item["vector"], 1)
     expect.that(not read.is_a("BadRequest"), "a query on the namespace that was created", str(read))
 
 
 @pytest.mark.requirement("VEC-NS-1")
-def test_a_namespace_that_was_deleted_can_be_created_again(vector: Vector) -> None:
+def test_a_namespace_that_was_deleted_can_be_created_again(vector: Vector) -> Steps:
     """A name can be used again after its namespace was deleted."""
     vector.need_namespaces()
     sandbox = vector.sandbox()
     expect.success(vector.call("delete_namespace", {"namespace": sandbox.name}), "the deletion")
     again, item = vector.sandbox(name=sandbox.name), vector.item(120)
     again.put(item)
+    yield
     expect.that(item["id"] in again.contents(), "the vector in the new namespace", "nothing")
 
 
 @pytest.mark.core
 @pytest.mark.requirement("VEC-NS-2")
-def test_one_namespace_is_not_found_in_another(vector: Vector) -> None:
+def test_one_namespace_is_not_found_in_another(vector: Vector) -> Steps:
     """Two namespaces with vectors of the same directions answer each with its own."""
     vector.need_namespaces("query")
     items = [[vector.item(degrees) for degrees in (20, 100)] for _ in range(2)]
     sandboxes = [vector.sandbox(*own) for own in items]
+    yield
     for sandbox, own in zip(sandboxes, items, strict=True):
         for operation in ("query", *(["batch_query"] if vector.works("batch_query") else [])):
             found = set(sandbox.ids(own[0]["vector"], by=operation))
@@ -61,12 +64,13 @@ def test_one_namespace_is_not_found_in_another(vector: Vector) -> None:
 
 @pytest.mark.core
 @pytest.mark.requirement("VEC-NS-3")
-def test_the_same_id_in_two_namespaces_is_two_vectors(vector: Vector) -> None:
+def test_the_same_id_in_two_namespaces_is_two_vectors(vector: Vector) -> Steps:
     """Writing an id in one namespace, or deleting it or by a filter, leaves it in the other as it is."""
     vector.need_namespaces()
     one = vector.item(20, {"kind": "one"})
     other = {**one, "vector": direction(110, vector.dimensions), "metadata": {"kind": "other"}}
     first, second = vector.sandbox(one), vector.sandbox(other)
+    yield
     for sandbox, item in ((first, one), (second, other)):
         found = exactly(sandbox, item)[item["id"]]
         expect.that(described_by(found, item["metadata"]), "the metadata of this namespace", "those of the other")
@@ -82,7 +86,7 @@ def test_the_same_id_in_two_namespaces_is_two_vectors(vector: Vector) -> None:
 
 @pytest.mark.core
 @pytest.mark.requirement("VEC-NS-4")
-def test_a_deleted_namespace_holds_nothing(vector: Vector) -> None:
+def test_a_deleted_namespace_holds_nothing(vector: Vector) -> Steps:
     """After its deletion a namespace gives no matches or an error, and a new one of its name is empty.
 
     A query that was asked before finds the vector of the new one.
@@ -90,6 +94,7 @@ def test_a_deleted_namespace_holds_nothing(vector: Vector) -> None:
     vector.need_namespaces("delete_namespace")
     items = [vector.item(20), vector.item(110)]
     sandbox, asked = vector.sandbox(*items), items[0]["vector"]
+    yield
     before = expect.success(sandbox.ask(asked, 3), "an answer to the query")
     expect.that(matches_of(before), "the vectors before", "none")
     expect.success(vector.call("delete_namespace", {"namespace": sandbox.name}), "the deletion")
@@ -104,12 +109,13 @@ def test_a_deleted_namespace_holds_nothing(vector: Vector) -> None:
 
 @pytest.mark.core
 @pytest.mark.requirement("VEC-NS-5")
-def test_deleting_a_namespace_leaves_the_others(vector: Vector) -> None:
+def test_deleting_a_namespace_leaves_the_others(vector: Vector) -> Steps:
     """The vectors of another namespace stay, even if its name begins with that of the deleted one."""
     vector.need_namespaces("delete_namespace")
     item, name = vector.item(20), vector.name("n")
     doomed, *kept = (vector.sandbox(item, name=each) for each in (name, "", f"{name}-1"))
     expect.success(vector.call("delete_namespace", {"namespace": doomed.name}), "the deletion")
+    yield
     for sandbox in kept:
         exactly(sandbox, item, claim="the vectors of the other namespace")
 
@@ -129,7 +135,7 @@ def test_a_query_on_an_unknown_namespace_is_refused(vector: Vector, requirement:
 
 
 @pytest.mark.requirement("VEC-NS-8")
-def test_each_namespace_keeps_its_own_metric(vector: Vector) -> None:
+def test_each_namespace_keeps_its_own_metric(vector: Vector) -> Steps:
     """Namespaces of different metrics, made one after the other, rank the same vectors each by its own."""
     vector.need_namespaces()
     if len({canonical(metric) for metric in vector.metrics}) < 2:
@@ -139,6 +145,7 @@ def test_each_namespace_keeps_its_own_metric(vector: Vector) -> None:
     items = [vector.item(metadata=None, vector=direction(angle, vector.dimensions, size)) for angle, size in POLAR]
     sandboxes = [vector.sandbox(*items, metric=metric) for metric in vector.metrics]
     query = direction(SEEN_FROM[0], vector.dimensions, SEEN_FROM[1])
+    yield
     rankings = {str(sandbox.truth): sandbox.ids(query, len(items)) for sandbox in sandboxes}
     vectors = {item["id"]: item["vector"] for item in items}
     for metric, ranking in rankings.items():
@@ -219,12 +226,13 @@ def test_a_metric_that_is_not_offered_is_refused(vector: Vector) -> None:
 
 
 @pytest.mark.requirement("VEC-NS-13")
-def test_creating_a_namespace_anew_keeps_its_vectors(vector: Vector) -> None:
+def test_creating_a_namespace_anew_keeps_its_vectors(vector: Vector) -> Steps:
     """The same creation once more, refused or not, loses nothing."""
     vector.need_namespaces()
     item = vector.item(40)
     sandbox = vector.sandbox(item)
     vector.call("create_namespace", vector.named(sandbox.name))
+    yield
     exactly(sandbox, item)
 
 

@@ -9,7 +9,7 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import rules
+from pytest_corpus.kit.fixtures import Steps, rules
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of, metadata_of, vector_of
@@ -82,7 +82,7 @@ def test_an_id_is_in_the_matches_once(vector: Vector) -> None:
 
 
 @pytest.mark.requirement("VEC-QUERY-19")
-def test_an_approximate_search_finds_nearly_all(vector: Vector) -> None:
+def test_an_approximate_search_finds_nearly_all(vector: Vector) -> Steps:
     """Over many plain queries, nine tenths of the best ten of thirty vectors are found."""
     if not vector.approximate:
         raise NotApplicable("capabilities do not speak of an approximate search")
@@ -90,6 +90,7 @@ def test_an_approximate_search_finds_nearly_all(vector: Vector) -> None:
     metric, top_k = canonical(vector.metric) or "cosine", vector.at_most(10)
     items = [vector.item(3 + 6 * number) for number in range(30)]
     sandbox, vectors = vector.sandbox(*items), {item["id"]: item["vector"] for item in items}
+    yield
     found = 0
     for item in items:
         found += len({*best(metric, item["vector"], vectors)[:top_k]} & {*sandbox.ids(item["vector"], top_k)})
@@ -100,12 +101,13 @@ def test_an_approximate_search_finds_nearly_all(vector: Vector) -> None:
 @pytest.mark.core
 @pytest.mark.requirement("VEC-QUERY-4")
 @pytest.mark.parametrize("count", [5, 20])
-def test_the_matches_are_the_best_of_all(vector: Vector, count: int) -> None:
+def test_the_matches_are_the_best_of_all(vector: Vector, count: int) -> Steps:
     """The best vectors are found, whatever their place in the order of writing."""
     metric = canonical(vector.metric) or "cosine"
     vector.need_direction(metric)
     items = [vector.item(5 + 170 * part / count) for part in range(count)]
     sandbox, vectors = vector.sandbox(*items), {item["id"]: item["vector"] for item in items}
+    yield
     for number, degrees in enumerate((0, 21, 38, 59, 118, 180)):
         query, top_k = direction(degrees, vector.dimensions), 1 + number % 3
         wanted, found = best(metric, query, vectors), sandbox.ids(query, top_k)
@@ -174,7 +176,7 @@ def all_found(vector: Vector, found: Iterable[str], items: Sequence[Item]) -> No
 
 @pytest.mark.core
 @pytest.mark.requirement("VEC-QUERY-8")
-def test_vectors_are_in_the_matches_when_asked_for(vector: Vector) -> None:
+def test_vectors_are_in_the_matches_when_asked_for(vector: Vector) -> Steps:
     """Each match carries the components that were stored under its id, to the last one."""
     items = [vector.item(angle) for angle in HOME]
     for number, item in enumerate(items):
@@ -182,6 +184,7 @@ def test_vectors_are_in_the_matches_when_asked_for(vector: Vector) -> None:
             item["vector"][-1] = round(0.1 + number / 10, 3)
     sandbox = vector.sandbox(*items)
     fits = alike if canonical(sandbox.metric) in ("euclidean", "dot") else parallel
+    yield
     for metadata in (True, False):
         found = everything(sandbox, include_vectors=True, include_metadata=metadata)
         all_found(vector, found, items)
@@ -194,7 +197,7 @@ def test_vectors_are_in_the_matches_when_asked_for(vector: Vector) -> None:
 
 @pytest.mark.requirement("VEC-QUERY-12")
 @pytest.mark.parametrize("kind", ["whole", "negative", "small"])
-def test_any_finite_number_is_a_component(vector: Vector, kind: str) -> None:
+def test_any_finite_number_is_a_component(vector: Vector, kind: str) -> Steps:
     """Whole numbers, zeros, negative and small numbers can be stored and looked for."""
     rest = vector.dimensions - 1
     components: dict[str, list[float]] = {
@@ -208,13 +211,14 @@ def test_any_finite_number_is_a_component(vector: Vector, kind: str) -> None:
     for each in (item, other):
         result = expect.success(sandbox.upsert(each), "an upsert of such components")
         expect.that(not failures_of(result), "an upsert of such components", "a failed item", "result.failures")
+    yield
     if canonical(sandbox.metric) == "cosine" or vector.dimensions > 1:
         expect.that(sandbox.ids(components[kind], 1) == [item["id"]], "the vector itself", "another one")
 
 
 @pytest.mark.requirement("VEC-QUERY-13")
 @pytest.mark.parametrize("emptied", [False, True], ids=["new", "emptied"])
-def test_an_empty_namespace_has_no_matches(vector: Vector, emptied: bool) -> None:
+def test_an_empty_namespace_has_no_matches(vector: Vector, emptied: bool) -> Steps:
     """A namespace without vectors, new or emptied, gives no matches or INDEX_NOT_READY."""
     vector.require("query", "delete")
     sandbox, reply = cached(vector, "empty namespace", lambda: empty(vector))
@@ -222,6 +226,7 @@ def test_an_empty_namespace_has_no_matches(vector: Vector, emptied: bool) -> Non
         item = vector.item(30)
         sandbox = vector.sandbox(item)
         sandbox.remove(item["id"])
+        yield
         reply = sandbox.ask()
     expect.either(reply, "IndexNotReady")
     if reply.is_success:

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import rules, subject
+from pytest_corpus.kit.fixtures import Steps, rules, subject
 from pytest_corpus.kit.generation.histories import check, converges, linearizable, require_strong_consistency
 from pytest_corpus.kit.generation.stateful import run_machine
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
@@ -98,10 +98,11 @@ def test_what_was_upserted_is_found(vector: Vector) -> None:
 
 
 @pytest.mark.requirement("VEC-UPSERT-2")
-def test_what_was_upserted_is_found_by_a_query_asked_before(vector: Vector) -> None:
+def test_what_was_upserted_is_found_by_a_query_asked_before(vector: Vector) -> Steps:
     """The same query before and after an upsert, and after an overwrite, tells what is there each time."""
     old, new = vector.item(20, {"kind": "old"}), vector.item(70, {"kind": "old"})
     sandbox = vector.sandbox(old)
+    yield
     query: dict[str, Any] = {"vector": new["vector"], "top_k": 2}
     before = sandbox.ids(**query)
     expect.that(before == [old["id"]] or (vector.approximate and not before), "the only vector", "another answer")
@@ -118,13 +119,14 @@ def test_what_was_upserted_is_found_by_a_query_asked_before(vector: Vector) -> N
 @pytest.mark.core
 @pytest.mark.requirement("VEC-UPSERT-3")
 @pytest.mark.parametrize("count", [5, 24])
-def test_every_vector_of_a_batch_is_stored(vector: Vector, count: int) -> None:
+def test_every_vector_of_a_batch_is_stored(vector: Vector, count: int) -> Steps:
     """All vectors of a batch are found, each with its own metadata and components."""
     vector.several()
     count = min(count, vector.batch or count)
     sandbox = vector.sandbox()
     items = [vector.item(5 + 170 * part / count, {"part": part}) for part in range(count)]
     sandbox.put(*items)
+    yield
     found = exactly(sandbox, *items)
     mixed = [item for item in items if not described_by(found[item["id"]], item["metadata"])]
     expect.that(not mixed, "its own metadata with each vector", f"those of another with {len(mixed)}")
@@ -133,7 +135,7 @@ def test_every_vector_of_a_batch_is_stored(vector: Vector, count: int) -> None:
 @pytest.mark.core
 @pytest.mark.requirement("VEC-UPSERT-4")
 @pytest.mark.parametrize("way", ["alone", "in_a_batch", "twice"])
-def test_an_upsert_of_a_known_id_replaces_the_vector(vector: Vector, way: str) -> None:
+def test_an_upsert_of_a_known_id_replaces_the_vector(vector: Vector, way: str) -> Steps:
     """The new vector counts in ranking and in answers, the old one is gone, and the id is there once."""
     first, other = vector.item(10), vector.item(100)
     sandbox = vector.sandbox(first, other)
@@ -147,6 +149,7 @@ def test_an_upsert_of_a_known_id_replaces_the_vector(vector: Vector, way: str) -
         if way == "twice":
             sandbox.put({**first, "vector": direction(150, vector.dimensions)})
         sandbox.put(moved)
+    yield
     ids = sandbox.ids(moved["vector"], 5)
     expect.that(ids.count(first["id"]) <= 1, "the id once", f"{ids.count(first['id'])} times")
     held = vector_of(exactly(sandbox, moved, other, include_vectors=True)[first["id"]]).get("vector")
@@ -159,11 +162,12 @@ def test_an_upsert_of_a_known_id_replaces_the_vector(vector: Vector, way: str) -
 
 
 @rules(new="VEC-UPSERT-5", old="VEC-UPSERT-16")
-def test_an_upsert_of_a_known_id_replaces_its_metadata(vector: Vector, requirement: str) -> None:
+def test_an_upsert_of_a_known_id_replaces_its_metadata(vector: Vector, requirement: str) -> Steps:
     """The new values stand in answers, filters find them and not the old ones, and no old key is left."""
     item, new = vector.item(30, {"kind": "old", "part": 1, "old": "a"}), {"kind": "new", "part": 2}
     sandbox = vector.sandbox(item, vector.item(120, {"kind": "other"}))
     sandbox.put({**item, "metadata": new})
+    yield
     found = present(sandbox, item)[item["id"]]
     if requirement == "VEC-UPSERT-16":
         expect.that("old" not in metadata_of(found), "the new keys only", "an old one")
@@ -176,7 +180,7 @@ def test_an_upsert_of_a_known_id_replaces_its_metadata(vector: Vector, requireme
 
 
 @rules(scalars="VEC-UPSERT-6", doubles="VEC-UPSERT-19", null_and_lists="VEC-UPSERT-15")
-def test_a_value_of_metadata_comes_back(vector: Vector, requirement: str) -> None:
+def test_a_value_of_metadata_comes_back(vector: Vector, requirement: str) -> Steps:
     """Each value comes back as it was written, and with its type."""
     rounded = re.search(SINGLE_PRECISION, json.dumps(vector.capabilities.document.get("extensions")).lower())
     double = {"double": DOUBLE}
@@ -187,6 +191,7 @@ def test_a_value_of_metadata_comes_back(vector: Vector, requirement: str) -> Non
         sandbox.put(item)
     else:
         expect.success(sandbox.upsert(item), "an upsert with metadata of the schema")
+    yield
     found = metadata_of(present(sandbox, item)[item["id"]])
     for key, value in held.items():
         kept = key in found and same(found[key], value) and (key not in EXACT or found[key] == value)
@@ -194,13 +199,14 @@ def test_a_value_of_metadata_comes_back(vector: Vector, requirement: str) -> Non
 
 
 @pytest.mark.requirement("VEC-UPSERT-17")
-def test_the_last_of_two_items_with_one_id_counts(vector: Vector) -> None:
+def test_the_last_of_two_items_with_one_id_counts(vector: Vector) -> Steps:
     """Two items with one id in a batch leave one vector, the last one."""
     vector.several()
     first = vector.item(20, {"part": 1})
     last = {**first, "vector": direction(150, vector.dimensions), "metadata": {"part": 2}}
     sandbox = vector.sandbox()
     expect.success(sandbox.upsert(first, last), "an upsert")
+    yield
     ids = sandbox.ids(last["vector"], 5)
     expect.that(ids == [first["id"]], "one vector", f"{len(ids)}")
     expect.that(described_by(present(sandbox, first)[first["id"]], {"part": 2}), "the last one", "the first one")
@@ -255,7 +261,7 @@ def test_a_failed_item_is_reported_with_its_index_and_error(vector: Vector, at: 
 
 
 @pytest.mark.requirement("VEC-UPSERT-13")
-def test_ids_are_told_apart(vector: Vector) -> None:
+def test_ids_are_told_apart(vector: Vector) -> Steps:
     """Two ids that resemble each other are two vectors."""
     stem, sandbox = vector.name(), vector.sandbox()
     pairs = [
@@ -269,6 +275,7 @@ def test_ids_are_told_apart(vector: Vector) -> None:
     together = (vector.batch or 8) >= len(pairs)
     if not (together and is_taken(sandbox, *stored[::2]) and is_taken(sandbox, *stored[1::2])):
         stored = [item for pair in pairs if min(is_taken(sandbox, item) for item in pair) for item in pair]
+    yield
     found = present(sandbox, *stored)
     apart = all(described_by(found[item["id"]], item["metadata"]) for item in stored)
     expect.that(apart, "its own metadata with each id", "those of the other")
@@ -289,12 +296,13 @@ def test_an_id_may_be_any_text(vector: Vector) -> None:
 
 
 @pytest.mark.requirement("VEC-UPSERT-14")
-def test_an_item_may_name_a_namespace(vector: Vector) -> None:
+def test_an_item_may_name_a_namespace(vector: Vector) -> Steps:
     """An item that names that of its batch is stored there; another one is refused, reported, or in one of the two."""
     vector.need_namespaces()
     one, other = vector.sandbox(vector.item(10)), vector.sandbox(vector.item(10))
     item = vector.item(60)
     expect.success(one.upsert({**item, "namespace": one.name}), "an upsert")
+    yield
     present(one, item)
     item = vector.item(100)
     reply = one.upsert({**item, "namespace": other.name})
@@ -306,7 +314,7 @@ def test_an_item_may_name_a_namespace(vector: Vector) -> None:
 
 
 @pytest.mark.requirement("COM-NUM-1")
-def test_a_number_that_is_not_finite_is_not_stored(vector: Vector) -> None:
+def test_a_number_that_is_not_finite_is_not_stored(vector: Vector) -> Steps:
     """NaN and infinities in a vector or its metadata are refused or reported, and nothing of it is stored."""
     vector.require("upsert")
     sandbox, rest, items = vector.sandbox(vector.item(20)), vector.item(70)["vector"], []
@@ -318,12 +326,13 @@ def test_a_number_that_is_not_finite_is_not_stored(vector: Vector) -> None:
         refused_or_reported(sandbox.upsert(item))
     for item in items[::4] if vector.batch != 1 else ():
         refused_or_reported(sandbox.upsert(vector.item(150), item))
+    yield
     found = sandbox.contents()
     expect.that(not any(item["id"] in found for item in items), "nothing stored", "the vector")
 
 
 @pytest.mark.requirement("COM-CONC-1")
-def test_upserts_at_the_same_time_are_all_stored(vector: Vector) -> None:
+def test_upserts_at_the_same_time_are_all_stored(vector: Vector) -> Steps:
     """Vectors that are upserted together are found together, each with its own metadata."""
     many = max(2, min(8, vector.capabilities.limit("concurrency") or 8))
     sandbox = vector.sandbox()
@@ -335,6 +344,7 @@ def test_upserts_at_the_same_time_are_all_stored(vector: Vector) -> None:
     if len(taken) < 2:
         raise NotAssessed("too few of the upserts were accepted")
     sandbox.held.update(item["id"] for item in taken)
+    yield
     found = present(sandbox, *taken)
     mixed = [item for item in taken if not described_by(found[item["id"]], item["metadata"])]
     expect.that(not mixed, "its own metadata with each vector", "those of another")

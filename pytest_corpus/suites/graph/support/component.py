@@ -90,6 +90,11 @@ class Graph(GraphCapabilities):
             lambda: sandbox.all_show([value_of(newer)], "what was written last"),
         )
 
+    @property
+    def has_room(self) -> bool:
+        written = self.shared.written_items
+        return len(written.made) + len(written.older) < MANY_ITEMS * 3 // 4
+
     def relieve(self, reply: Reply | StreamReply) -> bool:
         return self.is_full(reply) and self.shared.written_items.delete(self, self.at_once, self.lasting)
 
@@ -119,15 +124,22 @@ class Graph(GraphCapabilities):
         """Delete what earlier tests wrote, once it is much."""
         written = self.shared.written_items
         written.age()
-        if len(written.older) < MANY_ITEMS:
+        if len(written.older) < MANY_ITEMS and not self._makes_room():
             return
         self.client.provider.clear()
+        self.shared.begun.clear()
         if any(tenant is not None for tenant, _ in self._seeded):
             self._seeded.clear()  # of tenants that share their data, all lose their seeds with those of one
         self._seeded = {when for when in self._seeded if when[0] is None}
         self.settling.pause()
         with suppress(*UNCALLABLE, Outage), self.settling.at_once():
             written.delete(self, self.at_once, self.lasting)
+
+    def _makes_room(self) -> bool:
+        """Return whether tests that are begun early would have too little room (R115)."""
+        if not self.settling.late or self.shared.begun:
+            return False
+        return sum(name not in self.lasting for _, _, name in self.shared.written_items.older) > MANY_ITEMS // 4
 
     def tidy(self) -> None:
         """Delete all that was written; what an adapter refuses to delete stays."""

@@ -7,6 +7,7 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.kit.calls import Calls
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.store.settling import Settling
 from pytest_corpus.spec.dialects import EDGE_LABEL, NODE_LABEL
 from pytest_corpus.suites.graph.support.run_state import GraphShared
 from pytest_corpus.suites.graph.support.written_items import MANY
@@ -34,6 +35,8 @@ class GraphCalls(Calls, Protocol):
 
     @property
     def at_once(self) -> int: ...
+
+    settling: Settling
 
     @property
     def filters(self) -> bool: ...

@@ -131,9 +131,10 @@ class Cleanup:
         self._shared.used.clear()
         self._shared.sandboxes.clear()
         self._shared.passing.clear()
+        self._shared.ahead = {place for begun in self._shared.begun.values() for place in begun.places}
         self._vector.client.provider.clear()
         try:
-            for place in [each for each in self._shared.made_namespaces if each not in plain]:
+            for place in [each for each in self._shared.made_namespaces if each not in (*plain, *self._shared.ahead)]:
                 if not self._drop(place):
                     return
             if len(self._shared.scratched) > KEPT_VECTORS:
@@ -202,21 +203,25 @@ class Cleanup:
             self._drop(place)
         return any(place not in self._shared.stuck for place in found)
 
+    @property
+    def held(self) -> set[Place]:
+        """The namespaces of sandboxes, and those that tests wrote to which were begun early."""
+        begun = {place for begun in self._shared.begun.values() for place in begun.places}
+        return {each.place for each in self._shared.sandboxes} | self._shared.ahead | begun
+
     def _spare(self) -> list[Place]:
         """The namespaces that nothing speaks of any more, or that are made again when something does."""
-        held = {each.place for each in self._shared.sandboxes}
         lasting = (self._shared.main_namespace, self._shared.scratch)
         return [
             place
             for place in self._shared.made_namespaces
-            if place not in held
+            if place not in self.held
             and (place in self._shared.passing or (place[1] in lasting and place not in self._shared.used))
         ]
 
     def _used_before(self) -> list[Place]:
         """The other namespaces, without those of sandboxes, the one that was used last left out."""
-        held = {each.place for each in self._shared.sandboxes}
-        return [place for place in list(self._shared.made_namespaces)[:-1] if place not in held]
+        return [place for place in list(self._shared.made_namespaces)[:-1] if place not in self.held]
 
     # -- the default namespace -------------------------------------------------------------------------
 

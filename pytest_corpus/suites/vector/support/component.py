@@ -17,6 +17,7 @@ from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Outage, Violation, 
 from pytest_corpus.kit.replays import Rivals
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Request
+from pytest_corpus.kit.run_state import MIN_NAMESPACES
 from pytest_corpus.kit.store.settling import postponed
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of, metadata_of, results_of
 from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities
@@ -197,6 +198,15 @@ class Vector(VectorConditions):
         before_s = self.settling.waited_s
         self._preparation.prepare(request)
         return postponed(request, self.settling.waited_s - before_s)
+
+    @property
+    def has_room(self) -> bool:
+        held = len(self._cleanup.held) + MIN_NAMESPACES + 1
+        return bool(self.namespaces) and held < min(self.most_namespaces, self.shared.room or self.most_namespaces)
+
+    @property
+    def places(self) -> list[Any]:
+        return [*self.shared.made_namespaces]
 
     def relieve(self, reply: Reply | StreamReply) -> bool:
         return self.is_full(reply) and self._cleanup.relieve(reply.exchange.request)

@@ -83,6 +83,7 @@ class VectorShared(Shared):
         passing: those of sandboxes that the current test cannot speak of without the sandbox.
         used: those that the current test speaks of.
         sandboxes: the sandboxes that the current test holds.
+        ahead: the namespaces that the current test, or one that follows, wrote to before its turn.
         refused: the namespace for which there was no room, last.
         room: how many namespaces there is room for, as was seen; None while that is not known.
         scratched: the ids that may be in the namespace of plain writes.
@@ -111,6 +112,7 @@ class VectorShared(Shared):
     passing: set[Place] = field(default_factory=set)
     used: set[Place] = field(default_factory=set)
     sandboxes: WeakSet[HasPlace] = field(default_factory=WeakSet)
+    ahead: set[Place] = field(default_factory=set)
     refused: Place | None = None
     room: int | None = None
     scratched: dict[str, None] = field(default_factory=dict)

@@ -1,6 +1,7 @@
 """Batches and transactions: sound, spoiled, filled to their limit, and their results (SPECIFICATION 7.3.3, 12.5)."""
 
 import math
+from collections.abc import Generator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -15,6 +16,7 @@ from pytest_corpus.suites.graph.support.answers import listed
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.place import Place
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
+from pytest_corpus.suites.graph.support.scenarios.isolation import keep
 
 MOST_OPS = 6_000
 """The suite does not fill a larger limit."""
@@ -52,18 +54,22 @@ class Spoiled:
         at: the index of that operation.
         written: the values of the nodes that the other operations write.
         before: the values of the nodes that were there before.
-        shown: by operation that shows nodes, the values of those that are there now.
+        sandbox: their place.
     """
 
     reply: Reply
     at: int
     written: list[str]
     before: list[str]
-    shown: dict[str, list[str]]
+    sandbox: Sandbox
+
+    def look(self) -> dict[str, list[str]]:
+        """By operation that shows nodes, the values of those that are there now."""
+        return cached(self.sandbox.graph, ("left", self.sandbox.tag), self.sandbox.all_seen)
 
     def leaves(self, values: list[str], claim: str) -> None:
         """Every operation that shows nodes shows exactly these values."""
-        for reader, found in self.shown.items():
+        for reader, found in self.look().items():
             expect.that(found == sorted(values), f"{claim}: {len(values)} nodes", f"{len(found)}, or others", reader)
 
 
@@ -140,9 +146,12 @@ def sound(graph: Graph, name: str) -> tuple[Reply, tuple[int, ...]]:
     return cached(graph, ("sound", name), lambda: (sandbox.call_many(name, *items), sizes))
 
 
-def mixed(graph: Graph, place: str, kind: str) -> Spoiled:
+def mixed(graph: Graph, place: str, kind: str) -> Generator[None, None, Spoiled]:
     """A batch of which one operation cannot be carried out and the others write a node each."""
-    return cached(graph, ("mixed", place, kind), partial(_mixed, graph, carrying(graph), place, kind))
+    spoiled = cached(graph, ("mixed", place, kind), partial(_mixed, graph, carrying(graph), place, kind))
+    yield
+    spoiled.look()
+    return spoiled
 
 
 def _mixed(graph: Graph, sandbox: Sandbox, place: str, kind: str) -> Spoiled:
@@ -152,13 +161,18 @@ def _mixed(graph: Graph, sandbox: Sandbox, place: str, kind: str) -> Spoiled:
     items = [put(sandbox, nodes[number]) if number in nodes else unusable(sandbox, kind) for number in range(count)]
     reply = sandbox.call_many("batch", *items)
     expect.either(reply, "BadRequest", "NotSupported")
-    return Spoiled(reply, at, [node["properties"]["corpus_value"] for node in nodes.values()], [], sandbox.all_seen())
+    if graph.settling.late:
+        keep(graph, sandbox)
+    return Spoiled(reply, at, [node["properties"]["corpus_value"] for node in nodes.values()], [], sandbox)
 
 
-def failing(graph: Graph, place: str, kind: str) -> Spoiled:
+def failing(graph: Graph, place: str, kind: str) -> Generator[None, None, Spoiled]:
     """A transaction that writes, updates and deletes nodes, of which one operation cannot be carried out."""
     sandbox = carrying(graph, "transaction")
-    return cached(graph, ("failing", place, kind), partial(_failing, graph, sandbox, place, kind))
+    spoiled = cached(graph, ("failing", place, kind), partial(_failing, graph, sandbox, place, kind))
+    yield
+    spoiled.look()
+    return spoiled
 
 
 def _failing(graph: Graph, sandbox: Sandbox, place: str, kind: str) -> Spoiled:
@@ -168,7 +182,9 @@ def _failing(graph: Graph, sandbox: Sandbox, place: str, kind: str) -> Spoiled:
     at = {"first": 0, "middle": len(steps) // 2, "last": len(steps)}[place]
     reply = sandbox.call_many("transaction", *steps[:at], unusable(sandbox, kind), *steps[at:])
     expect.either(reply, "BadRequest", "NotSupported")
-    return Spoiled(reply, at, [], before, sandbox.all_seen())
+    if graph.settling.late:
+        keep(graph, sandbox)
+    return Spoiled(reply, at, [], before, sandbox)
 
 
 def limit(graph: Graph) -> int:

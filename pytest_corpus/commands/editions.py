@@ -1,0 +1,79 @@
+"""`pytest-corpus editions`: the editions of the requirements, and the changes between two of them."""
+
+import argparse
+from collections import Counter
+from dataclasses import asdict
+from typing import Any
+
+from pytest_corpus.commands import FINE, CommandError
+from pytest_corpus.commands import _console as console
+from pytest_corpus.reports.text import count
+from pytest_corpus.spec.requirements import catalogue
+from pytest_corpus.verdict import editions
+from pytest_corpus.verdict.editions import Edition, EditionError
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the action `diff` and the format."""
+    console.format_argument(parser)
+    below = parser.add_subparsers(dest="action", metavar="ACTION")
+    text = "the requirements that one edition changes of another"
+    diff = below.add_parser("diff", help=text, description=text)
+    diff.add_argument("old", metavar="OLD", help="the earlier edition, such as 1.0")
+    diff.add_argument("new", metavar="NEW", help="the later edition")
+    console.format_argument(diff)
+
+
+def run(given: argparse.Namespace) -> int:
+    """List the editions, or compare two."""
+    if given.action == "diff":
+        return _diff(_edition(given.old), _edition(given.new), given.format)
+    every = [editions.edition(name) for name in editions.names()]
+    if given.format == "json":
+        console.say_json({"editions": [_facts(each) for each in every]})
+    else:
+        console.say(*map(_line, every))
+    return FINE
+
+
+def _edition(name: str) -> Edition:
+    try:
+        return editions.edition(name)
+    except EditionError as error:
+        raise CommandError(str(error)) from None
+
+
+def _facts(edition: Edition) -> dict[str, Any]:
+    """An edition in numbers; requirements in preview are those that only the catalogue has."""
+    preview = [entry.id for entry in catalogue().values() if edition.of(entry).level == editions.PREVIEW]
+    return {
+        "name": edition.name,
+        "released": edition.released or None,
+        "current": edition.name == editions.current().name,
+        "requirements": dict(Counter(edition.levels.values())),
+        "errata": [asdict(each) for each in edition.errata],
+        "preview": preview,
+    }
+
+
+def _line(edition: Edition) -> str:
+    facts = _facts(edition)
+    levels = ", ".join(f"{number} {level}" for level, number in facts["requirements"].items())
+    preview = f"{len(facts['preview'])} more in preview"
+    words = [edition.state, levels, count(len(edition.errata), "erratum", "errata"), preview]
+    lines = [f"{edition.name}  {'; '.join(words)}"]
+    return "\n".join([*lines, *(f"  {each.date}  {each.requirement}: {each.reason}" for each in edition.errata)])
+
+
+def _diff(old: Edition, new: Edition, form: str) -> int:
+    found = list(editions.changes(old, new))
+    if form == "json":
+        listed = [dict(zip(("kind", "id", "change"), each, strict=True)) for each in found]
+        console.say_json({"old": old.name, "new": new.name, "changes": listed})
+        return FINE
+    for kind, name, said in found:
+        sentence = catalogue()[name].text if name in catalogue() else ""
+        console.say(f"{kind:<8}  {name} ({said})  {sentence}".rstrip())
+    if not found:
+        console.say(f"{old.name} and {new.name} have the same requirements")
+    return FINE

@@ -1,0 +1,95 @@
+"""The writes of tests that follow, made before the current test looks at its own: they share its wait (R46).
+
+A test that yields has written what it looks at afterwards. If writes show late, the first such test begins some of
+those that follow. Each of them goes on in its turn, with the exchanges, the actions and the checks that it had then.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pytest_corpus.adapter import inputs
+from pytest_corpus.adapter.exceptions import BudgetSpent, DeclarationError, Unresponsive, WriteForbidden
+from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.kit.answer_cache import lasting
+from pytest_corpus.kit.expect import counting_checks, note_check
+from pytest_corpus.kit.fixtures import Steps
+from pytest_corpus.kit.outcomes import Outage, Undecided, Violation
+from pytest_corpus.kit.run_state import Actions
+from pytest_corpus.spec.requirements import Requirement
+
+MOST = 24
+"""The number of tests that are begun at a time."""
+
+UNCALLABLE = (BudgetSpent, DeclarationError, Unresponsive, WriteForbidden, Outage)
+
+
+@dataclass(frozen=True, slots=True)
+class Following:
+    """A test that follows: its name, its requirement and its body."""
+
+    name: str
+    requirement: Requirement
+    begin: Callable[[], Steps]
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A test that has written, and looks later."""
+
+    steps: Steps
+    exchanges: list[Exchange]
+    actions: Actions
+    checked: bool
+    places: list[Any]
+
+
+def run(subject: Any, name: str, begin: Callable[[], Steps], following: Callable[[], Iterator[Following]]) -> None:
+    """Run a test to its end, and begin others when it has written."""
+    begun: Begun | None = subject.shared.begun.pop(name, None)
+    if begun is not None:
+        subject.shared.actions = begun.actions
+        for exchange in begun.exchanges:
+            exchange.recalled = True
+            subject.client.exchanges.append(exchange)
+        if begun.checked:
+            note_check()
+    for _ in begin() if begun is None else begun.steps:
+        if not subject.shared.begun and subject.settings.remembers and subject.settling.find_out():
+            _begin_others(subject, following())
+
+
+def _begin_others(subject: Any, following: Iterator[Following]) -> None:
+    known: dict[str, Following] = {}
+
+    def next_name() -> str:
+        if len(known) < MOST and subject.has_room and (found := next(following, None)):
+            known[found.name] = found
+            return found.name
+        return ""
+
+    while name := inputs.read("begun", next_name):
+        while name not in known and (found := next(following, None)):  # a transcript names those that were begun then
+            known[found.name] = found
+        if name not in known:
+            return
+        outer, places = subject.shared.actions, subject.places
+        made = {id(each) for each in subject.client.exchanges}
+        subject.shared.actions = type(outer)()
+        try:
+            with subject.client.provider.paused(), inputs.apart(f"begun {name}"), counting_checks() as taken:
+                subject.gate(known[name].requirement)
+                steps = known[name].begin()
+                next(steps)
+                checked = bool(taken())
+        except UNCALLABLE:
+            return
+        except (StopIteration, Undecided, Violation):
+            continue  # it begins again in its turn
+        else:
+            exchanges = [each for each in subject.client.exchanges if id(each) not in made]
+            if all(map(lasting, exchanges)):
+                written = [each for each in subject.places if each not in places]
+                subject.shared.begun[name] = Begun(steps, exchanges, subject.shared.actions, checked, written)
+        finally:
+            subject.shared.actions = outer

@@ -1,0 +1,132 @@
+"""Editions of the requirements: which ones count, at which level, whatever the version of this package.
+
+An edition is a file of `spec/editions/`. Once it has been released it only gets errata. A requirement that an edition
+does not have is a *preview* under it: it is tested and reported, and no verdict depends on it.
+"""
+
+import hashlib
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+from pytest_corpus import resources
+from pytest_corpus.spec.requirements import Requirement, catalogue
+
+FOLDER = resources.package("spec/editions")
+
+PREVIEW = "PREVIEW"
+"""The level of a requirement that an edition does not have."""
+
+
+class EditionError(ValueError):
+    """A sentence on an edition that is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Erratum:
+    """A correction of a released edition: of a test that was wrong, or of a sentence that was not clear."""
+
+    requirement: str
+    date: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Edition:
+    """An edition.
+
+    Attributes:
+        released: its day, or empty: it can still change.
+        levels: the level of each requirement by id.
+        digests: the digest of each sentence by id.
+    """
+
+    name: str
+    released: str
+    levels: Mapping[str, str]
+    digests: Mapping[str, str]
+    errata: tuple[Erratum, ...] = ()
+
+    def of(self, entry: Requirement) -> Requirement:
+        """A requirement at the level that it has in this edition."""
+        level: Any = self.levels.get(entry.id, PREVIEW)
+        return entry if level == entry.level else replace(entry, level=level)
+
+    @property
+    def state(self) -> str:
+        """Its release as a part of a sentence."""
+        return f"released {self.released}" if self.released else "not released"
+
+    def flaws(self, known: Mapping[str, Requirement]) -> Iterator[str]:
+        """What a released edition may not do: lose a requirement, or change a sentence without an erratum."""
+        corrected = {each.requirement for each in self.errata}
+        for name, digest in self.digests.items():
+            if name not in known:
+                if name not in corrected:
+                    yield f"edition {self.name}: {name} is not in the catalogue; keep it, or write an erratum"
+            elif digest != digest_of(known[name]) and name not in corrected:
+                yield f"edition {self.name}: the sentence of {name} has changed; restore it, or write an erratum"
+        for name in sorted(corrected - self.digests.keys()):
+            yield f"edition {self.name}: there is an erratum of {name}, which it does not have"
+
+    def document(self) -> dict[str, Any]:
+        """What a report says of it: its name, its day, and the requirements with errata."""
+        errata = [{"requirement": each.requirement, "date": each.date} for each in self.errata]
+        return {"name": self.name, **({"released": self.released} if self.released else {}), "errata": errata}
+
+
+def names() -> list[str]:
+    """The names of all editions, the oldest first."""
+    found = [path.stem for path in FOLDER.glob("*.toml")]
+    return sorted(found, key=lambda name: [int(part) for part in name.split(".")])
+
+
+@cache
+def edition(name: str) -> Edition:
+    """An edition.
+
+    Raises:
+        EditionError: there is none of that name.
+    """
+    if name not in names():
+        raise EditionError(f"there is no edition {name!r}; use {' or '.join(names())}")
+    document = tomllib.loads((FOLDER / f"{name}.toml").read_text("utf-8"))
+    given = {key: value.split() for key, value in document["requirements"].items()}
+    return Edition(
+        name,
+        document["released"],
+        {key: level for key, (level, _) in given.items()},
+        {key: digest for key, (_, digest) in given.items()},
+        tuple(Erratum(**each) for each in document.get("errata", ())),
+    )
+
+
+def current() -> Edition:
+    """The newest edition that was released; the newest of all if none was."""
+    every = [edition(name) for name in names()]
+    return next((each for each in reversed(every) if each.released), every[-1])
+
+
+def digest_of(entry: Requirement) -> str:
+    """The digest of the sentence of a requirement."""
+    return hashlib.sha256(entry.text.encode()).hexdigest()[:16]
+
+
+def frozen() -> str:
+    """The table of an edition that has what the catalogue has now."""
+    return "".join(f'{entry.id} = "{entry.level} {digest_of(entry)}"\n' for entry in catalogue().values())
+
+
+def changes(old: Edition, new: Edition) -> Iterator[tuple[str, str, str]]:
+    """The changes from one edition to another: the kind, the id, and what it was and is."""
+    for name in dict.fromkeys((*old.levels, *new.levels)):
+        was, now = old.levels.get(name), new.levels.get(name)
+        if was is None or now is None:
+            yield ("added", name, str(now)) if was is None else ("removed", name, was)
+            continue
+        if was != now:
+            yield "level", name, f"{was} -> {now}"
+        if old.digests[name] != new.digests[name]:
+            yield "sentence", name, now

@@ -1,0 +1,138 @@
+"""Bundles over several workers, on this machine and on others; runs that are killed and resumed."""
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from samples import ALL, bundle, echo, provider, run, section, text
+
+pytestmark = pytest.mark.usefixtures("plain_environment")
+
+
+def test_a_lost_worker_does_not_shrink_the_denominator(pytester: pytest.Pytester) -> None:
+    """A case whose worker died is an error: three of four pass, so 0.75 is held to 0.9."""
+    bundle(pytester.path / "bundles" / "qa", [echo(n) for n in range(4)], "provider: {name: dies}\n" + ALL)
+    pytester.makeconftest(
+        """
+import os, time
+def pytest_corpus_bundle_providers(config):
+    def answer(request):
+        if request.case == "case-1":
+            os._exit(9)
+        time.sleep(0.2)
+        return "yes"
+    return {"dies": answer}
+"""
+    )
+    result = run(pytester, "-n", "2", apart=True)
+    assert result.ret == 1
+    assert "3/4 cases passed, 1 errors" in text(result)
+    assert "FAILS  pass_rate>=0.9  (0.75)" in text(result)  # xdist itself may blame the threshold for the lost worker
+    assert "several workers do not help, because its cases run one at a time" in text(result)
+
+
+def test_cases_that_never_ran_are_not_judged(pytester: pytest.Pytester) -> None:
+    """After a worker is lost and none replaces it, only its case has an error; nothing is held to the threshold."""
+    bundle(pytester.path / "bundles" / "qa", [echo(n) for n in range(40)], "provider: {name: dies}\n" + ALL)
+    provider(pytester, "dies", "lambda request: os._exit(9) if request.case == 'case-3' else 'yes'", "import os\n")
+    result = run(pytester, "-n", "1", "--max-worker-restart=0", "--corpus-report=r.json", apart=True)
+    assert result.ret == 1
+    assert "not judged; 3/40 cases passed, 1 errors, 36 never asked; 4 calls" in text(result)
+    assert section(pytester)["thresholds"] == []
+
+
+@pytest.fixture
+def servers(tmp_path: Path) -> Iterator[list[str]]:
+    """Two worker machines, as xdist sees them: socket servers with folders and TMPDIRs of their own."""
+    specs, started = [], []
+    for name in ("one", "two"):
+        folders = [tmp_path / name / kind for kind in ("work", "temporary")]
+        for folder in folders:
+            folder.mkdir(parents=True)
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            address = f"127.0.0.1:{free.getsockname()[1]}"
+        environment = {
+            **os.environ,
+            "PYTHONUNBUFFERED": "1",
+            "TMPDIR": str(folders[1]),
+            "PYTHONPATH": str(Path(__file__).parents[2]),
+        }
+        command = [sys.executable, "-m", "execnet.script.socketserver", address]
+        process = subprocess.Popen(command, cwd=folders[0], env=environment, stdout=subprocess.PIPE, text=True)
+        started.append(process)
+        assert process.stdout is not None
+        process.stdout.readline()  # it listens
+        specs.append(f"--tx=socket={address}")
+    yield specs
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def test_workers_on_other_machines(pytester: pytest.Pytester, servers: list[str], tmp_path: Path) -> None:
+    """Two socket workers give the same result as none, ask each case once, and keep no file of ours."""
+    cases = [echo(n, "no" if n % 10 == 3 else "yes") for n in range(40)]
+    more = f"provider: {{name: ours}}\nparallel: true\n{ALL}"
+    bundle(pytester.path / "bundles" / "qa", cases, more)
+    pytester.makeini("[pytest]\n")
+    log = tmp_path / "calls"
+    provider(pytester, "ours", f"lambda request: open({str(log)!r}, 'a').write(request.case + '\\n') and 'yes'")
+    found = []
+    for given in ([*servers, "--dist=load", f"--rsyncdir={pytester.path}"], ["-n0"]):
+        log.write_text("")
+        result = run(pytester, *given, "--corpus-report=r.json", str(pytester.path), apart=True)
+        whole = section(pytester)
+        found.append([result.ret, *(whole[key] for key in ("verdict", "cases", "calls", "thresholds", "failures"))])
+        assert sorted(log.read_text().splitlines()) == sorted(case["id"] for case in cases)
+        assert "used: 40 calls" in text(result)
+    assert found[0] == found[1]
+    assert not [path for path in tmp_path.rglob("*corpus*") if "pyexecnetcache" not in path.parts]
+
+
+@pytest.mark.slow
+def test_a_suite_on_other_machines(pytester: pytest.Pytester, servers: list[str]) -> None:
+    """A component's suite over two socket workers is complete and conformant."""
+    pytester.makeini("[pytest]\n")
+    adapter = ("--corpus-adapter=pytest_corpus.reference:all", "--corpus-components=embedding")
+    result = run(pytester, *servers, "--dist=load", f"--rsyncdir={pytester.path}", *adapter, apart=True)
+    assert result.ret == 0, text(result)
+    assert "verdict: conformant" in text(result)
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_a_killed_run_is_resumed(pytester: pytest.Pytester, workers: str) -> None:
+    """The same command asks only what has no answer yet, and ends like a run that was not killed."""
+    more = f"provider: {{name: ours}}\nparallel: true\nmax_parallel: 2\n{ALL}"
+    bundle(pytester.path / "bundles" / "qa", [echo(n) for n in range(12)], more)
+    pytester.makeconftest(
+        """
+import os, signal, time
+def pytest_corpus_bundle_providers(config):
+    def answer(request):
+        with open("asked", "a") as file:
+            file.write(request.case + "\\n")
+        if request.case == "case-7" and not os.path.exists("second"):
+            pid = os.getppid() if hasattr(config, "workerinput") else os.getpid()
+            os.kill(pid, signal.SIGKILL)
+            time.sleep(3)
+        return "yes"
+    return {"ours": answer}
+"""
+    )
+    given = ("-n", workers, "--corpus-bundle-resume=kept", "--corpus-report=r.json")
+    run(pytester, *given, apart=True)
+    first = (pytester.path / "asked").read_text().splitlines()
+    assert len(first) < 12
+    (pytester.path / "asked").unlink()
+    (pytester.path / "second").touch()
+    run(pytester, *given, apart=True).assert_outcomes(passed=13)
+    again = (pytester.path / "asked").read_text().splitlines()
+    assert len(set(first) & set(again)) <= 2  # the calls that were under way
+    assert {"case-7", "case-11"} <= set(again)
+    assert set(first) | set(again) == {f"case-{n}" for n in range(12)}
+    assert section(pytester)["calls"] == 12

@@ -1,0 +1,75 @@
+"""Tests that write before their turn, and look in it."""
+
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pytest_corpus.adapter.hooks.provider import ProviderProbe
+from pytest_corpus.kit.expect import counting_checks, note_check
+from pytest_corpus.kit.fixtures import Steps
+from pytest_corpus.kit.outcomes import Undecided, Violation
+from pytest_corpus.kit.run_state import Settings, Shared
+from pytest_corpus.kit.store.write_ahead import Following, run
+
+
+class Store:
+    """A component with a write delay, of which nothing is called."""
+
+    def __init__(self, delay_s: float) -> None:
+        self.shared, self.settings = Shared(), Settings()
+        self.client = SimpleNamespace(exchanges=[], provider=ProviderProbe())
+        self.settling = SimpleNamespace(find_out=lambda: delay_s)
+        self.places: list[Any] = []
+        self.has_room, self.done = True, list[str]()
+
+    def gate(self, requirement: Any) -> None:
+        if requirement == "missing":
+            raise Undecided("not offered")
+
+    def test(self, name: str, fails: str = "") -> Steps:
+        if fails == "writing":
+            raise Violation("a write", "a refusal")
+        self.done.append(f"{name} writes")
+        self.shared.actions.done.add(name)
+        note_check()
+        yield
+        assert self.shared.actions.done == {name}
+        self.done.append(f"{name} looks")
+
+    def follow(self, *rows: tuple[str, str, str]) -> Iterator[Following]:
+        for name, requirement, fails in rows:
+            yield Following(name, requirement, lambda name=name, fails=fails: self.test(name, fails))  # type: ignore[arg-type,misc]
+
+    def run(self, name: str, *following: tuple[str, str, str]) -> int:
+        self.shared.actions.done.clear()
+        with counting_checks() as taken:
+            run(self, name, lambda: self.test(name), lambda: self.follow(*following))
+            return taken()
+
+
+ROWS = (("b", "", ""), ("c", "missing", ""), ("d", "", "writing"), ("e", "", ""))
+
+
+@pytest.mark.parametrize(
+    ("delay_s", "order"),
+    [(0.0, ["a writes", "a looks", "b writes", "b looks"]), (0.1, ["a writes", "b writes", "e writes", "a looks"])],
+)
+def test_the_others_write_before_the_first_look(delay_s: float, order: list[str]) -> None:
+    """If writes show late, tests that can write do so; one that cannot begins again in its turn."""
+    store = Store(delay_s)
+    assert store.run("a", *ROWS) == 1
+    assert store.run("b", *ROWS[1:]) == 1
+    assert store.done[:4] == order
+    assert store.run("e") == store.run("f") == 1
+    assert store.done[-3:] == ["e looks", "f writes", "f looks"]
+    assert not store.shared.begun
+
+
+def test_a_store_without_room_begins_no_other_test() -> None:
+    """What a test may keep is bounded (R115)."""
+    store = Store(0.1)
+    store.has_room = False
+    store.run("a", *ROWS)
+    assert store.done == ["a writes", "a looks"]
