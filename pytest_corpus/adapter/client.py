@@ -43,6 +43,9 @@ class Declaration:
     startup_s: float = 0.0
 
 
+HOOKS = frozenset({"metrics", "provider"})
+
+
 class AdapterClient:
     """Calls one instance of the adapter. Every call is recorded in `exchanges` until `forget` is called.
 
@@ -212,8 +215,7 @@ class AdapterClient:
         """The hooks, `metrics` and `provider`, that the factory asks for; of a remote adapter, those that it called."""
         if self.remote is not None:
             return frozenset(self.remote.hooks.called)
-        found = {name for name in ("metrics", "provider") if name in self.asked}
-        return frozenset(found | ({"metrics"} if self._opened.metrics_attached else set()))
+        return HOOKS.intersection((*self.asked, "metrics") if self._opened.metrics_attached else self.asked)
 
     @property
     def hears_logs(self) -> bool:

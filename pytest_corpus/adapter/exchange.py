@@ -59,7 +59,8 @@ class Exchange:
     `record` is its place in a transcript: the record of the test that made it, and its number there;
     `origin` is the test that made it, if reports of it may come when the test is over;
     `recalled` says that the test that looks at it did not make it; `own` that a retryable error is the adapter's own
-    answer, for it stayed the same while a plain call worked (R114).
+    answer, for it stayed the same while a plain call worked (R114); `findings` and
+    `editions` what the audit found, once it is done.
     """
 
     request: Any
@@ -84,6 +85,8 @@ class Exchange:
     record: tuple[Any, int] | None = None
     recalled: bool = False
     own: bool = False
+    findings: list[Any] | None = None
+    editions: frozenset[str] | None = None
     op: str = field(init=False)
     """The operation asked for, or an empty string where the request names none."""
 

@@ -20,10 +20,13 @@ class Capabilities:
 
     def __init__(self, component: str, document: Mapping[str, Any]) -> None:
         self.component, self.document = component, document
+        self._raw: dict[str, Any] = {}
 
     def raw(self, name: str) -> Any:
         """The value of a fact as the adapter states it, or None."""
-        return next((value for _, value in self.stated(name)), None)
+        if name not in self._raw:
+            self._raw[name] = next((value for _, value in self.stated(name)), None)
+        return self._raw[name]
 
     def stated(self, name: str) -> Iterator[tuple[str, Any]]:
         """Every place where a fact is stated, as (path, value), null left out."""

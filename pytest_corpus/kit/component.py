@@ -121,7 +121,7 @@ class Subject(Target):
                 if not exchange.recalled:
                     settled = exchange.reports.is_settled
                     self.unsettled += [] if settled else [exchange]
-                    yield from ((*finding, exchange) for finding in self.findings(exchange, with_reports=settled))
+                    yield from ((*finding, exchange) for finding in self.judged(exchange, with_reports=settled))
         if is_last and self.unsettled:
             self.client.late.settle()
         waiting, self.unsettled = self.unsettled, []
@@ -135,6 +135,14 @@ class Subject(Target):
     def _context(self) -> AuditContext:
         has_metrics, hears_logs = "metrics" in self.client.hooks, self.client.hears_logs
         return AuditContext(self.component, self.settings.edition, has_metrics, hears_logs)
+
+    def judged(self, exchange: Exchange, *, with_reports: bool) -> list[Finding]:
+        """The findings of an exchange, which is audited once after its last report has come."""
+        if exchange.findings is not None:
+            return exchange.findings
+        settled, found = exchange.reports.is_settled, [*self.findings(exchange, with_reports=with_reports)]
+        exchange.findings = found if settled else None
+        return found
 
     def findings(self, exchange: Exchange, *, with_reports: bool = True) -> Iterator[Finding]:
         """Everything that an exchange breaks, as (requirement id, violation); its reports only if asked for."""
@@ -374,7 +382,7 @@ class Subject(Target):
 def holds(requirement: str, reply: Reply | StreamReply, subject: Subject) -> None:
     """Raise the violation of one requirement if an answer breaks it. Raises Blocked if its subject is missing."""
     with_reports = is_reported(requirement) or reply.exchange.reports.is_settled
-    found = dict(reversed([*subject.findings(reply.exchange, with_reports=with_reports)]))
+    found = dict(reversed(subject.judged(reply.exchange, with_reports=with_reports)))
     if requirement in found:
         raise found[requirement].seen_in(reply.exchange)
     operation = BY_OP.get(reply.exchange.op)

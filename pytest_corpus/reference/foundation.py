@@ -6,7 +6,6 @@ Every decision is a method or an attribute of its own, so that a variant overrid
 """
 
 import asyncio
-import copy
 import hashlib
 import json
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
@@ -16,7 +15,7 @@ from typing import Any, Protocol, TypeVar
 
 from pytest_corpus.reference.errors import AdapterError, FaultMapping, invalid
 from pytest_corpus.reference.load import Load
-from pytest_corpus.reference.request import Admission, Call, Fields
+from pytest_corpus.reference.request import Admission, Call, Fields, copied
 from pytest_corpus.reference.telemetry import MetricsSink, Telemetry
 from pytest_corpus.spec.operations import protocol_of
 
@@ -44,7 +43,8 @@ async def remembered(memory: dict[str, T], key: str | None, work: Callable[[], C
         return await work()
     if key not in memory:
         memory[key] = await work()
-    return copy.deepcopy(memory[key])
+    found: T = copied(memory[key])
+    return found
 
 
 class ReferenceAdapter(Admission, FaultMapping, Telemetry):

@@ -22,6 +22,15 @@ _JSON_TYPES: Mapping[str, type | tuple[type, ...]] = {
 }
 
 
+def copied(value: Any) -> Any:
+    """A copy of a JSON value that shares nothing with it."""
+    if isinstance(value, (str, float, int)):
+        return value
+    if isinstance(value, Mapping):
+        return {key: copied(item) for key, item in value.items()}
+    return [copied(item) for item in value] if isinstance(value, list) else value
+
+
 @dataclass(frozen=True, slots=True)
 class Fields:
     """Typed access to the members of a request object; null counts as absent.

@@ -14,7 +14,6 @@ from pytest_corpus.integration.declaring.declaration_hooks import DeclarationHoo
 from pytest_corpus.integration.declaring.properties import REORDERED, USAGE_ERROR
 from pytest_corpus.integration.declaring.state import RunState
 from pytest_corpus.integration.declaring.suite import Suite
-from pytest_corpus.integration.options.node_ids import repetition_in
 from pytest_corpus.verdict.ledger import ledger_key
 
 
@@ -190,4 +189,4 @@ def _anchor(adapter: Adapter, parent: pytest.Collector, **options: Any) -> colle
 def _place(item: pytest.Item) -> int:
     """The place of a test that has one in a transcript; 0 for any other."""
     own = collect.owner(item)
-    return own[0].place_of(collect.test_of(item), repetition_in(item.nodeid)) if own else 0
+    return own[0].place_of(*collect.named(item)) if own else 0

@@ -22,6 +22,7 @@ from pytest_corpus.suites.inventory import tests
 from pytest_corpus.verdict.ledger import ledger_key
 
 REPETITION = "corpus_repetition"  # the fixture in which a test's repetition travels
+NAMED = pytest.StashKey[tuple[str, int]]()  # on a conformance item: its name in the suite, and its repetition
 OWNER = pytest.StashKey[tuple[Adapter, str]]()  # on a conformance item: the adapter and the component that it tests
 
 
@@ -146,7 +147,7 @@ def smoke(items: Iterable[pytest.Item]) -> set[pytest.Item]:
     for item in items:
         whose = owner(item)
         if whose is not None and item.get_closest_marker("core"):
-            first.setdefault((whose[0].label, whose[1], requirement_of(item), repetition_in(item.nodeid)), item)
+            first.setdefault((whose[0].label, whose[1], requirement_of(item), named(item)[1]), item)
     return set(first.values())
 
 
@@ -163,10 +164,17 @@ def requirement_of(item: pytest.Item) -> str:
 
 def test_of(item: pytest.Item) -> str:
     """The name of a test within its suite, the same however the adapter was declared and in every repetition."""
-    chapter = item.getparent(Chapter)
-    assert chapter is not None
-    name = f"{chapter.name}{item.nodeid[len(chapter.nodeid) :]}"
-    return unrepeated(name)
+    return named(item)[0]
+
+
+def named(item: pytest.Item) -> tuple[str, int]:
+    """The name of a test within its suite, and the number of its repetition."""
+    if NAMED not in item.stash:
+        chapter = item.getparent(Chapter)
+        assert chapter is not None
+        name = f"{chapter.name}{item.nodeid[len(chapter.nodeid) :]}"
+        item.stash[NAMED] = unrepeated(name), repetition_in(name)
+    return item.stash[NAMED]
 
 
 def foundations_first(items: Iterable[pytest.Item]) -> Iterator[pytest.Item]:
@@ -190,7 +198,7 @@ def tests_of(adapter: Adapter, component: str) -> Mapping[str, str]:
 
 def key_of(item: pytest.Item, component: str) -> str:
     """The key of a conformance item in a ledger."""
-    return ledger_key(component, test_of(item), repetition_in(item.nodeid))
+    return ledger_key(component, *named(item))
 
 
 test_of.__test__ = False  # type: ignore[attr-defined]

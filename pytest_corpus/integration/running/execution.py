@@ -19,9 +19,8 @@ from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.usage.budget import Spending
 from pytest_corpus.evidence.player import Unrecorded
 from pytest_corpus.evidence.recorder import RecordedTest
-from pytest_corpus.integration.collecting.nodes import owner, requirement_of, test_of
+from pytest_corpus.integration.collecting.nodes import named, owner, requirement_of
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
-from pytest_corpus.integration.options.node_ids import repetition_in
 from pytest_corpus.integration.running.evidence import FindingContext, context_secrets, without_secrets
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Outage, Undecided, Violation
@@ -101,7 +100,7 @@ def body_of(item: pytest.Function) -> Callable[..., object]:
 
 
 def _name_of(item: pytest.Item) -> str:
-    return f"{test_of(item)} {repetition_in(item.nodeid)}"
+    return " ".join(map(str, named(item)))
 
 
 class TestExecution:
@@ -123,6 +122,7 @@ class TestExecution:
         following: Callable[[], Iterable[pytest.Item]],
     ) -> None:
         self.item, self.adapter, self.component, self.target = item, adapter, component, target
+        self.test, self.repetition = named(item)
         self.requirement = catalogue()[requirement_of(item)]
         self.result: Result | None = None
         self._is_last = is_last
@@ -142,8 +142,7 @@ class TestExecution:
             started, calls = time.monotonic(), self.target.calls
             observed, ending = Observed(), UNFINISHED
             recorder = self.adapter.settings.recorder
-            named = test_of(self.item), repetition_in(self.item.nodeid)
-            self._recorded = recorder.begin(*named) if recorder else None
+            self._recorded = recorder.begin(self.test, self.repetition) if recorder else None
             try:
                 with inputs.source(self.adapter.source or inputs.Source()):
                     self._begin(1)
@@ -179,7 +178,7 @@ class TestExecution:
             adapter=self.adapter.label,
             component=self.component,
             requirement=self.requirement.id,
-            test=test_of(self.item),
+            test=self.test,
             outcome=ending.outcome,
             reason=without_secrets(ending.broken_off or (undecided.reason if undecided else ""), secrets),
             keyword=undecided.keyword if isinstance(undecided, NotAssessed) else "",
@@ -189,7 +188,7 @@ class TestExecution:
                 for each in findings
             ),
             editions=tuple(sorted(observed.editions)),
-            repetition=repetition_in(self.item.nodeid),
+            repetition=self.repetition,
             duration_s=round(duration_s, 4),
             calls=calls,
             broken_off=ending.broken_off,

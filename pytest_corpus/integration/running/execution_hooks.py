@@ -8,7 +8,6 @@ import pytest
 
 from pytest_corpus.integration.collecting import nodes as collect
 from pytest_corpus.integration.declaring.state import RunState
-from pytest_corpus.integration.options.node_ids import repetition_in
 from pytest_corpus.integration.running import presentation
 from pytest_corpus.integration.running import rerun as rerunning
 from pytest_corpus.integration.running.execution import TestExecution, body_of
@@ -16,12 +15,16 @@ from pytest_corpus.kit.fixtures import SUBJECT
 
 EXECUTION = pytest.StashKey[TestExecution]()  # on a conformance item: the execution in progress
 
+YOUNG = 20_000
+"""The number of new objects that a garbage collection is worth: a test leaves few cycles behind."""
+
 
 class ExecutionHooks:
     """The part of the plugin that is at work while tests run."""
 
     def __init__(self, state: RunState) -> None:
         self.state = state
+        gc.set_threshold(YOUNG, *gc.get_threshold()[1:])
         self._following: pytest.Item | None = None
 
     @pytest.hookimpl(tryfirst=True)
@@ -40,7 +43,7 @@ class ExecutionHooks:
         if own is None:
             return
         assert isinstance(item, pytest.Function)
-        self.state.open(own[0]).begin(collect.test_of(item), repetition_in(item.nodeid))
+        self.state.open(own[0]).begin(*collect.named(item))
         target = item.stash[SUBJECT] = own[0].target(own[1])
         # The values that fixtures would give: asking them costs pytest more than many a test takes.
         item.funcargs |= {name: target for name in (own[1], "subject") if name in item.fixturenames}

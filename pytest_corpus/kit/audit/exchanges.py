@@ -120,8 +120,10 @@ def data_of(exchange: Exchange, component: str) -> Iterator[Any]:
             yield body["result"]
 
 
-def editions(exchange: Exchange) -> set[str]:
+def editions(exchange: Exchange) -> frozenset[str]:
     """The schema editions that everything successful in an exchange is valid under."""
+    if exchange.editions is not None:
+        return exchange.editions
     met = set(EDITIONS)
     operation = BY_OP.get(exchange.op)
     for frame in exchange.frames:
@@ -133,7 +135,8 @@ def editions(exchange: Exchange) -> set[str]:
             met &= set(registry().editions_met(operation.payload, value))
         elif not isinstance(value, dict):
             met &= set(EDITIONS[1:])
-    return met
+    exchange.editions = frozenset(met)
+    return exchange.editions
 
 
 def payload_problem(schema: str, value: Any, edition: str | None) -> Violation | None:

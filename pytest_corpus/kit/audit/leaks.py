@@ -32,6 +32,9 @@ LEAKS = {
 }
 """By the kind of a secret and the channel that shows it: the requirement that this breaks."""
 
+PUBLIC = ("message", "detail", "details", "error", "code")
+"""The members of an error, or of a failed item, that are searched."""
+
 CHANNELS = {
     "error": "an error",
     "message": "the message of an error",
@@ -47,7 +50,7 @@ def leak_findings(exchange: Exchange, *, hears_logs: bool, with_reports: bool) -
     logs, debug_logs = (exchange.logs, exchange.debug_logs) if hears_logs else ((), ())
     reports: list[Observation | Count] = [*exchange.observations, *exchange.counts] if with_reports else []
     answered = list(_completions(exchange)) if logs or debug_logs or reports else []
-    texts = {**_texts(exchange, reports), "log": logs, "debug": debug_logs} if exchange.secrets or answered else {}
+    texts = _Channels(exchange, reports, log=logs, debug=debug_logs)
     for channel, requirement in (("metrics", "COM-LEAK-2"), ("log", "COM-LEAK-3"), ("debug", DEBUG)):
         for text in answered:
             if any(gives_away(each, text, SENTENCE) for each in texts[channel]):
@@ -76,21 +79,30 @@ def _completions(exchange: Exchange) -> Iterator[str]:
             yield text
 
 
-def _texts(exchange: Exchange, reports: Iterable[Observation | Count]) -> Mapping[str, Sequence[str]]:
-    """The text of each channel but for log records."""
-    bodies = [frame.body for frame in exchange.frames]
-    errors = [body for body in bodies if looks_like_error(body)]
-    failed = [item for body in bodies if isinstance(body, Mapping) for item in _failed_items(body.get("result"))]
-    public = ("message", "detail", "details", "error", "code")
-    return {
-        "error": [
-            *_json({key: body.get(key) for key in public} for body in (*errors, *failed)),
-            *(exchange.headers if errors else ()),
-        ],
-        "message": [str(body.get("message")) for body in errors],
-        "answer": [*_json(bodies), *exchange.headers],
-        "metrics": _json(report.labels() for report in reports),
-    }
+class _Channels(dict[str, Sequence[str]]):
+    """The texts of each channel, written when they are first searched."""
+
+    def __init__(self, exchange: Exchange, reports: Iterable[Observation | Count], **logs: Sequence[str]) -> None:
+        super().__init__(logs)
+        self._exchange, self._reports = exchange, reports
+
+    def __missing__(self, channel: str) -> Sequence[str]:
+        bodies = [frame.body for frame in self._exchange.frames]
+        errors = [body for body in bodies if looks_like_error(body)]
+        if channel == "metrics":
+            found = _json(report.labels() for report in self._reports)
+        elif channel == "answer":
+            found = [*_json(bodies), *self._exchange.headers]
+        elif channel == "message":
+            found = [str(body.get("message")) for body in errors]
+        else:
+            failed = [
+                each for body in bodies if isinstance(body, Mapping) for each in _failed_items(body.get("result"))
+            ]
+            found = _json({key: body.get(key) for key in PUBLIC} for body in (*errors, *failed))
+            found += self._exchange.headers if errors else ()
+        self[channel] = found
+        return found
 
 
 def _failed_items(result: Any) -> Iterator[Mapping[str, Any]]:

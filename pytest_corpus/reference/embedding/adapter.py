@@ -3,7 +3,6 @@
 Everything that is not particular to embeddings is in `foundation`.
 """
 
-import copy
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,7 +12,7 @@ from pytest_corpus.reference.embedding.arguments import Arguments, Job
 from pytest_corpus.reference.embedding.statistics import Accounting, Statistics
 from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.foundation import Chunk, Provider, ReferenceAdapter, digest
-from pytest_corpus.reference.request import Call
+from pytest_corpus.reference.request import Call, copied
 from pytest_corpus.reference.telemetry import MetricsSink
 from pytest_corpus.spec.operations import BY_OP
 
@@ -137,7 +136,7 @@ class ReferenceEmbedding(Arguments, Answers, Accounting, ReferenceAdapter):
         """The provider's embedding, which the cache keeps."""
         embedding = self.embedding(job)
         if key := self.cache_key(call, job):
-            self.cache[key] = copy.deepcopy(embedding)
+            self.cache[key] = copied(embedding)
         return embedding
 
     def recall(self, call: Call, job: Job) -> Embedding | None:
@@ -146,7 +145,8 @@ class ReferenceEmbedding(Arguments, Answers, Accounting, ReferenceAdapter):
         if key is None:
             return None
         self.statistics.add_lookup(hit=key in self.cache)
-        return copy.deepcopy(self.cache.get(key))
+        found: Embedding | None = copied(self.cache.get(key))
+        return found
 
     def cache_key(self, call: Call, job: Job) -> str | None:
         """A hash over tenant, text and all that the vector depends on (BEHAVIORAL_CONFORMANCE 6.6)."""

@@ -1,6 +1,5 @@
 """Answers of the reference adapter for graphs to queries."""
 
-import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -12,7 +11,7 @@ from pytest_corpus.reference.graph.cypher import Cypher
 from pytest_corpus.reference.graph.gremlin import Gremlin
 from pytest_corpus.reference.graph.scanner import Query, QueryError, QueryFeatureError
 from pytest_corpus.reference.graph.store import Edge, Graph, Node, Space
-from pytest_corpus.reference.request import Fields
+from pytest_corpus.reference.request import Fields, copied
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +108,7 @@ class Queries(Arguments):
         return {name: self.value(value) for name, value in row.items()}
 
     def value(self, value: Any) -> Any:
-        return value.to_wire() if isinstance(value, (Node, Edge)) else copy.deepcopy(value)
+        return value.to_wire() if isinstance(value, (Node, Edge)) else copied(value)
 
     def chunks(self, records: Sequence[dict[str, Any]]) -> Iterator[Chunk]:
         """`graph.types.chunk` objects, a few records each; without records it is one final chunk."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
+
+from pytest_corpus.reference.request import copied
 
 DEFAULT_NAMESPACE = "default"
 
@@ -20,7 +22,12 @@ class Node:
 
     def to_wire(self) -> dict[str, Any]:
         """`graph.types.entity`, a copy that shares nothing (SCHEMA 4.4)."""
-        return {**asdict(self), "labels": list(self.labels)}
+        return {
+            "id": self.id,
+            "labels": list(self.labels),
+            "properties": copied(self.properties),
+            "namespace": self.namespace,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +43,7 @@ class Edge:
 
     def to_wire(self) -> dict[str, Any]:
         """`graph.types.entity`, a copy that shares nothing (SCHEMA 4.4)."""
-        return asdict(self)
+        return {name: copied(getattr(self, name)) for name in self.__slots__}
 
 
 Entity = Node | Edge

@@ -1,12 +1,11 @@
 """Reading the arguments of vector operations (SPECIFICATION 9.2, 17.2; SCHEMA 4.2)."""
 
-import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from pytest_corpus.reference.errors import AdapterError
-from pytest_corpus.reference.request import Call, Fields
+from pytest_corpus.reference.request import Call, Fields, copied
 from pytest_corpus.reference.vector.filters import Filters
 from pytest_corpus.reference.vector.store import Condition, Geometry, Item
 
@@ -91,7 +90,7 @@ class VectorRequests(Geometry, Filters):
         if any(isinstance(value, Mapping) for value in metadata.values()):
             raise fields.invalid("metadata", "WRONG_TYPE", "must not hold objects")
         try:
-            return copy.deepcopy(dict(metadata))
+            return dict(copied(metadata))
         except RecursionError:
             raise fields.invalid("metadata", "TOO_DEEP", "must not be nested so deeply") from None
 
