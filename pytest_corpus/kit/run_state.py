@@ -18,6 +18,9 @@ MAX_NAMESPACES = 10
 MOST_WORDS = 64
 """The number of short words of which a test must not repeat those of another."""
 
+TENANTS = 4
+"""The number of tenants that tests of a graph share: their ids and groups differ."""
+
 MIN_NAMESPACES = 3
 """The number of namespaces that a worker needs: tests compare as many."""
 
@@ -60,6 +63,10 @@ class Settings:
     def process_prefix(self) -> str:
         """The beginning of names that the tests of a process share."""
         return f"{PREFIX}-{self.run}{inputs.mark_of(self.process)}-"
+
+    def tenant(self) -> str:
+        """One of a few tenants in turn, which tests share."""
+        return f"tenant-{self.run}-{inputs.turn('tenant') % TENANTS}"
 
     @property
     def run_prefix(self) -> str:

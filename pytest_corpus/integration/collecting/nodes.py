@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
@@ -202,3 +203,9 @@ def key_of(item: pytest.Item, component: str) -> str:
 
 
 test_of.__test__ = False  # type: ignore[attr-defined]
+
+
+@lru_cache(1)
+def places_of(session: pytest.Session) -> Mapping[str, int]:
+    """The place of each test among all tests, in whichever order they run."""
+    return {nodeid: place for place, nodeid in enumerate(sorted(item.nodeid for item in session.items))}

@@ -210,7 +210,7 @@ class TestExecution:
         scope = f"{_name_of(self.item)} {begun}"
         if self.adapter.number:  # the adapters of a run may share a provider
             scope += f" {self.adapter.number}"
-        places = _places(self.item.session)
+        places = places_of(self.item.session)
         options, settings = self.adapter.options, self.adapter.settings
         own = inputs.Run(options.seed, settings.run, self.adapter.process, len(places))
         inputs.begin(own, scope, places.get(self.item.nodeid, 0))
@@ -393,9 +393,3 @@ class TestExecution:
     def _add(self, sighting: Sighting, observed: Observed) -> None:
         observed.sightings.append(sighting)
         self._reported.add((self._place, sighting.requirement))
-
-
-@functools.lru_cache(1)
-def _places(session: pytest.Session) -> Mapping[str, int]:
-    """The place of each test among all tests, in whichever order they run."""
-    return {nodeid: place for place, nodeid in enumerate(sorted(item.nodeid for item in session.items))}

@@ -25,9 +25,6 @@ MOST_AT_ONCE = 20
 SEEDS = tuple(f"s{number}" for number in range(1, 9))
 """The nodes that plain requests speak of: a chain."""
 
-TENANTS = 4
-"""The number of tenants that tests share: their ids and groups differ. So do those in `MIN_NAMESPACES` namespaces."""
-
 
 class GraphCapabilities(Subject):
     """Dialects, limits, batches, namespaces and the nodes that plain requests speak of."""
@@ -140,10 +137,6 @@ class GraphCapabilities(Subject):
         if own and self._makes_namespaces() is None:
             namespace = f"{self.settings.run_prefix}n{inputs.turn('namespace') % MIN_NAMESPACES}"
         return Sandbox(self, f"{self.settings.prefix}{inputs.number()}", namespace=namespace, tenant=tenant)
-
-    def tenant(self) -> str:
-        """One of a few tenants in turn, which tests share."""
-        return f"tenant-{self.settings.run}-{inputs.turn('tenant') % TENANTS}"
 
     def namespaces(self, *, aside: bool = False) -> None:
         """Go on only if writing to a new namespace makes it; `aside` where a test tries that too, among others.

@@ -104,7 +104,7 @@ def _written_nodes(graph: GraphCapabilities) -> Iterator[tuple[Sandbox, list[str
     yield graph.seeds, [f"v-{graph.seeds.tag}-{name}" for name in SEEDS]
     places = [graph.sandbox(), graph.sandbox(own=False)]
     if graph.capabilities.flag("supports_multi_tenant") is True:
-        places.append(graph.sandbox(tenant=graph.tenant()))
+        places.append(graph.sandbox(tenant=graph.settings.tenant()))
     for sandbox in places:
         yield sandbox, []
         nodes = [sandbox.node(name) for name in "abc"]
