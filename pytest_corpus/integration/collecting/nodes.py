@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
-from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
@@ -123,8 +123,18 @@ def make_item(collector: pytest.Collector, name: str, found: object) -> ChapterC
         node: ChapterClass = ChapterClass.from_parent(collector, name=name, obj=found)
         return node
     if name.startswith("test_") and inspect.isgeneratorfunction(found):  # it yields between its writes and its looks
-        return list(collector._genfunctions(name, found))
+        return collector.ihook.pytest_pycollect_makeitem(collector=collector, name=name, obj=_plain(found))  # type: ignore[no-any-return]
     return None
+
+
+def _plain(steps: Callable[..., Any]) -> Callable[..., None]:
+    """A function with the parameters and marks of a generator function, which pytest does not collect."""
+
+    @functools.wraps(steps)
+    def plain(**_: Any) -> None:
+        raise NotImplementedError("the plugin runs the steps")
+
+    return plain
 
 
 def owner(item: pytest.Item) -> tuple[Adapter, str] | None:
@@ -205,7 +215,7 @@ def key_of(item: pytest.Item, component: str) -> str:
 test_of.__test__ = False  # type: ignore[attr-defined]
 
 
-@lru_cache(1)
+@functools.lru_cache(1)
 def places_of(session: pytest.Session) -> Mapping[str, int]:
     """The place of each test among all tests, in whichever order they run."""
     return {nodeid: place for place, nodeid in enumerate(sorted(item.nodeid for item in session.items))}

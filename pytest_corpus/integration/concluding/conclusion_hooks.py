@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Generator, Iterator
 from contextlib import nullcontext
+from typing import Any
 
 import pytest
 
@@ -87,7 +88,7 @@ class ConclusionHooks:
     @pytest.hookimpl(tryfirst=True)
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         """Leave out frames without a line, where Python 3.11 may be interrupted: pytest fails to show them."""
-        excinfo.traceback = excinfo.traceback.filter(lambda entry: entry._rawentry.tb_lineno is not None)
+        excinfo.traceback = excinfo.traceback.filter(_has_line)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Generator[None, object, object]:
@@ -204,3 +205,11 @@ class ConclusionHooks:
                 self._placeholders.remove(self.result.paths if self.result else ())
         finally:
             self._exits.leave()
+
+
+def _has_line(entry: Any) -> bool:
+    """True if pytest can show a frame."""
+    try:
+        return bool(entry.lineno >= 0)
+    except TypeError:  # it computes with a line that is None
+        return False

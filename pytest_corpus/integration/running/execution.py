@@ -19,7 +19,7 @@ from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.usage.budget import Spending
 from pytest_corpus.evidence.player import Unrecorded
 from pytest_corpus.evidence.recorder import RecordedTest
-from pytest_corpus.integration.collecting.nodes import named, owner, requirement_of
+from pytest_corpus.integration.collecting.nodes import named, owner, places_of, requirement_of
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.running.evidence import FindingContext, context_secrets, without_secrets
 from pytest_corpus.kit import expect
