@@ -209,6 +209,7 @@ bench: $(READY)run
 	'$(BIN)/python' benchmarks/startup.py
 	'$(BIN)/python' benchmarks/suite_cpu.py
 	'$(BIN)/python' benchmarks/lateness.py
+	'$(BIN)/python' benchmarks/decisions.py
 
 dist: $(READY)check
 	'$(BIN)/python' tools/build_dist.py

@@ -5,8 +5,9 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
 
+from pytest_corpus.bundles import intervals
+from pytest_corpus.bundles.intervals import Interval
 from pytest_corpus.bundles.results import ERROR, PASSED, CaseResult, Sample
 
 RATES = ("pass_rate", "schema_valid_rate", "error_rate", "expected_match_rate")
@@ -47,56 +48,48 @@ def measure(results: Sequence[CaseResult], total: int, wanted: Iterable[str]) ->
 
 def _metric(name: str, results: Sequence[CaseResult], total: int) -> float | None:
     samples = [sample for result in results for sample in result.samples]
-    if name == "pass_rate":
-        return _share(sum(result.status == PASSED for result in results), total)
-    if name == "error_rate":
-        return _share(total - len(results) + sum(result.status == ERROR for result in results), total)
-    if name == "schema_valid_rate":
-        return _mean_of([sample.schema_valid for sample in samples])
-    if name == "expected_match_rate":
-        return _mean_of([sample.expected_met for sample in samples])
-    if name in LATENCIES:
-        return _latency(name, [each.latency_ms for each in samples if each.latency_ms is not None])
+    times = sorted(each.latency_ms for each in samples if each.latency_ms is not None)
+    if name in ("max_latency_ms", "p95_latency_ms"):
+        return times[math.ceil((0.95 if name[0] == "p" else 1) * len(times)) - 1] if times else None
     if name in TOKENS:
         given = [number for sample in samples if (number := getattr(sample, name)) is not None]
         return float(sum(given)) if given else None
+    values = [value for case in cases_of(name, results, total) or () for value in case]
+    return math.fsum(values) / len(values) if values else None
+
+
+def cases_of(name: str, results: Sequence[CaseResult], total: int) -> list[list[float]] | None:
+    """For each case the numbers of which a metric is the mean; None if one of them has no data."""
+    missing = {"pass_rate": [0.0], "error_rate": [1.0]}.get(name, [0.0] if _PASS_AT.fullmatch(name) else [])
+    found = [_values(name, result) for result in results] + [missing] * (total - len(results))
+    return None if None in found else [values for values in found if values]
+
+
+def _values(name: str, result: CaseResult) -> list[float] | None:
+    if name in ("pass_rate", "error_rate"):
+        return [float(result.status == (PASSED if name == "pass_rate" else ERROR))]
     if several := _PASS_AT.fullmatch(name):
-        return _pass_at(int(several[1]), results, total)
-    scores = [sample.scores[key] for sample in samples if (key := name.removeprefix("score_")) in sample.scores]
-    return fmean(scores) if scores else None
+        chance = _pass_at(int(several[1]), result)
+        return None if chance is None else [chance]
+    samples = [sample for sample in result.samples if not sample.extra or name == "avg_latency_ms"]
+    field = {"schema_valid_rate": "schema_valid", "expected_match_rate": "expected_met", "avg_latency_ms": "latency_ms"}
+    if name in field:
+        given = [getattr(sample, field[name]) for sample in samples]
+    else:
+        given = [sample.scores.get(name.removeprefix("score_")) for sample in samples]
+    return [float(each) for each in given if each is not None]
 
 
-def _share(number: float, whole: int) -> float | None:
-    return number / whole if whole else None
+def _pass_at(count: int, result: CaseResult) -> float | None:
+    """The chance that one of `count` samples passes, of those that did not come from a cache.
 
-
-def _mean_of(found: Iterable[bool | None]) -> float | None:
-    given = [each for each in found if each is not None]
-    return _share(sum(given), len(given))
-
-
-def _latency(name: str, times: list[float]) -> float | None:
-    if not times:
-        return None
-    p95 = sorted(times)[math.ceil(0.95 * len(times)) - 1]
-    return {"avg_latency_ms": fmean(times), "max_latency_ms": max(times)}.get(name, p95)
-
-
-def _pass_at(count: int, results: Sequence[CaseResult], total: int) -> float | None:
-    """The mean chance that one of `count` samples passes, of those that did not come from a cache.
-
-    A case without a result has none, and what a case with an error was not asked any more did not pass. There is no
-    data where a case has fewer samples than `count` for another reason.
+    What a case with an error was not asked any more did not pass. There is no data where a case has fewer samples than
+    `count` for another reason.
     """
-    chances = []
-    for result in results:
-        own = independent(result.samples)
-        passed = sum(sample.status == PASSED for sample in own)
-        size = max(len(own), count) if result.status == ERROR else len(own)
-        if size < count:
-            return None
-        chances.append(1 - math.comb(size - passed, count) / math.comb(size, count))
-    return _share(sum(chances), total)
+    own = [sample for sample in independent(result.samples) if not sample.extra]
+    passed = sum(sample.status == PASSED for sample in own)
+    size = max(len(own), count) if result.status == ERROR else len(own)
+    return None if size < count else 1 - math.comb(size - passed, count) / math.comb(size, count)
 
 
 def independent(samples: Sequence[Sample]) -> list[Sample]:
@@ -106,11 +99,20 @@ def independent(samples: Sequence[Sample]) -> list[Sample]:
 
 @dataclass(frozen=True)
 class Threshold:
-    """A number that a metric is compared with."""
+    """A number that a metric is compared with.
+
+    Attributes:
+        confidence: the level of the interval that decides; None if the metric itself decides.
+        on_undecided: warn or fail, if the interval holds the number.
+        sequential: the run may have ended as soon as this was decided, so that the interval must hold at any time.
+    """
 
     metric: str
     operator: str
     value: float
+    confidence: float | None = None
+    on_undecided: str = "warn"
+    sequential: bool = False
 
     def __str__(self) -> str:
         return f"{self.metric}{self.operator}{self.value!r}"
@@ -118,26 +120,76 @@ class Threshold:
 
 @dataclass(frozen=True)
 class Judged:
-    """A threshold and the number that was compared with it."""
+    """A threshold and the number that was compared with it, with its interval."""
 
     threshold: Threshold
     actual: float | None
     holds: bool
+    interval: Interval | None = None
+    undecided: bool = False
+
+    @property
+    def word(self) -> str:
+        """The outcome as a verb."""
+        return "is undecided" if self.undecided else "holds" if self.holds else "does not hold"
 
     def __str__(self) -> str:
         if self.actual is None:
             return f"{self.threshold}: there is no data for {self.threshold.metric}, so the threshold does not hold"
-        word = "holds" if self.holds else "does not hold"
-        return f"{self.threshold} {word}: {self.threshold.metric} is {shown(self.actual)}"
+        said = f"{self.threshold} {self.word}: {self.threshold.metric} is {shown(self.actual)}"
+        if self.interval is not None:
+            said += f", {shown(self.interval[0])} to {shown(self.interval[1])}"
+            said += f" at {self.threshold.confidence:.4g} confidence" if self.threshold.confidence else ""
+        return said
 
 
-def judge(threshold: Threshold, found: Mapping[str, float | None]) -> Judged:
-    """Compare a metric with its threshold; one without data fails it, and `==` is exact."""
-    actual = found.get(threshold.metric)
-    holds = actual is not None and OPERATORS[threshold.operator](actual, threshold.value)
-    return Judged(threshold, actual, holds)
+def judge(threshold: Threshold, results: Sequence[CaseResult], total: int) -> Judged:
+    """Compare a metric with its threshold; one without data fails it, and `==` is exact.
+
+    With a confidence it holds if every number of the interval does, and fails if none does.
+    """
+    actual = _metric(threshold.metric, results, total)
+    holds = OPERATORS[threshold.operator]
+    if actual is None or threshold.confidence is None:
+        return Judged(threshold, actual, actual is not None and holds(actual, threshold.value))
+    found = interval(threshold.metric, results, total, threshold.confidence, sequential=threshold.sequential)
+    sides = {holds(end, threshold.value) for end in found} if found else {True, False}
+    undecided = len(sides) > 1
+    return Judged(
+        threshold, actual, threshold.on_undecided == "warn" if undecided else sides == {True}, found, undecided
+    )
 
 
-def shown(number: float) -> str:
-    """A metric for people."""
-    return f"{number:.6g}"
+def is_looked_at(asked: int) -> bool:
+    """True if the thresholds are looked at after a number of cases; the test may look at any time, this saves work."""
+    return asked % (1 + asked // 50) == 0
+
+
+def are_decided(thresholds: Iterable[Threshold], results: Sequence[CaseResult]) -> bool:
+    """True if one of the thresholds fails, or all hold, whatever further cases bring."""
+    judged = [judge(each, results, len(results)) for each in thresholds]
+    known = [each for each in judged if each.actual is not None and not each.undecided]
+    return len(known) == len(judged) or not all(each.holds for each in known)
+
+
+def interval(
+    name: str, results: Sequence[CaseResult], total: int, confidence: float, *, sequential: bool = False
+) -> Interval | None:
+    """The interval of a metric, if it is a mean and scipy is installed."""
+    if not has_interval(name) or not (cases := cases_of(name, results, total)) or not intervals.available():
+        return None
+    if sequential:
+        return intervals.at_any_time(cases, confidence)
+    return intervals.of_rate(cases, confidence) if is_rate(name) else intervals.of_mean(cases, confidence)
+
+
+def has_interval(name: str) -> bool:
+    """True for metrics that are means over cases, not sums or extremes."""
+    return name not in (*TOKENS, "max_latency_ms", "p95_latency_ms")
+
+
+def shown(number: float | None, ends: Sequence[float] | None = None) -> str:
+    """A metric for people, with its interval."""
+    if number is None:
+        return "no data"
+    return f"{number:.6g}" + (f" [{ends[0]:.4g}, {ends[1]:.4g}]" if ends else "")

@@ -9,6 +9,7 @@ LIBRARIES = {
     "yaml": ("PyYAML", "bundles"),
     "jinja2": ("Jinja2", "bundles"),
     "regex": ("regex", "bundles"),
+    "scipy": ("scipy", "bundles"),
     "openai": ("openai", "openai"),
     "anthropic": ("anthropic", "anthropic"),
 }

@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 PASSED, FAILED, ERROR = "passed", "failed", "error"
+NOT_ASKED = "not_asked"
+"""The status of a case that was not asked because the thresholds were decided without it."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,9 @@ class Sample:
     finish_reason: str = ""
     attempts: int = 0
     from_cache: bool = False
+    extra: bool = False
+    """Asked only because the samples before did not decide its case, and so no fair sample of the answers."""
+
     scores: Mapping[str, float] = field(default_factory=dict)
     content: Content | None = None
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.usage.budget import Budget
+from pytest_corpus.bundles import metrics
 from pytest_corpus.bundles.errors import BundleError, Problem, suggestion
 from pytest_corpus.bundles.loading.bundle import Bundle, Case, ProviderChoice
 from pytest_corpus.bundles.loading.bundle_file import load
@@ -16,7 +17,7 @@ from pytest_corpus.bundles.providers.protocol import Provider
 from pytest_corpus.bundles.providers.registry import make
 from pytest_corpus.bundles.reporting.case_message import message
 from pytest_corpus.bundles.reporting.section import Head, metric_names
-from pytest_corpus.bundles.results import CaseResult
+from pytest_corpus.bundles.results import NOT_ASKED, CaseResult
 from pytest_corpus.bundles.running.asking import Asking
 from pytest_corpus.bundles.running.cassettes import Cassettes, mode_of
 from pytest_corpus.bundles.running.pool import Pool
@@ -61,6 +62,8 @@ class BundleRun:
     make_store: Callable[["BundleRun"], Store]
     cassettes: str = "off"
     selected: list[str] = field(default_factory=list)
+    _results: dict[str, CaseResult] = field(default_factory=dict)
+    _decided: bool = False
 
     @property
     def key(self) -> str:
@@ -83,6 +86,18 @@ class BundleRun:
         known = {case.id: case for case in self.cases}
         return Pool(self.asking, [known[name] for name in self.selected], self.make_store(self))
 
+    def result(self, case: str) -> CaseResult:
+        """The result of a case, asked now unless it was before, or unless the thresholds are decided without it."""
+        if case in self._results:
+            return self._results[case]
+        found = CaseResult(case, NOT_ASKED) if self._decided else self.pool.result(case)
+        self._results[case] = found
+        known = list(self._results.values())
+        stops = self.bundle.stops and self.whole and "PYTEST_XDIST_WORKER" not in os.environ  # it sees a part
+        if stops and not self._decided and metrics.is_looked_at(len(known)):
+            self._decided = metrics.are_decided(self.bundle.thresholds, known)
+        return found
+
     def explain(self, result: CaseResult) -> str:
         """The reason why a case did not pass."""
         options = self.options
@@ -103,6 +118,7 @@ class BundleRun:
             thresholds=bundle.thresholds,
             metrics=metric_names(bundle),
             cassettes=self.cassettes,
+            samples=bundle.samples,
         )
 
 

@@ -20,7 +20,7 @@ from pytest_corpus.bundles.loading.bundle_file import load
 from pytest_corpus.bundles.plugin_functions import functions
 from pytest_corpus.bundles.providers.mock import read_script
 from pytest_corpus.bundles.reporting import baselines, section
-from pytest_corpus.bundles.results import PASSED, CaseResult
+from pytest_corpus.bundles.results import NOT_ASKED, PASSED, CaseResult
 from pytest_corpus.bundles.running.cassettes import MODES
 from pytest_corpus.bundles.running.store import SpentBudget, Store
 from pytest_corpus.bundles.session import BundleOptions, BundleRun, BundleSession
@@ -165,7 +165,7 @@ class _Session:
             with console.Progress(len(run.cases), lambda number: console.plural(number, "case")) as progress:
                 for number, case in enumerate(run.cases):
                     progress.at(number, case.id)
-                    results.append(run.pool.result(case.id))
+                    results.append(run.result(case.id))
         except KeyboardInterrupt:
             ended = False
         finally:
@@ -182,7 +182,7 @@ class _Session:
         self._sections.append(built)
         if self._given.format != "json":
             for result in results:
-                if result.status != PASSED:
+                if result.status not in (PASSED, NOT_ASKED):
                     sys.stdout.write(run.explain(result) + "\n")
         return ended
 

@@ -1,6 +1,6 @@
 """Texts on behaviour bundles that all formats share, made from the document alone."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 Section = Mapping[str, Any]
@@ -16,7 +16,15 @@ def sections(document: Mapping[str, Any]) -> list[Section]:
 
 def numbers(section: Section) -> list[tuple[str, str]]:
     """The metrics that have data, with their names."""
-    return [(name, f"{number:.6g}") for name, number in sorted(section["metrics"].items()) if number is not None]
+    ends = section.get("intervals", {})
+    known = sorted((name, number) for name, number in section["metrics"].items() if number is not None)
+    return [(name, _number(number, ends.get(name))) for name, number in known]
+
+
+def _number(number: float | None, ends: Sequence[float] | None) -> str:
+    if number is None:
+        return "no data"
+    return f"{number:.6g}" + (f" ({ends[0]:.4g} to {ends[1]:.4g})" if ends else "")
 
 
 def cases(section: Section) -> str:
@@ -31,13 +39,15 @@ def cases(section: Section) -> str:
         words.append(f"{found['tolerated']} tolerated")
     if found["selected"] < found["total"]:
         words.append(f"{found['selected']} selected")
+    if found.get("not_asked"):
+        words.append(f"{found['not_asked']} not asked")
     return ", ".join(words)
 
 
 def threshold(entry: Mapping[str, Any]) -> str:
     """A threshold and whether it holds."""
-    actual = "no data" if entry["actual"] is None else f"{entry['actual']:.6g}"
-    return f"{entry['threshold']}: {actual}, {'holds' if entry['holds'] else 'does not hold'}"
+    word = "is undecided" if entry.get("undecided") else "holds" if entry["holds"] else "does not hold"
+    return f"{entry['threshold']}: {_number(entry['actual'], entry.get('interval'))}, {word}"
 
 
 def baseline(section: Section) -> list[tuple[str, str]]:

@@ -4,11 +4,20 @@ import importlib
 
 import pytest
 
-NEEDED = (
-    *("yaml", "jinja2", "regex", "jsonschema", "jsonschema_rs", "pytest_corpus.integration.bundles.bundle_hooks"),
-    *("pytest_corpus.integration.conformance", "pytest_corpus.bundles.evaluation.jinja_sandbox"),
-    *("pytest_corpus.integration.bundles.discovery", "pytest_corpus.integration.options.run_options"),
-)
+NEEDED = [
+    "yaml",
+    "jinja2",
+    "regex",
+    "scipy.stats",
+    "scipy.optimize",
+    "jsonschema",
+    "jsonschema_rs",
+    "pytest_corpus.integration.bundles.bundle_hooks",
+    "pytest_corpus.integration.bundles.discovery",
+    "pytest_corpus.integration.conformance",
+    "pytest_corpus.integration.options.run_options",
+    "pytest_corpus.bundles.evaluation.jinja_sandbox",
+]
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -52,6 +52,7 @@ def schema(text: str) -> Files:
 
 GOOD_LINE = '{"input": {"q": 1}}'
 BOMB = "".join(f"{y}: &{y} [{','.join(['*' + x] * 10)}]\n" for x, y in zip("abcdef", "bcdefg", strict=True))
+ONE = 'thresholds: [{metric: pass_rate, operator: ">=", value: 1}]'
 NO_QUOTES = "thresholds:\n  - metric: pass_rate\n    operator: {}\n    value: 0.9"
 AROUND = '{"$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}]}}, "$ref": "#/$defs/a"}'
 TWICE = 'operator: ">=", value: 1}\n  - {metric: pass_rate, operator: ">=", value: 1.0'
@@ -99,6 +100,12 @@ WRONG: dict[str, tuple[Files, str]] = {
     "operator": (held("pass_rate", 'operator: "=>", value: 1'), "thresholds.0.operator is '=>'"),
     "threshold without a value": (held("pass_rate", 'operator: ">="'), "the key 'value' is missing in thresholds.0"),
     "threshold twice": (held("pass_rate", TWICE), "appears twice, in line 5 already"),
+    "confidence of a sum": (held("total_tokens", 'operator: "<=", value: 9, confidence: 0.9'), "takes no confidence"),
+    "confidence of ==": (held("pass_rate", 'operator: "==", value: 1, confidence: 0.9'), "takes no confidence"),
+    "no confidence": (held("pass_rate", 'operator: ">=", value: 1, on_undecided: fail'), "on_undecided needs a confidence"),
+    "stop without confidence": (more(f"stop: decided\n{ONE}"), "needs a confidence in the threshold pass_rate>=1"),
+    "stop without thresholds": (more("stop: decided"), "stop: decided needs thresholds"),
+    "samples": (more("samples: {at_least: 3, at_most: 2}"), "samples.at_least is 3, and at_most only 2"),
     "schema is not JSON": (schema("{"), "s.json: is not valid JSON"),
     "schema is unsound": (schema('{"type": "objct"}'), "is not a valid JSON Schema"),
     "pattern in a schema": (schema('{"properties": {"a": {"pattern": "("}}}'), "at properties/a/pattern: \"(\" is not"),

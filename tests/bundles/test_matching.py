@@ -74,15 +74,17 @@ def test_metrics() -> None:
 
 def test_a_metric_without_data_fails_its_threshold() -> None:
     """Latency without an answer is no 0 (the older package said so)."""
-    found = measure([result("c", "error")], 1, ["max_latency_ms", "schema_valid_rate"])
+    results = [result("c", "error")]
+    found = measure(results, 1, ["max_latency_ms", "schema_valid_rate"])
     assert found == {"max_latency_ms": None, "schema_valid_rate": None}
-    assert not judge(Threshold("max_latency_ms", "<=", 100), found).holds
+    assert not judge(Threshold("max_latency_ms", "<=", 100), results, 1).holds
 
 
 def test_equal_is_exact() -> None:
     """`==` has no tolerance (the older package allowed 1e-4)."""
-    assert not judge(Threshold("pass_rate", "==", 1), {"pass_rate": 0.99999}).holds
-    assert judge(Threshold("pass_rate", "==", 1), {"pass_rate": 1.0}).holds
+    results = [result(f"c{number}", "passed") for number in range(20_000)]
+    assert not judge(Threshold("pass_rate", "==", 1), results, 20_001).holds
+    assert judge(Threshold("pass_rate", "==", 1), results, 20_000).holds
 
 
 def test_pass_at_k() -> None:

@@ -92,6 +92,12 @@ class Bundle:
     timeout: float = 30.0
     retries: int = 0
     samples: int = 1
+    at_least: int = 1
+    """Samples of each case; further ones up to `samples` are asked until `min_passing` is met or out of reach."""
+
+    stops: bool = False
+    """Ask no further case once the thresholds are decided."""
+
     min_passing: int = 1
 
     @property

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,6 +18,7 @@ from pytest_corpus.bundles.loading.output_schema import OutputSchema, read_schem
 from pytest_corpus.bundles.loading.yaml_source import Key, Source, read
 from pytest_corpus.bundles.matching import kind
 from pytest_corpus.bundles.metrics import Threshold
+from pytest_corpus.bundles.optional_libraries import library
 
 T = TypeVar("T")
 
@@ -114,9 +116,13 @@ class _Loading:
         prompt = self._template("prompt_path")
         system = self._template("system_path") if "system_path" in given else None
         cases = self._try(lambda: read_cases(self._file("dataset_path"), contract), "dataset_path") or ()
-        samples = int(given.get("samples", 1))  # 2.0 is a whole number too
+        several = given.get("samples", 1)
+        at_least, samples = self._samples(several) if isinstance(several, dict) else (int(several), int(several))
         provider = self._provider()
-        thresholds = tuple(self._thresholds(samples, contract))
+        stops = "stop" in given
+        if stops and not given.get("thresholds"):
+            self._note("stop: decided needs thresholds, which are what is decided", "stop")
+        thresholds = tuple(self._thresholds(at_least, contract, stops=stops))
         if given.get("min_passing", 1) > samples:
             self._note(f"min_passing is {given['min_passing']}, and there are only {samples} samples", "min_passing")
         if self._problems or prompt is None:
@@ -127,11 +133,14 @@ class _Loading:
             name=given["name"],
             prompt=prompt,
             system=system,
-            cases=cases,
+            # A sequential test takes its cases at random, the same in every process.
+            cases=tuple(sorted(cases, key=lambda case: sha256(case.id.encode()).digest())) if stops else cases,
             contract=contract,
             thresholds=thresholds,
             provider=provider,
             samples=samples,
+            at_least=at_least,
+            stops=stops,
             min_passing=int(given.get("min_passing", samples)),
             **{key: made(given[key]) for key, made in _PLAIN.items() if key in given},
         )
@@ -196,12 +205,18 @@ class _Loading:
         most = given.get("max_tokens")
         return ProviderChoice(**{**given, "script": script, "max_tokens": None if most is None else int(most)})
 
-    def _thresholds(self, samples: int, contract: Contract) -> Iterator[Threshold]:
+    def _samples(self, given: Mapping[str, Any]) -> tuple[int, int]:
+        least, most = int(given["at_least"]), int(given["at_most"])
+        if least > most:
+            self._note(f"samples.at_least is {least}, and at_most only {most}", "samples", "at_least")
+        return least, most
+
+    def _thresholds(self, samples: int, contract: Contract, *, stops: bool) -> Iterator[Threshold]:
         known = metrics.names(samples, [scorer.name for scorer in contract.scorers])
         seen: dict[str, int] = {}
         for number, entry in enumerate(self._given.get("thresholds", ())):
-            threshold = Threshold(entry["metric"], entry["operator"], entry["value"])
-            path = ("thresholds", number)
+            threshold = Threshold(**entry, sequential=stops)
+            path: tuple[Key, ...] = ("thresholds", number)
             if threshold.metric not in known:
                 said = f"the metric {threshold.metric!r} is not known; {suggestion(threshold.metric, known)}"
                 self._note(said, *path, "metric")
@@ -211,9 +226,24 @@ class _Loading:
             elif (same := f"{threshold.metric}{threshold.operator}{float(threshold.value)}") in seen:
                 said = f"the threshold {threshold} appears twice, in line {seen[same]} already"
                 self._note(said, *path)
+            elif flaw := self._uncertainty(threshold, entry):
+                self._note(flaw, *path)
             else:
                 seen[same] = self._source.line(*path)
                 yield threshold
+
+    def _uncertainty(self, threshold: Threshold, entry: Mapping[str, Any]) -> str:
+        """The mistake in a threshold's confidence, as a sentence; empty if there is none."""
+        if threshold.confidence is None:
+            if threshold.sequential:
+                return f"stop: decided needs a confidence in the threshold {threshold}"
+            return "on_undecided needs a confidence" if "on_undecided" in entry else ""
+        self._try(lambda: library("scipy", self._source.file))
+        if threshold.operator == "==" or not metrics.has_interval(threshold.metric):
+            return f"the threshold {threshold} takes no confidence; means and rates do, with >=, >, <= or <"
+        if threshold.sequential and not metrics.is_rate(threshold.metric):
+            return f"stop: decided is for rates, and {threshold.metric} is none"
+        return ""
 
 
 def _unrendered(bundle: Bundle, dataset: str) -> Iterator[Problem]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_corpus.bundles.metrics import shown
+from pytest_corpus.bundles.results import NOT_ASKED
 from pytest_corpus.text.atomic_write import write_atomically
 
 FORMAT = "1.0"
@@ -19,7 +20,8 @@ class BaselineError(Exception):
 def entry(statuses: Mapping[str, str], metrics: Mapping[str, float | None]) -> dict[str, Any]:
     """The entry of a bundle with one provider: no content, and no times, which change each time."""
     kept = {name: number for name, number in metrics.items() if not name.endswith("_ms")}
-    return {"cases": dict(statuses), "metrics": kept}
+    asked = {case: status for case, status in statuses.items() if status != NOT_ASKED}
+    return {"cases": asked, "metrics": kept}
 
 
 def name_of(bundle: Path, provider: str, baseline: Path) -> str:
@@ -67,13 +69,9 @@ def compare(now: Mapping[str, Any], before: Mapping[str, Any] | None) -> dict[st
         "added": sorted(new.keys() - old.keys()),
         "gone": sorted(old.keys() - new.keys()),
         "metrics": [
-            f"{name}: {_number(before['metrics'].get(name))} -> {_number(number)}"
+            f"{name}: {shown(before['metrics'].get(name))} -> {shown(number)}"
             for name, number in sorted(now["metrics"].items())
             if before["metrics"].get(name) != number
         ],
     }
     return {kind: found for kind, found in changes.items() if found}
-
-
-def _number(value: Any) -> str:
-    return shown(value) if isinstance(value, int | float) else "no data"

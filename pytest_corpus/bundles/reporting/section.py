@@ -8,9 +8,11 @@ from typing import Any
 from pytest_corpus.bundles import metrics
 from pytest_corpus.bundles.loading.bundle import Bundle
 from pytest_corpus.bundles.metrics import Threshold
-from pytest_corpus.bundles.results import ERROR, FAILED, PASSED, CaseResult
+from pytest_corpus.bundles.results import ERROR, FAILED, NOT_ASKED, PASSED, CaseResult
 
 MOST_LISTED = 200
+CONFIDENCE = 0.95
+"""The level of the intervals of metrics."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,7 @@ class Head:
     thresholds: tuple[Threshold, ...]
     metrics: tuple[str, ...]
     cassettes: str = "off"
+    samples: int = 1
 
     @property
     def whole(self) -> bool:
@@ -36,12 +39,12 @@ class Head:
 
 def metric_names(bundle: Bundle) -> tuple[str, ...]:
     """The metrics that are reported of a bundle."""
-    every = metrics.names(bundle.samples, [scorer.name for scorer in bundle.contract.scorers])
+    every = metrics.names(bundle.at_least, [scorer.name for scorer in bundle.contract.scorers])
     kept = {each.metric for each in bundle.thresholds}
     return tuple(
         name
         for name in every
-        if not name.startswith("pass_at_") or name in kept or (bundle.samples > 1 and name in ("pass_at_1", every[-1]))
+        if not name.startswith("pass_at_") or name in kept or (bundle.at_least > 1 and name in ("pass_at_1", every[-1]))
     )
 
 
@@ -53,14 +56,16 @@ def build(head: Head, results: Sequence[CaseResult], *, stopped: bool = False) -
         stopped: the run did not come to its end, so that nothing is judged.
     """
     judges = head.whole and not stopped
-    total = len(head.cases) if judges else len(results)
+    by_status = Counter(result.status for result in results)
+    results = [result for result in results if result.status != NOT_ASKED]
+    asked = len(head.cases) - by_status[NOT_ASKED]
+    total = asked if judges else len(results)
     found = metrics.measure(results, total, head.metrics)
-    judged = [metrics.judge(each, found) for each in head.thresholds] if judges else []
+    judged = [metrics.judge(each, results, total) for each in head.thresholds] if judges else []
     bad = [result for result in results if result.status != PASSED]
-    missing = len(head.cases) - len(results) if judges else 0
+    missing = asked - len(results) if judges else 0
     passed = all(each.holds for each in judged) if head.thresholds else not bad and not missing
     tolerated = bool(head.thresholds) and judges
-    by_status = Counter(result.status for result in results)
     unjudged = "not_judged" if head.thresholds or not bad else "failed"
     section: dict[str, Any] = {
         "name": head.name,
@@ -76,13 +81,21 @@ def build(head: Head, results: Sequence[CaseResult], *, stopped: bool = False) -
             "tolerated": len(bad) + missing if tolerated else 0,
         },
         "metrics": {name: _rounded(number) for name, number in found.items()},
-        "thresholds": [
-            {"threshold": str(each.threshold), "actual": _rounded(each.actual), "holds": each.holds} for each in judged
-        ],
+        "intervals": {
+            name: [_rounded(end) for end in interval]
+            for name in head.metrics
+            if (interval := metrics.interval(name, results, total, CONFIDENCE)) is not None
+        },
+        "thresholds": [_threshold(each) for each in judged],
         "calls": sum(result.calls for result in results),
         "failures": [_failure(result, tolerated=tolerated) for result in bad[:MOST_LISTED]],
     }
     section |= {key: given for key in ("version", "adapter") if (given := getattr(head, key))}
+    spared = [head.samples - len(each.samples) for each in results if each.status != ERROR]
+    if saved := sum(spared) + by_status[NOT_ASKED] * head.samples:
+        section["saved"] = {"answers": saved, "of": head.selected * head.samples}
+    if by_status[NOT_ASKED]:
+        section["cases"][NOT_ASKED] = by_status[NOT_ASKED]
     if head.cassettes != "off":
         used = Counter(result.cassette for result in results)
         section["cassettes"] = {"mode": head.cassettes, **{how: used[how] for how in ("replayed", "recorded")}}
@@ -90,6 +103,19 @@ def build(head: Head, results: Sequence[CaseResult], *, stopped: bool = False) -
     if notes:
         section["notes"] = [f"{case}: {note}" for case, note in dict.fromkeys(notes)][:MOST_LISTED]
     return section
+
+
+def _threshold(judged: metrics.Judged) -> dict[str, Any]:
+    entry: dict[str, Any] = {
+        "threshold": str(judged.threshold),
+        "actual": _rounded(judged.actual),
+        "holds": judged.holds,
+    }
+    if judged.interval is not None:
+        entry["interval"] = [_rounded(end) for end in judged.interval]
+    if judged.threshold.confidence is not None:
+        entry |= {"confidence": judged.threshold.confidence, "undecided": judged.undecided}
+    return entry
 
 
 def _rounded(number: float | None) -> float | None:
@@ -111,6 +137,8 @@ def one_line(section: Mapping[str, Any]) -> str:
         parts.append(f"{unasked} never asked")
     if cases["selected"] < cases["total"]:
         parts.append(f"{cases['selected']} selected")
+    if NOT_ASKED in cases:
+        parts.append(f"{cases[NOT_ASKED]} not asked")
     return f"{section['name']} ({section['provider']}): {said}; {', '.join(parts)}; {section['calls']} calls"
 
 
@@ -118,10 +146,16 @@ def lines(section: Mapping[str, Any]) -> list[str]:
     """A bundle for the terminal."""
     found = [one_line(section)]
     for each in section["thresholds"]:
-        actual = "no data" if each["actual"] is None else metrics.shown(each["actual"])
-        found.append(f"  {'holds' if each['holds'] else 'FAILS'}  {each['threshold']}  ({actual})")
-    known = [f"{name} {metrics.shown(number)}" for name, number in section["metrics"].items() if number is not None]
+        word = "UNDECIDED" if each.get("undecided") else "holds" if each["holds"] else "FAILS"
+        found.append(f"  {word}  {each['threshold']}  ({metrics.shown(each['actual'], each.get('interval'))})")
+    known = [
+        f"{name} {metrics.shown(number, section.get('intervals', {}).get(name))}"
+        for name, number in section["metrics"].items()
+        if number is not None
+    ]
     found.append(f"  {', '.join(known) or 'no metric has data'}")
+    if saved := section.get("saved"):
+        found.append(f"  saved {saved['answers']} of {saved['of']} answers")
     for failure in section["failures"][:20]:
         word = f"{failure['status']}{', tolerated' if failure['tolerated'] else ''}"
         first = failure["reasons"][0].partition("\n")[0] if failure["reasons"] else ""

@@ -65,8 +65,16 @@ class Asking:
             repeated = number > 0 and (answer.cached or bool(answer.id and answer.id in progress.ids))
             progress.ids.add(answer.id)
             sample = self._sample(case, prompts, answer, attempts, latency)
-            progress.samples.append(replace(sample, from_cache=repeated))
+            extra = number >= self.bundle.at_least
+            progress.samples.append(replace(sample, from_cache=repeated, extra=extra))
+            if number + 1 >= self.bundle.at_least and self._is_decided(progress.samples):
+                break
         return self._result(case, progress, how)
+
+    def _is_decided(self, samples: list[Sample]) -> bool:
+        """True if enough samples passed, or no longer enough can: further ones would not change the case."""
+        passed = sum(sample.status == PASSED for sample in independent(samples))
+        return not 0 < self.bundle.min_passing - passed <= self.bundle.samples - len(samples)
 
     def _request(self, case: Case, prompts: tuple[str, str | None], number: int, deadline: float) -> CompletionRequest:
         return CompletionRequest(

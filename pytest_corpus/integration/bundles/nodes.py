@@ -1,5 +1,6 @@
 """Collectors and items of a bundle.yaml: its cases, then its thresholds."""
 
+import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -9,7 +10,7 @@ from pytest_corpus.bundles import metrics
 from pytest_corpus.bundles.errors import BundleError
 from pytest_corpus.bundles.loading.bundle import Case
 from pytest_corpus.bundles.metrics import Threshold
-from pytest_corpus.bundles.results import PASSED, CaseResult
+from pytest_corpus.bundles.results import NOT_ASKED, PASSED, CaseResult
 from pytest_corpus.bundles.session import BundleRun, BundleSession
 
 MARKER = "bundle"
@@ -83,7 +84,9 @@ class CaseItem(_Item):
     result: CaseResult | None = None
 
     def runtest(self) -> None:
-        self.result = self.run.pool.result(self.case.id)
+        self.result = self.run.result(self.case.id)
+        if self.result.status == NOT_ASKED:
+            pytest.skip("not asked: the thresholds are decided without it")
         if self.result.status != PASSED:
             raise BundleFailure(self.run.explain(self.result))
 
@@ -98,11 +101,14 @@ class ThresholdItem(_Item):
         whole = len(run.bundle.cases)
         if not run.whole:
             pytest.skip(f"not judged: only {len(run.selected)} of {whole} cases were selected")
-        results = [run.pool.result(case.id) for case in run.bundle.cases]
+        every = [run.result(case.id) for case in run.bundle.cases]
+        results = [result for result in every if result.status != NOT_ASKED]
         if run.options.stops_early and any(result.status != PASSED for result in results):
             pytest.skip("not judged: the run stops at its first failure (-x, --maxfail), and a case failed")
-        found = metrics.measure(results, whole, [self.threshold.metric])
-        judged = metrics.judge(self.threshold, found)
+        judged = metrics.judge(self.threshold, results, len(results))
+        self.user_properties.append(("threshold", str(judged)))
+        if judged.undecided and judged.holds:
+            warnings.warn(f"{run.bundle.file}: {run.provider}: {judged}", pytest.PytestWarning, stacklevel=1)
         if not judged.holds:
             bad = [result for result in results if result.status != PASSED]
             names = ", ".join(result.case for result in bad[:MOST_NAMED]) + (" ..." if len(bad) > MOST_NAMED else "")

@@ -33,6 +33,7 @@ def _card(section: bundle_view.Section) -> str:
         *((name, text(number)) for name, number in bundle_view.numbers(section)),
         *((f"Baseline, {kind}", text(what)) for kind, what in bundle_view.baseline(section)),
         ("Calls", text(section["calls"])),
+        ("Saved", text("{answers} of {of} answers".format(**section["saved"])) if "saved" in section else ""),
     ]
     failures = ""
     for entry in section["failures"]:

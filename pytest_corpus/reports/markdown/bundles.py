@@ -27,6 +27,7 @@ def _table(found: list[bundle_view.Section]) -> Iterator[str]:
 def _details(found: list[bundle_view.Section]) -> Iterator[str]:
     for each in found:
         lines = [f"- threshold {code(bundle_view.threshold(entry))}" for entry in each["thresholds"]]
+        lines += [f"- {name}: {number}" for name, number in bundle_view.numbers(each)]
         lines += [f"- {kind} since the baseline: {code(what)}" for kind, what in bundle_view.baseline(each)]
         for failure in each["failures"][:LONGEST]:
             first = failure["reasons"][0].partition("\n")[0] if failure["reasons"] else ""

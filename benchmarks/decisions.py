@@ -1,0 +1,82 @@
+"""The errors of gates that decide by chance, and the calls that `stop: decided` saves, in simulated bundles.
+
+A bundle has SIZE cases, each of which passes with the true rate, and the gate `pass_rate >= 0.9` at a confidence of
+0.95. A false red is a gate that fails although the true rate holds, a false green one that holds although it does not.
+Exits with 1 if one of them is above 5 %, or if less than 40 % of the calls are saved on average.
+
+    python benchmarks/decisions.py [--bundles N] [--size N]
+"""
+
+import argparse
+import math
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+
+from pytest_corpus.bundles import intervals
+from pytest_corpus.bundles.metrics import is_looked_at
+
+GATE, CONFIDENCE = 0.9, 0.95
+RATES = (0.5, 0.7, 0.8, 0.85, 0.88, 0.9, 0.92, 0.94, 0.97, 0.99)
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Shares of simulated bundles, and of the calls of the fixed plan that were saved."""
+
+    false_red: float
+    false_green: float
+    undecided: float
+    saved: float
+
+
+def _errors(red: "np.ndarray", green: "np.ndarray", rate: float, saved: float) -> Errors:
+    right = rate >= GATE
+    wrong = float((red if right else green).mean())
+    return Errors(wrong if right else 0.0, 0.0 if right else wrong, float(1 - (red | green).mean()), saved)
+
+
+def sequential(rate: float, bundles: int, size: int, seed: int) -> Errors:
+    """Bundles with `stop: decided`."""
+    passed = np.random.default_rng(seed).random((bundles, size)) < rate
+    hits, asked = passed.cumsum(axis=1), np.arange(1, size + 1)
+    looked = np.array([is_looked_at(number) for number in asked])
+    known = (intervals.evidence(hits, asked, GATE) >= -math.log(1 - CONFIDENCE)) & (looked | (asked == size))
+    at = np.where(known.any(axis=1), known.argmax(axis=1), size - 1)
+    rows = np.arange(bundles)
+    decided, above = known[rows, at], hits[rows, at] > GATE * asked[at]
+    return _errors(decided & ~above, decided & above, rate, float(1 - asked[at].mean() / size))
+
+
+def fixed(rate: float, bundles: int, size: int, seed: int) -> Errors:
+    """Bundles that ask every case, judged by Wilson's interval."""
+    hits = np.random.default_rng(seed).binomial(size, rate, bundles)
+    ends = {count: intervals.of_rate([[1.0]] * count + [[0.0]] * (size - count), CONFIDENCE) for count in set(hits)}
+    low, high = np.array([ends[count] for count in hits]).T
+    return _errors(high < GATE, low >= GATE, rate, 0.0)
+
+
+def main() -> int:
+    """Print a row for each true rate."""
+    given = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    given.add_argument("--bundles", type=int, default=2_000)
+    given.add_argument("--size", type=int, default=400)
+    options = given.parse_args()
+    worst, saved = 0.0, []
+    for plan in (fixed, sequential):
+        print(f"{plan.__name__}, {options.bundles} bundles of {options.size} cases\n"
+              "  true rate   false red false green   undecided calls saved")  # fmt: skip
+        for seed, rate in enumerate(RATES):
+            found = plan(rate, options.bundles, options.size, seed)
+            columns = (found.false_red, found.false_green, found.undecided, found.saved)
+            print(f"  {rate:9}", *(f"{each:11.2%}" for each in columns))
+            worst = max(worst, found.false_red, found.false_green)
+            saved += [found.saved] if plan is sequential else []
+    mean = sum(saved) / len(saved)
+    print(f"worst error {worst:.2%} (limit 5 %), calls saved on average {mean:.1%} (limit 40 %)")
+    return int(worst > 0.05 or mean < 0.4)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
