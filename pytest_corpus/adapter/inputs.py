@@ -7,10 +7,12 @@ record it and give it back when it is judged.
 import hashlib
 import itertools
 import random
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -21,6 +23,8 @@ MOST_NUMBERS = 1 << 12
 
 SCOPES = 36**5
 """The number of scopes that numbers tell apart."""
+
+DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 class Source:
@@ -41,49 +45,73 @@ class Source:
         """Take note that this scope has ended."""
 
 
-class _Chance:
-    """The random generator of one scope, such as a test, and the numbers that it has given."""
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The members of a run on which its tests depend, or the facts that they share.
 
-    def __init__(self, seed: int, scope: str) -> None:
-        self._seed, self.scope, self.given = seed, scope, 0
+    Attributes:
+        seed: the seed of what is random.
+        name: the id of the run, which is in names; no random choice depends on it.
+        process: the name of this process, if it is one of several that find out the same facts.
+        tests: the number of tests.
+    """
+
+    seed: int = 0
+    name: str = ""
+    process: str = ""
+    tests: int = 0
+
+
+class _Chance:
+    """The random generator of one scope, such as a test, and the numbers that it has given.
+
+    Args:
+        scope: the name of the scope.
+        process: the process that finds out a fact; empty in the scope of a test.
+        place: the place of the test among all tests; that of a fact is after them.
+    """
+
+    def __init__(self, seed: int, scope: str, process: str = "", place: int = 0, *, is_test: bool = False) -> None:
+        self.name, self.given, self.place, self.is_test = scope, 0, place, is_test
+        self.scope, self._seed = " ".join(filter(None, (scope, process))), seed
+        self.turns: Counter[str] = Counter()
 
     @cached_property
     def generator(self) -> random.Random:
         return random.Random(f"{self._seed} {self.scope}")
 
     @cached_property
+    def common(self) -> random.Random:
+        """A generator that gives the same in each process."""
+        return random.Random(f"{self._seed} {self.name}")
+
+    @cached_property
     def first(self) -> int:
-        return int.from_bytes(hashlib.sha256(self.scope.encode()).digest()[:8], "big") % SCOPES * MOST_NUMBERS
+        return int.from_bytes(hashlib.sha256(self.name.encode()).digest()[:8], "big") % SCOPES * MOST_NUMBERS
 
 
 _source = Source()
-_seed = 0
-_chance = _Chance(0, "")
-_process = ""
+_run = Run()
+_chance = _Chance(0, "", is_test=True)
 _ordinals = itertools.count(1)
 _entered: Counter[str] = Counter()
 
 
-def begin(seed: int, scope: str, process: str = "") -> None:
-    """Begin the scope of a test: what is random in it depends on seed and scope alone.
-
-    Args:
-        seed: the seed of the run.
-        scope: the name of the test.
-        process: the name of this process, if it is one of several that find out the same things.
-    """
-    global _seed, _chance, _process
-    _seed, _chance, _process = seed, _Chance(seed, scope), process
+def begin(run: Run, scope: str, place: int = 0) -> None:
+    """Begin the scope of a test: what is random in it depends on the seed, the scope and the place alone."""
+    global _run, _chance
+    _run, _chance = run, _Chance(run.seed, scope, place=place, is_test=True)
 
 
 @contextmanager
 def apart(scope: str) -> Iterator[None]:
-    """A scope of its own for what any test may be the first to find out."""
+    """A scope of its own for what any test may be the first to find out, or to clean up."""
     global _chance  # noqa: PLW0603
     outer = _chance
-    key = f"{_process} {scope}"
+    scope = re.sub(f"{_run.name}[{DIGITS}]", "", scope, flags=re.IGNORECASE) if _run.name else scope
+    key = f"{_run.process} {scope}"
     _entered[key] += 1
-    _chance = _Chance(_seed, " ".join(filter(None, (scope, str(_entered[key]), _process))))
+    _chance = _Chance(_run.seed, f"{scope} {_entered[key]}", _run.process, _run.tests)
     _source.enter(_chance.scope)
     try:
         yield
@@ -147,14 +175,44 @@ def number() -> int:
     return _chance.first + _chance.given
 
 
-def ordinal() -> int:
-    """A small number that was not given before in this process."""
-    return read("ordinal", lambda: next(_ordinals))
+def ordinal(most: int) -> int:
+    """A small number that this process gives once, as long as no test asks for more than `most`."""
+
+    def found() -> int:
+        return _chance.place * most + (turn("ordinal") if _chance.is_test else next(_ordinals))
+
+    return read("ordinal", found)
+
+
+def turn(what: str) -> int:
+    """The number of times that this was called before in this scope, from a start that differs between scopes."""
+    start = 0 if what == "ordinal" else _chance.first // MOST_NUMBERS
+    _chance.turns[what] += 1
+    return start + _chance.turns[what] - 1
+
+
+def number_of(process: str) -> int:
+    """The number of a process among several, from 1; of a single one 0."""
+    return 1 + int(re.sub(r"\D", "", process) or 0) if process else 0
+
+
+def mark_of(process: str) -> str:
+    """The mark of a process in names; a letter for up to 35 processes, because texts may be cut off at a length."""
+    number = number_of(process)
+    return DIGITS[number] if number < len(DIGITS) else str(number)
+
+
+def mark() -> str:
+    """The mark of this process in a fact; that of a single one in a test, which may run in any process."""
+    return mark_of("" if _chance.is_test else _run.process)
 
 
 def letters(alphabet: Sequence[str], length: int) -> str:
-    """A random text of letters of an alphabet."""
-    return "".join(_chance.generator.choices(alphabet, k=length))
+    """A random text of letters of an alphabet; that of a fact begins with a letter for its process."""
+    if _chance.is_test:
+        return "".join(_chance.generator.choices(alphabet, k=length))
+    own = alphabet[number_of(_run.process) % len(alphabet)]
+    return own + "".join(_chance.common.choices(alphabet, k=length - 1))
 
 
 def hexadecimal(size: int) -> str:

@@ -50,7 +50,10 @@ def run(given: argparse.Namespace) -> int:
         folder = Path(name)
         adapters = [f"--corpus-adapter={label}=transcript:{path.resolve()}" for label in transcript.adapters]
         options = option_arguments(transcript, NOT_GIVEN)
+        deviations = folder / "deviations.toml"
+        deviations.write_text(str(transcript.header.get("deviations", "")), "utf-8")
         reports = [
+            f"--corpus-deviations={deviations}",
             f"--corpus-report={folder / 'attestation.json'}",
             *(f"--corpus-report={each}" for each in given.output),
         ]

@@ -1,5 +1,6 @@
 """The record of the test that runs in this process: its exchanges, and everything else that it took in."""
 
+import base64
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,7 +16,7 @@ from pytest_corpus.adapter.hooks.fault_plan import Plan
 from pytest_corpus.adapter.inputs import Source
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
 from pytest_corpus.evidence import encoding
-from pytest_corpus.redaction.secrets import masked
+from pytest_corpus.redaction.secrets import masked, masked_within
 
 DECIMALS = 6
 """A time that a test reads is given to it as the record holds it: in microseconds."""
@@ -143,7 +144,45 @@ class Recorder(Source):
 
     def line(self, members: Mapping[str, Any]) -> str:
         """A line of the transcript, without secrets of the environment."""
-        return masked(dumps(members), self._secrets) + "\n"
+        text = dumps(members)
+        if self._secrets and ('{"base64":"' in text or masked(text, self._secrets) != text):
+            text = dumps(_without(json.loads(text), self._secrets))
+        return text + "\n"
+
+
+FORMAT_WORDS = frozenset(
+    ("kind", "entry_point", "component", "process", "adapter", "label", "test", "fact", "outcome", "requirement", "op")
+)
+"""Members whose values are words of the format or names of tests."""
+
+CONTENT = frozenset(("request", "body", "facts", "extra", "capabilities", "options", "logs", "debug_logs"))
+"""Members whose values came from elsewhere, with their keys."""
+
+
+def _without(written: Any, secrets: tuple[str, ...]) -> Any:
+    """The members of a line with secrets masked in their content, never in the words of the format."""
+    if isinstance(written, str):
+        return masked(written, secrets)
+    if isinstance(written, list):
+        return [_without(each, secrets) for each in written]
+    if not isinstance(written, dict):
+        return written
+    if set(written) == {"base64"} and isinstance(written["base64"], str):
+        return {"base64": _in_bytes(written["base64"], secrets)}
+    return {
+        key: each
+        if key in FORMAT_WORDS and isinstance(each, str)
+        else masked_within(each, secrets)
+        if key in CONTENT and set(each if isinstance(each, dict) else ()) != {"base64"}
+        else _without(each, secrets)
+        for key, each in written.items()
+    }
+
+
+def _in_bytes(text: str, secrets: tuple[str, ...]) -> str:
+    """Bytes in base64 with secrets masked."""
+    bare = [secret.encode("utf-8", "surrogatepass").decode("latin-1") for secret in secrets]
+    return base64.b64encode(masked(base64.b64decode(text).decode("latin-1"), bare).encode("latin-1")).decode()
 
 
 def dumps(members: Mapping[str, Any]) -> str:

@@ -174,7 +174,7 @@ class Subject(Target):
 
     def unique(self, prefix: str = "note") -> str:
         """A short word that no other request of this run or worker holds."""
-        return f"{prefix} {self.settings.run}{inputs.number()}"
+        return f"{prefix} {self.settings.run}{inputs.mark()}{inputs.number()}"
 
     # -- calls -----------------------------------------------------------------------------------------
 

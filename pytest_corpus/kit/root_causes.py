@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import Accepted, Blocked, Misclassified, Violation
 from pytest_corpus.spec.errors import is_a
@@ -60,7 +61,8 @@ class RootCauses(Generic[Own]):
         """The cause, or nothing while it is being looked for: a search does not explain its own findings."""
         if find.__name__ not in self._found:
             self._found[find.__name__] = ()
-            self._found[find.__name__] = tuple(find())
+            with inputs.apart(f"{self.subject.component} {find.__name__}"):
+                self._found[find.__name__] = tuple(find())
         return self._found[find.__name__]
 
     def explain(self, requirement: str, violation: Violation) -> Blocked | None:

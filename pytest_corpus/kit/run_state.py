@@ -1,10 +1,11 @@
 """The settings of a run, and the state that all instances of a component share."""
 
 import copy
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit.outcomes import Undecided
 from pytest_corpus.kit.store.leftovers import PREFIX, Journal
@@ -14,8 +15,17 @@ from pytest_corpus.spec.dialects import DIALECTS, Dialect
 MAX_NAMESPACES = 10
 """The default for the number of namespaces that are held at a time (R115)."""
 
+MOST_WORDS = 64
+"""The number of short words of which a test must not repeat those of another."""
+
+TENANTS = 4
+"""The number of tenants that tests of a graph share: their ids and groups differ."""
+
 MIN_NAMESPACES = 3
 """The number of namespaces that a worker needs: tests compare as many."""
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +36,7 @@ class Settings:
         seed: the seed of generated inputs.
         edition: the schema edition to validate against; None for all.
         run: the id of the run.
+        process: the name of this process, if the run has several.
         dialects: the probe queries of the graph dialects.
         settle_s: the seconds after which a write is visible; None: to be measured.
         remembers: a test may use the answer that another one got.
@@ -36,6 +47,7 @@ class Settings:
     seed: int = 0
     edition: str | None = None
     run: str = "run"
+    process: str = ""
     dialects: Mapping[str, Dialect] = field(default_factory=lambda: DIALECTS)
     settle_s: float | None = None
     remembers: bool = True
@@ -44,8 +56,22 @@ class Settings:
 
     @property
     def prefix(self) -> str:
-        """The beginning of every name that the suite makes in an adapter's store."""
-        return f"{PREFIX}-{self.run}-"
+        """The beginning of every name that a test makes in an adapter's store, or a fact in that of its process."""
+        return f"{PREFIX}-{self.run}{inputs.mark()}-"
+
+    @property
+    def process_prefix(self) -> str:
+        """The beginning of names that the tests of a process share."""
+        return f"{PREFIX}-{self.run}{inputs.mark_of(self.process)}-"
+
+    def tenant(self) -> str:
+        """One of a few tenants in turn, which tests share."""
+        return f"tenant-{self.run}-{inputs.turn('tenant') % TENANTS}"
+
+    @property
+    def run_prefix(self) -> str:
+        """The beginning of names that all tests of a run share."""
+        return f"{PREFIX}-{self.run}{inputs.mark_of('')}-"
 
 
 @dataclass(slots=True)
@@ -84,6 +110,14 @@ class Shared:
     provider_ops: dict[str, tuple[str, ...]] = field(default_factory=dict)
     cached: dict[Hashable, tuple[Any, list[Exchange], frozenset[str]]] = field(default_factory=dict)
     begun: dict[str, Any] = field(default_factory=dict)
+
+    def once(self, name: str, find: Callable[[], T]) -> T:
+        """The value of an attribute, found out by the first test that needs it."""
+        if getattr(self, name) is None:
+            with inputs.apart(f"{type(self).__name__} {name}"):
+                setattr(self, name, find())
+        found: T = getattr(self, name)
+        return found
 
     def kept(self) -> dict[str, Any]:
         """The present state, for `restore`."""

@@ -46,6 +46,18 @@ def test_an_address_need_not_be_there(tmp_path: Path) -> None:
     compared(tmp_path, 0)
 
 
+def test_declared_deviations_are_those_of_the_run(tmp_path: Path) -> None:
+    """The judge applies what the run was given, whatever lies in the current folder by then."""
+    (tmp_path / "mine.py").write_text(WRAPPED + FAULTY)
+    declared = tmp_path / "corpus-deviations.toml"
+    reason = 'reason = "a known fault"\nremoval_plan = "release 2"\nexpires = 2999-01-01\n'
+    declared.write_text("".join(f'[[deviation]]\nrequirement = "LLM-TOKENS-{n}"\n{reason}' for n in range(1, 9)))
+    ended = record(tmp_path, "mine:Counts", FEW)
+    declared.unlink()
+    assert '"deviated"' in (tmp_path / "r.json").read_text()
+    compared(tmp_path, ended.returncode)
+
+
 def test_json_and_a_part(recorded: Path, tmp_path: Path) -> None:
     """The differences are in the JSON document, and what a killed run lost is not assessed."""
     lines = (recorded / "t.jsonl").read_bytes().splitlines(keepends=True)

@@ -1,15 +1,18 @@
 """`--corpus-transcript`: one file for a run, written as it happens, masked, and named by the attestation."""
 
+import base64
 import gzip
 import hashlib
 import json
 from pathlib import Path
 
 import pytest
+from cli_runs import ran
 from inner_runs import REFERENCE, WRAPPED
 from recording import FAULTY, FEW, KEY, lines_of, record
 
 from pytest_corpus import resources
+from pytest_corpus.evidence.recorder import Recorder
 from pytest_corpus.evidence.transcript import Transcript, read
 
 
@@ -68,6 +71,35 @@ def test_gzip_and_workers(tmp_path: Path, more: tuple[str, ...]) -> None:
     assert {trace.process for trace in found.tests.values()} == ({"gw0", "gw1"} if more else {""})
     lines = [json.loads(line) for line in gzip.decompress((tmp_path / "t.jsonl.gz").read_bytes()).splitlines()]
     assert sum(line["kind"] == "exchange" for line in lines) == lines[-1]["exchanges"]
+
+
+def test_words_of_the_format_stay(tmp_path: Path) -> None:
+    """A secret that is a word of the format is masked in content, and the file can still be read and judged."""
+    (tmp_path / "mine.py").write_text(WRAPPED + FAULTY)
+    record(tmp_path, "mine:Counts", FEW, ACME_API_KEY="exchange", OTHER_TOKEN="frames", THIRD_SECRET="handle")
+    found = read(tmp_path / "t.jsonl")
+    assert found.complete
+    assert "the key is exchange" not in (tmp_path / "t.jsonl").read_text()
+    ended = ran("judge", "t.jsonl", "--attestation", "r.json", cwd=tmp_path)
+    assert "judge:" not in ended.err
+
+
+def test_secrets_in_bytes() -> None:
+    """A secret within bytes that are written in base64 is masked there."""
+    hidden = base64.b64encode(b"\xff the key is " + KEY.encode() + b".").decode()
+    line = Recorder("", [KEY]).line({"kind": "exchange", "answer": {"pieces": [{"data": {"base64": hidden}}]}})
+    shown = json.loads(line)["answer"]["pieces"][0]["data"]["base64"]
+    assert base64.b64decode(shown) == b"\xff the key is ***."
+
+
+def test_reruns_are_refused(tmp_path: Path) -> None:
+    """A test that another plugin repeats has no single record, which is said at the start."""
+    plugin = "def pytest_addoption(parser):\n    parser.addoption('--reruns', type=int)\n"
+    (tmp_path / "repeats.py").write_text(plugin)
+    ended = record(tmp_path, REFERENCE.partition("=")[2], FEW, "-p", "no:rerunfailures", "-p", "repeats", "--reruns=2")
+    assert ended.returncode == pytest.ExitCode.USAGE_ERROR
+    (line,) = [line for line in ended.stderr.splitlines() if line.startswith("ERROR: ")]
+    assert "a test that --reruns repeats has no single record" in line
 
 
 def whole(found: Transcript) -> int:

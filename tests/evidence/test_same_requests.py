@@ -8,35 +8,87 @@ from pathlib import Path
 import pytest
 from recording import lines_of, record
 
-ONE_RUN = """
+from pytest_corpus.adapter import inputs
+from pytest_corpus.suites import CHAPTERS, inventory
+
+RUN = "abcdefghjk"
+FEW = "COM-CTX-*,COM-ERR-*,COM-OBS-*,LLM-COMPLETE-*,VEC-QUERY-*,EMB-EMBED-*,EMB-BATCH-*,GRA-QUERY-*,GRA-EDGE-*,*-2"
+
+ONE_RUN = f"""
+import os, random, re, json
+import pytest
 import pytest_corpus.kit.store.leftovers as leftovers
-leftovers.new_run = lambda: "abcdefghjk"
+from pytest_corpus import reference
+
+leftovers.new_run = lambda: "{RUN}"
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    if os.environ["ORDER"]:
+        random.Random(os.environ["ORDER"]).shuffle(items)
+
+class Same:
+    '''An LLM that answers the same whichever process asks.'''
+    def __init__(self, inner):
+        self.inner = inner
+    async def handle(self, envelope):
+        return await self.inner.handle(plain(envelope))
+    def handle_stream(self, envelope):
+        return self.inner.handle_stream(plain(envelope))
+
+def plain(envelope):
+    return json.loads(re.sub("{RUN}[0-9a-z]", "{RUN}", json.dumps(envelope), flags=re.IGNORECASE))
+
+def factory(metrics=None, provider=None):
+    made = reference.all(metrics, provider)
+    return {{**made, "llm": Same(made["llm"])}}
 """
-DEADLINE = re.compile(r'(deadline_ms\\*": ?)\d{12,14}')
-FEW = "COM-CTX-*,COM-ERR-*,COM-OBS-*,LLM-COMPLETE-*,VEC-QUERY-*,EMB-EMBED-*,GRA-QUERY-*,*-2"
+VARYING = (
+    (re.compile(r'(deadline_ms\\*": ?)\d{12,14}'), r"\1"),
+    (re.compile(f"{RUN}[0-9a-z]", re.IGNORECASE), RUN),
+    (re.compile("-[0-9a-z](?=[0-9a-z]{12})"), "-"),
+)
+"""Deadlines, and the mark of a process in names and random words that belong to facts."""
 
 Requests = dict[tuple[str, ...], list[str]]
 
 
-def requests(folder: Path, seed: str) -> Requests:
-    """The requests of each test and each fact in a run with another order of sets and dictionaries."""
+def requests(folder: Path, order: str, hash_seed: str, *more: str) -> Requests:
+    """The requests of each test, without those of facts and of cleaning up."""
     folder.mkdir()
     (folder / "one_run.py").write_text(ONE_RUN)
-    ended = record(folder, "pytest_corpus.reference:all", FEW, "-p", "one_run", PYTHONHASHSEED=seed)
+    ended = record(folder, "one_run:factory", FEW, "-p", "one_run", *more, ORDER=order, PYTHONHASHSEED=hash_seed)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     found: Requests = defaultdict(list)
     for line in lines_of(folder / "t.jsonl"):
-        if line["kind"] == "exchange":
-            asked = [each.get("request") for each in line.get("calls", [line])]
-            key = (line["component"], line["test"], line.get("fact", ""))
-            found[key].append(DEADLINE.sub(r"\1", json.dumps(asked)))
+        if line["kind"] == "test":
+            found[line["test"], str(line["repetition"])] += []
+        if line["kind"] == "exchange" and "fact" not in line:
+            text = json.dumps([line["entry_point"], *(each.get("request") for each in line.get("calls", [line]))])
+            for pattern, same in VARYING:
+                text = pattern.sub(same, text)
+            found[line["test"], str(line["repetition"])].append(text)
     return found
 
 
 @pytest.mark.slow
 def test_the_same_bytes_for_the_same_seed(tmp_path: Path) -> None:
-    """Two runs send the same requests in the same order, but for deadlines, whatever the hashes of strings are."""
-    one, other = (requests(tmp_path / seed, seed) for seed in ("1", "2"))
-    assert len(one) > 400
-    assert list(one) == list(other)
-    assert [key for key in one if one[key] != other[key]] == []
+    """Each test sends the same requests in any order of tests, with any hashes of strings and number of workers."""
+    usual = requests(tmp_path / "usual", "", "1")
+    assert len(usual) > 800
+    assert sum(map(len, usual.values())) > 1000
+    for name, other in {"order": ("8", "2"), "workers": ("", "3", "-n", "2")}.items():
+        found = requests(tmp_path / name, *other)
+        assert found.keys() == usual.keys()
+        assert {test: name for test in usual if found[test] != usual[test]} == {}
+
+
+def test_no_two_tests_are_given_the_same_numbers() -> None:
+    """The scopes of all tests have numbers of their own, without which names of two tests might meet."""
+    tests = [test for component in CHAPTERS for test in inventory.tests(component, "stress")]
+    assert len(tests) > 2500
+    given = set()
+    for test in tests:
+        inputs.begin(inputs.Run(), f"{test} 0 1")
+        given.add(inputs.number())
+    assert len(given) == len(set(tests))

@@ -213,3 +213,9 @@ def key_of(item: pytest.Item, component: str) -> str:
 
 
 test_of.__test__ = False  # type: ignore[attr-defined]
+
+
+@functools.lru_cache(1)
+def places_of(session: pytest.Session) -> Mapping[str, int]:
+    """The place of each test among all tests, in whichever order they run."""
+    return {nodeid: place for place, nodeid in enumerate(sorted(item.nodeid for item in session.items))}

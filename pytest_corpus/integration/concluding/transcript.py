@@ -84,6 +84,7 @@ class TranscriptFile:
             "read_only": options.read_only,
             "call_timeout_s": options.call_timeout,
             "options": recorded_options(self._state.config, options),
+            "deviations": options.deviations_path.read_text("utf-8") if options.deviations else "",
             "adapters": adapters,
         }
 

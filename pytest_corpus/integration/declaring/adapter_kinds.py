@@ -316,6 +316,7 @@ class FactoryAdapter(Adapter):
             options.seed,
             options.edition,
             run.run,
+            self.process,
             options.dialects,
             options.write_delay,
             remembers=options.repeat == 1,

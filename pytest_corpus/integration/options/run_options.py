@@ -253,6 +253,8 @@ def _transcript(config: pytest.Config) -> Path | None:
         raise pytest.UsageError(f"{shown}: the name must end in {listed(SUFFIXES)}")
     if blocked := obstacle(path):
         raise pytest.UsageError(f"{shown}: {printable(blocked)}")
+    if config.getoption("reruns", None):
+        raise pytest.UsageError(f"{shown}: a test that --reruns repeats has no single record; leave one of the two out")
     return path
 
 

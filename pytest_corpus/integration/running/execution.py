@@ -19,7 +19,7 @@ from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.usage.budget import Spending
 from pytest_corpus.evidence.player import Unrecorded
 from pytest_corpus.evidence.recorder import RecordedTest
-from pytest_corpus.integration.collecting.nodes import named, owner, requirement_of
+from pytest_corpus.integration.collecting.nodes import named, owner, places_of, requirement_of
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.running.evidence import FindingContext, context_secrets, without_secrets
 from pytest_corpus.kit import expect
@@ -210,7 +210,10 @@ class TestExecution:
         scope = f"{_name_of(self.item)} {begun}"
         if self.adapter.number:  # the adapters of a run may share a provider
             scope += f" {self.adapter.number}"
-        inputs.begin(self.adapter.options.seed, scope, self.adapter.process)
+        places = places_of(self.item.session)
+        options, settings = self.adapter.options, self.adapter.settings
+        own = inputs.Run(options.seed, settings.run, self.adapter.process, len(places))
+        inputs.begin(own, scope, places.get(self.item.nodeid, 0))
         self.target.begin(unlearn=run > 1)
 
     def _judged(self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Observed) -> Ending:

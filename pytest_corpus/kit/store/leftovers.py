@@ -1,8 +1,8 @@
 """The data that a run wrote into an adapter's store and has not deleted, in memory and in a file that outlives it.
 
-Every name that the suite makes begins with `corpus-RUN-`. The protocol has no operation that lists namespaces, so a run
-writes down what it makes before it makes it, one line at a time, and removes the file when nothing is left. After a
-SIGKILL the file says what `pytest-corpus sweep` has to delete.
+Every name that the suite makes begins with `corpus-RUN`, the mark of a process and `-`. The protocol has no operation
+that lists namespaces, so a run writes down what it makes before it makes it, one line at a time, and removes the file
+when nothing is left. After a SIGKILL the file says what `pytest-corpus sweep` has to delete.
 """
 
 import json
@@ -53,7 +53,7 @@ def began_at(run: str) -> float | None:
 def run_of(name: str) -> str | None:
     """The run that made something of this name, in letters of either case; None if the suite did not make it."""
     first, _, rest = name.lower().partition("-")
-    run = rest.partition("-")[0]
+    run = rest.partition("-")[0][: RANDOM_DIGITS + TIME_DIGITS]  # the mark of a process follows
     return run if first == PREFIX and began_at(run) is not None else None
 
 

@@ -43,7 +43,7 @@ def test_a_tenant_reads_its_own_nodes(graph: Graph, own: bool) -> Steps:
     if own:
         graph.namespaces(aside=True)
     one, other = isolation.two_tenants(graph, own=own)
-    third = one.like(namespace=one.namespace, tenant=graph.shared.tenant())
+    third = one.like(namespace=one.namespace, tenant=graph.settings.tenant())
     written = {place: place.put(place.node("a"), place.node(name)) for place, name in ((one, "b"), (other, "c"))}
     yield
     for place, values in {**written, third: []}.items():

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.suites.embedding.support.answers import embedded_by
@@ -95,5 +96,6 @@ class EmbeddingCalls(Texts):
         other = self.fresh() if missing else self
         with self.client.provider.paused():
             for text in missing:
-                self.shared.vectors[keys[text]] = other.vector("embed_batch", text, **changed)
+                with inputs.apart(f"embedding vector {keys[text]}"):
+                    self.shared.vectors[keys[text]] = other.vector("embed_batch", text, **changed)
         return {text: self.shared.vectors[key] for text, key in keys.items()}

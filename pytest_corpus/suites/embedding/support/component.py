@@ -123,10 +123,8 @@ class Embedding(EmbeddingCalls):
     @property
     def noise(self) -> float:
         """The distance of two embeddings of one text that no cache makes equal."""
-        if self.shared.noise is None:
-            with self.client.provider.paused():
-                self.shared.noise = self._find_noise()
-        return self.shared.noise
+        with self.client.provider.paused():
+            return self.shared.once("noise", self._find_noise)
 
     def _find_noise(self) -> float:
         text = self.unique()

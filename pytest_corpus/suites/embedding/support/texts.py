@@ -8,7 +8,7 @@ from typing import Any
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.run_state import Shared
+from pytest_corpus.kit.run_state import MOST_WORDS, Shared
 from pytest_corpus.suites.shared.claims.tokens import NO_STRINGS, ListedModels
 
 SMALL = 160
@@ -154,9 +154,7 @@ class Texts(ListedModels):
     @property
     def model(self) -> str:
         """The model that plain requests name: the first listed one; of an open set (R13) one that health knows."""
-        if self.shared.model is None:
-            self.shared.model = self._find_model()
-        return self.shared.model
+        return self.shared.once("model", self._find_model)
 
     def _find_model(self) -> str:
         if self.capabilities.models:
@@ -175,7 +173,7 @@ class Texts(ListedModels):
     def unique(self, prefix: str = "note") -> str:
         if not self.small:
             return super().unique(prefix)
-        return self.short_word(inputs.ordinal(), min(self.limit or 12, 12))
+        return self.short_word(inputs.ordinal(MOST_WORDS), min(self.limit or 12, 12))
 
     def short_word(self, number: int, length: int) -> str:
         """A word of this length that the number makes in this run."""
@@ -188,7 +186,7 @@ class Texts(ListedModels):
 
     def text_of(self, length: int, words: str = FILLER) -> str:
         """A text of exactly this many ASCII characters, not sent before, without a space at either end."""
-        start = f"{self.unique()} " if length > SMALL else self.short_word(inputs.ordinal(), min(length, 12))
+        start = f"{self.unique()} " if length > SMALL else self.short_word(inputs.ordinal(MOST_WORDS), min(length, 12))
         body = start + words * (max(0, length - len(start)) // len(words) + 1)
         return tidy(body[:length])
 

@@ -7,6 +7,7 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Undecided
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.run_state import MIN_NAMESPACES
 from pytest_corpus.suites.graph.support.dialects import Dialects
 from pytest_corpus.suites.graph.support.operation_names import OperationNames
 from pytest_corpus.suites.graph.support.place import Trusted
@@ -24,9 +25,6 @@ MOST_AT_ONCE = 20
 SEEDS = tuple(f"s{number}" for number in range(1, 9))
 """The nodes that plain requests speak of: a chain."""
 
-NAMESPACES = 4
-"""The number of namespaces that tests share: their ids and groups differ."""
-
 
 class GraphCapabilities(Subject):
     """Dialects, limits, batches, namespaces and the nodes that plain requests speak of."""
@@ -43,8 +41,8 @@ class GraphCapabilities(Subject):
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
-        self.seeds = Sandbox(self, f"{self.settings.prefix}s")
-        self.plain = Sandbox(self, f"{self.settings.prefix}p")
+        self.seeds = Sandbox(self, f"{self.settings.process_prefix}s")
+        self.plain = Sandbox(self, f"{self.settings.process_prefix}p")
         self.operation_names = OperationNames(self)
         self._seeded: set[tuple[str | None, int]] = set()
 
@@ -64,11 +62,13 @@ class GraphCapabilities(Subject):
     def filters(self) -> bool:
         """Return whether filters by property are claimed, or served where nothing is said."""
         claimed = self.capabilities.flag("supports_property_filters")
-        if claimed is None and self.shared.filters is None:
+
+        def answered() -> bool:
             args = {"limit": 5, "filter": {"corpus_group": self.seeds.group}}
             with self.client.provider.paused():
-                self.shared.filters = self.works("bulk_vertices") and self.call("bulk_vertices", args).is_success
-        return bool(claimed or (claimed is None and self.shared.filters))
+                return self.works("bulk_vertices") and self.call("bulk_vertices", args).is_success
+
+        return self.shared.once("filters", answered) if claimed is None else claimed
 
     def claims(self, word: str) -> list[Any]:
         """The values of capabilities whose keys hold a word."""
@@ -100,7 +100,10 @@ class GraphCapabilities(Subject):
             with self.client.provider.paused():
                 return super(GraphCapabilities, self).call("query", {"text": text, "dialect": spoken, "params": params})
 
-        return {"text": self.dialects.text(purpose, spoken, attempt), "dialect": spoken, "params": params}
+        if not self.dialects.was_tried(purpose, spoken):
+            with inputs.apart(f"graph {purpose} {spoken}"):
+                self.dialects.attempt(purpose, spoken, attempt)
+        return {"text": self.dialects.text(purpose, spoken), "dialect": spoken, "params": params}
 
     def speaks(self, purpose: str, dialect: str | None = None) -> None:
         """Go on only if a question can be asked.
@@ -132,9 +135,7 @@ class GraphCapabilities(Subject):
         self.require(*needs)
         namespace = None
         if own and self._makes_namespaces() is None:
-            self.shared.sandboxes += 1
-            number = self.shared.sandboxes % min(NAMESPACES, self.settings.max_namespaces)
-            namespace = f"{self.settings.prefix}n{number}"
+            namespace = f"{self.settings.run_prefix}n{inputs.turn('namespace') % MIN_NAMESPACES}"
         return Sandbox(self, f"{self.settings.prefix}{inputs.number()}", namespace=namespace, tenant=tenant)
 
     def namespaces(self, *, aside: bool = False) -> None:
@@ -152,7 +153,7 @@ class GraphCapabilities(Subject):
         if not known.tried_namespaces:
             known.tried_namespaces = True
             claimed = self.capabilities.flag("supports_namespaces")
-            with self.client.provider.paused():
+            with self.client.provider.paused(), inputs.apart("graph namespaces"):
                 reply = self.plain.like(namespace=self.plain.tag).call("upsert_nodes", self.plain_nodes())
             if claimed is not True:
                 known.namespaces = NotApplicable("namespaces are not claimed")
@@ -166,7 +167,7 @@ class GraphCapabilities(Subject):
         if when in self._seeded:
             return
         self._seeded.add(when)
-        with self.client.provider.paused():
+        with self.client.provider.paused(), inputs.apart(f"graph seeds {tenant}"):
             self._write_seeds(tenant)
 
     @property

@@ -39,21 +39,27 @@ class Dialects:
         known = self._table.get(dialect.lower())
         return known.plain if known else ""
 
-    def text(self, purpose: str, dialect: str, attempt: Callable[[str], Reply]) -> str:
-        """The first spelling that `attempt` is not refused with; the most usual one where all are."""
+    def was_tried(self, purpose: str, dialect: str) -> bool:
+        """Return whether the spelling that is taken is known, if there is one."""
+        return (dialect, purpose) in self._taken
+
+    def attempt(self, purpose: str, dialect: str, attempt: Callable[[str], Reply]) -> None:
+        """Find the first spelling that `attempt` is not refused with; the most usual one where all are."""
         asked = dialect, purpose
         texts = self.texts(purpose, dialect)
-        if asked not in self._taken:
-            refused = self._refused[asked] = []
-            for text in texts:
-                reply = attempt(text)
-                if not reply.is_a("BadRequest", "NotSupported"):
-                    self._taken[asked] = text
-                    refused.clear()
-                    break
-                refused.append(reply)
-            self._taken.setdefault(asked, texts[0] if texts else "")
-        return self._taken[asked]
+        refused = self._refused[asked] = []
+        for text in texts:
+            reply = attempt(text)
+            if not reply.is_a("BadRequest", "NotSupported"):
+                self._taken[asked] = text
+                refused.clear()
+                break
+            refused.append(reply)
+        self._taken.setdefault(asked, texts[0] if texts else "")
+
+    def text(self, purpose: str, dialect: str) -> str:
+        """The spelling of a question that was tried."""
+        return self._taken[dialect, purpose]
 
     def obstacle(self, purpose: str, dialect: str) -> Undecided | None:
         """The reason why a question that was tried cannot be asked; None if it can."""

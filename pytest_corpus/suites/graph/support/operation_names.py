@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.operations import BY_OP
@@ -56,7 +57,8 @@ class OperationNames:
         shared = self._graph.shared
         if shared.batch_prefix is None:
             shared.batch_prefix = ""  # the requests that find it out need it too
-            shared.batch_prefix = self._accepted_prefix()
+            with inputs.apart("graph batch prefix"):
+                shared.batch_prefix = self._accepted_prefix()
         return shared.batch_prefix
 
     def _accepted_prefix(self) -> str:

@@ -45,12 +45,13 @@ class GraphPrerequisites(Prerequisites):
 
     def takes_only_uuids(self) -> bool:
         """Return whether a node is refused, and taken as soon as its id is a UUID; tried once a run."""
-        known = self._graph.shared
-        if known.only_uuids is None:
+
+        def found() -> bool:
             plain = self._graph.plain_nodes()
             named = {"nodes": [{**plain["nodes"][0], "id": uuid_of(self._graph.settings.run)}]}
-            known.only_uuids = is_refused(self._upserted(plain)) and not is_refused(self._upserted(named))
-        return known.only_uuids
+            return is_refused(self._upserted(plain)) and not is_refused(self._upserted(named))
+
+        return self._graph.shared.once("only_uuids", found)
 
     def _upserted(self, args: Mapping[str, Any]) -> Reply:
         with self._graph.client.provider.paused():

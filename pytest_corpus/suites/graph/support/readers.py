@@ -8,6 +8,7 @@ from typing import Any
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided
+from pytest_corpus.kit.store.leftovers import PREFIX
 from pytest_corpus.kit.store.settling import Look, Settling
 from pytest_corpus.suites.graph.support.answers import failures, size
 from pytest_corpus.suites.graph.support.capabilities import ASKING, SEEDS, GraphCapabilities
@@ -25,11 +26,8 @@ class Readers:
 
     def nodes_shown(self) -> Mapping[str, bool]:
         """By operation that shows nodes, whether it shows exactly those of the seeds and of other places."""
-        shared = self._graph.shared
-        if shared.node_readers is None:
-            with self._graph.client.provider.paused():
-                shared.node_readers = _node_readers(self._graph)
-        return shared.node_readers
+        with self._graph.client.provider.paused():
+            return self._graph.shared.once("node_readers", lambda: _node_readers(self._graph))
 
     def of_nodes(self) -> list[str]:
         """The operations that show nodes correctly, or all of them if none does.
@@ -45,11 +43,9 @@ class Readers:
         Raises:
             NotAssessed: no operation can show them.
         """
-        shared = self._graph.shared
-        if shared.edge_readers is None:
-            with self._graph.client.provider.paused():
-                shared.edge_readers = _edge_readers(self._graph)
-        return _correct(shared.edge_readers, "show edges: neither traversal nor a query of a known dialect")
+        with self._graph.client.provider.paused():
+            found = self._graph.shared.once("edge_readers", lambda: _edge_readers(self._graph))
+        return _correct(found, "show edges: neither traversal nor a query of a known dialect")
 
     def trusted(self, name: str) -> str:
         """Go on only if an operation shows nodes correctly, or no operation does.
@@ -108,7 +104,7 @@ def _written_nodes(graph: GraphCapabilities) -> Iterator[tuple[Sandbox, list[str
     yield graph.seeds, [f"v-{graph.seeds.tag}-{name}" for name in SEEDS]
     places = [graph.sandbox(), graph.sandbox(own=False)]
     if graph.capabilities.flag("supports_multi_tenant") is True:
-        places.append(graph.sandbox(tenant=graph.shared.tenant()))
+        places.append(graph.sandbox(tenant=graph.settings.tenant()))
     for sandbox in places:
         yield sandbox, []
         nodes = [sandbox.node(name) for name in "abc"]
@@ -160,7 +156,7 @@ class GraphSettling(Settling):
     def __init__(self, graph: GraphCapabilities) -> None:
         super().__init__(graph)
         self._graph = graph
-        self._group = re.compile(rf"({re.escape(graph.settings.prefix)}(?:\d+|[ps]))\b")
+        self._group = re.compile(rf"({PREFIX}-{graph.settings.run}\w+-(?:\d+|[ps]))\b")
 
     def places(self, request: Mapping[str, Any]) -> frozenset[str]:
         args = request.get("args")

@@ -15,8 +15,11 @@ from pytest_corpus.suites.graph.support.written_items import MANY
 NEEDY = (*ASKING, "traversal", "upsert_edges")
 """The operations whose plain requests speak of nodes that must be there."""
 
-SPACES = 30
+SPACES = 60
 """The number of spaces, at most, before and after the text of a query, in which plain requests differ."""
+
+FEW = 4
+"""The number of requests of one kind in which a test must not repeat those of another."""
 
 
 class GraphRequests(Requests):
@@ -58,7 +61,7 @@ class GraphRequests(Requests):
 
     def distinct(self, name: str) -> dict[str, Any]:
         args = self.minimal(name)
-        number = self._graph.shared.requests = self._graph.shared.requests + 1
+        number = 1 + inputs.ordinal(FEW)
         if name in ASKING:
             before, after = divmod(number % SPACES**2, SPACES)
             return {**args, "text": " " * before + args["text"] + " " * after}

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_corpus.kit.outcomes import Undecided
-from pytest_corpus.kit.requests import canary
 from pytest_corpus.kit.run_state import Actions, Shared
 from pytest_corpus.suites.graph.support.answers import listed
 from pytest_corpus.suites.graph.support.dialects import Dialects
@@ -19,9 +18,6 @@ SEVERAL_NODES, SEVERAL_EDGES = "several nodes", "several edges"
 
 NODE_AGAIN = "a node again"
 """A node was written under an id that the test had written before."""
-
-TENANTS = 4
-"""The number of tenants that tests share: their ids and groups differ."""
 
 IN_A_NAMESPACE = "in a namespace"
 """The test spoke of a namespace of its own."""
@@ -88,10 +84,6 @@ class GraphShared(Shared):
     node_readers: dict[str, bool] | None = None
     edge_readers: dict[str, bool] | None = None
     lasting: set[str] = field(default_factory=set)
-    sandboxes: int = 0
-    tenants: list[str] = field(default_factory=list)
-    looks: int = 0
-    requests: int = 0
     namespaces: Undecided | None = None
     tried_namespaces: bool = False
     filters: bool | None = None
@@ -99,9 +91,3 @@ class GraphShared(Shared):
     batch_prefix: str | None = None
     edge_kinds: dict[str, bool] = field(default_factory=dict)
     actions: GraphActions = field(default_factory=GraphActions)
-
-    def tenant(self) -> str:
-        """One of a few tenants in turn, which tests share."""
-        known = self.tenants
-        known.append(known.pop(0) if len(known) == TENANTS else f"tenant-{canary()}")
-        return known[-1]

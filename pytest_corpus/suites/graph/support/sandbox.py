@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotAssessed, Undecided, Violation
 from pytest_corpus.kit.reply import Reply
@@ -65,8 +66,7 @@ class NodeViews(Place):
         self.shows(self._in_turn(self.graph.readers.of_nodes()), values, claim)
 
     def _in_turn(self, readers: list[str]) -> str:
-        self.graph.shared.looks += 1
-        return readers[self.graph.shared.looks % len(readers)]
+        return readers[inputs.turn("reader") % len(readers)]
 
     def answers(self, operation: str, purpose: str, *, dialect: str | None = None, **params: Any) -> list[str]:
         """The values that the records of a question hold, one per record, in order."""

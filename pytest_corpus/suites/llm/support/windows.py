@@ -7,7 +7,7 @@ from typing import Any
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.run_state import Shared
+from pytest_corpus.kit.run_state import MOST_WORDS, Shared
 from pytest_corpus.suites.shared.claims.tokens import ListedModels
 
 MOST_WINDOW = 40_000
@@ -80,7 +80,7 @@ class Windows(ListedModels):
     def unique(self, prefix: str = "note") -> str:
         if not self.small:
             return super().unique(prefix)
-        return f"{self.settings.run[:2]}{inputs.ordinal()}"
+        return f"{self.settings.run[:2]}{inputs.ordinal(MOST_WORDS)}"
 
     def window(self, model: str | None = None) -> int:
         """The context window of a model: of the one in use, if none is named.

@@ -104,8 +104,7 @@ class AnswerReplays:
         subject.require(subject.principal)
         for name in subject.working(name for name in ANSWERING if name in subject.operations()):
             op = subject.faults.provider_op(name) if requirement == "COM-IDEM-7" else None
-            request = subject.envelope(name, subject.requests.distinct(name), new_key(**new_tenant()))
-            results, reached = cached(subject, ("twice", name, op), partial(sent_twice_at_once, subject, request, op))
+            results, reached = cached(subject, ("twice", name, op), partial(_new_twice_at_once, subject, name, op))
             if requirement == "COM-IDEM-4":
                 expect.that(same(*results), "the same result for both", differing(*results), "result")
             else:
@@ -117,6 +116,11 @@ class AnswerReplays:
         subject.require(subject.principal)
         fresh = subject.fresh()
         can_be_sent_again(fresh, fresh.principal, fresh.requests.distinct(fresh.principal))
+
+
+def _new_twice_at_once(subject: Subject, name: str, op: str | None) -> tuple[list[Any], int]:
+    request = subject.envelope(name, subject.requests.distinct(name), new_key(**new_tenant()))
+    return sent_twice_at_once(subject, request, op)
 
 
 def sent_twice_at_once(subject: Subject, request: dict[str, Any], op: str | None = None) -> tuple[list[Any], int]:

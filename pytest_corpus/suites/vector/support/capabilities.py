@@ -99,30 +99,33 @@ class VectorCapabilities(StatedLimits):
     @property
     def namespaces(self) -> bool:
         """Return whether namespaces can be created, by what capabilities say or by trying."""
-        if self.shared.namespaces is None:
-            claimed = self.prerequisites.claimed("create_namespace")
-            answers = self._answers("create_namespace", self.named()) if claimed is None else claimed
-            self.shared.namespaces = answers
-        return self.shared.namespaces
+        claimed = self.prerequisites.claimed("create_namespace")
+        if claimed is not None:
+            return claimed
+        return self.shared.once("namespaces", lambda: self._answers("create_namespace", self.named()))
 
     @property
     def filters(self) -> bool:
         """Return whether filters are offered, by what capabilities say or by trying."""
-        if self.shared.filters is None:
-            claimed = self.capabilities.flag("supports_filters")
-            if claimed is None:
-                claimed = self._answers("query", {**self.requests.minimal("query"), "filter": {"kind": "home"}})
-            self.shared.filters = claimed
-        return self.shared.filters
+        claimed = self.capabilities.flag("supports_filters")
+        if claimed is not None:
+            return claimed
+
+        def answered() -> bool:
+            return self._answers("query", {**self.requests.minimal("query"), "filter": {"kind": "home"}})
+
+        return self.shared.once("filters", answered)
 
     @property
     def deletes_by_filter(self) -> bool:
         """Return whether deletes take filters, which queries that take them do not promise (R131)."""
-        if self.shared.deletes_by_filter is None:
+
+        def answered() -> bool:
             unmatched = {**self.requests.minimal("delete"), "filter": {"kind": self.name("none")}}
             del unmatched["ids"]
-            self.shared.deletes_by_filter = self.filters and self._answers("delete", unmatched)
-        return self.shared.deletes_by_filter
+            return self.filters and self._answers("delete", unmatched)
+
+        return self.shared.once("deletes_by_filter", answered)
 
     def _answers(self, name: str, args: Mapping[str, Any]) -> bool:
         with self.client.provider.paused():
@@ -136,9 +139,7 @@ class VectorCapabilities(StatedLimits):
     @property
     def dimensions(self) -> int:
         """The dimensions of plain vectors: the fixed ones if capabilities or errors state them, else a few."""
-        if self.shared.dimensions is None:
-            self.shared.dimensions = self._find_dimensions()
-        return self.shared.dimensions
+        return self.shared.once("dimensions", self._find_dimensions)
 
     def _find_dimensions(self) -> int:
         if self.fixed or self.namespaces:
@@ -205,7 +206,7 @@ class VectorCapabilities(StatedLimits):
         """Make calls of the suite's own: nothing is prepared for them, and no planned fault strikes them."""
         outer, self._preparing = self._preparing, True
         try:
-            with self.client.provider.paused():
+            with self.client.provider.paused(), inputs.apart("vector preparation"):
                 yield
         finally:
             self._preparing = outer

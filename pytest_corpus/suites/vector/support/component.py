@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit.exchanges import payload_problem
@@ -52,10 +53,11 @@ class VectorFaults(ProviderFaults):
         if name not in ("upsert", "delete"):
             return False
         if name not in self._vector.shared.itemised:
-            fresh = self._vector.fresh()
-            fresh.faults.plan("unavailable", name)
-            reply = fresh.call(name, fresh.requests.distinct(name))
-            fresh.client.provider.clear()
+            with inputs.apart(f"vector.{name} itemised"):
+                fresh = self._vector.fresh()
+                fresh.faults.plan("unavailable", name)
+                reply = fresh.call(name, fresh.requests.distinct(name))
+                fresh.client.provider.clear()
             self._vector.shared.itemised[name] = reply.is_success and bool(failures_of(reply.result))
         return self._vector.shared.itemised[name]
 
@@ -125,7 +127,8 @@ class Vector(VectorConditions):
 
         def other() -> None:
             if self.namespaces and sandbox.place not in self.shared.made_namespaces:
-                self.call("create_namespace", self.named(sandbox.name))
+                with self.prepares():
+                    self.call("create_namespace", self.named(sandbox.name))
             sandbox.put(later)
 
         def shows() -> None:

@@ -123,9 +123,7 @@ class VectorConditions(VectorCapabilities):
         """
         if not (reply.is_a("BadRequest") or (reply.is_success and failures_of(reply.result))):
             return
-        if self.shared.only_uuids is None:
-            self.shared.only_uuids = not self.takes_any_id()
-        if self.shared.only_uuids:
+        if self.shared.once("only_uuids", lambda: not self.takes_any_id()):
             raise Blocked("VEC-UPSERT-18", "an id that is not a UUID is refused", evidence=reply.exchange)
 
     def takes_any_id(self) -> bool:

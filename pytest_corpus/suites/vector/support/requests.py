@@ -45,20 +45,24 @@ class PlainPlaces(Requests):
         return self._vector.shared.scratch
 
     def _named(self, prefix: str) -> str:
-        return self._vector.name(prefix) if self._vector.namespaces else "default"
+        with inputs.apart(f"vector {prefix}"):
+            return self._vector.name(prefix) if self._vector.namespaces else "default"
 
     @property
     def settled(self) -> tuple[Item, ...]:
         """The vectors of the main namespace."""
-        self._vector.shared.settled = self._vector.shared.settled or tuple(
-            {
-                "id": self._vector.name("home"),
-                "vector": direction(degrees, self._vector.dimensions),
-                "metadata": {"kind": "home", "part": number, "sort": SORTS[number], "odd": number % 2},
-            }
-            for number, degrees in enumerate(HOME)
-        )
-        return self._vector.shared.settled
+
+        def made() -> tuple[Item, ...]:
+            return tuple(
+                {
+                    "id": self._vector.name("home"),
+                    "vector": direction(degrees, self._vector.dimensions),
+                    "metadata": {"kind": "home", "part": number, "sort": SORTS[number], "odd": number % 2},
+                }
+                for number, degrees in enumerate(HOME)
+            )
+
+        return self._vector.shared.once("settled", made)
 
     @property
     def in_main(self) -> dict[str, Any]:

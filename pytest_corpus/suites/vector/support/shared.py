@@ -103,7 +103,7 @@ class VectorShared(Shared):
     dimensions: int | None = None
     main_namespace: str = ""
     scratch: str = ""
-    settled: tuple[Item, ...] = ()
+    settled: tuple[Item, ...] | None = None
     to_delete: dict[str, Item | None] = field(default_factory=dict)
     itemised: dict[str, bool] = field(default_factory=dict)
     made_namespaces: dict[Place, None] = field(default_factory=dict)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import error_names
@@ -90,7 +91,8 @@ def takes(graph: Graph, kind: str) -> bool:
     """Return whether a graph stores edges of a kind; only one that refuses them permanently does not."""
     known = graph.shared.edge_kinds
     if kind not in known:
-        known[kind] = not _refuses(graph, kind)
+        with inputs.apart(f"graph {kind}"):
+            known[kind] = not _refuses(graph, kind)
     return known[kind]
 
 

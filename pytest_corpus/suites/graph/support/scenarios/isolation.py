@@ -20,7 +20,7 @@ def at(graph: Graph, where: str) -> Sandbox:
     """An empty place in the default namespace, in a new one, or of a tenant."""
     if where == "namespace":
         graph.namespaces(aside=True)
-    tenant = graph.shared.tenant() if where == "tenant" else None
+    tenant = graph.settings.tenant() if where == "tenant" else None
     return graph.sandbox(tenant=tenant, own=where == "namespace")
 
 
@@ -60,7 +60,7 @@ def two_tenants(graph: Graph, *, own: bool = False, claimed: bool = True) -> tup
     """The same place of two tenants; `own`: in a namespace that no other test has."""
     require_tenants(graph, claimed=claimed)
     sandbox = empty_place(graph) if own else graph.sandbox(own=False)
-    one, other = (sandbox.like(namespace=sandbox.namespace, tenant=graph.shared.tenant()) for _ in range(2))
+    one, other = (sandbox.like(namespace=sandbox.namespace, tenant=graph.settings.tenant()) for _ in range(2))
     return one, other
 
 
