@@ -41,7 +41,7 @@ def sequential(rate: float, bundles: int, size: int, seed: int) -> Errors:
     """Bundles with `stop: decided`."""
     passed = np.random.default_rng(seed).random((bundles, size)) < rate
     hits, asked = passed.cumsum(axis=1), np.arange(1, size + 1)
-    looked = np.array([is_looked_at(number) for number in asked])
+    looked = np.array([is_looked_at(number) for number in range(1, size + 1)])
     known = (intervals.evidence(hits, asked, GATE) >= -math.log(1 - CONFIDENCE)) & (looked | (asked == size))
     at = np.where(known.any(axis=1), known.argmax(axis=1), size - 1)
     rows = np.arange(bundles)
