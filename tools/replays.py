@@ -100,7 +100,7 @@ def _forked(passed: list[str], folder: Path) -> None:
     os._exit(int(pytest.main(passed)))
 
 
-replay.run_pytest = run_pytest
+replay.run_pytest = run_pytest  # type: ignore[assignment]
 
 if __name__ == "__main__":
     sys.exit(main())
