@@ -68,9 +68,9 @@ def test_data_files_of_the_wheel(wheel: zipfile.ZipFile, folder: str) -> None:
 
 
 def test_modules_of_the_wheel(wheel: zipfile.ZipFile) -> None:
-    """The wheel carries every module, `py.typed`, rulings, assets of pages, the .proto; nothing of tests or caches."""
+    """The wheel has every module, `py.typed`, rulings, editions, assets of pages, the .proto; no tests, no caches."""
     package = ROOT / "pytest_corpus"
-    kinds = ("*.py", "py.typed", "reports/html/assets/*.*", "*.proto", "scenarios/*.txt")
+    kinds = ("*.py", "py.typed", "reports/html/assets/*.*", "*.proto", "scenarios/*.txt", "editions/*.toml")
     expected = {path.relative_to(ROOT).as_posix() for kind in kinds for path in package.glob(f"**/{kind}")}
     expected.add("pytest_corpus/documents/rulings.md")
     data = tuple(f"pytest_corpus/{folder}/" for folder in DATA)
