@@ -60,7 +60,7 @@ class Edition:
         return f"released {self.released}" if self.released else "not released"
 
     def flaws(self, known: Mapping[str, Requirement]) -> Iterator[str]:
-        """What a released edition may not do: lose a requirement, or change a sentence without an erratum."""
+        """The faults of a released edition: a requirement that it lost, a sentence that changed without an erratum."""
         corrected = {each.requirement for each in self.errata}
         for name, digest in self.digests.items():
             if name not in known:
@@ -72,7 +72,7 @@ class Edition:
             yield f"edition {self.name}: there is an erratum of {name}, which it does not have"
 
     def document(self) -> dict[str, Any]:
-        """What a report says of it: its name, its day, and the requirements with errata."""
+        """Its part of a report: its name, its day, and the requirements with errata."""
         errata = [{"requirement": each.requirement, "date": each.date} for each in self.errata]
         return {"name": self.name, **({"released": self.released} if self.released else {}), "errata": errata}
 

@@ -74,7 +74,7 @@ def test_each_shipped_edition_is_kept() -> None:
     ],
 )
 def test_a_verdict_is_of_an_edition(name: str, broken: str, verdict: str, level: str) -> None:
-    """What only a later edition demands does not turn the verdict of an earlier one."""
+    """A demand of a later edition alone does not turn the verdict of an earlier one."""
     found = ledger(broken)
     decided = decide(found, edition=editions.edition(name))
     document = json_report.build(found, decided, RUN)

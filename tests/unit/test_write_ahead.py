@@ -68,7 +68,7 @@ def test_the_others_write_before_the_first_look(delay_s: float, order: list[str]
 
 
 def test_a_store_without_room_begins_no_other_test() -> None:
-    """What a test may keep is bounded (R115)."""
+    """A test keeps a limited number of places (R115)."""
     store = Store(0.1)
     store.has_room = False
     store.run("a", *ROWS)
