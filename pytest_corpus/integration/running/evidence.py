@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import linecache
 import os
 import time
@@ -20,7 +19,7 @@ from pytest_corpus.adapter.snapshot import to_bytes
 from pytest_corpus.adapter.tracebacks import EscapedException
 from pytest_corpus.evidence import shell
 from pytest_corpus.integration.collecting.nodes import test_of
-from pytest_corpus.kit.outcomes import Violation
+from pytest_corpus.kit.outcomes import Story, Violation
 from pytest_corpus.redaction.secrets import LONGEST_STRING, content, masked, secret_values, sentence, shape
 from pytest_corpus.redaction.values import cut, listed, word
 from pytest_corpus.spec.faults import BY_KIND
@@ -38,13 +37,13 @@ WRITTEN_BEFORE = "# What was written before: run with --corpus-transcript, then 
 
 @dataclass(frozen=True, slots=True)
 class FindingContext:
-    """The context of a finding: an exchange, or the requests that led to it, and all problems of the answer.
+    """The context of a finding: an exchange, the calls that led to it, and all problems of the answer.
 
     `writes` are what the test had written before.
     """
 
     exchange: Exchange | None = None
-    replay: str = ""
+    story: Story | None = None
     problems: tuple[str, ...] = ()
     writes: tuple[Exchange, ...] = ()
 
@@ -57,25 +56,27 @@ class FindingContext:
     @classmethod
     def of(cls, violation: Violation, exchange: Exchange | None, made: Sequence[Exchange] = ()) -> FindingContext:
         """The context of a violation in one exchange, or in several, of those that the test `made`."""
-        if violation.replay:
-            return cls(None, violation.replay, violation.lines)
+        if violation.story:
+            last = violation.story.exchanges[-1:]
+            return cls(last[0] if last else None, violation.story, violation.lines)
         known = made if any(each is exchange for each in made) else ()
         before = itertools.takewhile(lambda each: each is not exchange, known)
         place = _namespace(exchange)
         writes = tuple(each for each in before if _is_write(each) and place in (None, _namespace(each)))
-        return cls(exchange, "", violation.lines, writes)
+        return cls(exchange, None, violation.lines, writes)
 
     @property
     def reads_what_others_wrote(self) -> bool:
         """True if the request reads a namespace in which the test itself wrote nothing."""
         exchange = self.exchange
-        return exchange is not None and not (self.writes or _is_write(exchange)) and _namespace(exchange) is not None
+        written = self.writes or self.story
+        return exchange is not None and not (written or _is_write(exchange)) and _namespace(exchange) is not None
 
     def sent(self, now: float) -> list[shell.Sent]:
         """The requests that show the finding; deadlines count from `now`."""
-        if self.replay:
-            return list(shell.written(self.replay.splitlines(), now))
         made = (*self.writes, *([self.exchange] if self.exchange else []))
+        if self.story:
+            made = self.story.exchanges
         return [shell.Sent(to_bytes(each.request).decode(), each.streaming, now) for each in made]
 
 
@@ -135,14 +136,14 @@ class EvidenceCapture:
             fault=_fault(exchange) if exchange else "",
             observed=masked(_observed(exchange, finding.requirement), secrets) if exchange else "",
             problems=tuple(masked(each, secrets) for each in behind.problems),
-            replay=tuple(_replayed(behind.replay)),
+            story=_told(behind.story, lambda each: shape(each.request, self.sent_length)),
             trace=masked(self.trace, secrets),
             content=self._content(behind, secrets) if self.full else None,
         )
 
     def _content(self, behind: FindingContext, secrets: tuple[str, ...]) -> Content:
         exchange = behind.exchange
-        replay = tuple(masked(line, secrets) for line in behind.replay.splitlines())
+        story = _told(behind.story, lambda each: self._request(each, secrets))
         logged = tuple(_logged(exchange.logs, secrets)) if exchange and self.logs else ()
         printed = [(title, text) for title, text in self.printed if not (logged and " log " in title)]
         shown = tuple(_printed(printed, secrets))
@@ -151,20 +152,23 @@ class EvidenceCapture:
             lines.insert(0, WRITTEN_BEFORE)
         script = tuple(masked(line, secrets) for line in lines)
         if exchange is None:
-            return Content(replay=replay, script=script, printed=shown)
+            return Content(story=story, script=script, printed=shown)
         bodies = [frame.body for frame in exchange.frames]
         answer: Any = bodies if exchange.streaming else bodies[-1] if bodies else None
         raised = exchange.fault.raised if exchange.fault else None
         return Content(
-            sent=_sent(exchange, content(exchange.request, secrets, self.sent_length, foreign=False)),
+            sent=_sent(exchange, self._request(exchange, secrets)),
             answer=content(answer, secrets, LONGEST_ANSWER, foreign=True) if bodies else "",
             raised=_whole(raised, secrets) if raised else "",
             traceback=tuple(_traceback(raised, secrets)) if raised else (),
-            replay=replay,
+            story=story,
             script=script,
             logged=logged,
             printed=shown,
         )
+
+    def _request(self, exchange: Exchange, secrets: tuple[str, ...]) -> str:
+        return content(exchange.request, secrets, self.sent_length, foreign=False)
 
 
 def _is_write(exchange: Exchange) -> bool:
@@ -259,10 +263,9 @@ def _printed(sections: Sequence[tuple[str, str]], secrets: tuple[str, ...]) -> I
         yield from (f"[{title}] {line}" for line in (*more, *(sentence(each, secrets) for each in lines[-MOST_LINES:])))
 
 
-def _replayed(replay: str) -> Iterator[str]:
-    """The head of a replay, and the shapes of its requests."""
-    for line in replay.splitlines():
-        try:
-            yield shape(json.loads(line), LONGEST_ANSWER)
-        except ValueError:
-            yield line
+def _told(story: Story | None, request: Callable[[Exchange], str]) -> tuple[str, ...]:
+    """The lines of a story: its calls, numbered."""
+    if story is None:
+        return ()
+    calls = (f"{number}. {_sent(each, request(each))}" for number, each in enumerate(story.exchanges, 1))
+    return (*story.said.splitlines(), *calls)

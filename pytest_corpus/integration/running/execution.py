@@ -23,7 +23,7 @@ from pytest_corpus.integration.collecting.nodes import named, owner, places_of, 
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.running.evidence import FindingContext, context_secrets, without_secrets
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Outage, Undecided, Violation
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Outage, Story, Undecided, Violation
 from pytest_corpus.kit.root_causes import RootCauses
 from pytest_corpus.kit.store import write_ahead
 from pytest_corpus.kit.store.write_ahead import Following
@@ -197,7 +197,7 @@ class TestExecution:
         contexts = tuple(FindingContext.of(each.violation, each.exchange, made) for each in observed.sightings)
         self.result = Result(record, contexts, frozenset(secrets), ending.raised)
         if self._recorded is not None:
-            places = tuple(self._recorded.place_of(each.exchange) for each in observed.sightings)
+            places = tuple(self._recorded.place_of(each.exchange, each.violation.story) for each in observed.sightings)
             self.result = replace(self.result, recorded=self._recorded, places=places)
         self.adapter.ledger.ran(record)
         return self.result
@@ -326,22 +326,22 @@ class TestExecution:
         got = f"{undecided.seen}, seen while testing {self.requirement.id}"
         seen = undecided.violation
         blocked = (seen and self._cause(undecided.by, seen)) or undecided
-        return self._blocked(blocked, got, seen.replay if seen else "", exchange)
+        return self._blocked(blocked, got, seen.story if seen else None, exchange)
 
     def _violated(self, violation: Violation) -> Ending:
         exchange = violation.exchange or self._last()
         cause = self._cause(self.requirement.id, violation)
         if cause is not None and cause.by != self.requirement.id:
             got = f"not so, seen while testing {self.requirement.id}"
-            return self._blocked(cause, got, violation.replay, exchange)
+            return self._blocked(cause, got, violation.story, exchange)
         sighting = Sighting(self.requirement.id, violation, exchange)
         return Ending("violated", raised=violation, sighting=sighting)
 
-    def _blocked(self, blocked: Blocked, got: str, replay: str, exchange: Exchange | None) -> Ending:
+    def _blocked(self, blocked: Blocked, got: str, story: Story | None, exchange: Exchange | None) -> Ending:
         """Leave the test open because another requirement is violated."""
         if blocked.by not in catalogue():
             return Ending(undecided=blocked)
-        violation = Violation(catalogue()[blocked.by].text, got, replay=replay)
+        violation = Violation(catalogue()[blocked.by].text, got, story=story)
         return Ending(undecided=blocked, sighting=Sighting(blocked.by, violation, exchange, indirect=True))
 
     # -- findings --------------------------------------------------------------------------------------
