@@ -15,7 +15,7 @@ from pytest_corpus.integration.concluding.history import since_the_last_run
 from pytest_corpus.integration.concluding.placeholders import Placeholders
 from pytest_corpus.integration.concluding.record_hooks import RecordHooks
 from pytest_corpus.integration.concluding.result import RunResult
-from pytest_corpus.integration.concluding.screen import Screen
+from pytest_corpus.integration.concluding.screen import Screen, keep_green
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.declaring.state import RunState
 from pytest_corpus.integration.options.profiles import on_github
@@ -49,6 +49,7 @@ class ConclusionHooks:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
         if self._concludes:
+            keep_green(self.state.config.pluginmanager.get_plugin("terminalreporter"))
             self._exits.watch()
             self._placeholders.put(self.state.labels)
 
