@@ -38,6 +38,8 @@ def commands(groups: Sequence[Group], level: str, factory: Callable[..., Any] | 
 
 def _place(factory: Callable[..., Any] | None) -> str:
     """The file and the line of a factory; empty if they are unknown."""
+    if factory is None:
+        return ""
     try:
         return f"at {os.path.relpath(inspect.getsourcefile(factory) or '')}:{inspect.getsourcelines(factory)[1]}"
     except (TypeError, ValueError, OSError):
