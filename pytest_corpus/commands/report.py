@@ -37,7 +37,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
     merge = action("merge", "compare several reports in one table of requirements and verdicts", _merge)
     merge.add_argument("reports", nargs="+", metavar="FILE", help="a JSON report")
-    _output(merge, formats.MATRIX_FORMATS, "without it the matrix is printed")
+    _output(merge, formats.MATRIX_FORMATS, "without it the verdicts and what is not satisfied are printed")
     merge.add_argument("--allow-mixed", action="store_true", help="merge reports of different catalogue versions too")
 
     combine = action("combine", "join the reports of all shards of one suite", _combine)
@@ -47,8 +47,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     diff = action("diff", "changes between two reports; exit code 1 on a regression", _diff)
     diff.add_argument("old", metavar="OLD", help="the earlier JSON report")
     diff.add_argument("new", metavar="NEW", help="the later JSON report")
-    level = "level from which a new violation is a regression (default should)"
-    diff.add_argument("--level", choices=("must", "should"), default="should", help=level)
+    level = "level from which a new violation is a regression (default: that of the run NEW)"
+    diff.add_argument("--level", choices=("must", "should"), default="", help=level)
 
     verify = action("verify", "check that a report is complete, unaltered and still valid; exit code 1 if not", _verify)
     verify.add_argument("report", metavar="FILE", help="a JSON report, or with --public-key its signed statement")
@@ -98,7 +98,11 @@ def _merge(given: argparse.Namespace) -> int:
         raise CommandError(str(error)) from None
     if target is None:
         suffix = ".json" if given.format == "json" else ".md"
-        return _say(formats.render(merged, suffix, formats.MATRIX_FORMATS))
+        rest = ""
+        if suffix == ".md":
+            merged["chapters"] = matrix.unsatisfied(merged["chapters"])
+            rest = "\nWhat every adapter satisfies is left out; -o matrix.md or matrix.html has all.\n"
+        return _say(formats.render(merged, suffix, formats.MATRIX_FORMATS) + rest)
     return _write(given, formats.render(merged, target[1], formats.MATRIX_FORMATS), target[0])
 
 
