@@ -20,14 +20,24 @@ from pytest_corpus.adapter.tracebacks import EscapedException
 from pytest_corpus.evidence import shell
 from pytest_corpus.integration.collecting.nodes import test_of
 from pytest_corpus.kit.outcomes import Story, Violation
-from pytest_corpus.redaction.secrets import LONGEST_STRING, content, masked, secret_values, sentence, shape
-from pytest_corpus.redaction.values import cut, listed, word
+from pytest_corpus.redaction.secrets import (
+    LONGEST_STRING,
+    content,
+    mapped,
+    masked,
+    secret_values,
+    sentence,
+    shape,
+    sized,
+)
+from pytest_corpus.redaction.values import VOCABULARY, cut, listed, word
 from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.verdict.evidence import Content, Evidence
 from pytest_corpus.verdict.ledger import Finding, TestRecord
 
-LONGEST_ANSWER = 2_000
+LONGEST = 2_000  # the most characters of a request or an answer
+SHORTEST = 3  # a shorter text of an answer may be in a request by chance
 MOST_LINES = 20
 MOST_RECORDS = 5
 MADE_UP = 12
@@ -39,13 +49,13 @@ WRITTEN_BEFORE = "# What was written before: run with --corpus-transcript, then 
 class FindingContext:
     """The context of a finding: an exchange, the calls that led to it, and all problems of the answer.
 
-    `writes` are what the test had written before.
+    `before` are the exchanges that the test had made or recalled before this one; None if they are unknown.
     """
 
     exchange: Exchange | None = None
     story: Story | None = None
     problems: tuple[str, ...] = ()
-    writes: tuple[Exchange, ...] = ()
+    before: tuple[Exchange, ...] | None = None
 
     @property
     def origin(self) -> pytest.Item | None:
@@ -57,38 +67,47 @@ class FindingContext:
     def of(cls, violation: Violation, exchange: Exchange | None, made: Sequence[Exchange] = ()) -> FindingContext:
         """The context of a violation in one exchange, or in several, of those that the test `made`."""
         if violation.story:
-            last = violation.story.exchanges[-1:]
-            return cls(last[0] if last else None, violation.story, violation.lines)
-        known = made if any(each is exchange for each in made) else ()
-        before = itertools.takewhile(lambda each: each is not exchange, known)
-        place = _namespace(exchange)
-        writes = tuple(each for each in before if _is_write(each) and place in (None, _namespace(each)))
-        return cls(exchange, None, violation.lines, writes)
+            *earlier, last = violation.story.exchanges or (None,)
+            return cls(last, violation.story, violation.lines, tuple(filter(None, earlier)))
+        known = any(each is exchange for each in made)
+        before = tuple(itertools.takewhile(lambda each: each is not exchange, made)) if known else None
+        return cls(exchange, None, violation.lines, before)
+
+    @property
+    def writes(self) -> list[Exchange]:
+        """The calls of the test that had written before."""
+        place = _namespace(self.exchange)
+        return [each for each in self.before or () if _is_write(each) and place in (None, _namespace(each))]
+
+    def answered(self) -> set[str]:
+        """The texts of earlier answers that no earlier request had: of these, a request may repeat one."""
+        before = self.before or ()
+        asked = "\n".join(_texts([each.request for each in before]))
+        found = {text for each in before for frame in each.frames for text in _texts(frame.body)}
+        return {each for each in found if len(each) >= SHORTEST and each not in VOCABULARY and each not in asked}
 
     @property
     def reads_what_others_wrote(self) -> bool:
         """True if the request reads a namespace in which the test itself wrote nothing."""
         exchange = self.exchange
-        written = self.writes or self.story
-        return exchange is not None and not (written or _is_write(exchange)) and _namespace(exchange) is not None
+        return exchange is not None and not (self.writes or _is_write(exchange)) and _namespace(exchange) is not None
 
     def sent(self, now: float) -> list[shell.Sent]:
         """The requests that show the finding; deadlines count from `now`."""
-        made = (*self.writes, *([self.exchange] if self.exchange else []))
-        if self.story:
-            made = self.story.exchanges
+        before = self.before or () if self.story else self.writes
+        made = (*before, *([self.exchange] if self.exchange else []))
         return [shell.Sent(to_bytes(each.request).decode(), each.streaming, now) for each in made]
 
 
 @dataclass(frozen=True, slots=True)
 class EvidenceCapture:
-    """The settings of evidence: `full` includes content; `sent_length` limits the characters of a request.
+    """The settings of evidence: `full` includes content; `made_up` says that all requests are the suite's own.
 
     `printed` are pytest's captured sections, `planted` every secret that the test planted; `logs` includes log records.
     """
 
     full: bool
-    sent_length: int
+    made_up: bool
     planted: tuple[str, ...] = ()
     printed: Sequence[tuple[str, str]] = ()
     logs: bool = False
@@ -131,19 +150,31 @@ class EvidenceCapture:
             test=test_of(item),
             node=item.nodeid,
             rerun=masked(rerun(item, finding.requirement), secrets),
-            sent=_sent(exchange, shape(exchange.request, self.sent_length)) if exchange else "",
+            sent=_sent(exchange, self._request(behind, secrets)) if exchange else "",
             raised=masked(str(fault.raised), secrets) if fault and fault.raised else "",
             fault=_fault(exchange) if exchange else "",
             observed=masked(_observed(exchange, finding.requirement), secrets) if exchange else "",
             problems=tuple(masked(each, secrets) for each in behind.problems),
-            story=_told(behind.story, lambda each: shape(each.request, self.sent_length)),
+            story=_told(
+                behind.story,
+                lambda each: content(each, secrets, LONGEST, foreign=False) if self.made_up else shape(each, LONGEST),
+            ),
             trace=masked(self.trace, secrets),
             content=self._content(behind, secrets) if self.full else None,
         )
 
+    def _request(self, behind: FindingContext, secrets: tuple[str, ...]) -> str:
+        """The request of a finding, in which texts that are not the suite's own stand by their length."""
+        request = behind.exchange.request if behind.exchange else None
+        if not self.made_up or behind.before is None:
+            return shape(request, LONGEST)
+        foreign = behind.answered()
+        own = mapped(request, lambda text: sized(text) if any(each in text for each in foreign) else text)
+        return content(own, secrets, LONGEST, foreign=False)
+
     def _content(self, behind: FindingContext, secrets: tuple[str, ...]) -> Content:
         exchange = behind.exchange
-        story = _told(behind.story, lambda each: self._request(each, secrets))
+        story = _told(behind.story, lambda each: content(each, secrets, LONGEST, foreign=False))
         logged = tuple(_logged(exchange.logs, secrets)) if exchange and self.logs else ()
         printed = [(title, text) for title, text in self.printed if not (logged and " log " in title)]
         shown = tuple(_printed(printed, secrets))
@@ -157,8 +188,8 @@ class EvidenceCapture:
         answer: Any = bodies if exchange.streaming else bodies[-1] if bodies else None
         raised = exchange.fault.raised if exchange.fault else None
         return Content(
-            sent=_sent(exchange, self._request(exchange, secrets)),
-            answer=content(answer, secrets, LONGEST_ANSWER, foreign=True) if bodies else "",
+            sent=_sent(exchange, content(exchange.request, secrets, LONGEST, foreign=False)),
+            answer=content(answer, secrets, LONGEST, foreign=True) if bodies else "",
             raised=_whole(raised, secrets) if raised else "",
             traceback=tuple(_traceback(raised, secrets)) if raised else (),
             story=story,
@@ -166,9 +197,6 @@ class EvidenceCapture:
             logged=logged,
             printed=shown,
         )
-
-    def _request(self, exchange: Exchange, secrets: tuple[str, ...]) -> str:
-        return content(exchange.request, secrets, self.sent_length, foreign=False)
 
 
 def _is_write(exchange: Exchange) -> bool:
@@ -263,9 +291,18 @@ def _printed(sections: Sequence[tuple[str, str]], secrets: tuple[str, ...]) -> I
         yield from (f"[{title}] {line}" for line in (*more, *(sentence(each, secrets) for each in lines[-MOST_LINES:])))
 
 
-def _told(story: Story | None, request: Callable[[Exchange], str]) -> tuple[str, ...]:
-    """The lines of a story: its calls, numbered."""
+def _texts(value: object) -> Iterator[str]:
+    """The texts of a JSON value, without its keys."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (Mapping, list)):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(item)
+
+
+def _told(story: Story | None, shown: Callable[[Any], str]) -> tuple[str, ...]:
+    """The lines of a story: its calls, numbered, with their requests as they are shown."""
     if story is None:
         return ()
-    calls = (f"{number}. {_sent(each, request(each))}" for number, each in enumerate(story.exchanges, 1))
+    calls = (f"{number}. {_sent(each, shown(each.request))}" for number, each in enumerate(story.exchanges, 1))
     return (*story.said.splitlines(), *calls)
