@@ -109,8 +109,8 @@ def build(head: Head, results: Sequence[CaseResult], *, stopped: bool = False) -
     section |= {key: given for key in ("version", "variant", "adapter", "currency") if (given := getattr(head, key))}
     judging = [sample.judging for result in results for sample in result.samples if sample.judging is not None]
     if judging:
-        total = reduce(Usage.plus, judging, Usage())
-        section["judging"] = {"calls": total.calls, **bare(total)}
+        usage = reduce(Usage.plus, judging, Usage())
+        section["judging"] = {"calls": usage.calls, **bare(usage)}
     spared = [head.samples - len(each.samples) for each in results if each.status != ERROR]
     if saved := sum(spared) + by_status[NOT_ASKED] * head.samples:
         section["saved"] = {"answers": saved, "of": head.selected * head.samples}
