@@ -3,8 +3,8 @@
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Violation
+from pytest_corpus.kit.fixtures import core, subject
+from pytest_corpus.kit.outcomes import Blocked, Violation
 from pytest_corpus.kit.replays import keyed
 from pytest_corpus.kit.requests import in_ms
 from pytest_corpus.spec.errors import TAXONOMY
@@ -51,8 +51,7 @@ WAYS = ("one_by_one", "fallback")
 """The ways in which an adapter asks the provider for the texts of a batch."""
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-CACHE-1")
+@core("EMB-CACHE-1")
 @pytest.mark.parametrize(
     ("operations", "kind"),
     [*((PAIRS[0], kind) for kind in (*ALIKE, *TIDIED)), *((pair, "far_end") for pair in PAIRS[1:])],
@@ -82,15 +81,13 @@ def test_a_repeated_request_is_answered_like_the_first(embedding: Embedding, ope
     expect.that(embedding.same(first, again), "the vector of the first time", "another vector")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-CACHE-2")
+@core("EMB-CACHE-2")
 @pytest.mark.parametrize("operations", PAIRS, ids="-".join)
 def test_a_cached_vector_stays_with_its_model(embedding: Embedding, operations: tuple[str, str]) -> None:
     """The same text of another listed model has that model's vector."""
     embedding.require(*operations)
     models = embedding.able_to(operations[1])
-    if len(models) < 2:
-        raise NotApplicable("fewer than two models are listed")
+    expect.applicable(len(models) >= 2, "fewer than two models are listed")
     for one, other in (models[:2], models[1::-1])[: 2 if operations == PAIRS[0] else 1]:
         text = embedding.unique()
         first = embedding.vector(operations[0], text, model=one)
@@ -99,8 +96,7 @@ def test_a_cached_vector_stays_with_its_model(embedding: Embedding, operations: 
         expect_own_vector(embedding, found, first, truth)
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-CACHE-3")
+@core("EMB-CACHE-3")
 @pytest.mark.parametrize(
     ("operations", "first"),
     [(PAIRS[0], True), *((pair, False) for pair in PAIRS)],
@@ -121,8 +117,7 @@ def test_a_cached_vector_stays_with_its_norm(embedding: Embedding, operations: t
         expect.that(abs(norm(found) - norm(truth)) <= 0.02 * norm(truth), "the norm of its own request", "another one")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-CACHE-4")
+@core("EMB-CACHE-4")
 @pytest.mark.parametrize("operation", ["embed", "embed_batch"])
 @pytest.mark.parametrize("first", ["short", "long"])
 def test_a_cached_answer_has_its_own_flag(embedding: Embedding, first: str, operation: str) -> None:
@@ -145,8 +140,7 @@ def test_a_cached_answer_has_its_own_flag(embedding: Embedding, first: str, oper
         expect.that(flag(reply) is not True, "false, or nothing", "true", "result.truncated")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-CACHE-4")
+@core("EMB-CACHE-4")
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_a_cached_answer_does_not_spare_a_refusal(embedding: Embedding, operation: str) -> None:
     """A text that was truncated once is refused all the same if it may not be truncated."""
@@ -159,8 +153,7 @@ def test_a_cached_answer_does_not_spare_a_refusal(embedding: Embedding, operatio
     expect.refusal(embedding.embed(text, truncate=False), "TextTooLong")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("COM-CACHE-1")
+@core("COM-CACHE-1")
 @pytest.mark.parametrize("operations", PAIRS, ids="-".join)
 def test_a_cached_vector_stays_with_its_tenant(embedding: Embedding, operations: tuple[str, str]) -> None:
     """The same text of no tenant, or of another one, is not answered from the cache."""
@@ -195,8 +188,7 @@ def test_an_expired_request_is_refused_however_often_it_was_answered(embedding: 
     expect.refusal(reply, "DeadlineExceeded")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("COM-IDEM-1")
+@core("COM-IDEM-1")
 @pytest.mark.parametrize("changed", ["text", "normalize", "model", "truncate", "operation"])
 def test_an_idempotency_key_does_not_mix_up_requests(embedding: Embedding, changed: str) -> None:
     """Another argument, or another operation, under one key gets its own answer."""
@@ -240,8 +232,7 @@ def test_a_replay_is_answered_as_the_first_call(embedding: Embedding, what: str)
     again = embedding.call(name, args, keyed(ctx))
     expect.readable(again)
     expect.that(first.is_error == again.is_error, "the answer of the first call", str(again))
-    if not embeddings_of(first.result):
-        raise NotApplicable("the first call returned no vector")
+    expect.applicable(embeddings_of(first.result), "the first call returned no vector")
     replays.answers_again(first, again)
 
 
@@ -254,8 +245,7 @@ def test_a_replay_is_answered_as_the_first_call(embedding: Embedding, what: str)
 def test_texts_after_a_failed_one_are_not_forgotten(embedding: Embedding, kind: str, position: int, way: str) -> None:
     """When one call of the provider fails, each text is embedded or reported, in its place, or the batch is refused."""
     fresh, texts, reply, struck = failing_batch(embedding, kind, position, way)
-    if reply.is_error:
-        raise NotApplicable("the batch is refused whole")
+    expect.applicable(not reply.is_error, "the batch is refused whole")
     found = placed(fresh, "EMB-BATCH-12", all_accounted_for(reply, texts), texts)
     each_its_own(fresh, found, texts, embedding.own_vectors(texts))
     failed = len(failures_of(reply.result))

@@ -9,7 +9,7 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import deciding, rules, subject
+from pytest_corpus.kit.fixtures import core, deciding, rules, subject
 from pytest_corpus.kit.generation import generate
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
@@ -33,8 +33,7 @@ from pytest_corpus.suites.shared.claims.tokens import NO_STRINGS
 OPTIONS: tuple[dict[str, Any], ...] = ({}, {"truncate": True}, {"truncate": False}, {"normalize": False})
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-EMBED-1")
+@core("EMB-EMBED-1")
 def test_a_plain_text_is_embedded(embedding: Embedding) -> None:
     """A short text is answered with a result of the schema."""
     reply = embedding.call("embed")
@@ -44,8 +43,7 @@ def test_a_plain_text_is_embedded(embedding: Embedding) -> None:
     holds("EMB-EMBED-1", reply, embedding)
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-EMBED-1")
+@core("EMB-EMBED-1")
 @pytest.mark.parametrize("options", OPTIONS[1:], ids=str)
 def test_every_model_gives_a_result_of_the_schema(embedding: Embedding, options: dict[str, Any]) -> None:
     """Whichever listed model embeds, and with whatever options, the result is of the schema."""
@@ -74,8 +72,7 @@ def test_dimensions_are_true(embedding: Embedding, requirement: str, operation: 
             holds(requirement, reply, embedding)
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-DIM-1")
+@core("EMB-DIM-1")
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_a_model_has_one_number_of_dimensions(embedding: Embedding, operation: str) -> None:
     """Every vector of a model is as long as that which `embed` gives to a plain text."""
@@ -98,8 +95,7 @@ def test_the_text_comes_back(embedding: Embedding, requirement: str, operation: 
     given_back(embedding, operation, exact=requirement == "EMB-EMBED-9")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-EMBED-4")
+@core("EMB-EMBED-4")
 @pytest.mark.parametrize("script", list(SCRIPTS))
 def test_a_text_in_any_script_is_embedded(embedding: Embedding, script: str) -> None:
     """Letters, marks and signs of any script are embedded, by every listed model."""
@@ -131,8 +127,7 @@ def test_every_text_is_embedded(embedding: Embedding) -> None:
     generate.for_all(texts, check, embedding, examples=12)
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-EMBED-5")
+@core("EMB-EMBED-5")
 def test_unrelated_texts_have_different_vectors(embedding: Embedding) -> None:
     """Four texts that have nothing in common have four vectors, by every listed model."""
     for model in embedding.able_to("embed"):
@@ -151,8 +146,7 @@ def test_the_result_names_the_model_asked_for(embedding: Embedding, operation: s
         assert isinstance(reply, Reply)
         result = expect.success(reply, "an embedding")
         named = {result.get("model"), *(each.get("model") for each in embeddings_of(result))} - {None}
-        if not named:
-            raise NotApplicable("no model is named")
+        expect.applicable(named, "no model is named")
         expect.that(named <= {model}, "the model asked for", f"{len(named - {model})} other names", "result.model")
 
 
@@ -177,8 +171,7 @@ def test_tokens_used_are_those_that_are_counted(embedding: Embedding, text: str)
         reply = embedding.known_embed(embedding.fit(text), model=model)
         embedding.fits(reply)
         used = expect.success(reply, "an embedding").get("tokens_used")
-        if used is None:
-            raise NotApplicable("tokens_used is not given")
+        expect.applicable(used is not None, "tokens_used is not given")
         counted = embedding.count(embedding.fit(text), model=model)
         expect.that(used == counted, f"{counted}, as count_tokens says", f"{used}", "result.tokens_used")
 
@@ -251,8 +244,7 @@ def test_chunks_are_of_the_schema(embedding: Embedding, requirement: str, text: 
         holds(requirement, stream, embedding)
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-STREAM-2")
+@core("EMB-STREAM-2")
 def test_a_stream_gives_an_embedding(embedding: Embedding) -> None:
     """A stream that comes to its end has an embedding with a vector, the second time too."""
     embedding.require("stream_embed")

@@ -7,7 +7,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import rules
+from pytest_corpus.kit.fixtures import core, rules
 from pytest_corpus.kit.generation import generate
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.kit.reply import Reply
@@ -41,8 +41,7 @@ MANY_TEXTS = 1_500
 """Far more than a small limit, and not too many to be sent."""
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-BATCH-1")
+@core("EMB-BATCH-1")
 @pytest.mark.parametrize("many", [1, 3])
 def test_a_plain_batch_is_embedded(embedding: Embedding, many: int) -> None:
     """A batch of one text, and of several, is answered with a result of the schema."""
@@ -141,8 +140,7 @@ def test_a_batch_gives_the_vectors_of_single_calls(embedding: Embedding, normali
             expect.that(embedding.same(vector_of(each) or [], alone, 0.02), "the vector of `embed`", "another vector")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-BATCH-5")
+@core("EMB-BATCH-5")
 @pytest.mark.parametrize("where", BAD)
 def test_a_bad_text_leaves_the_others_alone(embedding: Embedding, where: str) -> None:
     """Texts that are too long are reported for themselves, or the batch is refused whole."""
@@ -174,8 +172,7 @@ def test_bad_texts_are_reported(embedding: Embedding, requirement: str, where: s
     """Texts that are too long are reported as failed, by their position, text, class and message; none is lost."""
     texts, bad, reply = spoilt(embedding, where)
     expect.readable(reply)
-    if reply.is_error:
-        raise NotApplicable("a batch with a bad text is refused whole")
+    expect.applicable(not reply.is_error, "a batch with a bad text is refused whole")
     failed = {failure.get("index") for failure in failures_of(reply.result)}
     if requirement == "EMB-BATCH-4" and None not in failed and len(failed) == len(bad):
         expect.that(failed == bad, "the positions of the bad texts", "other numbers", "result.failed_texts")
@@ -201,14 +198,12 @@ def test_the_tokens_of_a_batch_are_those_of_its_texts(embedding: Embedding) -> N
     texts = arranged(embedding, "plain", several(embedding, 2, least=1))
     result = expect.success(embedding.known_batch(texts, model=embedding.model), "a batch")
     total = result.get("total_tokens")
-    if total is None:
-        raise NotApplicable("total_tokens is not given")
+    expect.applicable(total is not None, "total_tokens is not given")
     counted = sum(embedding.count(text, model=embedding.model) for text in texts)
     expect.that(total == counted, f"{counted}, as count_tokens says", found=total, path="result.total_tokens")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-BATCH-6")
+@core("EMB-BATCH-6")
 @pytest.mark.parametrize("more", ["one_more", "far_more"])
 def test_a_batch_beyond_the_limit_is_refused(embedding: Embedding, more: str) -> None:
     """More texts than `max_batch_size` are the caller's mistake, whatever else is asked for."""
@@ -242,8 +237,7 @@ def over_large(embedding: Embedding, size: int, **options: Any) -> Reply:
     return embedding.known_batch([embedding.fit("hi")] * size, **options)
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-BATCH-7")
+@core("EMB-BATCH-7")
 @pytest.mark.parametrize("texts", ["equal", "different"])
 def test_a_batch_of_the_limit_is_embedded(embedding: Embedding, texts: str) -> None:
     """As many texts as `max_batch_size` are all embedded, by every listed model."""
@@ -322,8 +316,7 @@ def test_a_batch_is_embedded_by_the_model_asked_for(embedding: Embedding) -> Non
     first, others = models[0], models[1:]
     alone = {model: embedding.known_vector("embed", text, model=model) for model in models}
     others = [model for model in others if not embedding.same(alone[first], alone[model], 0.05)]
-    if not others:
-        raise NotApplicable("no two listed models give different vectors")
+    expect.applicable(others, "no two listed models give different vectors")
     for model in others:
         found = embedding.known_vector("embed_batch", text, model=model)
         near = distance(found, alone[first]) < distance(found, alone[model])
@@ -339,8 +332,7 @@ def test_counts_of_a_batch_are_true(embedding: Embedding, where: str) -> None:
         reply = embedding.known_batch(texts, model=embedding.model)
     else:
         texts, _, reply = spoilt(embedding, where)
-        if reply.is_error:
-            raise NotApplicable("the batch is refused whole")
+        expect.applicable(not reply.is_error, "the batch is refused whole")
     found = placed(embedding, "EMB-BATCH-14", reply, texts)
     wanted = {"total_texts": len(texts), "processed_count": len(found), "failed_count": len(texts) - len(found)}
     for key, number in wanted.items():
@@ -359,8 +351,7 @@ def test_an_empty_batch_does_no_harm(embedding: Embedding) -> None:
         expect.that(found == 0, "no embeddings", f"{found}", "result.embeddings")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-MODEL-3")
+@core("EMB-MODEL-3")
 def test_an_unknown_model_does_not_embed_batches(embedding: Embedding) -> None:
     """A model that is not listed is refused permanently."""
     embedding.require("embed_batch", "embed")

@@ -3,6 +3,7 @@
 import pytest
 
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.fixtures import core
 from pytest_corpus.kit.generation import generate
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
@@ -33,8 +34,7 @@ from pytest_corpus.suites.embedding.support.texts import FILLER, OTHER
 from pytest_corpus.suites.embedding.support.vectors import plain, same_text, vector_of
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-TRUNC-1")
+@core("EMB-TRUNC-1")
 @pytest.mark.parametrize("how", list(BEYOND))
 def test_a_text_that_is_too_long_is_cut(embedding: Embedding, how: str) -> None:
     """A text beyond the limit, however far, is embedded, and `truncated` says so, every time."""
@@ -46,8 +46,7 @@ def test_a_text_that_is_too_long_is_cut(embedding: Embedding, how: str) -> None:
         cut(embedding.embed(text, truncate=True))
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-TRUNC-2")
+@core("EMB-TRUNC-2")
 @pytest.mark.parametrize(
     ("how", "truncate"),
     [*(("the_limit", each) for each in (True, False, None)), ("one_less", True), ("half", None), ("short", True)],
@@ -80,8 +79,7 @@ def test_a_text_within_the_limit_is_accepted_everywhere(embedding: Embedding, ho
         expect.that(not failed, "a text within the limit to be embedded", "a failed text", "result")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-TRUNC-3")
+@core("EMB-TRUNC-3")
 @pytest.mark.parametrize("how", list(BEYOND))
 def test_a_text_that_may_not_be_cut_is_refused(embedding: Embedding, how: str) -> None:
     """Without `truncate`, a text beyond the limit is TEXT_TOO_LONG, every time."""
@@ -120,8 +118,7 @@ def test_what_is_left_is_within_the_limit(embedding: Embedding, operation: str, 
     limit, text = embedding.limited(), too_long(embedding, how)
     reply = embedding.known(operation, text, truncate=True)
     cut_elsewhere(embedding, operation, text, reply)
-    if not texts_of(reply):
-        raise NotApplicable("no text comes back")
+    expect.applicable(texts_of(reply), "no text comes back")
     for told in texts_of(reply):
         shorter = not same_text(told, text)
         fits = len(told) <= limit or not embedding.counts_characters
@@ -146,8 +143,7 @@ def test_a_text_is_cut_at_its_end(embedding: Embedding) -> None:
     expect.that(same, "the vector of the beginning", "one that depends on the end", "result.embedding.vector")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-TRUNC-6")
+@core("EMB-TRUNC-6")
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_truncate_is_true_by_default(embedding: Embedding, operation: str) -> None:
     """A request that does not say `truncate` is answered as one that says true."""
@@ -184,11 +180,7 @@ def test_the_very_end_counts(embedding: Embedding, end: str) -> None:
 
 
 def of_the_limit(embedding: Embedding) -> str:
-    """A text of the limit's length.
-
-    Raises:
-        NotApplicable: it is too short to have parts.
-    """
+    """A text of the limit's length. Raises NotApplicable if it is too short to have parts."""
     if embedding.limited() < len(FILLER):
         raise NotApplicable(f"a text of {embedding.limited()} characters has no parts")
     return within(embedding, "the_limit")
@@ -217,8 +209,7 @@ def test_a_batch_cuts_as_embed_does(embedding: Embedding, how: str, where: str) 
         expect.that(usual, "the vector that `embed` gives to the text", "another vector", "result.embeddings")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-TRUNC-9")
+@core("EMB-TRUNC-9")
 @pytest.mark.parametrize(("how", "where"), [("one_more", "only"), ("one_more", "last"), ("twice", "first")])
 def test_a_batch_refuses_a_text_that_may_not_be_cut(embedding: Embedding, how: str, where: str) -> None:
     """Without `truncate`, a text beyond the limit is TEXT_TOO_LONG for itself, or for the whole batch."""
@@ -231,8 +222,7 @@ def test_a_batch_refuses_a_text_that_may_not_be_cut(embedding: Embedding, how: s
         refused_in_batch(embedding.batch(texts, truncate=False, model=model), texts.index(text), "TextTooLong")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-TRUNC-10")
+@core("EMB-TRUNC-10")
 @pytest.mark.parametrize("how", list(BEYOND))
 def test_a_stream_refuses_a_text_that_may_not_be_cut(embedding: Embedding, how: str) -> None:
     """Without `truncate`, a text beyond the limit is TEXT_TOO_LONG for a stream too."""
@@ -260,8 +250,7 @@ def test_a_stream_cuts_as_embed_does(embedding: Embedding, how: str) -> None:
         expect.that(embedding.same(found[0], alone, 0.02), "the vector of `embed`", "another vector")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-TRUNC-12")
+@core("EMB-TRUNC-12")
 @pytest.mark.parametrize("how", list(BEYOND))
 @pytest.mark.parametrize("truncate", [True, False, None], ids=["truncate", "do_not", "left_out"])
 @pytest.mark.parametrize("operation", OPERATIONS)
@@ -269,8 +258,7 @@ def test_without_truncation_a_text_that_is_too_long_is_refused(
     embedding: Embedding, operation: str, truncate: bool | None, how: str
 ) -> None:
     """If truncation is denied, a text beyond the limit is refused, whatever `truncate` says."""
-    if embedding.capabilities.flag("supports_truncation") is not False:
-        raise NotApplicable("truncation is not denied")
+    expect.applicable(embedding.capabilities.flag("supports_truncation") is False, "truncation is not denied")
     embedding.require("embed", operation)
     options = {} if truncate is None else {"truncate": truncate}
     text = too_long(embedding, how)

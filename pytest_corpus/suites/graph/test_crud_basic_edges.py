@@ -8,7 +8,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import Steps, rules, subject
+from pytest_corpus.kit.fixtures import Steps, core, rules, subject
 from pytest_corpus.spec.errors import is_a
 from pytest_corpus.suites.graph.support.answers import counted, failures
 from pytest_corpus.suites.graph.support.component import Graph, graph
@@ -20,8 +20,7 @@ from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArgume
 from pytest_corpus.suites.graph.support.scenarios.edges import LOOP, PARALLEL, unusable
 
 
-@pytest.mark.core
-@pytest.mark.requirement("GRA-EDGE-1")
+@core("GRA-EDGE-1")
 @pytest.mark.parametrize("edge_reader", EDGE_READERS)
 def test_an_edge_leads_from_its_source_to_its_target(graph: Graph, edge_reader: str) -> Steps:
     """An edge is seen from its source, and neither from its target nor from another node."""
@@ -111,8 +110,7 @@ def test_every_edge_of_a_request_is_written(graph: Graph) -> Steps:
             expect.that(found == wanted, f"{len(wanted)} edges", f"{len(found)}, or other ones", edge_reader)
 
 
-@pytest.mark.core
-@pytest.mark.requirement("GRA-EDGE-8")
+@core("GRA-EDGE-8")
 def test_the_result_of_an_upsert_of_edges_is_of_the_schema(graph: Graph) -> None:
     """New and updated edges are answered with a result of the schema; what it counts is true."""
     sandbox = graph.sandbox("upsert_nodes", "upsert_edges")

@@ -8,7 +8,7 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.expect import note_check
-from pytest_corpus.kit.fixtures import Steps, subject
+from pytest_corpus.kit.fixtures import Steps, core, subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.graph.support.answers import listed
 from pytest_corpus.suites.graph.support.component import Graph, graph
@@ -17,8 +17,7 @@ from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArgume
 from pytest_corpus.suites.graph.support.scenarios.edges import LOOP
 
 
-@pytest.mark.core
-@pytest.mark.requirement("GRA-TRAV-1")
+@core("GRA-TRAV-1")
 def test_a_traversal_is_of_the_schema(graph: Graph) -> None:
     """The result has `nodes` and `relationships` of the schema."""
     sandbox, _ = traversal.chain(graph)
@@ -27,8 +26,7 @@ def test_a_traversal_is_of_the_schema(graph: Graph) -> None:
     holds("GRA-TRAV-1", reply, graph)
 
 
-@pytest.mark.core
-@pytest.mark.requirement("GRA-TRAV-2")
+@core("GRA-TRAV-2")
 def test_a_traversal_reaches_every_node_in_its_depth(graph: Graph) -> None:
     """Along a chain each depth reaches the nodes up to it, from the first node and from a later one."""
     sandbox, _ = traversal.chain(graph)
@@ -67,8 +65,7 @@ def test_a_traversal_starts_at_every_start_node(graph: Graph) -> Steps:
     expect.that(sandbox.reached("a", "c", "e") == ["b", "d", "f"], "a node from each start", "others", "result.nodes")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("GRA-TRAV-3")
+@core("GRA-TRAV-3")
 def test_a_traversal_goes_no_deeper(graph: Graph) -> None:
     """Along a chain no depth reaches a node beyond it, nor an edge beyond it."""
     sandbox, _ = traversal.chain(graph)
@@ -82,23 +79,20 @@ def test_a_traversal_goes_no_deeper(graph: Graph) -> None:
         expect.that(not beyond, f"no edge beyond {depth} steps", f"{len(beyond)}", "result.relationships")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("GRA-TRAV-4")
+@core("GRA-TRAV-4")
 @pytest.mark.parametrize("depth", [1, 2])
 @pytest.mark.parametrize("direction", ["OUTGOING", "INCOMING", "BOTH"])
 def test_a_traversal_heeds_the_direction(graph: Graph, direction: str, depth: int) -> None:
     """From the middle of a chain, edges are followed forwards, backwards or both ways, at every step."""
     sandbox, _ = traversal.chain(graph)
-    if depth not in traversal.depths(graph):
-        raise NotApplicable("capabilities state a smaller depth")
+    expect.applicable(depth in traversal.depths(graph), "capabilities state a smaller depth")
     ways = {"OUTGOING": [1], "INCOMING": [-1], "BOTH": [1, -1]}[direction]
     wanted = sorted(f"n{2 + way * step}" for way in ways for step in range(1, depth + 1))
     found = sandbox.names(traversal.walked(graph, "n2", max_depth=depth, direction=direction)) - {"n2"}
     expect.that(sorted(found) == wanted, f"{len(wanted)} nodes", f"{len(found)}, or other ones", "result.nodes")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("GRA-TRAV-5")
+@core("GRA-TRAV-5")
 @pytest.mark.parametrize("types", ["A", "B", "AB", "C", ""], ids=["first", "second", "both", "none_there", "any"])
 def test_a_traversal_heeds_the_types(graph: Graph, types: str) -> None:
     """Of edges of two labels those are followed whose label is asked for, at the second step too."""
@@ -124,8 +118,7 @@ def test_a_traversal_heeds_the_types(graph: Graph, types: str) -> None:
 def test_a_traversal_heeds_filters(graph: Graph, value: Any, depth: int, wanted: Sequence[str], what: str) -> None:
     """Of a hub's nodes, or edges, those are followed that have the property of the filter, at every step."""
     sandbox = traversal.filterable(graph)
-    if depth not in traversal.depths(graph):
-        raise NotApplicable("capabilities state a smaller depth")
+    expect.applicable(depth in traversal.depths(graph), "capabilities state a smaller depth")
     starts = [sandbox.id(f"hub-{value}")]
     args = {"start_nodes": starts, "max_depth": depth, "direction": "OUTGOING", what: {"corpus_kind": value}}
     reply = sandbox.call("traversal", args)
@@ -135,8 +128,7 @@ def test_a_traversal_heeds_filters(graph: Graph, value: Any, depth: int, wanted:
         expect.that(found == names, f"{len(names)} nodes that fit", f"{len(found)}, or other ones", "result.nodes")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("GRA-TRAV-7")
+@core("GRA-TRAV-7")
 @pytest.mark.parametrize("direction", ["OUTGOING", "INCOMING", "BOTH"])
 def test_relationships_are_the_edges_that_were_written(graph: Graph, direction: str) -> None:
     """Each relationship has the id, ends, label and properties of an edge, whatever the direction."""
@@ -186,8 +178,7 @@ def test_cycles_do_not_disturb(graph: Graph, direction: str) -> Steps:
     expect.that(found == wanted, f"{len(wanted)} nodes", f"{len(found)}, or other ones", "result.nodes")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("GRA-TRAV-11")
+@core("GRA-TRAV-11")
 @pytest.mark.parametrize("known", ["", "before", "behind"], ids=["alone", "last", "first"])
 def test_an_unknown_start_node_adds_nothing(graph: Graph, known: str) -> None:
     """A start node that does not exist is refused permanently, or nothing is reached from it; others do their work."""
@@ -228,8 +219,7 @@ def test_a_traversal_shows_each_node_and_edge_once(graph: Graph) -> Steps:
 @pytest.mark.requirement("GRA-TRAV-15")
 def test_paths_that_are_claimed_are_given(graph: Graph) -> None:
     """If path queries are claimed, a traversal along an edge gives a path, or a query for paths returns one."""
-    if graph.capabilities.flag("supports_path_queries") is not True:
-        raise NotApplicable("path queries are not claimed")
+    expect.applicable(graph.capabilities.flag("supports_path_queries") is True, "path queries are not claimed")
     if graph.works("traversal") and graph.works("upsert_edges"):
         given = traversal.walked(graph, "n0", max_depth=1).get("paths")
         if isinstance(given, list) and given:

@@ -8,7 +8,7 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, plain_call
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import deciding, rules, subject
+from pytest_corpus.kit.fixtures import core, deciding, rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.replays import keyed
 from pytest_corpus.kit.requests import in_ms
@@ -56,8 +56,7 @@ RULES = "Answer in plain words. Be brief and friendly. Never mention the weather
 """A system message of many words."""
 
 
-@pytest.mark.core
-@pytest.mark.requirement("LLM-COMPLETE-1")
+@core("LLM-COMPLETE-1")
 def test_a_plain_request_is_completed(llm: LLM) -> None:
     """One user message is answered with a completion of the schema."""
     reply = plain_call(llm, "complete")
@@ -96,8 +95,7 @@ def test_a_completion_of_any_length_keeps_the_rule(llm: LLM, changed: dict[str, 
     holds(requirement, reply, llm)
 
 
-@pytest.mark.core
-@pytest.mark.requirement("LLM-COMPLETE-4")
+@core("LLM-COMPLETE-4")
 @pytest.mark.parametrize(
     ("limit", "others"), [(1, "alone"), (5, "alone"), (2, "all_arguments"), (2, "temperature"), (2, "every_model")]
 )
@@ -171,8 +169,7 @@ def test_a_system_message_is_counted(llm: LLM, way: str) -> None:
     given: dict[str, Any] = {"system_message": RULES}
     if way == "message":
         given = {"messages": [{"role": "system", "content": RULES}, user("hi")]}
-        if llm.capabilities.flag("supports_roles") is not True:
-            raise NotApplicable("roles are not claimed")
+        expect.applicable(llm.capabilities.flag("supports_roles") is True, "roles are not claimed")
     without, reply = llm.known_complete(), llm.known_complete(**given)
     for each in (without, reply):
         well_formed(llm, each)
@@ -270,8 +267,7 @@ def test_messages_that_resemble_each_other_are_other_messages(llm: LLM, operatio
 def test_a_repeated_request_is_answered_like_the_first(llm: LLM) -> None:
     """A request that may be answered from the cache gets a completion of the schema too."""
     llm.require("complete")
-    if not llm.capabilities.caches:
-        raise NotApplicable("caching is not claimed")
+    expect.applicable(llm.capabilities.caches, "caching is not claimed")
     args = {**cold(llm), "messages": [user(llm.unique())]}
     for _ in range(2):
         reply = llm.call("complete", args)
@@ -299,12 +295,10 @@ def test_other_arguments_are_another_request(llm: LLM, name: str) -> None:
     args = {**cold(llm), "messages": [user(text)]}
     if name == "model":
         others = [model for model in llm.models() if model != args["model"]]
-        if not others:
-            raise NotApplicable("fewer than two models are listed")
+        expect.applicable(others, "fewer than two models are listed")
         changed = {**args, "model": others[0]}
     elif name in ("tools", "tool_choice"):
-        if llm.settings.edition == "1.0.0":
-            raise NotApplicable("edition 1.0.0 has no place for tool calls in a completion")
+        expect.applicable(llm.settings.edition != "1.0.0", "edition 1.0.0 has no place for tool calls in a completion")
         chosen = llm.capabilities.flag("supports_tool_choice") is True or name == "tools"
         if llm.tools is not True or not chosen or llm.model not in (None, *llm.able("supports_tools")):
             raise NotApplicable(f"{name} is not claimed for this model")
@@ -313,8 +307,7 @@ def test_other_arguments_are_another_request(llm: LLM, name: str) -> None:
         changed = {**args, "tools": [WEATHER], **({"tool_choice": "required"} if name == "tool_choice" else {})}
     else:
         changed = {**args, **accepted(llm, name)}
-        if name == "stop_sequences" and ignores_stops(llm):
-            raise NotApplicable("stop_sequences are ignored")
+        expect.applicable(name != "stop_sequences" or not ignores_stops(llm), "stop_sequences are ignored")
     not_shared(llm, args, changed, learnt=name != "tool_choice", binding=name not in OPTIONAL)
 
 
@@ -322,11 +315,9 @@ def test_other_arguments_are_another_request(llm: LLM, name: str) -> None:
 @pytest.mark.parametrize("operation", ["complete", "stream"])
 def test_a_sampled_completion_is_not_cached(llm: LLM, operation: str) -> None:
     """The same request at the highest temperature asks the provider each time."""
-    if not llm.takes("temperature"):
-        raise NotApplicable("temperature is not offered")
+    expect.applicable(llm.takes("temperature"), "temperature is not offered")
     high = llm.range_of("temperature")[1]
-    if not llm.accepts(operation, temperature=high):
-        raise NotApplicable(f"a temperature of {high:g} is refused permanently")
+    expect.applicable(llm.accepts(operation, temperature=high), f"a temperature of {high:g} is refused permanently")
     args = {**llm.requests.args(temperature=high), "messages": [user(llm.unique())]}
     not_shared(llm, args, args, operation=operation)
 
@@ -366,8 +357,7 @@ def test_an_idempotency_key_does_not_mix_up_requests(llm: LLM) -> None:
 @pytest.mark.parametrize("operation", ["complete", "stream"])
 def test_an_idempotency_key_does_not_hide_a_changed_argument(llm: LLM, operation: str) -> None:
     """Another prompt, and another `max_tokens`, under one key ask the provider again; so does another operation."""
-    if "provider" not in llm.client.hooks:
-        raise NotApplicable("without a provider it is judged by the answers alone")
+    expect.applicable("provider" in llm.client.hooks, "without a provider it is judged by the answers alone")
     ctx = new_key(**new_tenant())
     limit = llm.limit(8, operation)
     args = llm.requests.args(messages=[user(llm.unique())], max_tokens=limit)

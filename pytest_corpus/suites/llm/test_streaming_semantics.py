@@ -91,8 +91,7 @@ def test_a_stream_gives_the_text_of_a_completion(llm: LLM) -> None:
         llm.fits(reply)
         well_formed(llm, reply)
     texts = {str(reply.result["text"]) for reply in replies}
-    if len(texts) > 1:
-        raise NotApplicable("complete does not repeat itself at the lowest temperature")
+    expect.applicable(len(texts) <= 1, "complete does not repeat itself at the lowest temperature")
     stream = expect.finished(llm.stream("stream", args))
     text = "".join(str(chunk.get("text") or "") for chunk in stream.chunks)
     expect.that(text == texts.pop(), "the text of the completion", "another text", "chunk.text")
@@ -104,13 +103,8 @@ def long_stream(llm: LLM) -> StreamReply:
 
 
 def any_shown(found: Iterable[bool]) -> None:
-    """Go on only if a chunk tells what is looked at.
-
-    Raises:
-        NotApplicable: none does.
-    """
-    if not any(found):
-        raise NotApplicable("no chunk reports usage")
+    """Go on only if a chunk tells what is looked at. Raises NotApplicable if none does."""
+    expect.applicable(any(found), "no chunk reports usage")
 
 
 @pytest.mark.requirement("LLM-CONTEXT-2")

@@ -4,8 +4,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.kit.outcomes import NotAssessed
+from pytest_corpus.kit.fixtures import core, subject
 from pytest_corpus.kit.reply import error_names
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.transports import GRPC_ENVELOPE
@@ -25,8 +24,7 @@ from pytest_corpus.suites.transport.exchanges import (
 OK = "OK"
 
 
-@pytest.mark.core
-@pytest.mark.requirement("TRA-GRPC-1")
+@core("TRA-GRPC-1")
 def test_each_message_is_one_frame(subject: Subject) -> None:
     """Each message is a `Frame` whose `json` is one JSON object."""
     for seen in plain(subject):
@@ -39,8 +37,7 @@ def test_nothing_follows_the_terminal_message_of_a_stream(subject: Subject) -> N
     """The last message of a stream holds a terminal frame, and no other does."""
     seen = answered(stream(subject))
     found = messages(seen)
-    if not found:
-        raise NotAssessed("a plain stream has no message")
+    expect.assessable(found, "a plain stream has no message")
     with expect.resting_on("TRA-GRPC-1"):
         hold_frames(seen, found, "message")
     ends_with_terminal(seen, list(map(lenient, found)), "message")

@@ -4,7 +4,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.fixtures import deciding, subject
+from pytest_corpus.kit.fixtures import core, deciding, subject
 from pytest_corpus.spec.transports import NDJSON, STREAM_TYPES
 from pytest_corpus.suites.transport.exchanges import (
     Seen,
@@ -32,8 +32,7 @@ def test_a_stream_has_its_content_type(subject: Subject, name: str) -> None:
         expect.that(found == kind, kind, found=found or None, path="Content-Type")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("TRA-NDJSON-2")
+@core("TRA-NDJSON-2")
 def test_ndjson_is_chunked(subject: Subject) -> None:
     """A stream of NDJSON is sent in chunks, without a content length."""
     seen = offered(subject, NDJSON)

@@ -8,7 +8,7 @@ import pytest
 from pytest_corpus.adapter.transports.raw import RawRequest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.fixtures import deciding, subject
+from pytest_corpus.kit.fixtures import core, deciding, subject
 from pytest_corpus.kit.outcomes import Keys, NotAssessed, in_words
 from pytest_corpus.kit.reply import looks_like_error
 from pytest_corpus.suites.transport.exchanges import (
@@ -28,8 +28,7 @@ SLOW_MS, IN_FLIGHT_S, LISTEN_S = 1_200, 1.0, 1.5
 """How long the provider takes for a chunk, until when what was on its way may come, and how long is listened."""
 
 
-@pytest.mark.core
-@pytest.mark.requirement("TRA-MSG-1")
+@core("TRA-MSG-1")
 def test_each_answer_is_an_id_and_a_frame(subject: Subject) -> None:
     """Each message is an object with the number of its request, its frame, and nothing else."""
     for seen in plain(subject):
@@ -43,8 +42,7 @@ def test_each_answer_is_an_id_and_a_frame(subject: Subject) -> None:
         answered(seen)
 
 
-@pytest.mark.core
-@pytest.mark.requirement("TRA-MSG-2")
+@core("TRA-MSG-2")
 def test_each_message_holds_one_frame(subject: Subject) -> None:
     """`frame` is one JSON object: neither a list of frames nor JSON inside a string."""
     for seen in plain(subject):

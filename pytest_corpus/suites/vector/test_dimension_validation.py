@@ -8,7 +8,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
-from pytest_corpus.kit.fixtures import Steps, rules
+from pytest_corpus.kit.fixtures import Steps, core, rules
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.vector.support.answers import failed, failures_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
@@ -35,8 +35,7 @@ def wrong_lengths(vector: Vector, degrees: float = 45) -> list[list[float]]:
     return [[*plain, 0.5], plain[:-1] if len(plain) > 1 else [*plain, *plain]]
 
 
-@pytest.mark.core
-@pytest.mark.requirement("VEC-DIM-1")
+@core("VEC-DIM-1")
 @pytest.mark.parametrize("when", ["first", "later", "overwriting"])
 def test_an_upsert_of_another_dimension_is_a_mismatch(vector: Vector, when: str) -> None:
     """Longer and shorter vectors are refused or reported, in an empty namespace and in a filled one."""
@@ -52,8 +51,7 @@ def test_an_upsert_of_another_dimension_is_a_mismatch(vector: Vector, when: str)
 @pytest.mark.requirement("VEC-DIM-1")
 def test_the_default_namespace_has_its_dimensions_too(vector: Vector) -> None:
     """After a vector that names no namespace, one of another length that names none is refused or reported."""
-    if not vector.namespaces:
-        raise NotApplicable("there is one namespace only, which other tests speak of")
+    expect.applicable(vector.namespaces, "there is one namespace only, which other tests speak of")
     vector.require("upsert")
     first = vector.call("upsert", {"vectors": [vector.item(30)]})
     expect.readable(first)
@@ -119,8 +117,7 @@ def test_the_most_dimensions_can_be_used(vector: Vector, requirement: str) -> No
     """A namespace of `max_dimensions` dimensions takes vectors and gives them back; one of more is refused."""
     vector.need_namespaces("create_namespace")
     most = vector.stated("max_dimensions", MOST_DIMENSIONS if requirement == "VEC-DIM-6" else None)
-    if vector.fixed and vector.fixed != most:
-        raise NotApplicable("the dimensions are fixed")
+    expect.applicable(vector.fixed in (None, most), "the dimensions are fixed")
     if requirement == "VEC-DIM-6":
         used(vector, vector.named(dimensions=most), f"{most} dimensions")
         return
@@ -135,8 +132,7 @@ def test_each_namespace_keeps_its_own_dimensions(vector: Vector) -> Steps:
     A name that is used again, with other dimensions, takes vectors of those.
     """
     vector.need_namespaces()
-    if vector.fixed or vector.dimensions < 2:
-        raise NotApplicable("all namespaces have the same dimensions")
+    expect.applicable(vector.dimensions > 1 and not vector.fixed, "all namespaces have the same dimensions")
     sizes = (vector.dimensions, vector.dimensions - 1)
     sandboxes = [vector.sandbox(dimensions=size) for size in sizes]
     items: list[dict[str, Any]] = [{"id": vector.name(), "vector": direction(40, size)} for size in sizes]

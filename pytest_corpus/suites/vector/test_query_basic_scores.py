@@ -8,7 +8,6 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import rules
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, error_names
 from pytest_corpus.spec.errors import is_a
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of
@@ -38,8 +37,7 @@ def test_the_best_match_comes_first(vector: Vector, requirement: str) -> None:
 def test_a_number_tells_the_better_match(vector: Vector, requirement: str, metric: str) -> None:
     """`score` rises and `distance` falls the better a match is."""
     found = [ranking for ranking in rankings(vector, metric) if len(ranking.matches) > 1]
-    if not found:
-        raise NotApplicable("one match at most can be asked for")
+    expect.applicable(found, "one match at most can be asked for")
     for ranking in found:
         if requirement == "VEC-SCORE-4":
             ranking.keeps("score", 1)
@@ -114,15 +112,13 @@ def settle(reply: Reply, claim: str, *families: str) -> None:
 @pytest.mark.requirement("COM-CONC-1")
 def test_queries_at_the_same_time_get_their_own_answers(vector: Vector) -> None:
     """Queries that were never asked before, sent together, each find the vector that they look for."""
-    if vector.dimensions < 2:
-        raise NotAssessed("on a line the nearest vector depends on the metric")
+    expect.assessable(vector.dimensions >= 2, "on a line the nearest vector depends on the metric")
     sandbox, items = fan(vector)
     sandbox.ids(direction(30, vector.dimensions), 2)
     items = items[: max(2, min(len(items), vector.capabilities.limit("concurrency") or len(items)))]
     requests = [vector.envelope("query", sandbox.args(vector=item["vector"], top_k=1)) for item in items]
     exchanges = vector.send_all(requests)
-    if not any(Reply(exchange).is_success for exchange in exchanges):
-        raise NotAssessed("every concurrent query was refused")
+    expect.assessable(any(Reply(exchange).is_success for exchange in exchanges), "every concurrent query was refused")
     for item, reply in zip(items, map(Reply, exchanges), strict=True):
         if reply.is_success:
             found = [id_of(match) for match in sandbox.own(matches_of(reply.result))]

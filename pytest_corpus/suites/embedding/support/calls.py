@@ -67,11 +67,7 @@ class EmbeddingCalls(Texts):
         return next(iter(embedded_by(reply)), {})
 
     def vector(self, name: str, text: str, **changed: Any) -> list[float]:
-        """The vector that an operation gives to a text now.
-
-        Raises:
-            Undecided: it gives none, which may be the finding of another requirement.
-        """
+        """The vector that an operation gives to a text now. Raises Undecided if it gives none (`vector_in`)."""
         return self.vector_in(self.ask(name, text, **changed), name, text, **changed)
 
     def known_vector(self, name: str, text: str, **changed: Any) -> list[float]:
@@ -79,11 +75,7 @@ class EmbeddingCalls(Texts):
         return self.vector_in(self.known(name, text, **changed), name, text, **changed)
 
     def vector_in(self, reply: Reply | StreamReply, name: str, text: str, **changed: Any) -> list[float]:
-        """The vector in the answer to a request.
-
-        Raises:
-            Undecided: it has none, which may be the finding of another requirement.
-        """
+        """The vector in an answer. Raises Undecided if it has none, which may be another requirement's finding."""
         found = vector_of(self.embedding(reply))
         if found is None:
             raise without_vector(self, name, text, reply, changed)

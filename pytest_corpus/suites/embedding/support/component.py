@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.audit.exchanges import payload_problem
 from pytest_corpus.kit.faults import ProviderFaults
@@ -68,14 +69,12 @@ class Embedding(EmbeddingCalls):
 
         Where none are listed, the one that plain requests name.
 
-        Raises:
-            Blocked: `embed`, or the operation, refuses one of them.
+        Raises Blocked if `embed`, or the operation, refuses one of them.
         """
         self.require("embed")
         flag = self.operation(name).capability or ""
         models = [model for model in self.capabilities.models if flag not in self.capabilities.denials(model)]
-        if self.capabilities.models and not models:
-            raise NotApplicable(f"every listed model denies {flag}")
+        expect.applicable(models or not self.capabilities.models, f"every listed model denies {flag}")
         for operation in dict.fromkeys(("embed", name)):
             for model in models[:MOST_MODELS] if self.works(operation) else ():
                 if (tried := self.known(operation, self.fit("hi"), model=model)).is_error:
@@ -99,8 +98,7 @@ class Embedding(EmbeddingCalls):
     def beyond(self, more: int = 1) -> int:
         """The number of ASCII characters of a text that exceeds `max_text_length` by `more`, in whatever unit (R120).
 
-        Raises:
-            NotApplicable: no limit is stated, or one that is too large to exceed.
+        Raises NotApplicable if no limit is stated, or one that is too large to exceed.
         """
         limit = self.limited()
         if self.counts_characters:
@@ -110,11 +108,7 @@ class Embedding(EmbeddingCalls):
         return CHARACTERS_IN_A_TOKEN * limit + more
 
     def normalizes(self) -> None:
-        """Go on only if normalization is offered.
-
-        Raises:
-            NotApplicable: capabilities deny it, or it is answered with NOT_SUPPORTED unclaimed.
-        """
+        """Go on only if normalization is offered: neither denied nor answered with NOT_SUPPORTED unclaimed."""
         self.require("embed")
         flag = self.capabilities.flag("supports_normalization")
         if flag is False or (flag is None and self.known("embed", self.fit("hi"), normalize=True).is_a("NotSupported")):

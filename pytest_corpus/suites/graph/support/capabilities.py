@@ -108,9 +108,8 @@ class GraphCapabilities(Subject):
     def speaks(self, purpose: str, dialect: str | None = None) -> None:
         """Go on only if a question can be asked.
 
-        Raises:
-            NotAssessed: the suite knows no listed dialect, or the adapter takes no spelling of it.
-            Blocked: it takes none although any adapter of the dialect does.
+        Raises NotAssessed if the suite knows no listed dialect, or the adapter takes no spelling of it, Blocked if it
+        takes none although any adapter of the dialect does.
         """
         spoken = dialect or self.dialect
         if spoken is None:
@@ -123,11 +122,7 @@ class GraphCapabilities(Subject):
             raise obstacle
 
     def item(self, name: str, **args: Any) -> dict[str, Any]:
-        """An operation of a batch or a transaction.
-
-        Raises:
-            NotApplicable: capabilities list the operations that batches take, and this one is not among them.
-        """
+        """An operation of a batch or a transaction. Raises NotApplicable if capabilities list others only."""
         return {"op": self.operation_names.spelled(name), "args": args}
 
     def sandbox(self, *needs: str, tenant: str | None = None, own: bool = True) -> Sandbox:
@@ -141,9 +136,8 @@ class GraphCapabilities(Subject):
     def namespaces(self, *, aside: bool = False) -> None:
         """Go on only if writing to a new namespace makes it; `aside` where a test tries that too, among others.
 
-        Raises:
-            NotApplicable: namespaces are not claimed, or a new one is refused and the test tries others as well.
-            NotAssessed: a new one is refused.
+        Raises NotApplicable if namespaces are not claimed, or a new one is refused and the test tries others as well,
+        NotAssessed if a new one is refused.
         """
         if obstacle := self._makes_namespaces():
             raise NotApplicable(obstacle.reason) if aside else obstacle

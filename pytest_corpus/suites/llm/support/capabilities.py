@@ -6,7 +6,6 @@ from typing import Any
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
-from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.spec.capabilities import SAMPLING_RANGES
 from pytest_corpus.suites.llm.support.windows import Windows
@@ -113,8 +112,7 @@ class LLMCapabilities(Windows):
         self.require("complete")
         self.models()
         models = self.able(flag)[:MOST_MODELS]
-        if not models:
-            raise NotApplicable(f"every listed model denies {flag}")
+        expect.applicable(models, f"every listed model denies {flag}")
         with expect.resting_on("LLM-MODEL-1"):
             for model in models:
                 works(self.known("complete", model=model), "a completion by every listed model")

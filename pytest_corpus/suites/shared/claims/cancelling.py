@@ -39,8 +39,7 @@ class Cancelling:
         given_up = fresh.call(name, arguments, limit_s=GIVEN_UP_S)
         fresh.faults.fired(plan)
         fault = given_up.exchange.fault
-        if fault is None or fault.kind != "timeout":
-            raise NotAssessed("the call ends although its provider hangs")
+        expect.assessable(fault is not None and fault.kind == "timeout", "the call ends although its provider hangs")
         if subject.client.remote is not None and not within(lambda: given_up_outside(subject) > given_up_before):
             raise NotAssessed("the adapter goes on with a call whose connection was closed")
         within(lambda: observed(subject, before))

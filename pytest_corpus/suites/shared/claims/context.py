@@ -12,8 +12,8 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, expired, plain
 from pytest_corpus.kit.audit import leaks, telemetry
 from pytest_corpus.kit.component import Subject, holds
-from pytest_corpus.kit.fixtures import in_turn, rules
-from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
+from pytest_corpus.kit.fixtures import core, in_turn, rules
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import HOUR_MS, Request, canary, in_ms
 from pytest_corpus.spec.faults import BY_KIND
@@ -70,8 +70,7 @@ REFUSED_BY = {"missing_args": "COM-WIRE-6", "expired": "COM-DEADLINE-1", "wrong_
 class Context:
     """The members of `ctx` that are read, and those that are ignored."""
 
-    @pytest.mark.core
-    @pytest.mark.requirement("COM-CTX-1")
+    @core("COM-CTX-1")
     @pytest.mark.parametrize("unknown", UNKNOWN.values(), ids=list(UNKNOWN))
     def test_unknown_context_keys_are_ignored(self, subject: Subject, unknown: dict[str, Any]) -> None:
         """Every operation works with undocumented keys in `ctx`; in a run pinned to 1.0.0 it may refuse them."""
@@ -98,8 +97,7 @@ class Context:
             else:
                 expect.refusal(reply, "BadRequest")
 
-    @pytest.mark.core
-    @pytest.mark.requirement("COM-CTX-3")
+    @core("COM-CTX-3")
     @pytest.mark.parametrize(
         "key", ["request_id", "idempotency_key", "deadline_ms", "traceparent", "tenant", "attrs", "all"]
     )
@@ -140,8 +138,7 @@ class Observability:
         for reply in (*replies, wrongly_typed(subject, subject.principal)):
             holds(requirement, reply, subject)
 
-    @pytest.mark.core
-    @pytest.mark.requirement("COM-OBS-2")
+    @core("COM-OBS-2")
     @pytest.mark.parametrize("failing", ["wrong_types", "missing_args", "expired", "wrong_context"])
     def test_a_failure_is_observed_once(self, subject: Subject, failing: str) -> None:
         """Refused, malformed and expired calls are observed like any other."""
@@ -173,8 +170,7 @@ class Observability:
     def test_a_tenant_hash_is_one_in_all_operations(self, subject: Subject) -> None:
         """Every operation, whatever its outcome, labels one tenant with the same hash."""
         found = set(filter(None, map(labelled, with_canaries_in_context(subject))))
-        if not found:
-            raise NotApplicable(UNLABELLED)
+        expect.applicable(found, UNLABELLED)
         expect.that(len(found) == 1, "the hash of the tenant in every observation", "another one")
 
     @pytest.mark.requirement("COM-OBS-9")
@@ -185,8 +181,7 @@ class Observability:
         name = subject.principal
         requests = [subject.envelope(name, subject.requests.distinct(name), {"tenant": tenant}) for tenant in tenants]
         replies = [Reply(exchange) for exchange in subject.send_all(requests)]
-        if not all(reply.is_success for reply in replies):
-            raise NotAssessed("calls at the same time are not all carried out")
+        expect.assessable(all(reply.is_success for reply in replies), "calls at the same time are not all carried out")
         seen = [one for reply in replies for one in telemetry.observations_of(reply.exchange)]
         if len(seen) != len(tenants):
             raise Blocked("COM-OBS-1", f"{len(seen)} observations of {len(tenants)} calls")
@@ -214,15 +209,13 @@ class Observability:
 class StreamObservability:
     """One observation and one outcome a stream."""
 
-    @pytest.mark.core
-    @pytest.mark.requirement("COM-OBS-3")
+    @core("COM-OBS-3")
     @pytest.mark.parametrize("outcome", ENDS)
     def test_a_stream_is_observed_once(self, subject: Subject, outcome: str) -> None:
         """Finished, refused, expired and failing streams are observed exactly once."""
         holds("COM-OBS-3", ended(subject, outcome), subject)
 
-    @pytest.mark.core
-    @pytest.mark.requirement("COM-OBS-11", "EMB-OBS-1")
+    @core("COM-OBS-11", "EMB-OBS-1")
     @pytest.mark.parametrize("outcome", ENDS)
     def test_the_outcome_of_a_stream_is_counted_once(self, subject: Subject, outcome: str) -> None:
         """Finished, refused, expired and failing streams have one final outcome."""
@@ -270,8 +263,7 @@ def tenant_hashes(subject: Subject) -> list[str]:
         return [labelled(subject.call(subject.principal, ctx={"tenant": tenant})) for tenant in tenants]
 
     found = cached(subject, "of two tenants", ask)
-    if not all(found):
-        raise NotApplicable(UNLABELLED)
+    expect.applicable(all(found), UNLABELLED)
     expect.that(not set(found) & set(tenants), "a hash of the tenant", "the raw tenant")
     return found
 

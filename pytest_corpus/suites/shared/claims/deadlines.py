@@ -12,7 +12,7 @@ from pytest_corpus.kit.answer_cache import expired
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.expect import note_check
 from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES
-from pytest_corpus.kit.fixtures import in_turn
+from pytest_corpus.kit.fixtures import core, in_turn
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import in_ms
@@ -49,8 +49,7 @@ STREAM_BUDGETS_MS = ((150, 140), (450, 400))
 class Deadlines:
     """Budgets of unary operations."""
 
-    @pytest.mark.core
-    @pytest.mark.requirement("COM-DEADLINE-1")
+    @core("COM-DEADLINE-1")
     @pytest.mark.parametrize("ago_ms", AGO_MS.values(), ids=list(AGO_MS))
     def test_an_expired_call_is_refused(self, subject: Subject, ago_ms: int) -> None:
         """Every operation that has a deadline fails fast when it has passed."""
@@ -76,8 +75,7 @@ class Deadlines:
         for name in deadlined(subject, subject.faults.backed(streaming=False)):
             cut_off(subject, name, at_chunk=None)
 
-    @pytest.mark.core
-    @pytest.mark.requirement("COM-DEADLINE-6")
+    @core("COM-DEADLINE-6")
     def test_an_ample_deadline_changes_nothing(self, subject: Subject) -> None:
         """Every operation works with a deadline that lies an hour ahead, the principal one also with a minute."""
         subject.require(subject.principal)
@@ -129,8 +127,7 @@ class NestedDeadlines:
             subject.faults.provider_op(name)
             heeded(subject, name, expired(subject, name))
             repeatedly(partial(_itemised, subject, name))
-        if not names:
-            raise NotApplicable("no operation on several items is offered, or works")
+        expect.applicable(names, "no operation on several items is offered, or works")
 
 
 def _itemised(subject: Subject, name: str) -> None:
@@ -146,8 +143,7 @@ def _itemised(subject: Subject, name: str) -> None:
 class StreamDeadlines:
     """Budgets of streams."""
 
-    @pytest.mark.core
-    @pytest.mark.requirement("COM-DEADLINE-3")
+    @core("COM-DEADLINE-3")
     @pytest.mark.parametrize("ago_ms", AGO_MS.values(), ids=list(AGO_MS))
     def test_an_expired_stream_is_one_error(self, subject: Subject, ago_ms: int) -> None:
         """A stream whose deadline has passed has one frame, the error."""
@@ -230,8 +226,7 @@ def hung_health(subject: Subject) -> None:
     planned, reply, budget_ms = out_of_time(
         subject, anywhere, lambda fresh, ctx, limit_s: fresh.call("health", ctx=ctx, limit_s=limit_s)
     )
-    if not planned.fired:
-        raise NotApplicable("health does not ask the provider")
+    expect.applicable(planned.fired, "health does not ask the provider")
     in_time(reply, budget_ms)
     expect.either(reply, "DeadlineExceeded", *RETRYABLE)
 
@@ -284,11 +279,7 @@ def works_as_without(subject: Subject, name: str, reply: Reply | StreamReply) ->
 
 
 def as_without(operation: Operation, reply: Reply | StreamReply) -> None:
-    """Go on only where a request works without a deadline.
-
-    Raises:
-        Blocked: it does not, so that the deadline is not the reason.
-    """
+    """Go on only where a request works without a deadline, so that the deadline is the reason."""
     with expect.resting_on(operation.works):
         works(reply, f"{operation.op} to work without a deadline")
 

@@ -10,7 +10,6 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import Subject, holds
 from pytest_corpus.kit.fixtures import rules
-from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Request, canary
 from pytest_corpus.suites.shared.claims.context import FAILURES, in_process, provider_failures, with_canaries_in_context
@@ -77,8 +76,7 @@ class Privacy:
     @pytest.mark.requirement("COM-LEAK-7")
     def test_no_content_in_debug_records(self, subject: Subject) -> None:
         """With debug logging switched on, content stays out of the records too."""
-        if not in_process(subject):
-            raise NotAssessed("debug logging cannot be switched on outside this process")
+        expect.assessable(in_process(subject), "debug logging cannot be switched on outside this process")
         subject.require(subject.principal)
         replies = [*answers_to_canaries(subject), *answers_to_canaries(subject, refused=True)]
         replies += with_canaries_in_context(subject)

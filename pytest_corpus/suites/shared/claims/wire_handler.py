@@ -10,7 +10,7 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import plain
 from pytest_corpus.kit.component import Subject, holds
-from pytest_corpus.kit.fixtures import in_turn
+from pytest_corpus.kit.fixtures import core, in_turn
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names
 from pytest_corpus.kit.requests import Request
@@ -54,8 +54,7 @@ def requests(subject: Subject) -> list[dict[str, Any]]:
 def offered(subject: Subject, requests: list[Request]) -> list[Request]:
     """Those of some requests whose operation is offered and works."""
     found = [request for request in requests if subject.works(request.op)]
-    if not found:
-        raise NotApplicable("no operation that takes this is offered, or works")
+    expect.applicable(found, "no operation that takes this is offered, or works")
     return found
 
 
@@ -63,16 +62,14 @@ def told_apart(subject: Subject) -> tuple[list[dict[str, Any]], list[Any]]:
     """Requests with the fingerprints of the answers that they get alone."""
     requests = subject.requests.distinguishable()
     alone = [subject.requests.fingerprint(subject.send(each)) for each in requests]
-    if len(set(alone)) < 2:
-        raise NotAssessed("the answers to different requests cannot be distinguished")
+    expect.assessable(len(set(alone)) >= 2, "the answers to different requests cannot be distinguished")
     return requests, alone
 
 
 def sent_together(subject: Subject, requests: Sequence[tuple[Any, Any]]) -> None:
     """Requests that are sent together get the answers that they get alone, or are asked to come again."""
     replies = [Reply(exchange) for exchange in subject.send_all([request for request, _ in requests])]
-    if all(reply.is_a(*BUSY) for reply in replies):
-        raise NotAssessed("every concurrent call was refused")
+    expect.assessable(not all(reply.is_a(*BUSY) for reply in replies), "every concurrent call was refused")
     claim = "the answer that the request gets alone"
     for reply, (request, own) in zip(replies, requests, strict=True):
         if not reply.is_a(*BUSY):
@@ -87,8 +84,7 @@ def sent_together(subject: Subject, requests: Sequence[tuple[Any, Any]]) -> None
 class WireHandler:
     """The treatment of requests that does not depend on their operation."""
 
-    @pytest.mark.core
-    @pytest.mark.requirement("COM-WIRE-1")
+    @core("COM-WIRE-1")
     def test_no_exception_escapes(self, subject: Subject) -> None:
         """Good and bad requests alike are answered; no exception comes out of `handle` or `handle_stream`."""
         replies: list[Reply | StreamReply] = [plain(subject, subject.principal), *refusals(subject)]
@@ -98,15 +94,13 @@ class WireHandler:
         for reply in replies:
             holds(expect.ANSWERS, reply, subject)
 
-    @pytest.mark.core
-    @pytest.mark.requirement("COM-WIRE-2")
+    @core("COM-WIRE-2")
     def test_every_call_comes_to_an_end(self, subject: Subject) -> None:
         """Each operation answers a plain request within the call limit."""
         for name in subject.operations(streaming=False):
             holds(expect.IN_TIME, plain(subject, name), subject)
 
-    @pytest.mark.core
-    @pytest.mark.requirement("COM-WIRE-3")
+    @core("COM-WIRE-3")
     def test_an_answer_is_an_envelope(self, subject: Subject) -> None:
         """Good and bad requests alike are answered with a JSON object that is an envelope."""
         for reply in (*(plain(subject, name) for name in subject.operations(streaming=False)), *refusals(subject)):
@@ -141,8 +135,7 @@ class WireHandler:
             request = by_op[op]
             expect.refusal(subject.send({**request, key: value}), "BadRequest")
 
-    @pytest.mark.core
-    @pytest.mark.requirement("COM-WIRE-8")
+    @core("COM-WIRE-8")
     def test_an_unknown_operation_is_not_supported(self, subject: Subject) -> None:
         """An operation of the component that does not exist is NOT_SUPPORTED."""
         expect.refusal(refusals(subject)[0], "NotSupported")
@@ -167,11 +160,9 @@ class WireHandler:
             if subject.operation(name).mutating or not subject.works(name):
                 continue
             request, fresh = subject.envelope(name), subject.fresh()
-            if fresh.client is subject.client:
-                raise NotAssessed("the factory hands out one and the same object")
+            expect.assessable(fresh.client is not subject.client, "the factory hands out one and the same object")
             reply = Reply(fresh.client.send(request, subject.component))
-            if reply.is_a("ResourceExhausted"):
-                raise NotAssessed("the first call of an instance is asked to wait")
+            expect.assessable(not reply.is_a("ResourceExhausted"), "the first call of an instance is asked to wait")
             expect.either(reply, "BadRequest", "IndexNotReady")
 
     @pytest.mark.requirement("COM-WIRE-12")

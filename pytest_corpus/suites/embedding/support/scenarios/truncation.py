@@ -38,11 +38,7 @@ def within(embedding: Embedding, how: str) -> str:
 
 
 def truncates(embedding: Embedding) -> None:
-    """Go on only if truncation is offered.
-
-    Raises:
-        NotApplicable: capabilities deny it, or it is refused unclaimed.
-    """
+    """Go on only if truncation is offered. Raises NotApplicable if capabilities deny it, or it is refused unclaimed."""
     embedding.require("embed")
     flag = embedding.capabilities.flag("supports_truncation")
     if flag is False or (flag is None and embedding.known_embed(too_long(embedding, "one_more")).is_a(*DENIED)):
@@ -97,8 +93,7 @@ def embedded(reply: Reply | StreamReply) -> bool:
 def parts(embedding: Embedding, text: str, reply: Reply) -> list[str]:
     """The possible rests of a truncated text: the reported one, or else its beginning or its end.
 
-    Raises:
-        NotApplicable: it says nothing, and the limit is not one of characters.
+    Raises NotApplicable if it says nothing, and the limit is not one of characters.
     """
     limit = embedding.limited()
     most = limit if embedding.counts_characters else len(text)

@@ -92,8 +92,7 @@ def _takes_no_nodes(graph: Graph) -> bool:
 def room(graph: Graph, count: int) -> None:
     """Go on only if a batch holds this many operations."""
     most = graph.capabilities.limit("max_batch_ops")
-    if most is not None and most < count:
-        raise NotApplicable(f"a batch holds {most} operations")
+    expect.applicable(most is None or most >= count, f"a batch holds {most} operations")
 
 
 def put(place: Place, *nodes: dict[str, Any]) -> dict[str, Any]:
@@ -193,8 +192,7 @@ def limit(graph: Graph) -> int:
     most = graph.capabilities.limit("max_batch_ops")
     if most is None:
         raise NotApplicable("capabilities state no max_batch_ops")
-    if most > MOST_OPS:
-        raise NotAssessed(f"a limit of {most} operations is not filled here")
+    expect.assessable(most <= MOST_OPS, f"a limit of {most} operations is not filled here")
     return most
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import error_names
 from pytest_corpus.spec.errors import is_a
 from pytest_corpus.suites.graph.support.answers import failures
@@ -99,8 +99,7 @@ def takes(graph: Graph, kind: str) -> bool:
 def needs(graph: Graph, *kinds: str) -> None:
     """Go on only if a graph stores edges of these kinds."""
     for kind in kinds:
-        if not takes(graph, kind):
-            raise NotApplicable(f"{kind} is refused permanently")
+        expect.applicable(takes(graph, kind), f"{kind} is refused permanently")
 
 
 def _refuses(graph: Graph, kind: str) -> bool:

@@ -4,7 +4,7 @@ from typing import Any
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Undecided
+from pytest_corpus.kit.outcomes import NotAssessed, Undecided
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names
 from pytest_corpus.suites.graph.support.answers import listed
 from pytest_corpus.suites.graph.support.component import Graph
@@ -88,8 +88,7 @@ def answers_in(sandbox: Sandbox, name: str, items: list[dict[str, Any]]) -> list
         reply = sandbox.call_many(name, *items[start : start + most])
         results = listed(reply.result, "results")
         refused = reply.is_a("NotSupported", "BadRequest") or all(map(is_not_supported, results))
-        if refused:
-            raise NotApplicable(f"a {name} takes no queries")
+        expect.applicable(not refused, f"a {name} takes no queries")
         expect.success(reply, f"a {name} to work")
         failed = sum(result.get("ok") is False for result in results)
         expect.that(not failed, f"every query of a {name} to be answered", f"{failed} failures", "result.results")

@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
 from pytest_corpus.suites.graph.support.scenarios.isolation import lasting_place
@@ -84,8 +84,7 @@ def deep(graph: Graph) -> tuple[Sandbox, int]:
     most = graph.capabilities.limit("max_traversal_depth")
     if most is None:
         raise NotApplicable("capabilities state no max_traversal_depth")
-    if most > MOST_DEPTH:
-        raise NotAssessed(f"a depth of {most} is not walked here")
+    expect.assessable(most <= MOST_DEPTH, f"a depth of {most} is not walked here")
     return chain(graph, most + 1)[0], most
 
 

@@ -36,28 +36,19 @@ def alike(llm: LLM, text: str, kind: str) -> tuple[list[dict[str, Any]], list[di
 
 
 def accepted(llm: LLM, name: str, operation: str = "complete") -> dict[str, Any]:
-    """The optional arguments of that name, or all, within what the adapter offers.
-
-    Raises:
-        NotApplicable: they are denied by capabilities, or refused permanently (R117).
-    """
+    """The optional arguments of that name, or all. Raises NotApplicable if denied, or refused permanently (R117)."""
     values = llm.optional()
     if name == "all":
         every = {each: value for each, value in values.items() if llm.takes(each, operation)}
         if not llm.accepts(operation, **every):
             raise NotApplicable("the optional arguments are refused permanently if all are given")
         return every
-    if not llm.takes(name, operation):
-        raise NotApplicable(f"{name} is denied by capabilities, or refused permanently")
+    expect.applicable(llm.takes(name, operation), f"{name} is denied by capabilities, or refused permanently")
     return {name: values[name]}
 
 
 def taken(llm: LLM, name: str, operation: str) -> Reply | StreamReply:
-    """The answer to all optional arguments that are taken together, or to one of them alone if that is an error.
-
-    Raises:
-        NotApplicable: they are denied by capabilities, or refused permanently (R117).
-    """
+    """The answer to all `accepted` arguments together, or to one of them alone if that is an error."""
     given = accepted(llm, name, operation)
     every = {each: value for each, value in llm.optional().items() if llm.takes(each, operation)}
     together = llm.known(operation, **every)
@@ -68,12 +59,10 @@ def beyond(llm: LLM, where: str) -> list[dict[str, Any]]:
     """Requests whose prompt is longer than the window: in a message, or counting all messages, or for other models."""
     text = llm.too_long()
     if where == "system_message":
-        if not llm.takes("system_message"):
-            raise NotApplicable("system_message is not offered")
+        expect.applicable(llm.takes("system_message"), "system_message is not offered")
         return [{"system_message": text}]
     if where == "max_tokens":
-        if not llm.takes("max_tokens"):
-            raise NotApplicable("max_tokens is not offered")
+        expect.applicable(llm.takes("max_tokens"), "max_tokens is not offered")
         return [{"messages": [user(text)], "max_tokens": llm.limit(1)}]
     if where == "first_message":
         return [{"messages": llm.turns(text, "ok", "hi")}]
@@ -82,8 +71,7 @@ def beyond(llm: LLM, where: str) -> list[dict[str, Any]]:
         same = [model for model, window in windows.items() if window == llm.window()]
         smaller = sorted((window, model) for model, window in windows.items() if window and window < llm.window())
         others = [*(model for _, model in smaller[:1]), *same][: MOST_MODELS - 1]
-        if not others:
-            raise NotApplicable("no other model has a window of this length, or a smaller one")
+        expect.applicable(others, "no other model has a window of this length, or a smaller one")
         return [{"messages": [user(llm.too_long(model))], "model": model} for model in others]
     return [{"messages": [user(text)]}]
 

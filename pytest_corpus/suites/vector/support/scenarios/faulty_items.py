@@ -50,11 +50,7 @@ class MixedBatch:
     found: Collection[str]
 
     def is_settled(self) -> None:
-        """It was refused whole and left nothing behind, or applied with every bad item reported.
-
-        Raises:
-            Violation: a part of it is lost, stored although the batch was refused, or not counted.
-        """
+        """It was refused whole and left nothing behind, or applied with every bad item reported and counted."""
         expect.readable(self.reply)
         good = [item for at, item in enumerate(self.items) if at not in self.bad]
         kept = {item["id"] for item in (self.before, *(() if self.reply.is_error else good))}
