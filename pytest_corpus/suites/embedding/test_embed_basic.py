@@ -17,14 +17,8 @@ from pytest_corpus.spec.errors import MODEL_ERRORS, UNKNOWN_MODEL
 from pytest_corpus.suites.embedding.support.answers import embeddings_of
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
 from pytest_corpus.suites.embedding.support.requests import OPERATIONS
+from pytest_corpus.suites.embedding.support.scenarios import singles
 from pytest_corpus.suites.embedding.support.scenarios.batches import FINAL, belongs
-from pytest_corpus.suites.embedding.support.scenarios.singles import (
-    any_script,
-    given_back,
-    only,
-    refusing,
-    streamed_vector,
-)
 from pytest_corpus.suites.embedding.support.texts import FILLER, FLAGS, LETTERS, NO_MODELS, SCRIPTS, UNRELATED
 from pytest_corpus.suites.embedding.support.vectors import distance
 from pytest_corpus.suites.shared.claims.models import Models as TestModels
@@ -92,7 +86,7 @@ def test_a_model_has_one_number_of_dimensions(embedding: Embedding, operation: s
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_the_text_comes_back(embedding: Embedding, requirement: str, operation: str) -> None:
     """The text of a result is the one that was sent; spaces and forms of characters may differ (a SHOULD: may not)."""
-    given_back(embedding, operation, exact=requirement == "EMB-EMBED-9")
+    singles.given_back(embedding, operation, exact=requirement == "EMB-EMBED-9")
 
 
 @core("EMB-EMBED-4")
@@ -166,7 +160,7 @@ def test_an_embedding_is_repeatable(embedding: Embedding) -> None:
 def test_tokens_used_are_those_that_are_counted(embedding: Embedding, text: str) -> None:
     """If `tokens_used` is given, it is the count of the text."""
     embedding.require("embed", "count_tokens")
-    any_script(embedding, text)
+    singles.any_script(embedding, text)
     for model in embedding.able_to("embed"):
         reply = embedding.known_embed(embedding.fit(text), model=model)
         embedding.fits(reply)
@@ -199,7 +193,7 @@ def test_an_argument_of_the_wrong_type_is_refused(
         args, name = {"model": embedding.model, **NO_STRINGS[wrong]}, "text"
     else:
         args, name = embedding.requests.with_text(operation, embedding.fit("hi"), **{wrong[0]: wrong[1]}), wrong[0]
-    expect.refusal(embedding.invoke(operation, args), *refusing(embedding, name))
+    expect.refusal(embedding.invoke(operation, args), *singles.refusing(embedding, name))
 
 
 @rules(never_retryable="EMB-ARGS-5", refused="EMB-ARGS-6")
@@ -234,7 +228,7 @@ def test_an_empty_text_does_no_harm(embedding: Embedding, operation: str, text: 
 def test_chunks_are_of_the_schema(embedding: Embedding, requirement: str, text: str) -> None:
     """Each chunk has `embeddings` and `is_final` and nothing undocumented, and its usage adds up."""
     embedding.require("stream_embed")
-    any_script(embedding, text)
+    singles.any_script(embedding, text)
     for model in embedding.able_to("stream_embed"):
         stream = embedding.known_stream(embedding.fit(text), model=model)
         embedding.fits(stream)
@@ -251,7 +245,7 @@ def test_a_stream_gives_an_embedding(embedding: Embedding) -> None:
     for model in embedding.able_to("stream_embed"):
         text = embedding.unique()
         for _ in range(2):
-            found = only(embedding, embedding.streamed(text, model=model))
+            found = singles.only(embedding, embedding.streamed(text, model=model))
             expect.that(found, "at least one embedding", "none", "chunk.embeddings")
 
 
@@ -261,7 +255,7 @@ def test_a_stream_embeds_its_text(embedding: Embedding) -> None:
     for model in embedding.able_to("stream_embed"):
         own = {text: embedding.known_vector("embed", text, model=model) for text in map(embedding.fit, UNRELATED)}
         for text in [*own][:2]:
-            found = streamed_vector(embedding, text, model=model)
+            found = singles.streamed_vector(embedding, text, model=model)
             apart = {other: distance(found, vector) for other, vector in own.items()}
             expect.that(max(apart.values()) > 1e-9, "another vector than for other texts", "the same one")
             expect.that(apart[text] <= min(apart.values()) + 1e-9, "the vector of the text", "that of another text")
@@ -276,6 +270,6 @@ def test_a_stream_gives_the_vector_of_embed(embedding: Embedding, normalize: boo
     options = {"normalize": True} if normalize else {}
     for model in embedding.able_to("stream_embed"):
         for text in map(embedding.fit, ("hi", FILLER)):
-            found = streamed_vector(embedding, text, model=model, **options)
+            found = singles.streamed_vector(embedding, text, model=model, **options)
             alone = embedding.known_vector("embed", text, model=model, **options)
             expect.that(embedding.same(found, alone, 0.02), "the vector of `embed`", "another vector")

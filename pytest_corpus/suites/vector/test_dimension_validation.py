@@ -14,13 +14,7 @@ from pytest_corpus.suites.vector.support.answers import failed, failures_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
 from pytest_corpus.suites.vector.support.sandbox import Sandbox
-from pytest_corpus.suites.vector.support.scenarios.checks import (
-    described_by,
-    exactly,
-    points_at,
-    refused_or_reported,
-    used,
-)
+from pytest_corpus.suites.vector.support.scenarios import checks
 from pytest_corpus.suites.vector.support.shared import Item
 
 MISMATCH = "DimensionMismatch"
@@ -45,7 +39,7 @@ def test_an_upsert_of_another_dimension_is_a_mismatch(vector: Vector, when: str)
     sandbox = vector.sandbox(*([] if when == "first" else [held]))
     for wrong in wrong_lengths(vector):
         item = {**(held if when == "overwriting" else vector.item()), "vector": wrong}
-        refused_or_reported(sandbox.upsert(item), MISMATCH)
+        checks.refused_or_reported(sandbox.upsert(item), MISMATCH)
 
 
 @pytest.mark.requirement("VEC-DIM-1")
@@ -58,7 +52,7 @@ def test_the_default_namespace_has_its_dimensions_too(vector: Vector) -> None:
     if not first.is_success or failures_of(first.result):
         raise NotApplicable("there is no default namespace for vectors of these dimensions")
     for wrong in wrong_lengths(vector):
-        refused_or_reported(vector.call("upsert", {"vectors": [{**vector.item(), "vector": wrong}]}), MISMATCH)
+        checks.refused_or_reported(vector.call("upsert", {"vectors": [{**vector.item(), "vector": wrong}]}), MISMATCH)
 
 
 @pytest.mark.core
@@ -83,8 +77,8 @@ def test_a_vector_of_another_dimension_is_not_stored(vector: Vector, known: bool
     sandbox = vector.sandbox(held)
     for wrong in wrong_lengths(vector, 120):
         sandbox.upsert({**(held if known else vector.item()), "vector": wrong, "metadata": {"kind": "wrong"}})
-        found = exactly(sandbox, held, claim="what was there before")
-        kept = described_by(found[held["id"]], held["metadata"])
+        found = checks.exactly(sandbox, held, claim="what was there before")
+        kept = checks.described_by(found[held["id"]], held["metadata"])
         expect.that(kept, "the metadata as before", "those of the wrong one")
     if vector.dimensions > 1:
         expect.that(sandbox.ids(held["vector"], 1) == [held["id"]], "the vector as before", "another")
@@ -104,7 +98,7 @@ def test_only_items_of_another_dimension_fail(vector: Vector) -> Steps:
         expect.refusal(reply, MISMATCH)
         raise NotApplicable("a batch with a bad item is refused whole")
     expect.that(failed(reply.result) == 2, "2 failed items", f"{failed(reply.result)}", "result.failed_count")
-    points = points_at(reply.result, wrong, vector.settings.edition)
+    points = checks.points_at(reply.result, wrong, vector.settings.edition)
     expect.that(points, "failures of the items 1 and 3", f"{len(failures_of(reply.result))} others", "result.failures")
     yield
     found = sandbox.contents()
@@ -119,7 +113,7 @@ def test_the_most_dimensions_can_be_used(vector: Vector, requirement: str) -> No
     most = vector.stated("max_dimensions", MOST_DIMENSIONS if requirement == "VEC-DIM-6" else None)
     expect.applicable(vector.fixed in (None, most), "the dimensions are fixed")
     if requirement == "VEC-DIM-6":
-        used(vector, vector.named(dimensions=most), f"{most} dimensions")
+        checks.used(vector, vector.named(dimensions=most), f"{most} dimensions")
         return
     for more in (1, 1000):
         expect.refusal(vector.call("create_namespace", vector.named(dimensions=most + more)), "BadRequest")
@@ -140,8 +134,8 @@ def test_each_namespace_keeps_its_own_dimensions(vector: Vector) -> Steps:
         takes(sandbox, item)
     yield
     for sandbox, own, other in zip(sandboxes, items, items[::-1], strict=True):
-        exactly(sandbox, own)
-        refused_or_reported(sandbox.upsert({**other, "id": vector.name()}), "BadRequest")
+        checks.exactly(sandbox, own)
+        checks.refused_or_reported(sandbox.upsert({**other, "id": vector.name()}), "BadRequest")
         expect.refusal(sandbox.ask(other["vector"], 1), "BadRequest")
     if vector.works("delete_namespace"):
         expect.success(vector.call("delete_namespace", {"namespace": sandboxes[0].name}), "the deletion")
