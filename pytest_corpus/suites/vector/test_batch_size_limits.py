@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import Steps, core, rules
 from pytest_corpus.kit.reply import Reply
@@ -73,7 +73,7 @@ def test_a_batch_that_is_too_large_is_refused(vector: Vector, requirement: str) 
     allowed, and by which percentage the batch must shrink.
     """
     most, denied = largest(vector), vector.capabilities.flag("supports_batch_operations") is False
-    held, replies, found = cached(vector, "batches that are too large", lambda: too_large(vector, most))
+    held, replies, found = too_large(vector, most)
     for reply in replies:
         if requirement == "VEC-LIMIT-2":
             expect.refusal(reply, "BadRequest", *(["NotSupported"] if denied else []))
@@ -92,6 +92,7 @@ def test_a_batch_that_is_too_large_is_refused(vector: Vector, requirement: str) 
             expect.that(fits, "a percentage", found=given, path="details.suggested_batch_reduction")
 
 
+@remembered
 def too_large(vector: Vector, most: int) -> tuple[Item, list[Reply], dict[str, Mapping[str, Any]]]:
     """A vector, the answers to batches that are larger than allowed, and the vectors that are there in the end."""
     held = vector.item(90)

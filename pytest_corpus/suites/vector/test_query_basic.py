@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.answer_cache import cached, remembered
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import Steps, core, rules
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
@@ -216,7 +216,7 @@ def test_any_finite_number_is_a_component(vector: Vector, kind: str) -> Steps:
 def test_an_empty_namespace_has_no_matches(vector: Vector, emptied: bool) -> Steps:
     """A namespace without vectors, new or emptied, gives no matches or INDEX_NOT_READY."""
     vector.require("query", "delete")
-    sandbox, reply = cached(vector, "empty namespace", lambda: empty(vector))
+    sandbox, reply = empty(vector)
     if emptied:
         item = vector.item(30)
         sandbox = vector.sandbox(item)
@@ -228,6 +228,7 @@ def test_an_empty_namespace_has_no_matches(vector: Vector, emptied: bool) -> Ste
         expect.that(not sandbox.own(matches_of(reply.result)), "no matches", "some", "result.matches")
 
 
+@remembered
 def empty(vector: Vector) -> tuple[Sandbox, Reply]:
     """A place without vectors, and the answer to a query of it."""
     sandbox = vector.sandbox()
@@ -237,7 +238,7 @@ def empty(vector: Vector) -> tuple[Sandbox, Reply]:
 @pytest.mark.requirement("VEC-QUERY-15")
 def test_an_index_that_is_not_ready_says_when_to_retry(vector: Vector) -> None:
     """INDEX_NOT_READY gives `retry_after_ms`."""
-    _, reply = cached(vector, "empty namespace", lambda: empty(vector))
+    _, reply = empty(vector)
     expect.applicable(reply.is_a("IndexNotReady"), "an empty namespace gives no matches")
     expect.that(reply.body.get("retry_after_ms") is not None, "a number", "none", "retry_after_ms")
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import rules
 from pytest_corpus.kit.reply import Reply, error_names
@@ -75,7 +75,7 @@ def test_a_vector_of_zeros_is_a_vector(vector: Vector, requirement: str, metric:
     No answer about it, or about a vector of huge components, which may be refused too, holds NaN or an infinity.
     """
     spelled = vector.spelling(metric)
-    zero, reply, *queries = cached(vector, ("zeros", metric), lambda: asked(vector, spelled, 0.0))
+    zero, reply, *queries = asked(vector, spelled, 0.0)
     if requirement == "COM-NUM-2":
         for answer in (*queries, *asked(vector, spelled, HUGE)[2:]):
             expect.readable(answer)
@@ -91,6 +91,7 @@ def test_a_vector_of_zeros_is_a_vector(vector: Vector, requirement: str, metric:
         expect.that(near(given, 0.0), "a distance of 0", "another, or no match", "result.matches.distance")
 
 
+@remembered
 def asked(vector: Vector, metric: str, component: float) -> tuple[Any, ...]:
     """The id of a vector of equal components, and the answers to its upsert and to queries for it and another one."""
     item, other = {**vector.item(), "vector": [component] * vector.dimensions}, vector.item(20)

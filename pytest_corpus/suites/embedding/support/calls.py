@@ -1,12 +1,10 @@
 """Calls that embed texts, and the vectors in their answers."""
 
-import json
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from pytest_corpus.adapter import inputs
-from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.suites.embedding.support.answers import embedded_by
 from pytest_corpus.suites.embedding.support.requests import EmbeddingRequests
@@ -37,10 +35,10 @@ class EmbeddingCalls(Texts):
         """Embed one text by any operation that embeds."""
         return self.invoke(name, self.requests.with_text(name, text, **changed))
 
+    @remembered
     def known(self, name: str, text: str, **changed: Any) -> Reply | StreamReply:
         """The answer to a request for one text, asked once a run: for a test that looks at the answer alone."""
-        key = ("asked", name, text, json.dumps(changed, sort_keys=True))
-        return cached(self, key, partial(self.ask, name, text, **changed))
+        return self.ask(name, text, **changed)
 
     def known_model(self, name: str, model: str) -> Reply | StreamReply:
         return self.known(name, self.fit("hi"), model=model)
@@ -57,10 +55,10 @@ class EmbeddingCalls(Texts):
         assert isinstance(stream, StreamReply)
         return stream
 
+    @remembered
     def known_batch(self, texts: list[str], **changed: Any) -> Reply:
         """The answer to a batch, asked once a run: for a test that looks at the answer alone."""
-        key = ("batch", json.dumps([texts, changed], sort_keys=True))
-        return cached(self, key, partial(self.batch, texts, **changed))
+        return self.batch(texts, **changed)
 
     def embedding(self, reply: Reply | StreamReply) -> Mapping[str, Any]:
         """The first embedding of an answer; empty if there is none."""

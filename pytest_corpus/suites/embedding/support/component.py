@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.audit.exchanges import payload_problem
 from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.fixtures import SUBJECT
@@ -83,11 +83,9 @@ class Embedding(EmbeddingCalls):
         return models[:MOST_MODELS] if self.capabilities.models else [self.model]
 
     @property
+    @remembered
     def counts_characters(self) -> bool:
         """Return whether a text of one character more than `max_text_length` is too long, and one of it is not."""
-        return cached(self, "one character more is too long", self._counts_characters)
-
-    def _counts_characters(self) -> bool:
         limit = self.limited()
         just, more = (self.embed(self.text_of(length), truncate=False) for length in (limit, limit + 1))
         if more.is_a("BadRequest", "NotSupported") and not just.is_error:

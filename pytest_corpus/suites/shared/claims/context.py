@@ -9,13 +9,13 @@ import pytest
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached, expired, plain
+from pytest_corpus.kit.answer_cache import cached, expired, plain, remembered
 from pytest_corpus.kit.audit import leaks, telemetry
 from pytest_corpus.kit.component import Subject, holds
 from pytest_corpus.kit.fixtures import core, in_turn, rules
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.requests import HOUR_MS, Request, canary, in_ms
+from pytest_corpus.kit.requests import HOUR_MS, canary, in_ms
 from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.suites.shared.claims.bad_requests import refusals, wrongly_typed
 
@@ -226,9 +226,8 @@ def ended(subject: Subject, outcome: str) -> Reply | StreamReply:
     """A stream with one of the outcomes `ENDS`."""
     name = subject.principal_stream
     subject.require(name)
-    if outcome == "failed":
-        return failed_stream(subject)
-    stream = {"finished": plain, "refused": wrongly_typed, "expired": expired}[outcome](subject, name)
+    usual = {"finished": plain, "refused": wrongly_typed, "expired": expired}
+    stream = failed_stream(subject) if outcome == "failed" else usual[outcome](subject, name)
     expect.readable(stream)
     return stream
 
@@ -268,17 +267,17 @@ def tenant_hashes(subject: Subject) -> list[str]:
     return found
 
 
-def two_tenants(subject: Subject) -> tuple[str, str]:
+@remembered
+def two_tenants(_subject: Subject) -> tuple[str, str]:
     """Two tenants whose ids differ in length."""
-    return cached(subject, "two tenants", lambda: (f"t-{canary()}", f"t-{canary()}-{canary(LONGER)}"))
+    return f"t-{canary()}", f"t-{canary()}-{canary(LONGER)}"
 
 
+@remembered
 def ample(subject: Subject, name: str) -> Reply | StreamReply:
     """The answer to a plain request that has an hour left, and a full context if that makes no difference."""
     full = in_full_context(subject, name)[0]
-    if not full.is_error:
-        return full
-    return cached(subject, ("ample", name), lambda: subject.invoke(name, ctx={"deadline_ms": in_ms(HOUR_MS)}))
+    return subject.invoke(name, ctx={"deadline_ms": in_ms(HOUR_MS)}) if full.is_error else full
 
 
 def labelled(reply: Reply | StreamReply) -> str:
@@ -287,21 +286,16 @@ def labelled(reply: Reply | StreamReply) -> str:
     return str(telemetry.the_one(reply.exchange).extra.get("tenant_hash") or "")
 
 
+@remembered
 def failed_stream(subject: Subject, *, at_chunk: int = 0) -> StreamReply:
     """A stream whose provider failed before this chunk."""
     name = subject.principal_stream
-
-    def ask() -> StreamReply:
-        if "provider" not in subject.client.hooks:
-            subject.require(name)
-            return subject.stream(name, subject.requests.wrong_types(name))
-        return subject.with_fault(
-            "unavailable", name, lambda fresh: fresh.stream(name, fresh.requests.long(name)), at_chunk=at_chunk
-        )[1]
-
-    stream = cached(subject, ("failed stream", at_chunk), ask)
-    expect.readable(stream)
-    return stream
+    if "provider" not in subject.client.hooks:
+        subject.require(name)
+        return subject.stream(name, subject.requests.wrong_types(name))
+    return subject.with_fault(
+        "unavailable", name, lambda fresh: fresh.stream(name, fresh.requests.long(name)), at_chunk=at_chunk
+    )[1]
 
 
 def with_canaries_in_context(subject: Subject) -> list[Reply | StreamReply]:
@@ -310,15 +304,12 @@ def with_canaries_in_context(subject: Subject) -> list[Reply | StreamReply]:
     return [reply for name in subject.working() for reply in in_full_context(subject, name)]
 
 
+@remembered
 def in_full_context(subject: Subject, name: str) -> list[Reply | StreamReply]:
     """The answers of an operation to a good, a refused and an expired request, with all that a context can hold.
 
     Each member that may be any text is a canary.
     """
-    return cached(subject, ("in a full context", name), lambda: _in_full_context(subject, name))
-
-
-def _in_full_context(subject: Subject, name: str) -> list[Reply | StreamReply]:
     tenant, note = cached(subject, "tenant and note", lambda: (canary(24), canary(24)))
     replies = []
     for args, left_ms in (("minimal", HOUR_MS), ("wrong_types", HOUR_MS), ("minimal", -60_000)):
@@ -343,13 +334,6 @@ def in_process(subject: Subject) -> bool:
     return subject.client.declaration.in_process
 
 
-def with_context(request: Request) -> Request:
-    """A request of a tenant, under an idempotency key, which are canaries too."""
-    tenant, key = canary(24), canary(24)
-    ctx = {"tenant": tenant, "idempotency_key": key, **request.ctx}
-    return replace(request, ctx=ctx, canaries={**request.canaries, "tenant": tenant, "idempotency key": key})
-
-
 def provider_failures(subject: Subject, kind: str) -> list[Reply | StreamReply]:
     """The answers of the principal operation, and of its stream, to a failing provider."""
     stream = subject.principal_stream
@@ -357,16 +341,15 @@ def provider_failures(subject: Subject, kind: str) -> list[Reply | StreamReply]:
     return [provider_failure(subject, name, kind) for name in names]
 
 
+@remembered
 def provider_failure(subject: Subject, name: str, kind: str) -> Reply | StreamReply:
     """The answer to a request full of canaries, which has an hour left, where the provider fails."""
 
-    def ask() -> Reply | StreamReply:
-        def send(fresh: Subject) -> Reply | StreamReply:
-            found = next(each for each in subject.requests.with_canaries(refused=False) if each.op == name)
-            request = with_context(found)
-            late = replace(request, ctx={"deadline_ms": in_ms(HOUR_MS), **request.ctx})
-            return fresh.carry_out(late, debug_logs=in_process(subject))
+    def send(fresh: Subject) -> Reply | StreamReply:
+        found = next(each for each in subject.requests.with_canaries(refused=False) if each.op == name)
+        own = {"tenant": canary(24), "idempotency key": canary(24)}
+        ctx = {"deadline_ms": in_ms(HOUR_MS), "tenant": own["tenant"], "idempotency_key": own["idempotency key"]}
+        request = replace(found, ctx={**ctx, **found.ctx}, canaries={**found.canaries, **own})
+        return fresh.carry_out(request, debug_logs=in_process(subject))
 
-        return subject.with_fault(kind, name, send)[1]
-
-    return cached(subject, ("failure", name, kind), ask)
+    return subject.with_fault(kind, name, send)[1]

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.component import Subject, holds
 from pytest_corpus.kit.fixtures import rules
 from pytest_corpus.kit.reply import Reply, StreamReply
@@ -96,13 +96,10 @@ def shortened(requests: list[Request]) -> Iterator[Request]:
             return
 
 
+@remembered
 def answers_to_canaries(subject: Subject, *, refused: bool = False) -> list[Reply | StreamReply]:
     """Answers to requests that carry secrets; `refused` ones are wrong in some way."""
-
-    def ask() -> list[Reply | StreamReply]:
-        requests = subject.requests.with_canaries(refused=refused)
-        if not refused:
-            requests += shortened(requests)
-        return [subject.carry_out(each, debug_logs=in_process(subject)) for each in requests if subject.works(each.op)]
-
-    return cached(subject, ("canaries", refused), ask)
+    requests = subject.requests.with_canaries(refused=refused)
+    if not refused:
+        requests += shortened(requests)
+    return [subject.carry_out(each, debug_logs=in_process(subject)) for each in requests if subject.works(each.op)]

@@ -3,7 +3,7 @@
 from typing import Any
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.suites.embedding.support.answers import embeddings_of, failures_of, texts_of
@@ -23,18 +23,20 @@ DENIED = ("TextTooLong", "NotSupported")
 """What a text that is too long is refused with where it cannot be cut (R29)."""
 
 
+@remembered
 def too_long(embedding: Embedding, how: str) -> str:
     """A text that is longer than the stated limit: the same one in the whole run."""
     times, more = BEYOND[how]
     length = max(embedding.limited() * times + more, embedding.beyond(more))
-    return cached(embedding, ("too long", how), lambda: embedding.text_of(length))
+    return embedding.text_of(length)
 
 
+@remembered
 def within(embedding: Embedding, how: str) -> str:
     """A text that is no longer than the stated limit: the same one in the whole run."""
     limit = embedding.limited()
     lengths = {"the_limit": limit, "one_less": limit - 1, "half": limit // 2, "short": min(limit, 3)}
-    return cached(embedding, ("within", how), lambda: embedding.text_of(max(1, lengths[how])))
+    return embedding.text_of(max(1, lengths[how]))
 
 
 def truncates(embedding: Embedding) -> None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.outcomes import NotAssessed, Undecided
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names
 from pytest_corpus.suites.graph.support.answers import listed
@@ -66,19 +66,16 @@ def asked(graph: Graph, operation: str, purpose: str = "group") -> None:
     graph.speaks(purpose)
 
 
+@remembered
 def streamed(graph: Graph, count: int) -> tuple[StreamReply, list[str], list[str]]:
     """A stream of a number of nodes, their values, and the values of its records."""
     graph.require("stream_query")
     graph.readers.trusted("stream_query")
-
-    def ask() -> tuple[StreamReply, list[str], list[str]]:
-        sandbox = graph.sandbox(own=False)
-        written = sandbox.put(*(sandbox.node(f"n{number}") for number in range(count)))
-        stream = sandbox.stream(graph.question("group", group=sandbox.group))
-        found = [sandbox.own(record) for chunk in stream.chunks for record in listed(chunk, "records", of=object)]
-        return stream, sorted(written), sorted(min(values) for values in found if values)
-
-    return cached(graph, ("stream", count), ask)
+    sandbox = graph.sandbox(own=False)
+    written = sandbox.put(*(sandbox.node(f"n{number}") for number in range(count)))
+    stream = sandbox.stream(graph.question("group", group=sandbox.group))
+    found = [sandbox.own(record) for chunk in stream.chunks for record in listed(chunk, "records", of=object)]
+    return stream, sorted(written), sorted(min(values) for values in found if values)
 
 
 def answers_in(sandbox: Sandbox, name: str, items: list[dict[str, Any]]) -> list[Any]:
@@ -123,13 +120,14 @@ def tricky_nodes(graph: Graph) -> tuple[Sandbox, dict[str, tuple[str, str]]]:
     return sandbox, {kind: (node["properties"]["corpus_key"], value_of(node)) for kind, node in nodes.items()}
 
 
+@remembered
 def broken(graph: Graph) -> list[tuple[dict[str, Any], Reply]]:
     """Requests whose text is not a query of the dialect, with the answers of `query`."""
     texts = graph.dialects.texts("broken", str(graph.dialect))
     if not texts:
         raise NotAssessed(f"no text is known that is not a query of {graph.dialect}: give one with --corpus-dialects")
     asked = [{"text": text, "dialect": graph.dialect} for text in texts]
-    return cached(graph, "broken", lambda: [(args, graph.call("query", args)) for args in asked])
+    return [(args, graph.call("query", args)) for args in asked]
 
 
 def changed(graph: Graph, kind: str) -> dict[str, Any]:

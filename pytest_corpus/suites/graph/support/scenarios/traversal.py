@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
@@ -40,10 +40,10 @@ def chain(graph: Graph, length: int = CHAIN) -> Chain:
     return lasting_place(graph, ("chain", length), fill)
 
 
+@remembered
 def walked(graph: Graph, start: str, **args: Any) -> Any:
     """The result of a traversal from a node of the chain."""
-    sandbox, _ = chain(graph)
-    return cached(graph, ("walked", start, *sorted(args.items())), lambda: sandbox.traversed(start, **args))
+    return chain(graph)[0].traversed(start, **args)
 
 
 def star(graph: Graph) -> Sandbox:

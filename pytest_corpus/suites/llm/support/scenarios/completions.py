@@ -7,7 +7,7 @@ from typing import Any
 
 from pytest_corpus.adapter.facts import whole
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.answer_cache import cached, remembered
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply
@@ -83,16 +83,13 @@ def cold(llm: LLM, operation: str = "complete") -> dict[str, Any]:
     return llm.requests.args(**({"temperature": low} if taken else {}))
 
 
+@remembered
 def ignores_stops(llm: LLM) -> bool:
     """Return whether a long text goes on behind the letters at which it is asked to stop, as R117 allows."""
-
-    def ask() -> bool:
-        letters = [letter for letter in long_text(llm) if letter.isalpha()]
-        usual = sorted(dict.fromkeys(letters), key=letters.count)[-3:]
-        text = long_text(llm, stop_sequences=usual) if usual else ""
-        return any(letter in text for letter in usual)
-
-    return cached(llm, "stop sequences are ignored", ask)
+    letters = [letter for letter in long_text(llm) if letter.isalpha()]
+    usual = sorted(dict.fromkeys(letters), key=letters.count)[-3:]
+    text = long_text(llm, stop_sequences=usual) if usual else ""
+    return any(letter in text for letter in usual)
 
 
 def long_text(llm: LLM, **changed: Any) -> str:
@@ -101,10 +98,10 @@ def long_text(llm: LLM, **changed: Any) -> str:
     return str(result.get("text") or "") if isinstance(result, Mapping) else ""
 
 
+@remembered
 def long_completion(llm: LLM, **changed: Any) -> Reply:
     """The answer to a request for a long text with some arguments changed, asked once a run."""
-    key = ("a long completion", json.dumps(changed, sort_keys=True))
-    return cached(llm, key, lambda: llm.call("complete", {**llm.requests.long("complete"), **changed}))
+    return llm.call("complete", {**llm.requests.long("complete"), **changed})
 
 
 def within(llm: LLM, limit: int, usage: Any, text: Any) -> None:

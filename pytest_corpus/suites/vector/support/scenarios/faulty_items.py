@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.vector.support.answers import failed, failures_of, processed
 from pytest_corpus.suites.vector.support.component import Vector
@@ -70,12 +70,9 @@ class MixedBatch:
         )
 
 
+@remembered
 def mixed_batches(vector: Vector, *bad: Mapping[int, str]) -> list[MixedBatch]:
     """Batches with bad items of these kinds at these places, which are sent once in a run, before one look at all."""
-    return cached(vector, ("mixed batches", str(bad)), lambda: _mixed_batches(vector, bad))
-
-
-def _mixed_batches(vector: Vector, bad: Sequence[Mapping[int, str]]) -> list[MixedBatch]:
     before, batches = vector.item(10), []
     sandbox = vector.sandbox(before)
     for kinds in bad:

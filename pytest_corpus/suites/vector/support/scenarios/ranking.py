@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.outcomes import NotAssessed, Violation
 from pytest_corpus.suites.vector.support.answers import id_of
 from pytest_corpus.suites.vector.support.component import Vector
@@ -64,6 +64,7 @@ class Ranking:
         expect.that(differs, f"another {key} of the best and of the worst match", "the same", path)
 
 
+@remembered
 def rankings(vector: Vector, metric: str) -> list[Ranking]:
     """The answers of a namespace of a metric to several queries, which are asked once in a run.
 
@@ -73,10 +74,6 @@ def rankings(vector: Vector, metric: str) -> list[Ranking]:
     spelled = vector.spelling(metric)
     vector.need_direction(metric)
     vector.shared.actions.done |= {RANKING, WRITING, READING}
-    return cached(vector, ("rankings", metric), lambda: _asked(vector, metric, spelled))
-
-
-def _asked(vector: Vector, metric: str, spelled: str) -> list[Ranking]:
     chance = random.Random(vector.settings.seed)
     stored = [direction(angle, vector.dimensions, size) for angle, size in POLAR]
     stored += [scattered(chance, vector.dimensions) for _ in range(RANDOM_VECTORS)]
