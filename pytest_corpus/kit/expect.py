@@ -99,6 +99,14 @@ def finished(stream: StreamReply, claim: str = "a stream that ends with a final 
     return stream
 
 
+def works(reply: Reply | StreamReply, claim: str) -> None:
+    """A success of either kind."""
+    if isinstance(reply, StreamReply):
+        finished(reply, claim)
+    else:
+        success(reply, claim)
+
+
 def refusal(reply: Reply | StreamReply, *families: str, claim: str = "") -> None:
     """An error of one of the classes, subtypes included."""
     readable(reply)

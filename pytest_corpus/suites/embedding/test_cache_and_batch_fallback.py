@@ -18,7 +18,7 @@ from pytest_corpus.suites.embedding.support.scenarios.truncation import cut, fla
 from pytest_corpus.suites.embedding.support.vectorless import NORMALIZED
 from pytest_corpus.suites.embedding.support.vectors import norm, vector_of
 from pytest_corpus.suites.shared.claims import replays
-from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, FAILURES, cache_scope, works
+from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, FAILURES, cache_scope
 from pytest_corpus.suites.shared.claims.replays import AnswerReplays as TestAnswerReplays
 from pytest_corpus.suites.shared.contexts import new_key, new_tenant
 
@@ -146,7 +146,7 @@ def test_a_cached_vector_stays_with_its_tenant(embedding: Embedding, operations:
     embedding.require(*operations)
     text = embedding.unique()
     first, again = (embedding.requests.with_text(operation, text) for operation in operations)
-    works(embedding.invoke(operations[0], first, new_tenant()), "an embedding")
+    expect.works(embedding.invoke(operations[0], first, new_tenant()), "an embedding")
     for ctx in ({}, new_tenant())[operations not in PAIRS[:3] :]:
         caching.asked_anew(embedding, operations[1], embedding.invoke(operations[1], again, ctx))
 
@@ -159,7 +159,7 @@ def test_a_cache_scope_does_not_share_vectors(embedding: Embedding, operation: s
     """Whatever two tenants say of the cache's scope, neither gets what was embedded for the other."""
     embedding.require(operation)
     args, said = embedding.requests.with_text(operation, embedding.unique()), cache_scope(embedding, scope)
-    works(embedding.invoke(operation, args, {**new_tenant(), **said}), "an embedding")
+    expect.works(embedding.invoke(operation, args, {**new_tenant(), **said}), "an embedding")
     caching.asked_anew(embedding, operation, embedding.invoke(operation, args, {**new_tenant(), **said}))
 
 
@@ -195,7 +195,7 @@ def test_an_idempotency_key_belongs_to_its_tenant(embedding: Embedding, operatio
     """The same request under the same key of another tenant, or of none, asks the provider again."""
     embedding.require(operation)
     key, args = new_key(), embedding.requests.distinct(operation)
-    works(embedding.invoke(operation, args, {**key, **new_tenant()}), "an embedding")
+    expect.works(embedding.invoke(operation, args, {**key, **new_tenant()}), "an embedding")
     for ctx in ({**key, **new_tenant()}, key):
         reply = embedding.invoke(operation, args, ctx)
         try:

@@ -18,7 +18,7 @@ from pytest_corpus.suites.shared.claims.cancelling import Cancelling as TestCanc
 from pytest_corpus.suites.shared.claims.context import Context as TestContext
 from pytest_corpus.suites.shared.claims.context import Observability as TestObservability
 from pytest_corpus.suites.shared.claims.context import StreamObservability as TestStreamObservability
-from pytest_corpus.suites.shared.claims.context import ended, works
+from pytest_corpus.suites.shared.claims.context import ended
 from pytest_corpus.suites.shared.claims.labels import Labels as TestLabels
 from pytest_corpus.suites.shared.claims.labels import StreamTimes as TestStreamTimes
 from pytest_corpus.suites.shared.claims.models import ModelLabels as TestModelLabels
@@ -34,7 +34,7 @@ SAID = ("message", "detail", "details", "code", "error", "metadata")
 def test_a_finished_stream_is_not_counted_as_an_error(embedding: Embedding) -> None:
     """No label of the outcome counter of a finished stream names an error."""
     stream = ended(embedding, "finished")
-    works(stream, "a plain stream")
+    expect.works(stream, "a plain stream")
     counted = outcomes(stream.exchange)
     expect.applicable(counted, "no final outcome is counted, which is a finding of its own")
     right = all(names_outcome(count, stream.exchange) for count in counted)

@@ -33,8 +33,7 @@ def test_a_plain_text_is_embedded(embedding: Embedding) -> None:
     reply = embedding.call("embed")
     if not embedding.capabilities.models and reply.is_a(*MODEL_ERRORS):
         raise NotAssessed("capabilities list no models, and none is known that could be asked for")
-    expect.success(reply, "an embedding of a plain text")
-    holds("EMB-EMBED-1", reply, embedding)
+    holds("EMB-EMBED-1", reply, embedding, claim="an embedding of a plain text")
 
 
 @core("EMB-EMBED-1")
@@ -47,8 +46,7 @@ def test_every_model_gives_a_result_of_the_schema(embedding: Embedding, options:
         if "normalize" in options and reply.is_a("NotSupported"):
             raise Blocked("EMB-NORM-9", "`normalize: false` is refused")
         if not (unoffered and reply.is_a("NotSupported")):
-            expect.success(reply, "an embedding of a plain text")
-            holds("EMB-EMBED-1", reply, embedding)
+            holds("EMB-EMBED-1", reply, embedding, claim="an embedding of a plain text")
 
 
 @pytest.mark.core
@@ -58,7 +56,6 @@ def test_dimensions_are_true(embedding: Embedding, requirement: str, operation: 
     """`dimensions` is the length of the vector, and no more than is stated, of every listed model."""
     if requirement == "EMB-DIM-2" and embedding.capabilities.limit("max_dimensions") is None:
         raise NotApplicable("capabilities state no max_dimensions")
-    embedding.require(operation)
     for model in embedding.able_to(operation):
         for text in ("hi", FILLER):
             reply = embedding.known(operation, embedding.fit(text), model=model)
@@ -70,7 +67,6 @@ def test_dimensions_are_true(embedding: Embedding, requirement: str, operation: 
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_a_model_has_one_number_of_dimensions(embedding: Embedding, operation: str) -> None:
     """Every vector of a model is as long as that which `embed` gives to a plain text."""
-    embedding.require(operation)
     for model in embedding.able_to(operation):
         wanted = len(embedding.known_vector("embed", embedding.fit("hi"), model=model))
         for text in map(embedding.fit, (SCRIPTS["emoji"], FILLER * 40)):
@@ -241,7 +237,6 @@ def test_chunks_are_of_the_schema(embedding: Embedding, requirement: str, text: 
 @core("EMB-STREAM-2")
 def test_a_stream_gives_an_embedding(embedding: Embedding) -> None:
     """A stream that comes to its end has an embedding with a vector, the second time too."""
-    embedding.require("stream_embed")
     for model in embedding.able_to("stream_embed"):
         text = embedding.unique()
         for _ in range(2):

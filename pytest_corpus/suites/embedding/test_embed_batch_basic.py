@@ -36,8 +36,7 @@ def test_a_plain_batch_is_embedded(embedding: Embedding, many: int) -> None:
     """A batch of one text, and of several, is answered with a result of the schema."""
     batches.several(embedding, many, least=1)
     reply = embedding.batch(batches.arranged(embedding, "plain", embedding.room(many)))
-    expect.success(reply, "a plain batch to be embedded")
-    holds("EMB-BATCH-1", reply, embedding)
+    holds("EMB-BATCH-1", reply, embedding, claim="a plain batch to be embedded")
 
 
 @pytest.mark.core
@@ -62,7 +61,6 @@ def test_each_text_gets_its_own_vector(embedding: Embedding, requirement: str, h
 @pytest.mark.requirement("EMB-BATCH-2")
 def test_unrelated_texts_have_different_vectors_in_batches(embedding: Embedding) -> None:
     """Texts that have nothing in common have different vectors, each in a batch of its own."""
-    embedding.require("embed_batch")
     for model in embedding.able_to("embed_batch"):
         own = embedding.own_vectors([embedding.fit(text) for text in UNRELATED], model=model)
         for one, other in itertools.combinations(own.values(), 2):

@@ -80,7 +80,6 @@ def test_normalized_vectors_of_a_stream_have_unit_norm(embedding: Embedding, kin
     """With `normalize`, each vector of a stream has norm 1, whichever listed model embeds."""
     embedding.normalizes()
     any_script(embedding, TEXTS[kind])
-    embedding.require("stream_embed")
     for model in embedding.able_to("stream_embed"):
         alone(embedding, model)
         stream = embedding.known_stream(embedding.fit(TEXTS[kind]), model=model, normalize=True)
@@ -112,7 +111,6 @@ def test_what_cannot_be_normalized_is_refused(embedding: Embedding, operation: s
 def test_what_the_source_normalizes_is_left_alone(embedding: Embedding, operation: str, kind: str) -> None:
     """A vector that comes with unit norm unasked is the same when `normalize` asks for it."""
     at_source(embedding)
-    embedding.require(operation)
     for model in embedding.able_to(operation):
         text = embedding.fit(TEXTS[kind])
         raw = embedding.known_vector(operation, text, model=model, normalize=False)
@@ -132,7 +130,6 @@ def test_what_the_source_normalizes_is_left_alone(embedding: Embedding, operatio
 def test_normalizing_keeps_the_direction(embedding: Embedding, operation: str, kind: str) -> None:
     """The normalized vector of a text points where its plain vector points."""
     embedding.normalizes()
-    embedding.require(operation)
     for model in embedding.able_to(operation):
         text = embedding.fit(TEXTS[kind])
         plain = embedding.known_vector(operation, text, model=model)
@@ -147,7 +144,6 @@ def test_normalizing_keeps_the_direction(embedding: Embedding, operation: str, k
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_normalize_is_false_by_default(embedding: Embedding, operation: str) -> None:
     """False is accepted, and a request that does not say `normalize` has the vector of one that says false."""
-    embedding.require(operation)
     for model in embedding.able_to(operation):
         text = embedding.fit(UNRELATED[0])
         reply = embedding.known(operation, text, model=model, normalize=False)

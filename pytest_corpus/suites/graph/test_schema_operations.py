@@ -21,8 +21,7 @@ def test_a_schema_is_of_the_schema(graph: Graph) -> None:
     """`get_schema` answers with an object."""
     graph.require("get_schema")
     reply = graph.call("get_schema")
-    expect.success(reply, "a schema")
-    holds("GRA-SCHEMA-1", reply, graph)
+    holds("GRA-SCHEMA-1", reply, graph, claim="a schema")
 
 
 @rules(labels="GRA-SCHEMA-2", names="GRA-SCHEMA-3", no_values="GRA-SCHEMA-4")

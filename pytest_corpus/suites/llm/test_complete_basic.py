@@ -18,7 +18,7 @@ from pytest_corpus.suites.llm.support.component import LLM, SCRIPTS, llm
 from pytest_corpus.suites.llm.support.requests import WEATHER, user
 from pytest_corpus.suites.llm.support.scenarios import completions
 from pytest_corpus.suites.shared.claims import replays
-from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, cache_scope, works
+from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, cache_scope
 from pytest_corpus.suites.shared.claims.models import Models as TestModels
 from pytest_corpus.suites.shared.claims.replays import AnswerReplays as TestAnswerReplays
 from pytest_corpus.suites.shared.contexts import new_key, new_tenant
@@ -47,8 +47,7 @@ RULES = "Answer in plain words. Be brief and friendly. Never mention the weather
 def test_a_plain_request_is_completed(llm: LLM) -> None:
     """One user message is answered with a completion of the schema."""
     reply = plain_call(llm, "complete")
-    expect.success(reply, "a completion of a plain request")
-    holds("LLM-COMPLETE-1", reply, llm)
+    holds("LLM-COMPLETE-1", reply, llm, claim="a completion of a plain request")
 
 
 @deciding("operation", complete="LLM-COMPLETE-1", stream="LLM-STREAM-1")
@@ -57,7 +56,7 @@ def test_a_prompt_in_any_script_is_answered(llm: LLM, operation: str) -> None:
     llm.require(operation)
     reply = llm.ask(operation, messages=[user(SCRIPTS)])
     llm.fits(reply)
-    works(reply, "an answer to a prompt in several scripts")
+    expect.works(reply, "an answer to a prompt in several scripts")
 
 
 @rules(schema="LLM-COMPLETE-1", streamed="LLM-STREAM-1", terminal="COM-STREAM-6")
@@ -182,7 +181,7 @@ def test_optional_arguments_are_accepted(llm: LLM, name: str) -> None:
     llm.require("complete")
     reply = completions.taken(llm, name, "complete")
     llm.fits(reply)
-    works(reply, f"{name} to be accepted")
+    expect.works(reply, f"{name} to be accepted")
 
 
 @pytest.mark.requirement("LLM-COMPLETE-7")
@@ -192,7 +191,7 @@ def test_the_model_may_be_left_out(llm: LLM, name: str) -> None:
     llm.require(name)
     args = llm.requests.minimal(name)
     args.pop("model", None)
-    works(llm.invoke(name, args), f"{name} to work without a model named")
+    expect.works(llm.invoke(name, args), f"{name} to work without a model named")
 
 
 @pytest.mark.requirement("LLM-CONTEXT-1")
@@ -259,8 +258,7 @@ def test_a_repeated_request_is_answered_like_the_first(llm: LLM) -> None:
     for _ in range(2):
         reply = llm.call("complete", args)
         llm.fits(reply)
-        expect.success(reply, "a completion")
-        holds("LLM-COMPLETE-1", reply, llm)
+        holds("LLM-COMPLETE-1", reply, llm, claim="a completion")
 
 
 @pytest.mark.requirement("COM-DEADLINE-1")

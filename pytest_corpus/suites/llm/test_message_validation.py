@@ -13,7 +13,6 @@ from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.llm.support.capabilities import NO_STOPS, PERMANENT, UNSIGNED
 from pytest_corpus.suites.llm.support.component import LLM, llm
 from pytest_corpus.suites.llm.support.requests import CALL, CLOCK, WEATHER, user
-from pytest_corpus.suites.shared.claims.context import works
 
 OPERATIONS = ("complete", "stream")
 
@@ -113,7 +112,7 @@ def test_the_roles_of_a_conversation_are_accepted(llm: LLM, operation: str, role
     if reply.is_a("NotSupported") and any(llm.capabilities.flag(flag) is None for flag in flags):
         raise NotApplicable("these roles are not claimed, and answered with NOT_SUPPORTED")
     llm.fits(reply)
-    works(reply, f"{' '.join(roles)} to be accepted")
+    expect.works(reply, f"{' '.join(roles)} to be accepted")
 
 
 @pytest.mark.requirement("LLM-MSG-8")
@@ -255,7 +254,7 @@ def test_the_result_of_a_tool_is_accepted(llm: LLM, operation: str) -> None:
     if reply.is_a("NotSupported", unclaimed) and None in (llm.tools, llm.capabilities.flag("supports_roles")):
         raise NotApplicable("the roles of tool calling are not claimed, and refused permanently")
     llm.fits(reply)
-    works(reply, "the result of a tool to be accepted")
+    expect.works(reply, "the result of a tool to be accepted")
 
 
 @pytest.mark.requirement("LLM-TOOLS-7")

@@ -10,7 +10,6 @@ from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.llm.support.capabilities import MOST_MODELS, NO_STOPS, OPTIONAL, PERMANENT, RANGES, UNSIGNED
 from pytest_corpus.suites.llm.support.component import LLM, llm
 from pytest_corpus.suites.llm.support.scenarios.completions import well_formed
-from pytest_corpus.suites.shared.claims.context import works
 
 NUMBERS = {name: f"LLM-SAMPLING-{number}" for number, name in enumerate(RANGES, start=1)}
 BEYOND = {
@@ -70,7 +69,7 @@ def test_a_value_within_its_range_is_accepted(llm: LLM, operation: str, name: st
     reply = llm.ask(operation, **{name: value}) if together.is_error else together
     if not llm.claims(name, operation) and reply.is_a(*PERMANENT):
         raise NotApplicable(f"no range of {name} is stated, and {value:g} is refused permanently")
-    works(reply, f"{name} {value:g} to be accepted")
+    expect.works(reply, f"{name} {value:g} to be accepted")
 
 
 def within_range(llm: LLM, name: str, where: str) -> float | None:
@@ -135,7 +134,7 @@ def test_every_optional_argument_is_taken(llm: LLM, operation: str, what: str) -
         values |= {name: value for name, value in ends.items() if value is not None}
     reply = llm.known(operation, **values)
     llm.fits(reply)
-    works(reply, f"{what} to be accepted")
+    expect.works(reply, f"{what} to be accepted")
 
 
 @pytest.mark.requirement("LLM-SAMPLING-11")

@@ -14,7 +14,6 @@ from pytest_corpus.kit.reply import StreamReply
 from pytest_corpus.suites.llm.support.capabilities import OPTIONAL
 from pytest_corpus.suites.llm.support.component import LLM, llm
 from pytest_corpus.suites.llm.support.scenarios import completions
-from pytest_corpus.suites.shared.claims.context import works
 from pytest_corpus.suites.shared.claims.streaming import Streaming as TestStreaming
 
 
@@ -67,7 +66,7 @@ def test_optional_arguments_of_a_stream_are_accepted(llm: LLM, name: str) -> Non
     llm.require("stream")
     stream = completions.taken(llm, name, "stream")
     llm.fits(stream)
-    works(stream, f"{name} to be accepted")
+    expect.works(stream, f"{name} to be accepted")
 
 
 @pytest.mark.requirement("LLM-STREAM-8")

@@ -38,8 +38,7 @@ def test_a_query_is_answered_with_matches(vector: Vector, more: dict[str, Any]) 
     """The result of a plain query fits the schema, whatever it is to include."""
     vector.require("query")
     reply = vector.call("query", {**vector.requests.minimal("query"), **more})
-    expect.success(reply, "a query result")
-    holds("VEC-QUERY-1", reply, vector)
+    holds("VEC-QUERY-1", reply, vector, claim="a query result")
 
 
 @pytest.mark.core

@@ -78,8 +78,7 @@ STEPS, SEQUENCES, FEW_SEQUENCES, SLOW_CALL_S = 22, 6, 3, 0.005
 def test_an_upsert_is_answered_with_its_counts(vector: Vector) -> None:
     """The result of a plain upsert fits the schema."""
     reply = vector.call("upsert")
-    expect.success(reply, "an upsert")
-    holds("VEC-UPSERT-1", reply, vector)
+    holds("VEC-UPSERT-1", reply, vector, claim="an upsert")
 
 
 @core("VEC-UPSERT-2")

@@ -71,12 +71,12 @@ class Embedding(EmbeddingCalls):
 
         Raises Blocked if `embed`, or the operation, refuses one of them.
         """
-        self.require("embed")
+        self.require(name, "embed")
         flag = self.operation(name).capability or ""
         models = [model for model in self.capabilities.models if flag not in self.capabilities.denials(model)]
         expect.applicable(models or not self.capabilities.models, f"every listed model denies {flag}")
         for operation in dict.fromkeys(("embed", name)):
-            for model in models[:MOST_MODELS] if self.works(operation) else ():
+            for model in models[:MOST_MODELS]:
                 if (tried := self.known(operation, self.fit("hi"), model=model)).is_error:
                     said = f"{operation} of a listed model is answered with {tried}"
                     raise Blocked(EVERY_MODEL[operation], said, evidence=tried.exchange)

@@ -8,7 +8,6 @@ from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.spec.capabilities import SAMPLING_RANGES
 from pytest_corpus.suites.llm.support.windows import Windows
-from pytest_corpus.suites.shared.claims.context import works
 
 RANGES = {
     "temperature": (0.0, 2.0),
@@ -114,7 +113,7 @@ class LLMCapabilities(Windows):
         expect.applicable(models, f"every listed model denies {flag}")
         with expect.resting_on("LLM-MODEL-1"):
             for model in models:
-                works(self.known("complete", model=model), "a completion by every listed model")
+                expect.works(self.known("complete", model=model), "a completion by every listed model")
         return models
 
     def accepts(self, operation: str, **changed: Any) -> bool:

@@ -81,7 +81,7 @@ class Context:
             reply = subject.invoke(name, ctx=unknown) if together.is_error else together
             if closed(subject, reply):
                 raise NotApplicable("the context of edition 1.0.0 is closed, and unknown keys in it are refused")
-            works(reply, f"{name} to ignore unknown keys in ctx")
+            expect.works(reply, f"{name} to ignore unknown keys in ctx")
 
     @pytest.mark.requirement("COM-CTX-2")
     @pytest.mark.parametrize(("key", "value"), WRONG_CONTEXT, ids=str)
@@ -108,14 +108,14 @@ class Context:
             together = in_full_context(subject, name)[0]
             alone = key != "all" and together.is_error
             ctx = {key: together.exchange.request["ctx"].get(key)}
-            works(subject.invoke(name, ctx=ctx) if alone else together, f"{name} to accept ctx.{key}")
+            expect.works(subject.invoke(name, ctx=ctx) if alone else together, f"{name} to accept ctx.{key}")
 
     @pytest.mark.requirement("COM-CTX-4")
     def test_attributes_may_hold_any_json(self, subject: Subject) -> None:
         """`attrs` is opaque: nested values of every JSON type are accepted."""
         attrs: dict[str, Any] = {"a": None, "b": [1, 2.5, {"c": "ü"}], "d.e": True, "f": {"g": {"h": []}}}
         subject.require(subject.principal)
-        works(subject.invoke(subject.principal, ctx={"attrs": attrs}), "attrs of any shape to be accepted")
+        expect.works(subject.invoke(subject.principal, ctx={"attrs": attrs}), "attrs of any shape to be accepted")
 
 
 class Observability:
@@ -230,14 +230,6 @@ def ended(subject: Subject, outcome: str) -> Reply | StreamReply:
     stream = failed_stream(subject) if outcome == "failed" else usual[outcome](subject, name)
     expect.readable(stream)
     return stream
-
-
-def works(reply: Reply | StreamReply, claim: str) -> None:
-    """A success of either kind."""
-    if isinstance(reply, StreamReply):
-        expect.finished(reply, claim)
-    else:
-        expect.success(reply, claim)
 
 
 def closed(subject: Subject, reply: Reply | StreamReply) -> bool:

@@ -17,7 +17,7 @@ from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import in_ms
 from pytest_corpus.spec.operations import Operation
-from pytest_corpus.suites.shared.claims.context import ample, works
+from pytest_corpus.suites.shared.claims.context import ample
 from pytest_corpus.suites.shared.claims.health import RETRYABLE
 
 S = TypeVar("S", bound=Subject)
@@ -88,7 +88,7 @@ class Deadlines:
     def test_a_slow_provider_within_the_budget_is_waited_for(self, subject: Subject) -> None:
         """A provider that takes a moment does not use up a budget of a minute."""
         if "provider" not in subject.client.hooks:
-            works(subject.call(subject.principal, ctx={"deadline_ms": in_ms(60_000)}), "the call to work")
+            expect.works(subject.call(subject.principal, ctx={"deadline_ms": in_ms(60_000)}), "the call to work")
             return
         name, deadline = subject.principal, {"deadline_ms": in_ms(60_000)}
         _, reply = subject.with_fault(
@@ -97,7 +97,7 @@ class Deadlines:
         if not reply.is_success:
             _, alone = subject.with_fault("slow", name, delay_ms=60)
             as_without(subject.operation(name), alone)
-        works(reply, "a call well within its deadline to be carried out")
+        expect.works(reply, "a call well within its deadline to be carried out")
 
     @pytest.mark.requirement("COM-DEADLINE-7")
     @pytest.mark.parametrize("deadline_ms", PAST_MS)
@@ -272,7 +272,7 @@ def _cut_off(subject: Subject, name: str, at_chunk: int | None) -> None:
 def works_as_without(subject: Subject, name: str, reply: Reply | StreamReply) -> None:
     """A plain request with an ample deadline works, where it does without one."""
     try:
-        works(reply, f"{name} to work")
+        expect.works(reply, f"{name} to work")
     except Violation:
         as_without(subject.operation(name), subject.invoke(name))
         raise
@@ -281,7 +281,7 @@ def works_as_without(subject: Subject, name: str, reply: Reply | StreamReply) ->
 def as_without(operation: Operation, reply: Reply | StreamReply) -> None:
     """Go on only where a request works without a deadline, so that the deadline is the reason."""
     with expect.resting_on(operation.works):
-        works(reply, f"{operation.op} to work without a deadline")
+        expect.works(reply, f"{operation.op} to work without a deadline")
 
 
 def in_time(reply: Reply | StreamReply, budget_ms: float) -> None:

@@ -16,7 +16,7 @@ from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import HOUR_MS, canary, in_ms, new_trace
 from pytest_corpus.spec.errors import RESOURCE_SCOPES, TAXONOMY
 from pytest_corpus.spec.faults import BY_KIND
-from pytest_corpus.suites.shared.claims.context import PASSING, provider_failure, works
+from pytest_corpus.suites.shared.claims.context import PASSING, provider_failure
 from pytest_corpus.suites.shared.claims.deadlines import cut_off, out_of_time
 
 REQUIREMENTS = {
@@ -148,7 +148,7 @@ class Faults:
             with expect.resting_on("COM-DEADLINE-4"):
                 cut_off(subject, name, at_chunk=None)
             raise NotAssessed("a call whose provider hung did not end in a deadline this time")
-        works(fresh.invoke(name, fresh.requests.distinct(name)), "the next call to work")
+        expect.works(fresh.invoke(name, fresh.requests.distinct(name)), "the next call to work")
 
     @pytest.mark.requirement("COM-FAULT-14")
     @pytest.mark.parametrize("kind", ["quota_exhausted", "overloaded", "unavailable"])
@@ -242,7 +242,7 @@ def works_again(subject: Subject, name: str, kind: str) -> None:
     same = subject.requests.distinct(name)
     fresh, _ = subject.with_fault(kind, name, lambda fresh: fresh.invoke(name, same), times=1)
     retryable = TAXONOMY[str(BY_KIND[kind].canonical)].retry == "yes"
-    works(fresh.invoke(name, same if retryable else fresh.requests.distinct(name)), "the next call to work")
+    expect.works(fresh.invoke(name, same if retryable else fresh.requests.distinct(name)), "the next call to work")
 
 
 def struck(

@@ -20,7 +20,7 @@ from pytest_corpus.kit.fixtures import rules
 from pytest_corpus.kit.outcomes import Keys, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import canary, in_ms
-from pytest_corpus.suites.shared.claims.context import failed_stream, tenant_hashes, two_tenants, works
+from pytest_corpus.suites.shared.claims.context import failed_stream, tenant_hashes, two_tenants
 
 DELAY_MS = 150
 """So long the provider takes where the time of a call is looked at."""
@@ -173,7 +173,7 @@ def delayed(subject: Subject, name: str, kind: str) -> Reply | StreamReply:
     """A call whose provider takes a while, and then answers or fails."""
     reply = cached(subject, ("timed", name, kind), lambda: subject.with_fault(kind, name, delay_ms=DELAY_MS)[1])
     with expect.resting_on(subject.operation(name).works if kind == "slow" else "COM-FAULT-2"):
-        works(reply, "a call whose provider is slow") if kind == "slow" else expect.refusal(reply, "Unavailable")
+        expect.works(reply, "a call whose provider is slow") if kind == "slow" else expect.refusal(reply, "Unavailable")
     expect.assessable(reply.exchange.elapsed_s * 1000 >= DELAY_MS, "the call did not wait for its provider")
     return reply
 

@@ -11,7 +11,6 @@ from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import core
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
-from pytest_corpus.suites.shared.claims.context import works
 from pytest_corpus.suites.shared.claims.tokens import ListedModels
 
 MOST_LISTED = 20
@@ -27,9 +26,11 @@ class Models:
         name = subject.principal
         subject.require(name)
         for number, model in enumerate(subject.models()[:MOST_LISTED]):
-            works(subject.known_model(name, model), "an answer of every listed model")
+            expect.works(subject.known_model(name, model), "an answer of every listed model")
             if not number:
-                works(subject.call(name, {**subject.requests.distinct(name), "model": model}), "another answer of it")
+                expect.works(
+                    subject.call(name, {**subject.requests.distinct(name), "model": model}), "another answer of it"
+                )
 
     @core("LLM-MODEL-2", "EMB-MODEL-2")
     def test_an_unknown_model_is_refused(self, subject: ListedModels) -> None:

@@ -13,7 +13,6 @@ from pytest_corpus.suites.embedding.support.scenarios.batches import arranged, e
 from pytest_corpus.suites.embedding.support.scenarios.truncation import cut, truncates
 from pytest_corpus.suites.embedding.support.texts import FILLER
 from pytest_corpus.suites.embedding.support.vectors import Vector, distance, vector_of
-from pytest_corpus.suites.shared.claims.context import works
 from pytest_corpus.suites.shared.contexts import new_key, new_tenant
 
 CACHED = {"normalize": "EMB-CACHE-3", "model": "EMB-CACHE-2", "truncate": "EMB-CACHE-4"}
@@ -52,7 +51,7 @@ def asked_anew(embedding: Embedding, operation: str, reply: Reply | StreamReply)
     """A request that may not be answered from what the adapter keeps reaches the provider."""
     embedding.faults.provider_op(operation)
     embedding.tells_apart()
-    works(reply, "an embedding")
+    expect.works(reply, "an embedding")
     asked = reply.exchange.reached_provider
     expect.that(asked > 0, "the request's own answer", "an answer without the provider: another request's")
 
@@ -108,7 +107,7 @@ def apart_under_a_key(
     """
     ctx = new_tenant()
     with expect.resting_on("COM-CTX-3"):
-        works(embedding.call("embed", embedding.requests.distinct("embed"), ctx), "an embedding for a tenant")
+        expect.works(embedding.call("embed", embedding.requests.distinct("embed"), ctx), "an embedding for a tenant")
     try:
         apart(embedding, changed, new_key(**ctx))
     except Violation as under_a_key:

@@ -15,7 +15,6 @@ from pytest_corpus.suites.llm.support.answers import completion_tokens
 from pytest_corpus.suites.llm.support.capabilities import MOST_MODELS, PERMANENT
 from pytest_corpus.suites.llm.support.component import LLM
 from pytest_corpus.suites.llm.support.requests import user
-from pytest_corpus.suites.shared.claims.context import works
 
 
 def alike(llm: LLM, text: str, kind: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -164,7 +163,7 @@ def not_shared(
         if not binding and reply.is_a(*PERMANENT):
             raise NotApplicable("messages in this order, or these arguments together, are refused permanently")
         llm.fits(reply)
-        works(reply, "an answer")
+        expect.works(reply, "an answer")
     asked = reply.exchange.reached_provider
     expect.that(asked > 0, "the request's own answer", "an answer without the provider: another request's")
 
