@@ -14,6 +14,7 @@ from pytest_corpus.kit.target import Target
 SUBJECT = pytest.StashKey[Target]()
 """On a conformance item: the component or client library under test."""
 
+Own = TypeVar("Own", bound=Subject)
 Test = TypeVar("Test", bound=Callable[..., Any])
 
 Steps = Iterator[None]
@@ -27,6 +28,18 @@ ONE_IN = 3
 def subject(request: pytest.FixtureRequest) -> Subject:
     """The component under test."""
     return request.node.stash[SUBJECT]  # type: ignore[no-any-return]
+
+
+def fixture_of(component: type[Own]) -> Callable[..., Own]:
+    """The fixture with the name of a component: the component under test."""
+
+    @pytest.fixture(name=component.component)
+    def tested(request: pytest.FixtureRequest) -> Own:
+        found = request.node.stash[SUBJECT]
+        assert isinstance(found, component)
+        return found
+
+    return tested
 
 
 def in_turn(names: Iterable[str], principal: str, case: int) -> Iterator[str]:

@@ -39,7 +39,7 @@ def test_every_listed_dialect_is_answered(graph: Graph, operation: str) -> None:
     for name in graph.dialects.known:
         args = graph.question("group", name, group=graph.seeds.group)
         obstacle = graph.dialects.obstacle("group", name)
-        if obstacle is not None and not isinstance(obstacle, Blocked) and not graph.dialects.certain(name):
+        if obstacle is not None and not isinstance(obstacle, Blocked) and not graph.dialects.row(name).certain:
             unknown.append(name)
             takes_plain_text(graph, operation, name)
             continue
@@ -116,7 +116,7 @@ def test_the_only_dialect_need_not_be_named(graph: Graph) -> None:
 
 def takes_plain_text(graph: Graph, operation: str, dialect: str) -> None:
     """A listed dialect of which no probe query is taken takes at least the plainest of texts, where one is known."""
-    args = {"text": graph.dialects.plain(dialect), "dialect": dialect, "params": {}}
+    args = {"text": graph.dialects.row(dialect).plain, "dialect": dialect, "params": {}}
     if args["text"] and (reply := graph.invoke(operation, args)).is_a("BadRequest"):
         raise Violation(f"a plain query of the listed dialect {dialect} to be answered", str(reply))
 

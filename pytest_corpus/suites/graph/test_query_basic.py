@@ -107,7 +107,7 @@ def test_a_parameter_is_a_value(graph: Graph, operation: str) -> Steps:
 def test_a_parameter_is_a_value_in_every_dialect(graph: Graph, operation: str) -> Steps:
     """In the dialects after the first one, too, such a parameter finds the node that has it as a value."""
     queries.asked(graph, operation)
-    others = [name for name in graph.dialects.known[1:] if queries.can_ask(graph, "find", name)]
+    others = [name for name in graph.dialects.known[1:] if graph.can_ask("find", name)]
     expect.applicable(others, "no other dialect is listed that the suite can ask in")
     sandbox, keys = queries.tricky_nodes(graph)
     yield
@@ -125,7 +125,7 @@ def test_a_parameter_is_a_value_in_a_batch(graph: Graph, name: str) -> Steps:
     graph.require(name, "query")
     sandbox, keys = queries.tricky_nodes(graph)
     yield
-    dialects = [dialect for dialect in graph.dialects.known if queries.can_ask(graph, "find", dialect)]
+    dialects = [dialect for dialect in graph.dialects.known if graph.can_ask("find", dialect)]
     asked = [*product(dialects, queries.INJECTIONS)]
     items = [sandbox.item("query", **graph.question("find", dialect, wanted=keys[kind][0])) for dialect, kind in asked]
     for (dialect, kind), answer in zip(asked, queries.answers_in(sandbox, name, items), strict=True):
@@ -218,7 +218,7 @@ def test_arguments_of_the_wrong_type_are_refused(graph: Graph, kind: str, operat
 def test_a_parameter_that_is_not_given_matches_nothing(graph: Graph, form: str) -> None:
     """A query whose parameter is missing is refused or finds no nodes."""
     graph.require("query")
-    if graph.dialects.supplied("group", str(graph.dialect)):
+    if "group" in graph.dialects.row(str(graph.dialect)).supplied:
         raise NotApplicable("what a missing parameter means is not asked of a dialect from --corpus-dialects (R119)")
     args = {**graph.question("group", group=graph.seeds.group), "params": {}}
     if form == "other":

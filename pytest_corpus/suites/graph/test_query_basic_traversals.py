@@ -229,7 +229,7 @@ def test_paths_that_are_claimed_are_given(graph: Graph) -> None:
     dialect, start = str(graph.dialect), graph.seeds.key("s1")
     graph.question("paths", wanted=start)
     obstacle = graph.dialects.obstacle("paths", dialect)
-    if obstacle is not None and not isinstance(obstacle, NotApplicable) and not graph.dialects.certain(dialect):
+    if obstacle is not None and not isinstance(obstacle, NotApplicable) and not graph.dialects.row(dialect).certain:
         raise obstacle
     expect.that(obstacle is None, "paths, which are claimed, of a traversal or a query", "none", "result.paths")
     expect.that(graph.seeds.answers("query", "paths", wanted=start), "the path along an edge", "none", "records")

@@ -3,13 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import pytest
-
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.audit.exchanges import payload_problem
 from pytest_corpus.kit.faults import ProviderFaults
-from pytest_corpus.kit.fixtures import SUBJECT
+from pytest_corpus.kit.fixtures import fixture_of
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.spec.errors import MODEL_ERRORS
@@ -167,12 +165,6 @@ class Embedding(EmbeddingCalls):
                 yield "EMB-DIM-2", Violation(f"at most {most} dimensions", f"{len(vector)}", "vector")
 
 
-@pytest.fixture
-def embedding(request: pytest.FixtureRequest) -> Embedding:
-    """The embedding component under test."""
-    found = request.node.stash[SUBJECT]
-    assert isinstance(found, Embedding)
-    return found
-
+embedding = fixture_of(Embedding)
 
 COMPONENT = Embedding

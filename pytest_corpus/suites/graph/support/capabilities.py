@@ -121,6 +121,14 @@ class GraphCapabilities(Subject):
         if obstacle := self.dialects.obstacle(purpose, spoken):
             raise obstacle
 
+    def can_ask(self, purpose: str, dialect: str | None = None) -> bool:
+        """Return whether a question can be asked."""
+        try:
+            self.speaks(purpose, dialect)
+        except Undecided:
+            return False
+        return True
+
     def item(self, name: str, **args: Any) -> dict[str, Any]:
         """An operation of a batch or a transaction. Raises NotApplicable if capabilities list others only."""
         return {"op": self.operation_names.spelled(name), "args": args}

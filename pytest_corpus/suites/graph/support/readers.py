@@ -7,7 +7,7 @@ from typing import Any
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
 from pytest_corpus.kit.store.leftovers import PREFIX
 from pytest_corpus.kit.store.settling import Look, Settling
 from pytest_corpus.suites.graph.support.answers import failures, size
@@ -103,7 +103,7 @@ def _written_nodes(graph: GraphCapabilities) -> Iterator[tuple[Sandbox, list[str
 def _edge_readers(graph: GraphCapabilities) -> dict[str, bool]:
     """By operation that works, whether it shows exactly the edge of the seeds, and one in another place."""
     readers = {
-        name: True for name in EDGE_READERS if graph.works(name) and (name == "traversal" or _asks_for_links(graph))
+        name: True for name in EDGE_READERS if graph.works(name) and (name == "traversal" or graph.can_ask("links"))
     }
     graph.seed()
     _follow(readers, graph.seeds, "s1", {"s2": f"v-{graph.seeds.tag}-s2"})
@@ -112,15 +112,6 @@ def _edge_readers(graph: GraphCapabilities) -> dict[str, bool]:
     if observed(sandbox.put, *nodes) and observed(sandbox.link, sandbox.edge("a", "b")):
         _follow(readers, sandbox, "a", {"b": value_of(nodes[1])})
     return readers
-
-
-def _asks_for_links(graph: GraphCapabilities) -> bool:
-    """Return whether a query can ask for the ends of edges."""
-    try:
-        graph.speaks("links")
-    except Undecided:
-        return False
-    return True
 
 
 def _follow(readers: dict[str, bool], sandbox: Sandbox, source: str, target: Mapping[str, str]) -> None:

@@ -3,14 +3,12 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import pytest
-
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.audit.envelopes import Finding
 from pytest_corpus.kit.audit.exchanges import data_of, payload_problem
-from pytest_corpus.kit.fixtures import SUBJECT
+from pytest_corpus.kit.fixtures import fixture_of
 from pytest_corpus.kit.outcomes import NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.suites.llm.support.answers import chunk_problems, completion_problems, repetition
@@ -116,12 +114,6 @@ class LLM(LLMCapabilities):
                 yield "LLM-STREAM-9", problem
 
 
-@pytest.fixture
-def llm(request: pytest.FixtureRequest) -> LLM:
-    """The LLM component under test."""
-    found = request.node.stash[SUBJECT]
-    assert isinstance(found, LLM)
-    return found
-
+llm = fixture_of(LLM)
 
 COMPONENT = LLM

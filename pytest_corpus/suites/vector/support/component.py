@@ -12,7 +12,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit.exchanges import payload_problem
 from pytest_corpus.kit.component import op_of
 from pytest_corpus.kit.faults import ProviderFaults
-from pytest_corpus.kit.fixtures import SUBJECT
+from pytest_corpus.kit.fixtures import fixture_of
 from pytest_corpus.kit.outcomes import Blocked, Outage, Violation, in_words
 from pytest_corpus.kit.replays import Rivals
 from pytest_corpus.kit.reply import Reply, StreamReply
@@ -270,12 +270,6 @@ def _query_result(result: Any, edition: str | None, requirement: str) -> Iterato
         yield "VEC-QUERY-3", Violation("each id once", "one of them again", "result.matches")
 
 
-@pytest.fixture
-def vector(request: pytest.FixtureRequest) -> Vector:
-    """The vector component under test."""
-    found = request.node.stash[SUBJECT]
-    assert isinstance(found, Vector)
-    return found
-
+vector = fixture_of(Vector)
 
 COMPONENT = Vector

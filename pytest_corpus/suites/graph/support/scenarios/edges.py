@@ -44,7 +44,7 @@ def linked_nodes(graph: Graph) -> tuple[Sandbox, dict[str, str]]:
 def ends(graph: Graph, sandbox: Sandbox, reader: str, source: str, wanted: list[str]) -> list[str]:
     """The targets of the edges from a node, as an operation shows them."""
     found = sandbox.ends(reader, source)
-    given = reader != "traversal" and graph.dialects.supplied("links", str(graph.dialect))
+    given = reader != "traversal" and "links" in graph.dialects.row(str(graph.dialect)).supplied
     if given and found != wanted and found == sorted(set(wanted)):
         values = set(sandbox.answers(reader, "link_values", wanted=sandbox.key(source)))
         if len(values) == len(wanted):

@@ -4,7 +4,7 @@ from typing import Any
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import remembered
-from pytest_corpus.kit.outcomes import NotAssessed, Undecided
+from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names
 from pytest_corpus.suites.graph.support.answers import listed
 from pytest_corpus.suites.graph.support.component import Graph
@@ -97,15 +97,6 @@ def answers_in(sandbox: Sandbox, name: str, items: list[dict[str, Any]]) -> list
 def is_not_supported(result: Any) -> bool:
     """Return whether an operation of a batch failed with NotSupported."""
     return result.get("ok") is False and "NotSupported" in error_names(result)
-
-
-def can_ask(graph: Graph, purpose: str, dialect: str) -> bool:
-    """Return whether a question can be asked in a dialect."""
-    try:
-        graph.speaks(purpose, dialect)
-    except Undecided:
-        return False
-    return True
 
 
 def tricky_nodes(graph: Graph) -> tuple[Sandbox, dict[str, tuple[str, str]]]:
