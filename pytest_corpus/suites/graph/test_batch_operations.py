@@ -124,15 +124,27 @@ def test_numbers_in_a_batch_are_finite(graph: Graph, number: float) -> None:
         expect.that(reported, "a refusal, or a reported failure", "a success", "result.results.0")
 
 
-@core("GRA-BATCH-4")
+@pytest.mark.core
+@rules(reported="GRA-BATCH-4", keeps_its_place="GRA-BATCH-3", others_applied="GRA-BATCH-5")
 @MIXED
-def test_a_failed_operation_is_reported(graph: Graph, place: str, kind: str) -> Steps:
-    """An operation that cannot be carried out is a failure with its index and an error, at its place."""
+def test_one_operation_of_a_batch_fails(graph: Graph, requirement: str, place: str, kind: str) -> Steps:
+    """An operation that cannot be carried out is a failure with its index and an error, at its place.
+
+    There are still as many results as operations, in `results` and `failures`, and the others are applied; if the batch
+    is refused whole, none is.
+    """
     spoiled = yield from batches.mixed(graph, place, kind)
     reply, at, count = spoiled.reply, spoiled.at, len(spoiled.written) + 1
-    if reply.is_error:
+    if requirement == "GRA-BATCH-5":
+        spoiled.leaves([] if reply.is_error else spoiled.written, "what did not fail")
         return
+    expect.applicable(not reply.is_error, "a batch with an unusable operation is refused whole")
     found, failed = results(reply.result), batches.failed_operations(reply.result)
+    if requirement == "GRA-BATCH-3":
+        both = len(listed(reply.result, "results")) + len(listed(reply.result, "failures"))
+        reported = max(len(found), both)
+        expect.that(reported >= count, f"{count} results", f"{reported}", "result.results")
+        return
     expect.that(len(failed) == 1, "one failed operation", f"{len(failed)}", "result.results")
     index, error = failed[0].get("index"), failed[0].get("error") or failed[0].get("code")
     expect.that(index == at, f"the index {at}", str(index) if isinstance(index, int) else "none", "results.index")
@@ -141,18 +153,6 @@ def test_a_failed_operation_is_reported(graph: Graph, place: str, kind: str) -> 
     blamed(failed[0], "BadRequest", "NotSupported")
     if len(found) == count:
         expect.that(found[at].get("ok") is False, "the failure at its place", "elsewhere", f"results.{at}")
-
-
-@pytest.mark.requirement("GRA-BATCH-3")
-@MIXED
-def test_a_failed_operation_keeps_its_place(graph: Graph, place: str, kind: str) -> Steps:
-    """If one operation failed there are still as many results as operations, in `results` and `failures`."""
-    spoiled = yield from batches.mixed(graph, place, kind)
-    reply, count = spoiled.reply, len(spoiled.written) + 1
-    expect.applicable(not reply.is_error, "a batch with an unusable operation is refused whole")
-    both = len(listed(reply.result, "results")) + len(listed(reply.result, "failures"))
-    reported = max(len(results(reply.result)), both)
-    expect.that(reported >= count, f"{count} results", f"{reported}", "result.results")
 
 
 @pytest.mark.requirement("GRA-BATCH-4")
@@ -165,14 +165,6 @@ def test_an_operation_with_an_item_that_fails_is_reported(graph: Graph, name: st
         failed = batches.failed_operations(reply.result)
         failed += [each for each in results(reply.result) if failures(each.get("result"))]
         expect.that(failed or not batches.committed(reply), "a failed operation", "none", "result.results")
-
-
-@core("GRA-BATCH-5")
-@MIXED
-def test_the_others_of_a_batch_are_applied(graph: Graph, place: str, kind: str) -> Steps:
-    """If one operation fails the others are applied; if the batch is refused whole, none is."""
-    spoiled = yield from batches.mixed(graph, place, kind)
-    spoiled.leaves([] if spoiled.reply.is_error else spoiled.written, "what did not fail")
 
 
 @core("GRA-BATCH-6")

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.answer_cache import cached, remembered
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import Steps, core, rules, subject
 from pytest_corpus.kit.generation.histories import check, converges, linearizable, require_strong_consistency
 from pytest_corpus.kit.generation.stateful import replayed, run_machine
+from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.graph.support.answers import failures
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
@@ -147,25 +148,25 @@ def test_every_node_of_a_request_is_written(graph: Graph, count: int) -> Steps:
     sandbox.all_show(written, "every node of a request")
 
 
-@core("GRA-NODE-4")
-def test_the_result_of_an_upsert_is_of_the_schema(graph: Graph) -> None:
-    """New and updated nodes alike are answered with a result of the schema."""
-    sandbox = graph.sandbox("upsert_nodes")
-    for _ in range(2):
-        reply = sandbox.call("upsert_nodes", {"nodes": [sandbox.node("a"), sandbox.node("b")][: graph.at_once]})
-        holds("GRA-NODE-4", reply, graph, claim="an upsert to work")
-
-
-@pytest.mark.requirement("GRA-NODE-5")
+@pytest.mark.core
+@rules(schema="GRA-NODE-4", counts="GRA-NODE-5")
 @pytest.mark.parametrize("count", [1, 5])
-def test_the_nodes_that_were_written_are_counted(graph: Graph, count: int) -> None:
-    """New nodes, and then the same ones updated, are counted one by one, and none has failed."""
+def test_the_result_of_an_upsert_counts_its_nodes(graph: Graph, requirement: str, count: int) -> None:
+    """New nodes, and then the same ones updated, are counted in results of the schema, and none has failed."""
+    for reply in upserted_twice(graph, count):
+        if requirement == "GRA-NODE-4":
+            holds("GRA-NODE-4", reply, graph, claim="an upsert to work")
+        else:
+            items.counts(expect.success(reply, "an upsert to work"), count)
+
+
+@remembered
+def upserted_twice(graph: Graph, count: int) -> list[Reply]:
+    """The answers to an upsert of this number of nodes, and to another one of the same nodes."""
     sandbox = graph.sandbox("upsert_nodes")
     expect.applicable(count <= graph.at_once, f"at most {graph.at_once} items go into one request")
-    for _ in range(2):
-        reply = sandbox.call("upsert_nodes", {"nodes": [sandbox.node(f"n{number}") for number in range(count)]})
-        result = expect.success(reply, "an upsert to work")
-        items.counts(result, count)
+    nodes = [[sandbox.node(f"n{number}") for number in range(count)] for _ in range(2)]
+    return [sandbox.call("upsert_nodes", {"nodes": each}) for each in nodes]
 
 
 @rules(read_back="GRA-NODE-9", as_doubles="GRA-NODE-13")

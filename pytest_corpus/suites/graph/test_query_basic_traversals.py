@@ -1,6 +1,7 @@
 """Traversals: depth, direction, types, filters, cycles (SPECIFICATION 4.2.6, 14.4; R12, R31)."""
 
 from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.expect import note_check
-from pytest_corpus.kit.fixtures import Steps, core, subject
+from pytest_corpus.kit.fixtures import Steps, core, rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.graph.support.answers import listed
 from pytest_corpus.suites.graph.support.component import Graph, graph
@@ -25,15 +26,24 @@ def test_a_traversal_is_of_the_schema(graph: Graph) -> None:
     holds("GRA-TRAV-1", reply, graph, claim="a traversal to work")
 
 
-@core("GRA-TRAV-2")
-def test_a_traversal_reaches_every_node_in_its_depth(graph: Graph) -> None:
-    """Along a chain each depth reaches the nodes up to it, from the first node and from a later one."""
+@pytest.mark.core
+@rules(every_node="GRA-TRAV-2", no_deeper="GRA-TRAV-3")
+def test_a_traversal_reaches_what_is_in_its_depth(graph: Graph, requirement: str) -> None:
+    """Along a chain each depth reaches the nodes up to it, from a later node too, and no node or edge beyond it."""
     sandbox, _ = traversal.chain(graph)
-    for start in (0, 1):
-        for depth in traversal.depths(graph):
-            wanted = {f"n{number}" for number in range(start + 1, min(start + depth, traversal.CHAIN) + 1)}
-            missing = wanted - sandbox.names(traversal.walked(graph, f"n{start}", max_depth=depth))
+    for start, depth in product((0, 1), traversal.depths(graph)):
+        wanted = {f"n{number}" for number in range(start + 1, min(start + depth, traversal.CHAIN) + 1)}
+        result = traversal.walked(graph, f"n{start}", max_depth=depth)
+        found = sandbox.names(result)
+        if requirement == "GRA-TRAV-2":
+            missing = wanted - found
             expect.that(not missing, "every node in the depth", f"{len(missing)} are missing", "result.nodes")
+            continue
+        more = found - wanted - {f"n{start}"}
+        expect.that(not more, f"no node beyond {depth} steps", f"{len(more)}", "result.nodes")
+        shown = {str(edge.get("id")) for edge in listed(result, "relationships")}
+        beyond = shown - {sandbox.id(f"e{number}") for number in range(start, start + depth)}
+        expect.that(not beyond, f"no edge beyond {depth} steps", f"{len(beyond)}", "result.relationships")
 
 
 @pytest.mark.requirement("GRA-TRAV-2")
@@ -62,20 +72,6 @@ def test_a_traversal_starts_at_every_start_node(graph: Graph) -> Steps:
     sandbox.link(sandbox.edge("a", "b"), sandbox.edge("c", "d"), sandbox.edge("e", "f"))
     yield
     expect.that(sandbox.reached("a", "c", "e") == ["b", "d", "f"], "a node from each start", "others", "result.nodes")
-
-
-@core("GRA-TRAV-3")
-def test_a_traversal_goes_no_deeper(graph: Graph) -> None:
-    """Along a chain no depth reaches a node beyond it, nor an edge beyond it."""
-    sandbox, _ = traversal.chain(graph)
-    for depth in traversal.depths(graph):
-        wanted = {f"n{number}" for number in range(1, depth + 1)}
-        result = traversal.walked(graph, "n0", max_depth=depth)
-        more = sandbox.names(result) - wanted - {"n0"}
-        expect.that(not more, f"no node beyond {depth} steps", f"{len(more)}", "result.nodes")
-        edges = {str(edge.get("id")) for edge in listed(result, "relationships")}
-        beyond = edges - {sandbox.id(f"e{number}") for number in range(depth)}
-        expect.that(not beyond, f"no edge beyond {depth} steps", f"{len(beyond)}", "result.relationships")
 
 
 @core("GRA-TRAV-4")
@@ -142,24 +138,19 @@ def test_relationships_are_the_edges_that_were_written(graph: Graph, direction: 
             expect.that(edge.get(key) == written[key], f"the {key} that was written", "another", "relationships")
 
 
-@pytest.mark.requirement("GRA-TRAV-8")
-def test_a_depth_beyond_the_maximum_is_bounded(graph: Graph) -> None:
-    """One step more than `max_traversal_depth` is refused, or the traversal stops at the maximum."""
+@rules(bounded="GRA-TRAV-8", works="GRA-TRAV-9")
+def test_the_maximal_depth(graph: Graph, requirement: str) -> None:
+    """`max_traversal_depth` steps reach the node at their end; a traversal of more is refused, or stops there."""
     sandbox, most = traversal.deep(graph)
+    if requirement == "GRA-TRAV-9":
+        reached = sandbox.reached("n0", max_depth=most)
+        expect.that(f"n{most}" in reached, f"the node after {most} steps", "not that", "result.nodes")
+        return
     starts = [sandbox.id("n0")]
     reply = sandbox.call("traversal", {"start_nodes": starts, "max_depth": most + 1, "direction": "OUTGOING"})
     if expect.either(reply, "BadRequest", "NotSupported"):
-        reached = {str(node.get("id")) for node in listed(reply.result, "nodes")}
-        beyond = sandbox.id(f"n{most + 1}")
-        expect.that(beyond not in reached, f"no node beyond {most} steps", "one", "result.nodes")
-
-
-@pytest.mark.requirement("GRA-TRAV-9")
-def test_the_maximal_depth_works(graph: Graph) -> None:
-    """A traversal of `max_traversal_depth` steps reaches the node at its end."""
-    sandbox, most = traversal.deep(graph)
-    reached = sandbox.reached("n0", max_depth=most)
-    expect.that(f"n{most}" in reached, f"the node after {most} steps", "not that", "result.nodes")
+        beyond = f"n{most + 1}" in sandbox.names(reply.result)
+        expect.that(not beyond, f"no node beyond {most} steps", "one", "result.nodes")
 
 
 @pytest.mark.requirement("GRA-TRAV-10")

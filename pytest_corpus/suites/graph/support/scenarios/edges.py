@@ -4,6 +4,7 @@ from typing import Any
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import error_names
 from pytest_corpus.spec.errors import is_a
@@ -53,6 +54,7 @@ def ends(graph: Graph, sandbox: Sandbox, reader: str, source: str, wanted: list[
     return found
 
 
+@remembered
 def dangling(graph: Graph, missing: str) -> Any:
     """The answer to an edge of which one node, or both, does not exist."""
     sandbox = graph.sandbox("upsert_nodes", "upsert_edges")
