@@ -16,6 +16,7 @@ from pytest_corpus.suites.graph.support.answers import records
 from pytest_corpus.suites.graph.support.capabilities import ASKING
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
+from pytest_corpus.suites.graph.support.readers import can_ask
 from pytest_corpus.suites.graph.support.scenarios import queries
 from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
 from pytest_corpus.suites.graph.support.written_items import MANY
@@ -107,7 +108,7 @@ def test_a_parameter_is_a_value(graph: Graph, operation: str) -> Steps:
 def test_a_parameter_is_a_value_in_every_dialect(graph: Graph, operation: str) -> Steps:
     """In the dialects after the first one, too, such a parameter finds the node that has it as a value."""
     queries.asked(graph, operation)
-    others = [name for name in graph.dialects.known[1:] if graph.can_ask("find", name)]
+    others = [name for name in graph.dialects.known[1:] if can_ask(graph, "find", name)]
     expect.applicable(others, "no other dialect is listed that the suite can ask in")
     sandbox, keys = queries.tricky_nodes(graph)
     yield
@@ -125,7 +126,7 @@ def test_a_parameter_is_a_value_in_a_batch(graph: Graph, name: str) -> Steps:
     graph.require(name, "query")
     sandbox, keys = queries.tricky_nodes(graph)
     yield
-    dialects = [dialect for dialect in graph.dialects.known if graph.can_ask("find", dialect)]
+    dialects = [dialect for dialect in graph.dialects.known if can_ask(graph, "find", dialect)]
     asked = [*product(dialects, queries.INJECTIONS)]
     items = [sandbox.item("query", **graph.question("find", dialect, wanted=keys[kind][0])) for dialect, kind in asked]
     for (dialect, kind), answer in zip(asked, queries.answers_in(sandbox, name, items), strict=True):

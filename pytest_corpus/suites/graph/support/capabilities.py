@@ -121,14 +121,6 @@ class GraphCapabilities(Subject):
         if obstacle := self.dialects.obstacle(purpose, spoken):
             raise obstacle
 
-    def can_ask(self, purpose: str, dialect: str | None = None) -> bool:
-        """Return whether a question can be asked."""
-        try:
-            self.speaks(purpose, dialect)
-        except Undecided:
-            return False
-        return True
-
     def item(self, name: str, **args: Any) -> dict[str, Any]:
         """An operation of a batch or a transaction. Raises NotApplicable if capabilities list others only."""
         return {"op": self.operation_names.spelled(name), "args": args}
@@ -170,23 +162,18 @@ class GraphCapabilities(Subject):
             return
         self._seeded.add(when)
         with self.client.provider.paused(), inputs.apart(f"graph seeds {tenant}"):
-            self._write_seeds(tenant)
+            sandbox = self.seeds.like(tenant=tenant)
+            nodes = [sandbox.node(name, f"v-{sandbox.tag}-{name}", rank=rank) for rank, name in enumerate(SEEDS, 1)]
+            edges = [sandbox.edge(SEEDS[0], SEEDS[1], "e1"), sandbox.edge(SEEDS[1], SEEDS[2], "e2")]
+            for kind, items in (("nodes", nodes), ("edges", edges if tenant is None and self.main is self else [])):
+                for start in range(0, len(items), self.at_once):
+                    args = {kind: items[start : start + self.at_once]}
+                    self.send(self.envelope(f"upsert_{kind}", args, sandbox.ctx))
 
     @property
     def lasting(self) -> frozenset[str]:
         """The ids of the nodes and edges that more than one test looks at."""
         return frozenset((*(self.seeds.id(name) for name in (*SEEDS, "e1", "e2")), *self.shared.lasting))
-
-    def _write_seeds(self, tenant: str | None) -> None:
-        sandbox = self.seeds.like(tenant=tenant)
-        nodes = [
-            sandbox.node(name, f"v-{sandbox.tag}-{name}", rank=number) for number, name in enumerate(SEEDS, start=1)
-        ]
-        edges = [sandbox.edge(SEEDS[0], SEEDS[1], "e1"), sandbox.edge(SEEDS[1], SEEDS[2], "e2")]
-        for kind, items in (("nodes", nodes), ("edges", edges if tenant is None and self.main is self else [])):
-            for start in range(0, len(items), self.at_once):
-                args = {kind: items[start : start + self.at_once]}
-                self.send(self.envelope(f"upsert_{kind}", args, sandbox.ctx))
 
     def plain_nodes(self, name: str = "plain") -> dict[str, Any]:
         """The arguments that write one plain node."""

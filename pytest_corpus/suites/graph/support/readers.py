@@ -103,7 +103,7 @@ def _written_nodes(graph: GraphCapabilities) -> Iterator[tuple[Sandbox, list[str
 def _edge_readers(graph: GraphCapabilities) -> dict[str, bool]:
     """By operation that works, whether it shows exactly the edge of the seeds, and one in another place."""
     readers = {
-        name: True for name in EDGE_READERS if graph.works(name) and (name == "traversal" or graph.can_ask("links"))
+        name: True for name in EDGE_READERS if graph.works(name) and (name == "traversal" or can_ask(graph, "links"))
     }
     graph.seed()
     _follow(readers, graph.seeds, "s1", {"s2": f"v-{graph.seeds.tag}-s2"})
@@ -112,6 +112,15 @@ def _edge_readers(graph: GraphCapabilities) -> dict[str, bool]:
     if observed(sandbox.put, *nodes) and observed(sandbox.link, sandbox.edge("a", "b")):
         _follow(readers, sandbox, "a", {"b": value_of(nodes[1])})
     return readers
+
+
+def can_ask(graph: GraphCapabilities, purpose: str, dialect: str | None = None) -> bool:
+    """Return whether a question can be asked."""
+    try:
+        graph.speaks(purpose, dialect)
+    except Undecided:
+        return False
+    return True
 
 
 def _follow(readers: dict[str, bool], sandbox: Sandbox, source: str, target: Mapping[str, str]) -> None:
