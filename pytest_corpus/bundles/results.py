@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from pytest_corpus.text.records import bare
+
 PASSED, FAILED, ERROR = "passed", "failed", "error"
 NOT_ASKED = "not_asked"
 """The status of a case that was not asked because the thresholds were decided without it."""
@@ -82,6 +84,12 @@ class CaseResult:
             for reason in (*value["reasons"], *(each for sample in value["samples"] for each in sample["reasons"])):
                 reason["full"] = ""
         return value
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """The result as a short JSON value without content, which `rebuilt` reads again."""
+        found: dict[str, Any] = bare(self, ("content", "full"))
+        return found
 
 
 def lost(case: str) -> CaseResult:

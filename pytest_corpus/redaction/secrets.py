@@ -77,8 +77,12 @@ def masked_within(value: Any, secrets: tuple[str, ...]) -> Any:
 
 def shape(value: object, most: int) -> str:
     """A JSON value without content, in one line: keys, numbers and words of the protocol; other strings by length."""
-    sized = _mapped(value, lambda text: text if text in VOCABULARY else f"<{len(text)} characters>")
-    return cut(json.dumps(sized, default=_unknown), most)
+    return cut(json.dumps(mapped(value, sized), default=_unknown), most)
+
+
+def sized(text: str) -> str:
+    """A text by its length, unless it is a word of the protocol."""
+    return text if text in VOCABULARY else f"<{len(text)} characters>"
 
 
 def content(value: object, secrets: Iterable[str], most: int, *, foreign: bool) -> str:
@@ -91,20 +95,20 @@ def content(value: object, secrets: Iterable[str], most: int, *, foreign: bool) 
     def shown(text: str) -> str:
         return sentence(text, secrets) if foreign else said(text, secrets)
 
-    content = _mapped(value, lambda text: cut(shown(text), LONGEST_STRING), shown)
+    content = mapped(value, lambda text: cut(shown(text), LONGEST_STRING), shown)
     return masked(cut(json.dumps(content, default=_unknown, ensure_ascii=False), most), secrets)
 
 
-def _mapped(value: object, text: Callable[[str], str], key: Callable[[str], str] = str) -> object:
+def mapped(value: object, text: Callable[[str], str], key: Callable[[str], str] = str) -> object:
     """A JSON value with its texts and keys as two functions show them, and long arrays cut."""
     if isinstance(value, str):
         return text(value)
     if isinstance(value, Mapping):
-        return {key(str(name)): _mapped(item, text, key) for name, item in value.items()}
+        return {key(str(name)): mapped(item, text, key) for name, item in value.items()}
     if not isinstance(value, list):
         return value
     more = len(value) - MOST_ITEMS
-    return [_mapped(item, text, key) for item in value[:MOST_ITEMS]] + ([f"... {more} more"] if more > 0 else [])
+    return [mapped(item, text, key) for item in value[:MOST_ITEMS]] + ([f"... {more} more"] if more > 0 else [])
 
 
 def said(text: str, secrets: Iterable[str]) -> str:

@@ -1,6 +1,7 @@
 """The summary of a run as lines for the terminal: the numbers, a line a requirement, the verdict last."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 from pytest_corpus.reports import priority
@@ -35,8 +36,11 @@ def summary(ledger: Ledger, verdict: Verdict, detail: Detail | None = None, note
     """Each component's numbers, findings and what would make more assessable; then `notes`; the verdict last."""
     subject = f"{'client library' if ledger.components == WIRE else 'adapter'} {ledger.adapter}"
     lines = [Line(f"{subject}: {ledger.outage}", "caution") if ledger.outage else Line(subject)]
+    verdict, others = what_ran(verdict)
     for part in verdict.components:
         lines += _component(part, verdict, detail or Detail())
+    if others:
+        lines.append(Line(f"  the same tests found violated, too: {', '.join(others)}", "caution"))
     if calls := sum(ledger.calls[name] for name in ledger.components):
         tokens = sum(ledger.tokens[name] for name in ledger.components)
         lines.append(Line(f"  calls: {calls}" + (f", which took {count(tokens, 'token')}" if tokens else "")))
@@ -47,8 +51,8 @@ def summary(ledger: Ledger, verdict: Verdict, detail: Detail | None = None, note
     ]
     lines += [Line(f"  waited for: {said}", "caution") for said in unseen(ledger)]
     lines += [Line(f"  left behind: {said}", "caution") for said in left_behind(ledger)]
-    lines += [Line(f"  not complete: {gap}", "caution") for gap in verdict.gaps]
-    lines += [Line(f"  failed: {fault}", "bad") for fault in verdict.faults]
+    lines += [Line(f"  not complete: {'; '.join(verdict.gaps)}", "caution")] if verdict.gaps else []
+    lines += [Line(f"  failed: {fault} (exit code 1, whatever the verdict)", "bad") for fault in verdict.faults]
     lines += notes
     first = next(iter(priority.ranked(verdict)), None)
     if first is not None and first.blocked:
@@ -56,6 +60,22 @@ def summary(ledger: Ledger, verdict: Verdict, detail: Detail | None = None, note
     said = "no verdict: only a part of the suite ran" if verdict.verdict == "partial" else f"verdict: {verdict.verdict}"
     lines.append(Line(f"  {said}", VERDICT_TONES[verdict.verdict]))
     return [line._replace(text=printable(line.text)) for line in lines]
+
+
+FEW = 8  # a partial run of at most this many requirements of a component lists each of them
+
+
+def what_ran(verdict: Verdict) -> tuple[Verdict, list[str]]:
+    """The part of a partial run that ran; in a run of few requirements, the others that it found violated apart."""
+    parts, others = [], []
+    for part in verdict.components if verdict.gaps else ():
+        ran = [status for status in part.statuses if status.tests]
+        also = [status for status in part.statuses if status.status == "violated" and not status.tests]
+        if len(ran) <= FEW:
+            others += [f"{status.requirement.id} ({status.requirement.level})" for status in also]
+            also = []
+        parts.append(replace(part, statuses=(*ran, *also)))
+    return (replace(verdict, components=tuple(parts)) if parts else verdict), others
 
 
 def fix_first(verdict: Verdict) -> list[Line]:
@@ -75,7 +95,9 @@ FIX_FIRST = 8  # the most lines of the list of what to fix first, its head inclu
 
 def _component(part: ComponentVerdict, verdict: Verdict, detail: Detail) -> Iterator[Line]:
     yield Line(f"  {part.component}: {part.verdict}", VERDICT_TONES[part.verdict])
-    for level in ("MUST", "SHOULD"):
+    if few := part.verdict == "partial" and len(part.statuses) <= FEW:
+        detail = Detail(detail.violations, reasons=True, satisfied=True)
+    for level in () if few else ("MUST", "SHOULD"):
         totals = part.totals(level)
         yield Line(
             f"    {level:<6} {totals['satisfied']}/{applicable(totals)} satisfied, {totals['violated']} violated, "
@@ -90,7 +112,8 @@ def _component(part: ComponentVerdict, verdict: Verdict, detail: Detail) -> Iter
     if detail.satisfied:
         for status in part.statuses:
             if status.status == "satisfied":
-                yield Line(f"    satisfied  {status.requirement.id}  {count(len(status.tests), 'test')}", "good")
+                named = _named(status) if few else status.requirement.id
+                yield Line(f"    satisfied  {named}  {count(len(status.tests), 'test')}", "good")
     yield from _unassessed(part, detail)
     if detail.reasons:
         unasked = [status for status in part.statuses if status.status == "not_applicable"]
@@ -127,14 +150,12 @@ def _unassessed(part: ComponentVerdict, detail: Detail) -> Iterator[Line]:
     for blocker, number in priority.blocked(open_ones).items():
         if blocker not in violated or not detail.violations:
             yield Line(f"    {blocker} blocks {count(number, 'other')}", "caution")
-    if blocked := [status for status in open_ones if status.blocked_by]:
-        yield Line(f"    not assessed  {count(len(blocked), 'requirement')}: others block them", "caution")
-        for status in blocked if detail.reasons else ():
-            yield Line(f"    not assessed  {status.requirement.id}: {status.reason}", "caution")
-    untested = [status for status in open_ones if not status.tests]
-    if untested:
-        yield Line(f"    not assessed  {len(untested)} requirements: no test of them ran", "caution")
-    rest = [status for status in open_ones if status.tests and not _lacks(status) and not status.blocked_by]
+    blocked = [status for status in open_ones if status.blocked_by]
+    if blocked and not detail.reasons:
+        yield Line(f"    not assessed  {count(len(blocked), 'requirement')}: others block them (-v)", "caution")
+    for status in blocked if detail.reasons else ():
+        yield Line(f"    not assessed  {status.requirement.id}: {status.reason}", "caution")
+    rest = [status for status in open_ones if not _lacks(status) and not status.blocked_by]
     yield from (Line(f"    not assessed  {line}", "caution") for line in _by_reason(rest))
 
 

@@ -110,15 +110,44 @@ SHOULD = """
 @changes("llm.capabilities")
 def Bare(answer):
     answer["result"].pop("models", None)
+
+class Both(Bare):
+    async def handle(self, envelope):
+        answer = await super().handle(envelope)
+        if op_of(envelope) == "llm.complete" and answer["ok"]:
+            answer["result"]["finish_reason"] = "because"
+        return answer
 """
 
 
 def test_a_should_is_shown_on_request(project: Project) -> None:
-    """The finding of a SHOULD stands in the summary, and is told in full with `-v` or by its name."""
+    """A SHOULD is shown with its evidence if no MUST is violated, with `-v` or by its name; else it is counted."""
     project.adapter(SHOULD)
-    adapter = "--corpus-adapter=mine:Bare"
-    plain = said(project.run(adapter, "-k", "TestCapabilities or context_length_are_stated"))
-    assert "not kept  LLM-CAP-1 (SHOULD)" in plain
-    assert "LLM-CAP-1 (SHOULD): " not in plain
-    assert "LLM-CAP-1 (SHOULD): " in said(project.run(adapter, "-k", "context_length_are_stated", "-v"))
-    assert "LLM-CAP-1 (SHOULD): " in said(project.run(adapter, "--corpus-requirement=LLM-CAP-1"))
+    some = ("-k", "TestCapabilities or context_length_are_stated or finish_reason")
+    for name, options, whole in (("Bare", some, True), ("Both", some, False), ("Both", (*some, "-v"), True)):
+        text = said(project.run(f"--corpus-adapter=mine:{name}", *options))
+        assert "not kept  LLM-CAP-1 (SHOULD)" in text
+        assert ("LLM-CAP-1 (SHOULD): " in text, "1 more, of SHOULDs or deviations" in text) == (whole, not whole)
+    assert "LLM-CAP-1 (SHOULD): " in said(project.run("--corpus-adapter=mine:Both", "--corpus-requirement=LLM-CAP-1"))
+
+
+def test_a_run_of_one_requirement(project: Project) -> None:
+    """It says what became of it, and names the others that its tests found violated; nothing else."""
+    project.adapter(SHOULD + "class Deaf(Both):\n    async def handle(self, envelope):\n"
+                    "        self.inner.metrics = None\n        return await super().handle(envelope)\n")  # fmt: skip
+    few = "--corpus-requirement=LLM-COMPLETE-2,LLM-COMPLETE-1"
+    text = said(project.run("--corpus-adapter=mine:Deaf", few, "--corpus-evidence=shape"))
+    assert "violated  LLM-COMPLETE-2 (MUST)" in text
+    assert "satisfied  LLM-COMPLETE-1 (MUST)" in text
+    assert "the same tests found violated, too: COM-OBS-1 (MUST)" in text
+    assert "COM-OBS-1 (MUST):" not in text
+    assert text.count("not complete") == 1
+    assert "satisfied, " not in text
+
+
+def test_the_bar_of_a_green_run_is_green(project: Project) -> None:
+    """Features that the adapter does not offer leave pytest's bar green; something not assessed makes it yellow."""
+    project.adapter(FINISHES)
+    for few, colour in (("COM-CAP-1,TRA-HTTP-1", "\x1b[32m"), ("COM-CAP-1,COM-OBS-1", "\x1b[33m")):
+        lines = project.run("--corpus-adapter=mine:hookless", f"--corpus-requirement={few}", "--color=yes").outlines
+        assert lines[-1].startswith(colour), lines[-1]

@@ -5,6 +5,7 @@ capabilities, exceptions and their types, the names of its functions and loggers
 """
 
 import json
+import re
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
@@ -199,13 +200,19 @@ def held(texts: dict[str, str], wanted: set[str]) -> list[tuple[str, str, str]]:
 
 
 def test_shape_shows_nothing(leaking: Project, planted: set[str]) -> None:
-    """At `shape` no format and no annotation has a planted secret, a key-like value of the environment or a prompt."""
+    """At `shape` no format and no annotation has a planted secret or a key-like value of the environment.
+
+    A prompt stands in requests alone, which are the suite's own, and in nothing that the adapter made of it.
+    """
     texts = shown(leaking, "shape", f"--corpus-requirement={FEW}")
     asked = prompts(leaking.path)
     assert len(asked) > 50
     assert "::error" in texts["terminal"]
-    leaks = held(texts, {*SECRETS.values(), *pieces(planted), *asked})
+    leaks = held(texts, {*SECRETS.values(), *pieces(planted)})
     assert not leaks, leaks
+    answers = {name: re.sub(r"handle(_stream)? [\[{].*?(</code>|`\n|\n)", "\n", text) for name, text in texts.items()}
+    assert held({**answers, **{name: texts[name] for name in ATTESTATIONS}}, asked) == []
+    assert held({"terminal": texts["terminal"]}, asked)
 
 
 def test_full_shows_no_secret(leaking: Project, planted: set[str]) -> None:

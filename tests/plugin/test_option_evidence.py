@@ -103,7 +103,29 @@ def test_shape_has_no_content(faulty: Project, monkeypatch: pytest.MonkeyPatch, 
     assert "the exception ValueError at mine.py:" in text
     assert PROMPT not in text
     assert "on my way" not in text
-    assert "characters>" in text
+    assert 'handle {"op": "llm.complete", "ctx": {}, "args": {"messages": [{"role": "user", "content": "hi"}]' in text
+
+
+COUNTED = """
+@changes("llm.complete")
+def Told(answer):
+    answer["result"]["text"] = "a tale of two cities and a whale"
+    del answer["result"]["usage"]
+
+class Echo(Told):
+    async def handle(self, envelope):
+        answer = await super().handle(envelope)
+        return {**answer, "result": -1} if "whale" in envelope["args"].get("text", "") else answer
+"""
+
+
+def test_a_text_of_the_adapter_in_a_request_is_content(project: Project) -> None:
+    """At `shape` a completion whose tokens are counted stands by its length."""
+    project.adapter(COUNTED)
+    few = "--corpus-requirement=LLM-COMPLETE-4,LLM-STREAM-3"
+    for level in ("shape", "full"):
+        text = said(project.run("--corpus-adapter=mine:Echo", few, "-v", f"--corpus-evidence={level}"))
+        assert ('"args": {"text": "<' in text, "two cities" in text) == (level == "shape", level == "full")
 
 
 @pytest.mark.parametrize("level", ["shape", "full", None])

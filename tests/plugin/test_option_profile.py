@@ -1,7 +1,6 @@
 """`--corpus-profile`, `CORPUS_TEST_ENV` and `--corpus-allow-production` (BEHAVIORAL_CONFORMANCE 2, 8)."""
 
 import itertools
-import json
 
 import pytest
 from inner_runs import REFERENCE, Project, error_lines, said, statuses
@@ -71,30 +70,6 @@ def test_the_reference_bears_stress(project: Project, component: str) -> None:
     outcomes = result.parseoutcomes()
     assert outcomes["passed"] > 5
     assert "failed" not in outcomes
-
-
-SENT = "  sent:     handle "
-
-CHOOSES = """
-class Chooses(Wrapped):
-    async def handle(self, envelope):
-        if op_of(envelope) == "llm.complete" and isinstance(envelope["args"].get("tool_choice"), dict):
-            envelope = {**envelope, "args": {**envelope["args"], "tool_choice": "required"}}
-        return await self.inner.handle(envelope)
-"""
-
-
-def test_messages_show_as_much_of_a_request_as_the_profile_says(project: Project) -> None:
-    """Under `dev` a long request is shown to its end, under `ci` its first 400 characters."""
-    project.adapter(CHOOSES)
-    shown = {}
-    for profile in ("dev", "ci"):
-        few = ("--corpus-requirement=LLM-TOOLS-10", "--corpus-level=should")
-        result = project.run("--corpus-adapter=mine:Chooses", *few, f"--corpus-profile={profile}")
-        shown[profile] = next(line for line in result.outlines if line.startswith(SENT)).removeprefix(SENT)
-    assert len(shown["dev"]) > 400
-    assert json.loads(shown["dev"])["op"] == "llm.complete"
-    assert shown["ci"] == f"{shown['dev'][:400]} ..."
 
 
 @pytest.mark.parametrize(("variables", "profile"), [({}, "dev"), ({"CI": "true"}, "ci")], ids=["local", "ci"])

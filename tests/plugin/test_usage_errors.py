@@ -41,6 +41,7 @@ def broken(project: Project) -> Project:
     project.pytester.makepyfile(
         raising="raise RuntimeError('cannot\\nconnect')",
         quitting="raise SystemExit('bye')",
+        relative="from .other import factory",
         misspelt="import nosuchmodule_either",
         test_own="def test_own(): pass",
     )

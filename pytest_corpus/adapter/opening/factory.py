@@ -4,9 +4,11 @@ import concurrent.futures
 import importlib
 import inspect
 import os
+import pkgutil
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 from pytest_corpus.adapter.event_loop.loop import LoopThread, TimeLimit, is_cancelled
@@ -59,6 +61,8 @@ def find(spec: str) -> Any:
     module_name, colon, path = spec.partition(":")
     if not colon or not module_name or not path:
         raise DeclarationError(spec, "is not of the form 'module:attribute'", "write it as mypkg.module:factory")
+    if "/" in module_name or os.sep in module_name or (module_name.endswith(".py") and Path(module_name).is_file()):
+        raise DeclarationError(spec, "names a file and not a module", _as_module(Path(module_name), path))
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:
@@ -67,7 +71,10 @@ def find(spec: str) -> Any:
         raise
     except BaseException as error:
         if isinstance(error, ModuleNotFoundError) and error.name and module_name.startswith(error.name):
-            raise DeclarationError(spec, f"there is no module {error.name!r}") from error
+            raise DeclarationError(spec, f"there is no module {error.name!r}", _near_module(error.name)) from error
+        if isinstance(error, ImportError) and "no known parent package" in str(error):
+            fault = "uses relative imports, and is imported without its package"
+            raise DeclarationError(spec, fault, _as_module(Path(f"{module_name}.py"), path)) from error
         raise raising(spec, f"importing {module_name!r}", error) from error
     for name in path.split("."):
         try:
@@ -78,6 +85,25 @@ def find(spec: str) -> Any:
         except BaseException as error:
             raise raising(spec, f"reading {path!r}", error) from error
     return found
+
+
+def _as_module(file: Path, attribute: str) -> str:
+    """The advice on how to name a file as a module of its package."""
+    file = file.absolute().with_suffix("")
+    names, folder = [file.name], file.parent
+    while (folder / "__init__.py").is_file() or (folder != Path.cwd() and Path.cwd() in folder.parents):
+        names, folder = [folder.name, *names], folder.parent
+    where = "" if folder == Path.cwd() else f", and run pytest in {folder}"
+    return f"write it as {'.'.join(names)}:{attribute}{where}"
+
+
+def _near_module(name: str) -> str:
+    """The advice on a module that is not there: a similar one, or the places where modules are found."""
+    package, _, last = name.rpartition(".")
+    places = sys.modules[package].__path__ if package else None
+    return _suggest(last, [each.name for each in pkgutil.iter_modules(places)], f"{package}." if package else "") or (
+        f"{os.getcwd()} and installed packages were searched: run pytest where {name!r} can be imported, or install it"
+    )
 
 
 def raising(declared: str, what: str, error: BaseException) -> DeclarationError:
@@ -98,11 +124,11 @@ def described(error: BaseException) -> str:
     return f"{type_name(error)}: {redacted(first[0][:200])}" if first else type_name(error)
 
 
-def _suggest(name: str, known: list[str]) -> str:
+def _suggest(name: str, known: list[str], prefix: str = "") -> str:
     from difflib import get_close_matches
 
     near = get_close_matches(name, known, n=1)
-    return f"did you mean {near[0]!r}?" if near else ""
+    return f"did you mean {prefix + near[0]!r}?" if near else ""
 
 
 def asked_for(factory: Callable[..., Any], declared: str) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import pytest
 
 from pytest_corpus.bundles.loading.files import shown
 from pytest_corpus.bundles.reporting.case_message import fit
+from pytest_corpus.bundles.reporting.comparison import compare, outcome
 from pytest_corpus.bundles.reporting.section import Head, build
 from pytest_corpus.bundles.results import PASSED
 from pytest_corpus.bundles.running.journal import Journal
@@ -63,7 +64,7 @@ class BundleResults:
         """The store of a run. Its key is the same on all machines: the path counts from pytest's root folder."""
         path = run.bundle.path
         file = path.relative_to(self._root).as_posix() if path.is_relative_to(self._root) else str(path)
-        key, about = f"{file} | {run.provider}", {"head": asdict(run.head), "file": file}
+        key, about = f"{file} | {run.label}", {"head": asdict(run.head), "file": file}
         store = Store(run.selected, run.bundle.side_by_side, self.spent_budget, self.journal)
         if self._client is not None:
             return RemoteStore(self._client, key, store, about)
@@ -83,10 +84,18 @@ class BundleResults:
 
     def sections(self, judged: Container[str]) -> dict[str, dict[str, Any]]:
         """The section of each bundle in reports, by key; thresholds apply to those that are `judged`."""
-        return {
-            key: build(head, list(self.stores[key].results.values()), stopped=key not in judged)
-            for key, head in self.heads.items()
-        }
+        found = {}
+        outcomes: dict[str, Any] = {}
+        for key, head in self.heads.items():
+            results = list(self.stores[key].results.values())
+            found[key] = build(head, results, stopped=key not in judged)
+            if len(results) == head.selected:
+                outcomes[key] = outcome(results)
+        for key, head in self.heads.items():
+            other = f"{key.removesuffix(head.label)}{head.reference}"
+            if head.reference and outcomes.keys() >= {key, other}:
+                found[key]["compared"] = [{"with": head.reference, **compare(outcomes[other], outcomes[key])}]
+        return found
 
     def contents(self) -> list[dict[str, Any]]:
         """The prompts and answers of cases that did not pass, for the developer's page."""

@@ -15,7 +15,7 @@ from pytest_corpus.integration.concluding.history import since_the_last_run
 from pytest_corpus.integration.concluding.placeholders import Placeholders
 from pytest_corpus.integration.concluding.record_hooks import RecordHooks
 from pytest_corpus.integration.concluding.result import RunResult
-from pytest_corpus.integration.concluding.screen import Screen
+from pytest_corpus.integration.concluding.screen import Screen, keep_green
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.declaring.state import RunState
 from pytest_corpus.integration.options.profiles import on_github
@@ -49,6 +49,7 @@ class ConclusionHooks:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
         if self._concludes:
+            keep_green(self.state.config.pluginmanager.get_plugin("terminalreporter"))
             self._exits.watch()
             self._placeholders.put(self.state.labels)
 
@@ -153,7 +154,10 @@ class ConclusionHooks:
     def _annotate(self, screen: Screen, result: RunResult) -> Iterator[str]:
         """Write GitHub's annotations and the step's summary; yield a sentence for each failure."""
         for ledger, verdict in zip(result.ledgers, result.verdicts, strict=True):
-            for line in github.commands(screen.groups(ledger, verdict, every=True), self.state.options.level):
+            known = self.state.adapters.known.get(ledger.adapter)
+            factory = known.declaration.factory if known else None
+            groups = screen.groups(ledger, verdict, every=True)
+            for line in github.commands(groups, self.state.options.level, factory):
                 screen.reporter.write_line(line)
             document = result.document(ledger, verdict)
             if said := github.add_summary(os.environ, formats.render(document, ".md")):

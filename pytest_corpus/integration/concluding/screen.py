@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from _pytest.terminal import KNOWN_TYPES
 
 from pytest_corpus.integration.concluding.findings import Findings, Seen
 from pytest_corpus.integration.concluding.result import RunResult
 from pytest_corpus.integration.options.run_options import Options
 from pytest_corpus.integration.running.messages import Shown
+from pytest_corpus.integration.running.presentation import LETTERS
 from pytest_corpus.reports import priority, terminal
 from pytest_corpus.reports.finding_text import block, got, one_line
 from pytest_corpus.reports.terminal import Detail, Line
@@ -19,6 +21,14 @@ from pytest_corpus.verdict.ledger import Ledger
 from pytest_corpus.verdict.verdict import Status, Verdict, counted
 
 COLOURS = {"plain": {}, "good": {"green": True}, "caution": {"yellow": True}, "bad": {"red": True}}
+
+
+def keep_green(reporter: Any) -> None:
+    """Let tests of features that the adapter does not offer leave pytest's bar green instead of yellow."""
+    decide = getattr(reporter, "_determine_main_color", None)
+    if decide is not None:
+        plain = {"", LETTERS["not_applicable"][0], *KNOWN_TYPES}
+        reporter._determine_main_color = lambda _: decide(bool(reporter.stats.keys() - plain))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +86,17 @@ class Screen:
             return
         several = len(result.ledgers) > 1
         for ledger, verdict in zip(result.ledgers, result.verdicts, strict=True):
-            groups = self.groups(ledger, verdict)
+            ran, _ = terminal.what_ran(verdict)
+            shown = ran if self.groups(ledger, ran) else verdict
+            groups = self.groups(ledger, shown)
             if not groups:
                 continue
             self.reporter.write_sep("=", f"corpus findings: {ledger.adapter}" if several else "corpus findings")
-            self.write(terminal.fix_first(verdict))
+            self.write(terminal.fix_first(shown))
             for group in groups:
                 self._show(group, several=len(verdict.components) > 1)
+            if left := len(self.groups(ledger, shown, every=True)) - len(groups):
+                self.reporter.write_line(f"{left} more, of SHOULDs or deviations: -v shows them")
 
     def groups(self, ledger: Ledger, verdict: Verdict, *, every: bool = False) -> list[Group]:
         """The findings to show of an adapter, or every one of them, in the order of repair."""
@@ -90,16 +104,17 @@ class Screen:
         for each in self.findings.of(ledger.adapter):
             found.setdefault((each.record.component, each.finding.requirement), []).append(each)
         groups = []
+        red = bool(verdict.of_status("violated", counted(self.options.level)))
         for status in (*priority.violations(verdict), *verdict.of_status("deviated")):
             seen = found.get((status.component, status.requirement.id), [])
             direct = [each for each in seen if not each.finding.indirect] or seen[:1]
-            if direct and (every or self._wants(status)):
+            if direct and (every or self._wants(status, red=red)):
                 groups.append(Group(status, direct))
         return groups
 
-    def _wants(self, status: Status) -> bool:
-        binding = status.status == "violated" and status.requirement.level in counted(self.options.level)
-        return binding or self.verbosity > 0 or bool(self.options.globs)
+    def _wants(self, status: Status, *, red: bool) -> bool:
+        counts = not red or status.requirement.level in counted(self.options.level)
+        return (status.status == "violated" and counts) or self.verbosity > 0 or bool(self.options.globs)
 
     def _show(self, group: Group, *, several: bool) -> None:
         name = group.status.requirement.id

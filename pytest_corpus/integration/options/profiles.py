@@ -17,21 +17,19 @@ class Profile:
         call_timeout: the default number of seconds until a call is abandoned.
         smoke: run one core test of each requirement.
         stress: run the load tests too.
-        sent_length: the number of characters of a request that a message shows.
     """
 
     name: str
     call_timeout: float = 30.0
     smoke: bool = False
     stress: bool = False
-    sent_length: int = 400
 
 
 PROFILES: Mapping[str, Profile] = {
     profile.name: profile
     for profile in (
         Profile("quick", call_timeout=10.0, smoke=True),
-        Profile("dev", sent_length=2_000),
+        Profile("dev"),
         Profile("ci"),
         Profile("stress", stress=True),
     )

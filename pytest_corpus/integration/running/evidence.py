@@ -21,14 +21,24 @@ from pytest_corpus.adapter.tracebacks import EscapedException
 from pytest_corpus.evidence import shell
 from pytest_corpus.integration.collecting.nodes import test_of
 from pytest_corpus.kit.outcomes import Violation
-from pytest_corpus.redaction.secrets import LONGEST_STRING, content, masked, secret_values, sentence, shape
-from pytest_corpus.redaction.values import cut, listed, word
+from pytest_corpus.redaction.secrets import (
+    LONGEST_STRING,
+    content,
+    mapped,
+    masked,
+    secret_values,
+    sentence,
+    shape,
+    sized,
+)
+from pytest_corpus.redaction.values import VOCABULARY, cut, listed, word
 from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.verdict.evidence import Content, Evidence
 from pytest_corpus.verdict.ledger import Finding, TestRecord
 
-LONGEST_ANSWER = 2_000
+LONGEST = 2_000  # the most characters of a request or an answer
+SHORTEST = 3  # a shorter text of an answer may be in a request by chance
 MOST_LINES = 20
 MOST_RECORDS = 5
 MADE_UP = 12
@@ -40,13 +50,13 @@ WRITTEN_BEFORE = "# What was written before: run with --corpus-transcript, then 
 class FindingContext:
     """The context of a finding: an exchange, or the requests that led to it, and all problems of the answer.
 
-    `writes` are what the test had written before.
+    `before` are the exchanges that the test had made or recalled before this one; None if they are unknown.
     """
 
     exchange: Exchange | None = None
     replay: str = ""
     problems: tuple[str, ...] = ()
-    writes: tuple[Exchange, ...] = ()
+    before: tuple[Exchange, ...] | None = None
 
     @property
     def origin(self) -> pytest.Item | None:
@@ -59,11 +69,22 @@ class FindingContext:
         """The context of a violation in one exchange, or in several, of those that the test `made`."""
         if violation.replay:
             return cls(None, violation.replay, violation.lines)
-        known = made if any(each is exchange for each in made) else ()
-        before = itertools.takewhile(lambda each: each is not exchange, known)
-        place = _namespace(exchange)
-        writes = tuple(each for each in before if _is_write(each) and place in (None, _namespace(each)))
-        return cls(exchange, "", violation.lines, writes)
+        known = any(each is exchange for each in made)
+        before = tuple(itertools.takewhile(lambda each: each is not exchange, made)) if known else None
+        return cls(exchange, "", violation.lines, before)
+
+    @property
+    def writes(self) -> list[Exchange]:
+        """The calls of the test that had written before."""
+        place = _namespace(self.exchange)
+        return [each for each in self.before or () if _is_write(each) and place in (None, _namespace(each))]
+
+    def answered(self) -> set[str]:
+        """The texts of earlier answers that no earlier request had: of these, a request may repeat one."""
+        before = self.before or ()
+        asked = "\n".join(_texts([each.request for each in before]))
+        found = {text for each in before for frame in each.frames for text in _texts(frame.body)}
+        return {each for each in found if len(each) >= SHORTEST and each not in VOCABULARY and each not in asked}
 
     @property
     def reads_what_others_wrote(self) -> bool:
@@ -81,13 +102,13 @@ class FindingContext:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceCapture:
-    """The settings of evidence: `full` includes content; `sent_length` limits the characters of a request.
+    """The settings of evidence: `full` includes content; `made_up` says that all requests are the suite's own.
 
     `printed` are pytest's captured sections, `planted` every secret that the test planted; `logs` includes log records.
     """
 
     full: bool
-    sent_length: int
+    made_up: bool
     planted: tuple[str, ...] = ()
     printed: Sequence[tuple[str, str]] = ()
     logs: bool = False
@@ -130,15 +151,24 @@ class EvidenceCapture:
             test=test_of(item),
             node=item.nodeid,
             rerun=masked(rerun(item, finding.requirement), secrets),
-            sent=_sent(exchange, shape(exchange.request, self.sent_length)) if exchange else "",
+            sent=_sent(exchange, self._request(behind, secrets)) if exchange else "",
             raised=masked(str(fault.raised), secrets) if fault and fault.raised else "",
             fault=_fault(exchange) if exchange else "",
             observed=masked(_observed(exchange, finding.requirement), secrets) if exchange else "",
             problems=tuple(masked(each, secrets) for each in behind.problems),
-            replay=tuple(_replayed(behind.replay)),
+            replay=tuple(_replayed(behind.replay, secrets if self.made_up else None)),
             trace=masked(self.trace, secrets),
             content=self._content(behind, secrets) if self.full else None,
         )
+
+    def _request(self, behind: FindingContext, secrets: tuple[str, ...]) -> str:
+        """The request of a finding, in which texts that are not the suite's own stand by their length."""
+        request = behind.exchange.request if behind.exchange else None
+        if not self.made_up or behind.before is None:
+            return shape(request, LONGEST)
+        foreign = behind.answered()
+        own = mapped(request, lambda text: sized(text) if any(each in text for each in foreign) else text)
+        return content(own, secrets, LONGEST, foreign=False)
 
     def _content(self, behind: FindingContext, secrets: tuple[str, ...]) -> Content:
         exchange = behind.exchange
@@ -156,8 +186,8 @@ class EvidenceCapture:
         answer: Any = bodies if exchange.streaming else bodies[-1] if bodies else None
         raised = exchange.fault.raised if exchange.fault else None
         return Content(
-            sent=_sent(exchange, content(exchange.request, secrets, self.sent_length, foreign=False)),
-            answer=content(answer, secrets, LONGEST_ANSWER, foreign=True) if bodies else "",
+            sent=_sent(exchange, content(exchange.request, secrets, LONGEST, foreign=False)),
+            answer=content(answer, secrets, LONGEST, foreign=True) if bodies else "",
             raised=_whole(raised, secrets) if raised else "",
             traceback=tuple(_traceback(raised, secrets)) if raised else (),
             replay=replay,
@@ -259,10 +289,20 @@ def _printed(sections: Sequence[tuple[str, str]], secrets: tuple[str, ...]) -> I
         yield from (f"[{title}] {line}" for line in (*more, *(sentence(each, secrets) for each in lines[-MOST_LINES:])))
 
 
-def _replayed(replay: str) -> Iterator[str]:
-    """The head of a replay, and the shapes of its requests."""
+def _texts(value: object) -> Iterator[str]:
+    """The texts of a JSON value, without its keys."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (Mapping, list)):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(item)
+
+
+def _replayed(replay: str, secrets: tuple[str, ...] | None) -> Iterator[str]:
+    """The head of a replay, and its requests: by their shapes if they are not the suite's own."""
     for line in replay.splitlines():
         try:
-            yield shape(json.loads(line), LONGEST_ANSWER)
+            request = json.loads(line)
+            yield shape(request, LONGEST) if secrets is None else content(request, secrets, LONGEST, foreign=False)
         except ValueError:
             yield line

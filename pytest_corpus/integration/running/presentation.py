@@ -11,13 +11,15 @@ from pytest_corpus.integration.options.run_options import Options
 from pytest_corpus.integration.running import messages
 from pytest_corpus.integration.running.evidence import EvidenceCapture
 from pytest_corpus.integration.running.execution import Result, TestExecution
+from pytest_corpus.spec.components import WIRE
+from pytest_corpus.spec.dialects import DIALECTS
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.verdict import evidence
 from pytest_corpus.verdict.ledger import UNRELIABLE, Finding, TestRecord
 from pytest_corpus.verdict.verdict import counted
 
 LETTERS: dict[str, tuple[str, str, Any]] = {
-    "violated": ("SHOULD not kept", "w", ("SHOULD", {"yellow": True})),
+    "violated": ("SHOULD tests failed", "w", ("SHOULD", {"yellow": True})),
     "deviated": ("deviated", "d", ("DEVIATED", {"yellow": True})),
     "not_applicable": ("not applicable", "-", ("NOT APPLICABLE", {"cyan": True})),
     "not_assessed": ("not assessed", "?", ("NOT ASSESSED", {"yellow": True})),
@@ -89,7 +91,7 @@ def _evidence(
     shown = getattr(execution.item.config.option, "showcapture", "all")
     gathering = EvidenceCapture(
         full="full" in (options.on_terminal, options.in_files),
-        sent_length=options.profile.sent_length,
+        made_up=not (execution.component in WIRE or options.dialects is not DIALECTS),
         planted=tuple(result.secrets),
         printed=_captured(report, shown),
         logs=shown in ("all", "log"),
