@@ -7,7 +7,7 @@ from typing import Any
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided
 from pytest_corpus.kit.store.leftovers import PREFIX
 from pytest_corpus.kit.store.settling import Look, Settling
 from pytest_corpus.suites.graph.support.answers import failures, size
