@@ -91,7 +91,7 @@ def test_words_of_the_protocol_are_shown(known: str) -> None:
         ([], "an array"),
         ({}, "an object"),
         ("x", "a string of 1 character"),
-    ],  # fmt: skip
+    ],
 )
 def test_other_values(value: object, shown: str) -> None:
     """Small numbers are themselves, everything else is its kind."""
