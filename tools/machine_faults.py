@@ -256,7 +256,7 @@ def prepare(component: str) -> None:
 
 
 def verdict(component: str, fault: Fault) -> str:
-    """The requirement that one fault in the reference adapter violates."""
+    """The requirement that one fault in the reference adapter violates: the first MUST, else a SHOULD."""
     with tempfile.TemporaryDirectory() as folder:
         process = FORK.Process(target=conformance_run, args=(component, fault, folder))
         process.start()
@@ -270,9 +270,10 @@ def verdict(component: str, fault: Fault) -> str:
             return f"no report, exit code {process.exitcode}"
         document = json.loads(report.read_text("utf-8"))
         entries = document["requirements"]
-        violated = (each["id"] for each in entries if (each["level"], each["status"]) == ("MUST", "violated"))
+        violated = {each["level"]: each["id"] for each in reversed(entries) if each["status"] == "violated"}
         outage = any("has been unavailable" in str(each.get("reason")) for each in entries)
-        return next(violated, "an outage" if outage else "")
+        should = f"SHOULD {violated['SHOULD']}" if "SHOULD" in violated else ""
+        return violated.get("MUST") or ("an outage" if outage else should)
 
 
 def conformance_run(component: str, fault: Fault, folder: str) -> None:
