@@ -11,7 +11,7 @@ from pytest_corpus.adapter.usage.outages import Outages
 from pytest_corpus.kit.audit.envelopes import Finding
 from pytest_corpus.kit.audit.exchanges import FINITE, AuditContext, audit, data_of, editions, report_findings
 from pytest_corpus.kit.audit.positive_evidence import demonstrates, is_reported
-from pytest_corpus.kit.expect import note_check
+from pytest_corpus.kit.expect import note_check, works
 from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Violation
 from pytest_corpus.kit.prerequisites import Prerequisites
@@ -379,8 +379,13 @@ class Subject(Target):
         return self.outages.interruptions + passing
 
 
-def holds(requirement: str, reply: Reply | StreamReply, subject: Subject) -> None:
-    """Raise the violation of one requirement if an answer breaks it. Raises Blocked if its subject is missing."""
+def holds(requirement: str, reply: Reply | StreamReply, subject: Subject, *, claim: str = "") -> None:
+    """Raise the violation of one requirement if an answer breaks it; with a `claim`, also if it is not a success.
+
+    Raises Blocked if the subject of the requirement is missing.
+    """
+    if claim:
+        works(reply, claim)
     with_reports = is_reported(requirement) or reply.exchange.reports.is_settled
     found = dict(reversed(subject.judged(reply.exchange, with_reports=with_reports)))
     if requirement in found:
