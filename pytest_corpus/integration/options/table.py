@@ -25,8 +25,8 @@ OPTIONS = (
     Option("report", "PATH", "write a report in the format of the suffix, such as .json, .html, .md or .junit.xml; may "
            "be repeated", "linelist", "append"),
     Option("transcript", "PATH", "record every exchange with its content in this file: .jsonl or .jsonl.gz"),
-    Option("evidence", "LEVEL", "full shows requests, answers and exceptions with their content, shape only keys and "
-           "types (default: full on a terminal outside CI, shape in files)"),
+    Option("evidence", "LEVEL", "full shows answers and exceptions with their content, shape only their keys and "
+           "types; both show the suite's own requests (default: full on a terminal outside CI, shape in files)"),
     Option("seed", "N", "seed of generated inputs (default 0)"),
     Option("edition", "NAME", "judge by this edition of the requirements (default: the newest that was released); "
            "`pytest-corpus editions` lists them"),
