@@ -1,8 +1,7 @@
 """The result of a case, as it travels between processes: numbers and ids, and content only on request."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 PASSED, FAILED, ERROR = "passed", "failed", "error"
 NOT_ASKED = "not_asked"
@@ -67,21 +66,23 @@ class CaseResult:
     cassette: str = ""
     """replayed, recorded, or nothing."""
 
+    seconds: float = 0.0
+    """The time that it took, as far as answers that were kept say so."""
+
     @property
     def every_reason(self) -> list[Reason]:
         """The reasons why it did not pass, each once."""
         found = [reason for sample in self.samples for reason in sample.reasons]
         return list(dict.fromkeys((*self.reasons, *found)))
 
-    def document(self, *, content: bool) -> dict[str, Any]:
-        """The result as a JSON value; without `content` nothing of prompts and answers is in it."""
-        value = asdict(self)
-        if not content:
-            for sample in value["samples"]:
-                sample["content"] = None
-            for reason in (*value["reasons"], *(each for sample in value["samples"] for each in sample["reasons"])):
-                reason["full"] = ""
-        return value
+    def without_content(self) -> "CaseResult":
+        """The result without anything of prompts and answers."""
+        samples = tuple(replace(each, content=None, reasons=_shapes(each.reasons)) for each in self.samples)
+        return replace(self, samples=samples, reasons=_shapes(self.reasons))
+
+
+def _shapes(reasons: tuple[Reason, ...]) -> tuple[Reason, ...]:
+    return tuple(replace(each, full="") for each in reasons)
 
 
 def lost(case: str) -> CaseResult:

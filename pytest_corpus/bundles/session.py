@@ -21,7 +21,9 @@ from pytest_corpus.bundles.results import CaseResult
 from pytest_corpus.bundles.running.asking import Asking
 from pytest_corpus.bundles.running.cassettes import Cassettes, mode_of
 from pytest_corpus.bundles.running.pool import Pool
+from pytest_corpus.bundles.running.shards import cut
 from pytest_corpus.bundles.running.store import Store
+from pytest_corpus.verdict.shards import Shard
 
 Openers = Mapping[str, Callable[[], AdapterClient]]
 """For the label of each LLM adapter, a function that opens it."""
@@ -46,6 +48,7 @@ class BundleOptions:
     full: bool = False
     full_files: bool = False
     stops_early: bool = False
+    shard: Shard | None = None
     evidence_option: str = "--corpus-evidence=full"
 
 
@@ -78,7 +81,8 @@ class BundleRun:
     @property
     def tolerates(self) -> bool:
         """True if a case that does not pass is left to the thresholds (R80)."""
-        return bool(self.bundle.thresholds) and self.whole and not self.options.stops_early
+        complete = self.whole or (self.options.shard is not None and len(self.selected) == len(self.cases))
+        return bool(self.bundle.thresholds) and complete and not self.options.stops_early
 
     @cached_property
     def pool(self) -> Pool:
@@ -179,7 +183,7 @@ class BundleSession:
             Cassettes(bundle.folder, mode) if mode != "off" else None,
             keeps_content=options.full or options.full_files,
         )
-        cases = bundle.cases[: options.limit] if options.limit else bundle.cases
+        cases = cut(bundle, options.shard) if options.shard else bundle.cases[: options.limit]
         return BundleRun(bundle, provider.label, chosen.adapter, asking, cases, options, self._store, mode)
 
     def _provider(self, bundle: Bundle, chosen: SelectedProvider, *, plays: bool) -> Provider:

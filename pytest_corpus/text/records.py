@@ -1,11 +1,29 @@
-"""Records that travel between processes as JSON: dataclasses again, of what `asdict` made of them."""
+"""Records that travel between processes as JSON."""
 
 from collections.abc import Mapping
-from dataclasses import is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
+
+
+def plain(record: Any) -> dict[str, Any]:
+    """A record as a JSON value without the members that have their default, which `rebuilt` gives them again."""
+    members = ((name, getattr(record, name), default) for name, default in _defaults(type(record)))  # type: ignore[arg-type]  # as below
+    return {name: _value(value) for name, value, default in members if value != default}
+
+
+@cache
+def _defaults(kind: Any) -> tuple[tuple[str, Any], ...]:
+    made = ((each, each.default_factory) for each in fields(kind))
+    return tuple((each.name, each.default if factory is MISSING else factory()) for each, factory in made)
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_value(each) for each in value]
+    return plain(value) if is_dataclass(value) else value
 
 
 def rebuilt(kind: type[T], value: Mapping[str, Any]) -> T:
