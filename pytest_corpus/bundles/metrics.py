@@ -61,11 +61,12 @@ def _metric(name: str, results: Sequence[CaseResult], total: int) -> float | Non
 def cases_of(name: str, results: Sequence[CaseResult], total: int) -> list[list[float]] | None:
     """For each case the numbers of which a metric is the mean; None if one of them has no data."""
     missing = {"pass_rate": [0.0], "error_rate": [1.0]}.get(name, [0.0] if _PASS_AT.fullmatch(name) else [])
-    found = [_values(name, result) for result in results] + [missing] * (total - len(results))
+    found = [numbers_of(name, result) for result in results] + [missing] * (total - len(results))
     return None if None in found else [values for values in found if values]
 
 
-def _values(name: str, result: CaseResult) -> list[float] | None:
+def numbers_of(name: str, result: CaseResult) -> list[float] | None:
+    """The numbers of a case of which a metric is the mean; None without data."""
     if name in ("pass_rate", "error_rate"):
         return [float(result.status == (PASSED if name == "pass_rate" else ERROR))]
     if several := _PASS_AT.fullmatch(name):

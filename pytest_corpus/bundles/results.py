@@ -1,7 +1,10 @@
 """The result of a case, as it travels between processes: numbers and ids, and content only on request."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import Any
+
+from pytest_corpus.text.records import bare
 
 PASSED, FAILED, ERROR = "passed", "failed", "error"
 NOT_ASKED = "not_asked"
@@ -75,14 +78,11 @@ class CaseResult:
         found = [reason for sample in self.samples for reason in sample.reasons]
         return list(dict.fromkeys((*self.reasons, *found)))
 
-    def without_content(self) -> "CaseResult":
-        """The result without anything of prompts and answers."""
-        samples = tuple(replace(each, content=None, reasons=_shapes(each.reasons)) for each in self.samples)
-        return replace(self, samples=samples, reasons=_shapes(self.reasons))
-
-
-def _shapes(reasons: tuple[Reason, ...]) -> tuple[Reason, ...]:
-    return tuple(replace(each, full="") for each in reasons)
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """The result as a short JSON value without content, which `rebuilt` reads again."""
+        found: dict[str, Any] = bare(self, ("content", "full"))
+        return found
 
 
 def lost(case: str) -> CaseResult:

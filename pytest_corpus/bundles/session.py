@@ -65,13 +65,21 @@ class BundleRun:
     make_store: Callable[["BundleRun"], Store]
     cassettes: str = "off"
     selected: list[str] = field(default_factory=list)
+    reference: str = ""
+    """The label of the run that this one is compared with."""
+
     _results: dict[str, CaseResult] = field(default_factory=dict)
     _decided: bool = False
 
     @property
     def key(self) -> str:
         """The name of the run, which no other run has."""
-        return f"{self.bundle.file} | {self.provider}"
+        return f"{self.bundle.file} | {self.label}"
+
+    @property
+    def label(self) -> str:
+        """The variant and the provider, which no other run of the bundle has."""
+        return f"{self.bundle.variant} {self.provider}".lstrip()
 
     @cached_property
     def whole(self) -> bool:
@@ -105,7 +113,7 @@ class BundleRun:
     def explain(self, result: CaseResult) -> str:
         """The reason why a case did not pass."""
         options = self.options
-        return message(self.bundle.file, self.provider, result, full=options.full, option=options.evidence_option)
+        return message(self.bundle.file, self.label, result, full=options.full, option=options.evidence_option)
 
     @property
     def head(self) -> Head:
@@ -116,6 +124,8 @@ class BundleRun:
             name=bundle.name,
             version=bundle.version,
             provider=self.provider,
+            variant=self.bundle.variant,
+            reference=self.reference,
             adapter=self.adapter,
             cases=tuple(case.id for case in bundle.cases),
             selected=len(self.selected),
@@ -158,14 +168,23 @@ class BundleSession:
         self._known: dict[str, dict[str, Any]] = {}
         self._providers: dict[tuple[Any, ...], Provider] = {}
         self._clients: dict[str, AdapterClient] = {}
+        self._tapes: dict[tuple[Path, str], Cassettes] = {}
 
     def runs_of(self, path: Path) -> list[BundleRun]:
         """A bundle with each of its providers. Raises BundleError if it cannot be run."""
         bundle = load(path)
-        found = [self._run(bundle, chosen) for chosen in choose(bundle, self.options.providers, list(self._adapters()))]
-        labels = [run.provider for run in found]
+        found = [
+            self._run(each, chosen)
+            for each in bundle.each_variant
+            for chosen in choose(each, self.options.providers, list(self._adapters()))
+        ]
+        labels = [run.label for run in found]
         if len(set(labels)) < len(labels):
             raise BundleError(Problem(bundle.file, f"the provider {labels[0]} would run it twice; name each once"))
+        for run in found:
+            named = [each for each in found if each.bundle.variant == bundle.compare_with]
+            reference = next((each for each in named if each.adapter == run.adapter), named[0])
+            run.reference = "" if reference is run else reference.label
         self.runs += found
         return found
 
@@ -180,7 +199,7 @@ class BundleSession:
             provider,
             self._scorers(bundle),
             options.budget,
-            Cassettes(bundle.folder, mode) if mode != "off" else None,
+            self._cassettes(bundle.folder, mode) if mode != "off" else None,
             keeps_content=options.full or options.full_files,
         )
         cases = cut(bundle, options.shard) if options.shard else bundle.cases[: options.limit]
@@ -189,13 +208,17 @@ class BundleSession:
     def _provider(self, bundle: Bundle, chosen: SelectedProvider, *, plays: bool) -> Provider:
         choice = chosen.choice
         # A script is played for each bundle from its beginning.
-        own = bundle.path if choice.name == "mock" else None
+        own = (bundle.path, bundle.variant, choice.script) if choice.name == "mock" else None
         key = (choice.name, choice.model, choice.base_url, chosen.adapter, own, plays)
         if key not in self._providers:
             adapter = (chosen.adapter, lambda: self._client(chosen.adapter)) if chosen.adapter else None
             brought = self._functions_of("providers", bundle)
             self._providers[key] = make(choice, bundle.file, brought, adapter, plays=plays)
         return self._providers[key]
+
+    def _cassettes(self, folder: Path, mode: str) -> Cassettes:
+        """The recordings of a bundle, which its variants share."""
+        return self._tapes.setdefault((folder, mode), Cassettes(folder, mode))
 
     def _client(self, label: str) -> AdapterClient:
         if label not in self._clients:

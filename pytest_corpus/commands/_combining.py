@@ -1,10 +1,11 @@
 """The reports of all shards of a run of bundles as the one report that a run in one process writes."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from pytest_corpus.bundles.reporting.section import Head, build
+from pytest_corpus.bundles.reporting.section import Head, build_all, label
 from pytest_corpus.bundles.results import CaseResult
 from pytest_corpus.reports import json_report
 from pytest_corpus.reports.checking.coherence import some
@@ -13,9 +14,12 @@ from pytest_corpus.reports.checking.reconstruction import start_of
 from pytest_corpus.reports.text import printable
 from pytest_corpus.text.records import rebuilt
 
+Results = dict[str, CaseResult]
+Run = tuple[Head, Sequence[CaseResult]]
 
-def combined(reports: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[dict[str, Any], dict[str, list[CaseResult]]]:
-    """The report of the whole run, and the results of all cases by bundle.yaml.
+
+def combined(reports: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[dict[str, Any], list[Run]]:
+    """The report of the whole run, and its runs.
 
     Raises:
         Unfit: they are not all shards of one run, each of them once and whole.
@@ -26,63 +30,56 @@ def combined(reports: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[dict[str
     for each in parts[1:]:
         if each.document.get("budget") != first.document.get("budget"):
             raise Unfit(f"{first.name} and {each.name} differ in --corpus-budget: run them alike")
-    keys = dict.fromkeys(
-        (each["file"], each["provider"]) for part in parts for each in part.document.get("bundles", ())
-    )
-    if not keys:
+    found: dict[str, list[tuple[Part, dict[str, Any]]]] = {}
+    for part in parts:
+        for section in part.document.get("bundles", ()):
+            found.setdefault(f"{section['file']} | {label(section)}", []).append((part, section))
+    if not found:
         raise Unfit("no behaviour bundle ran in these shards; `report combine` joins the shards of a suite")
-    sections: list[dict[str, Any]] = []
-    every: dict[str, list[CaseResult]] = {}
-    for key in keys:
-        section, results = _bundle(key, parts)
-        sections.append(section)
-        every.setdefault(section["file"], []).extend(results)
-    start = start_of(min((each.document for each in parts), key=start_of))
+    runs = {key: _run(f"{key.replace(' | ', ' (', 1)})", sections) for key, sections in found.items()}
+    sections = build_all(runs, runs)
+    for key, section in sections.items():
+        section["results"] = [result.numbers for result in runs[key][1]]
+        if unused := found[key][0][1].get("cassettes", {}).get("unused"):
+            section["cassettes"]["unused"] = unused
+    return _report(parts, list(sections.values())), list(runs.values())
+
+
+def _report(parts: Sequence[Part], sections: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    first = parts[0].document
+    start = min(start_of(each.document) for each in parts)
     end = max(start_of(each.document) + timedelta(seconds=each.document["duration_s"]) for each in parts)
     run = json_report.Run(
         start.isoformat(timespec="seconds"),
         (end - start).total_seconds(),
-        first.document["seed"],
-        first.document["level"],
-        first.document["spec"]["pinned_edition"],
-        profile=first.document.get("profile", ""),
+        first["seed"],
+        first["level"],
+        first["spec"]["pinned_edition"],
+        profile=first.get("profile", ""),
         bundles=tuple(sections),
     )
-    own = {"environment": first.document["environment"], "combined": [each.document["sha256"] for each in parts]}
-    return json_report.sealed({**json_report.without_adapter(run), **own}), every
+    own = {"environment": first["environment"], "combined": [each.document["sha256"] for each in parts]}
+    return json_report.sealed({**json_report.without_adapter(run), **own})
 
 
-def _bundle(key: tuple[str, str], parts: Sequence[Part]) -> tuple[dict[str, Any], list[CaseResult]]:
-    """The section of one bundle with one provider, and the results of its cases."""
-    found = list(_sections(key, parts))
-    (first, whole), name = found[0], printable(f"{key[0]} ({key[1]})")
+def _run(name: str, sections: Sequence[tuple[Part, dict[str, Any]]]) -> Run:
+    """One bundle with one provider: its head, and the results of all its cases in their order."""
+    name, (first, whole) = printable(name), sections[0]
     results: dict[str, CaseResult] = {}
     owners: dict[str, Part] = {}
-    for part, section in found:
+    for part, section in sections:
         for words, member in (("versions of", "digest"), ("options for", "head")):
             if section["shard"][member] != whole["shard"][member]:
                 raise Unfit(f"{first.name} and {part.name} used different {words} {name}: run them alike")
-        given = section["shard"]["results"]
-        if open_ := section["cases"]["selected"] - len(given):
-            said = f"{open_} of its cases of {name} have no result"
+        if missing := section["cases"]["selected"] - len(section["results"]):
+            said = f"{missing} of its cases of {name} have no result"
             raise Unfit(f"{part.name}: shard {part.shard} is not whole: {said}; run it again")
-        for result in (rebuilt(CaseResult, each) for each in given):
+        for result in (rebuilt(CaseResult, each) for each in section["results"]):
             if (other := owners.setdefault(result.case, part)) is not part:
                 raise Unfit(f"{other.name} and {part.name} both have the case {printable(result.case)} of {name}")
             results[result.case] = result
     head = rebuilt(Head, whole["shard"]["head"])
-    if missing := [case for case in head.cases if case not in results]:
+    if absent := [case for case in head.cases if case not in results]:
         said = "run each shard without a selection of cases (-k, -m, --lf)"
-        raise Unfit(f"{len(missing)} cases of {name} are in no shard: {printable(some(missing))}; {said}")
-    ordered = [results[case] for case in head.cases]
-    section = build(head, ordered)
-    if unused := whole.get("cassettes", {}).get("unused"):
-        section["cassettes"]["unused"] = unused
-    return section, ordered
-
-
-def _sections(key: tuple[str, str], parts: Sequence[Part]) -> Iterator[tuple[Part, dict[str, Any]]]:
-    for part in parts:
-        for section in part.document.get("bundles", ()):
-            if (section["file"], section["provider"]) == key:
-                yield part, section
+        raise Unfit(f"{len(absent)} cases of {name} are in no shard: {printable(some(absent))}; {said}")
+    return replace(head, selected=len(head.cases)), [results[case] for case in head.cases]

@@ -55,11 +55,12 @@ CHANGES = {"same": "still violated", "new": "newly violated", "fixed": "fixed"}
 """The changes of a requirement since an earlier run, with words for each."""
 
 
-def build(old: view.Document, new: view.Document, level: str = "should") -> dict[str, Any]:
+def build(old: view.Document, new: view.Document, level: str = "") -> dict[str, Any]:
     """The changes, and whether they are a regression: `{"regression", "why", "verdict", "edition", <kind>: [...]}`.
 
-    A regression is a requirement that is newly violated (of `level` or above, or added and violated at once), a verdict
-    that is worse, or a component that is no longer tested. A change is `{component, id, level, text, old, new}`.
+    A regression is a requirement that is newly violated (of `level` or above, which is that of the new run unless
+    given), a verdict that is worse, or a component that is no longer tested. A change is `{component, id, level, text,
+    old, new}`.
     """
     changes: dict[str, list[dict[str, Any]]] = {kind: [] for kind in KINDS}
     before, after = _by_key(old), _by_key(new)
@@ -69,7 +70,7 @@ def build(old: view.Document, new: view.Document, level: str = "should") -> dict
         change = {each: entry[each] for each in ("component", "id", "level", "text")}
         for kind in _kinds(was, now):
             changes[kind].append({**change, "old": was and was["status"], "new": now and now["status"]})
-    why = list(_regressions(old, new, changes, level))
+    why = list(_regressions(old, new, changes, level or str(new["level"])))
     said = {"old": _verdict(old), "new": _verdict(new)}
     edition = {"old": old["spec"]["edition"]["name"], "new": new["spec"]["edition"]["name"]}
     return {"regression": bool(why), "why": why, "verdict": said, "edition": edition, **changes}

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from pytest_corpus.reports.text import printable
+from pytest_corpus.reports.text import found, printable
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.verdict.evidence import Content, Evidence
 from pytest_corpus.verdict.ledger import Finding
@@ -21,7 +21,8 @@ def one_line(finding: Finding) -> str:
 
 def got(finding: Finding) -> str:
     """The value that came instead, and its place in the answer."""
-    return f"{finding.got or 'something else'}" + (f"  (at {finding.path})" if finding.path else "")
+    text, place = found(finding.got, finding.path)
+    return text + (f"  (at {place})" if place else "")
 
 
 def block(finding: Finding, seen: Evidence | None, *, test: bool = False, script: bool = False) -> list[str]:

@@ -1,29 +1,25 @@
-"""Records that travel between processes as JSON."""
+"""Dataclasses that travel as JSON: `rebuilt` reads what `asdict` or `bare` made of them."""
 
-from collections.abc import Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from collections.abc import Container, Mapping
+from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
 
 
-def plain(record: Any) -> dict[str, Any]:
-    """A record as a JSON value without the members that have their default, which `rebuilt` gives them again."""
-    members = ((name, getattr(record, name), default) for name, default in _defaults(type(record)))  # type: ignore[arg-type]  # as below
-    return {name: _value(value) for name, value, default in members if value != default}
-
-
-@cache
-def _defaults(kind: Any) -> tuple[tuple[str, Any], ...]:
-    made = ((each, each.default_factory) for each in fields(kind))
-    return tuple((each.name, each.default if factory is MISSING else factory()) for each, factory in made)
-
-
-def _value(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [_value(each) for each in value]
-    return plain(value) if is_dataclass(value) else value
+def bare(value: Any, without: Container[str] = ()) -> Any:
+    """The JSON value of a record, without the fields that have their default, and those named."""
+    if is_dataclass(value):
+        kept = {each.name: (getattr(value, each.name), each.default) for each in fields(value)}
+        return {
+            name: bare(found, without)
+            for name, (found, default) in kept.items()
+            if name not in without and found != default and found not in ((), {})
+        }
+    if isinstance(value, tuple | list):
+        return [bare(each, without) for each in value]
+    return dict(value) if isinstance(value, Mapping) else value
 
 
 def rebuilt(kind: type[T], value: Mapping[str, Any]) -> T:

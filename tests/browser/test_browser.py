@@ -1,12 +1,6 @@
-"""The HTML pages in a real Chromium: filtered, searched, switched, printed, looked at, and accessible (axe-core).
-
-What it needs besides Python: Debian's `chromium`, Node 20 and npm. Where `CI` is set their absence is a failure;
-elsewhere it is a skip that says what to install.
-"""
+"""The HTML pages in a real Chromium: filtered, searched, switched, printed, looked at, and accessible (axe-core)."""
 
 import json
-import os
-import shutil
 import subprocess
 from collections import Counter
 from dataclasses import replace
@@ -22,36 +16,8 @@ from pytest_corpus.spec.requirements import applicable, chapter_titles
 from pytest_corpus.verdict.ledger import Finding, Ledger, TestRecord
 from pytest_corpus.verdict.verdict import decide
 
-HERE = Path(__file__).resolve().parent
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 HOSTILE = "<script>document.title = 'taken'</script>"
 COMPONENTS = ("llm", "graph")
-
-
-def refuse(why: str) -> None:
-    """Skip where somebody works without a browser, fail where nobody would notice."""
-    said = f"{why}; the browser tests need: apt-get install chromium nodejs npm"
-    if os.environ.get("CI"):
-        pytest.fail(said, pytrace=False)
-    pytest.skip(said)
-
-
-@pytest.fixture(scope="session")
-def tools(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
-    """The browser, and a folder in which playwright-core and axe-core are installed as the lock file says."""
-    browser = next((found for name in BROWSERS if (found := shutil.which(name))), None)
-    if browser is None:
-        refuse("there is no chromium")
-    if not (shutil.which("node") and shutil.which("npm")):
-        refuse("there is no node or no npm")
-    folder = tmp_path_factory.mktemp("node")
-    for name in ("package.json", "package-lock.json", "look.mjs"):
-        shutil.copy(HERE / name, folder)
-    install = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
-    done = subprocess.run(install, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
-    if done.returncode:
-        refuse(f"npm ci failed: {done.stderr.strip()[-300:]}")
-    return str(browser), folder
 
 
 def report(name: str, **odd: str) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """A bundle as it was read: plain records, ready to be run."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +73,16 @@ class ProviderChoice:
 
 
 @dataclass(frozen=True)
+class Variant:
+    """One cell of a bundle's matrix: its prompts and its provider."""
+
+    name: str
+    prompt: Template
+    system: Template | None
+    provider: ProviderChoice | None
+
+
+@dataclass(frozen=True)
 class Bundle:
     """A bundle; `file` is its bundle.yaml as messages call it, and `provider` None where the file names none."""
 
@@ -99,6 +109,12 @@ class Bundle:
     """Ask no further case once the thresholds are decided."""
 
     min_passing: int = 1
+    variants: tuple[Variant, ...] = ()
+    variant: str = ""
+    """The name of the variant that this is; empty for a bundle without variants."""
+
+    compare_with: str = ""
+    """The variant that the others are compared with."""
 
     @property
     def folder(self) -> Path:
@@ -109,6 +125,16 @@ class Bundle:
     def side_by_side(self) -> int:
         """The number of cases that run at a time."""
         return self.max_parallel if self.parallel else 1
+
+    @property
+    def each_variant(self) -> list["Bundle"]:
+        """A bundle for each variant, or this one."""
+        return [
+            replace(
+                self, variants=(), variant=each.name, prompt=each.prompt, system=each.system, provider=each.provider
+            )
+            for each in self.variants
+        ] or [self]
 
     def holds_to(self, metric: str) -> bool:
         """True if a threshold names a metric."""

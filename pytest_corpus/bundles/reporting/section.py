@@ -1,13 +1,14 @@
 """The section of a report on one bundle with one provider: numbers, ids and reasons without content."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pytest_corpus.bundles import metrics
 from pytest_corpus.bundles.loading.bundle import Bundle
 from pytest_corpus.bundles.metrics import Threshold
+from pytest_corpus.bundles.reporting import comparison
 from pytest_corpus.bundles.results import ERROR, FAILED, NOT_ASKED, PASSED, CaseResult
 
 MOST_LISTED = 200
@@ -30,6 +31,14 @@ class Head:
     metrics: tuple[str, ...]
     cassettes: str = "off"
     samples: int = 1
+    variant: str = ""
+    reference: str = ""
+    """The label of the run that this one is compared with."""
+
+    @property
+    def label(self) -> str:
+        """The variant and the provider."""
+        return f"{self.variant} {self.provider}".lstrip()
 
     @property
     def whole(self) -> bool:
@@ -90,7 +99,7 @@ def build(head: Head, results: Sequence[CaseResult], *, stopped: bool = False) -
         "calls": sum(result.calls for result in results),
         "failures": [_failure(result, tolerated=tolerated) for result in bad[:MOST_LISTED]],
     }
-    section |= {key: given for key in ("version", "adapter") if (given := getattr(head, key))}
+    section |= {key: given for key in ("version", "variant", "adapter") if (given := getattr(head, key))}
     spared = [head.samples - len(each.samples) for each in results if each.status != ERROR]
     if saved := sum(spared) + by_status[NOT_ASKED] * head.samples:
         section["saved"] = {"answers": saved, "of": head.selected * head.samples}
@@ -103,6 +112,23 @@ def build(head: Head, results: Sequence[CaseResult], *, stopped: bool = False) -
     if notes:
         section["notes"] = [f"{case}: {note}" for case, note in dict.fromkeys(notes)][:MOST_LISTED]
     return section
+
+
+def build_all(
+    runs: Mapping[str, tuple[Head, Sequence[CaseResult]]], judged: Container[str]
+) -> dict[str, dict[str, Any]]:
+    """The sections of runs by key, which is ``bundle | label``, compared with the run that each refers to.
+
+    Args:
+        judged: the keys of those to which thresholds apply.
+    """
+    found = {key: build(head, results, stopped=key not in judged) for key, (head, results) in runs.items()}
+    for key, (head, results) in runs.items():
+        other, before = runs.get(f"{key.removesuffix(head.label)}{head.reference}", (head, ()))
+        if head.reference and len(results) == head.selected and len(before) == other.selected:
+            compared = comparison.compare(comparison.outcome(before), comparison.outcome(results))
+            found[key]["compared"] = [{"with": head.reference, **compared}]
+    return found
 
 
 def _threshold(judged: metrics.Judged) -> dict[str, Any]:
@@ -139,7 +165,12 @@ def one_line(section: Mapping[str, Any]) -> str:
         parts.append(f"{cases['selected']} selected")
     if NOT_ASKED in cases:
         parts.append(f"{cases[NOT_ASKED]} not asked")
-    return f"{section['name']} ({section['provider']}): {said}; {', '.join(parts)}; {section['calls']} calls"
+    return f"{section['name']} ({label(section)}): {said}; {', '.join(parts)}; {section['calls']} calls"
+
+
+def label(section: Mapping[str, Any]) -> str:
+    """The variant and the provider of a section."""
+    return f"{section.get('variant', '')} {section['provider']}".lstrip()
 
 
 def lines(section: Mapping[str, Any]) -> list[str]:
@@ -168,4 +199,6 @@ def lines(section: Mapping[str, Any]) -> list[str]:
         found += [f"  cassette unused: {name}" for name in tape.get("unused", ())]
     for kind, what in section.get("baseline", {}).items():
         found.append(f"  baseline, {kind.replace('_', ' ')}: {', '.join(what[:20])}")
+    for each in section.get("compared", ()):
+        found += comparison.lines(each, each["with"])
     return found

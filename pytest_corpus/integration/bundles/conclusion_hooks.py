@@ -58,8 +58,12 @@ class BundleConclusionHooks:
 
     def sections(self, adapter: str | None = None) -> list[dict[str, Any]]:
         """The sections of a report: those of bundles that asked an adapter, and of those that asked no adapter."""
-        found = (self._sections or self.results.sections(self._all_judged())).values()
-        return [each for each in found if adapter is None or each.get("adapter", adapter) == adapter]
+        found = self._sections or self.results.sections(self._all_judged())
+        return [
+            {**each, "results": [result.numbers for result in self.results.in_order(key)]}
+            for key, each in found.items()
+            if adapter is None or each.get("adapter", adapter) == adapter
+        ]
 
     def _all_judged(self) -> list[str]:
         return [key for key in self.results.heads if self.results.is_judged(key, stops_early=self.options.stops_early)]
@@ -104,13 +108,13 @@ class BundleConclusionHooks:
         assert self._sections is not None
         found = {}
         for key in self._judged:
-            statuses = {case: result.status for case, result in self.results.stores[key].results.items()}
-            found[key] = baselines.entry(statuses, self._sections[key]["metrics"])
+            results = self.results.stores[key].results.values()
+            found[key] = baselines.entry(results, self._sections[key]["metrics"])
         return found
 
     def _named(self, key: str, baseline: Path) -> str:
         head = self.results.heads[key]
-        return baselines.name_of(self.results.roots[key] / Path(head.file).name, head.provider, baseline)
+        return baselines.name_of(self.results.roots[key] / Path(head.file).name, head.label, baseline)
 
     def _hold_to_baseline(self) -> bool:
         """Compare with the baseline, or write it; True if that failed."""
@@ -133,7 +137,9 @@ class BundleConclusionHooks:
             self._said.append(f"baseline: {path} could not be written: {error.strerror}")
             return True
         for key, entry in entries.items():
-            self._sections[key]["baseline"] = baselines.compare(entry, before.get(self._named(key, path)))
+            found = baselines.compare(entry, before.get(self._named(key, path)))
+            compared = [*self._sections[key].get("compared", ()), *found.get("compared", ())]
+            self._sections[key] |= {**found, "compared": compared}
         return False
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:

@@ -40,7 +40,7 @@ class BundleFile(pytest.File):
         except BundleError as error:
             raise self.CollectError(str(error)) from None
         for run in runs:
-            suffix = f"[{run.provider}]" if len(runs) > 1 else ""
+            suffix = f"[{run.label}]" if len(runs) > 1 else ""
             yield from self._items(run, suffix)
 
     def _items(self, run: BundleRun, suffix: str) -> Iterator[pytest.Item]:
@@ -111,10 +111,10 @@ class ThresholdItem(_Item):
         judged = metrics.judge(self.threshold, results, len(results))
         self.user_properties.append(("threshold", str(judged)))
         if judged.undecided and judged.holds:
-            warnings.warn(f"{run.bundle.file}: {run.provider}: {judged}", pytest.PytestWarning, stacklevel=1)
+            warnings.warn(f"{run.bundle.file}: {run.label}: {judged}", pytest.PytestWarning, stacklevel=1)
         if not judged.holds:
             bad = [result for result in results if result.status != PASSED]
             names = ", ".join(result.case for result in bad[:MOST_NAMED]) + (" ..." if len(bad) > MOST_NAMED else "")
-            said = [f"{run.bundle.file}: {run.provider}: {judged}"] + ([f"  not passed: {names}"] if bad else [])
+            said = [f"{run.bundle.file}: {run.label}: {judged}"] + ([f"  not passed: {names}"] if bad else [])
             # pytest does not show tolerated cases (R80), so the first few are explained here.
             raise BundleFailure("\n".join((*said, *(run.explain(result) for result in bad[:MOST_EXPLAINED]))))

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_corpus.bundles.loading.files import shown
 from pytest_corpus.bundles.reporting.case_message import fit
-from pytest_corpus.bundles.reporting.section import Head, build
+from pytest_corpus.bundles.reporting.section import Head, build_all
 from pytest_corpus.bundles.results import PASSED, CaseResult
 from pytest_corpus.bundles.running.journal import Journal
 from pytest_corpus.bundles.running.remote_store import RemoteJournal, RemoteStore, StoreClient, StoreServer
@@ -20,7 +20,7 @@ from pytest_corpus.bundles.session import BundleRun
 from pytest_corpus.integration.bundles import options
 from pytest_corpus.integration.declaring.properties import CHANNEL
 from pytest_corpus.integration.xdist.controller_hooks import serialise_writes
-from pytest_corpus.text.records import plain, rebuilt
+from pytest_corpus.text.records import rebuilt
 
 _MAKING = threading.Lock()  # messages of workers arrive in several threads
 
@@ -67,7 +67,7 @@ class BundleResults:
         """The store of a run. Its key is the same on all machines: the path counts from pytest's root folder."""
         path = run.bundle.path
         file = path.relative_to(self._root).as_posix() if path.is_relative_to(self._root) else str(path)
-        key, about = f"{file} | {run.provider}", {"head": asdict(run.head), "file": file}
+        key, about = f"{file} | {run.label}", {"head": asdict(run.head), "file": file}
         if self._shard:
             about["digest"] = digest(run.bundle)
         store = Store(run.selected, run.bundle.side_by_side, self.spent_budget, self.journal)
@@ -90,19 +90,14 @@ class BundleResults:
 
     def sections(self, judged: Container[str]) -> dict[str, dict[str, Any]]:
         """The section of each bundle in reports, by key; thresholds apply to those that are `judged`."""
-        return {
-            key: build(head, self._in_order(key), stopped=key not in judged)
-            | ({"shard": self._part(key)} if self._shard else {})
-            for key, head in self.heads.items()
-        }
+        found = build_all({key: (head, self.in_order(key)) for key, head in self.heads.items()}, judged)
+        for key, section in found.items() if self._shard else ():
+            whole = replace(self.heads[key], selected=len(self.heads[key].cases))
+            section["shard"] = {"digest": self.digests[key], "head": asdict(whole)}
+        return found
 
-    def _part(self, key: str) -> dict[str, Any]:
-        """What `pytest-corpus bundle combine` needs of a shard."""
-        whole = replace(self.heads[key], selected=len(self.heads[key].cases))
-        results = [plain(each.without_content()) for each in self._in_order(key)]
-        return {"digest": self.digests[key], "head": asdict(whole), "results": results}
-
-    def _in_order(self, key: str) -> list[CaseResult]:
+    def in_order(self, key: str) -> list[CaseResult]:
+        """The results of a bundle, in the order of its cases."""
         known = self.stores[key].results
         return [known[case] for case in self.heads[key].cases if case in known]
 

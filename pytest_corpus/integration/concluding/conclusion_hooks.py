@@ -154,7 +154,10 @@ class ConclusionHooks:
     def _annotate(self, screen: Screen, result: RunResult) -> Iterator[str]:
         """Write GitHub's annotations and the step's summary; yield a sentence for each failure."""
         for ledger, verdict in zip(result.ledgers, result.verdicts, strict=True):
-            for line in github.commands(screen.groups(ledger, verdict, every=True), self.state.options.level):
+            known = self.state.adapters.known.get(ledger.adapter)
+            factory = known.declaration.factory if known else None
+            groups = screen.groups(ledger, verdict, every=True)
+            for line in github.commands(groups, self.state.options.level, factory):
                 screen.reporter.write_line(line)
             document = result.document(ledger, verdict)
             if said := github.add_summary(os.environ, formats.render(document, ".md")):

@@ -2,8 +2,6 @@
 
 from typing import NamedTuple
 
-from pytest_corpus.reports.formats import FORMATS, JUNIT
-
 
 class Option(NamedTuple):
     """An option of the command line; `ini` is the type of the setting of the same name, empty if there is none."""
@@ -24,8 +22,8 @@ OPTIONS = (
     Option("requirement", "GLOB", "test only requirements whose id matches one of these globs, separated by commas"),
     Option("level", "LEVEL", "must (default) or should: the level from which a violation fails the run"),
     Option("strict", "", "fail if a MUST could not be assessed", "bool", "store_true"),
-    Option("report", "PATH", "write a report in the format of the suffix: "
-           f"{', '.join((*FORMATS, JUNIT))}; may be repeated", "linelist", "append"),
+    Option("report", "PATH", "write a report in the format of the suffix, such as .json, .html, .md or .junit.xml; may "
+           "be repeated", "linelist", "append"),
     Option("transcript", "PATH", "record every exchange with its content in this file: .jsonl or .jsonl.gz"),
     Option("evidence", "LEVEL", "full shows requests, answers and exceptions with their content, shape only keys and "
            "types (default: full on a terminal outside CI, shape in files)"),

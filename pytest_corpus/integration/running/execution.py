@@ -323,25 +323,29 @@ class TestExecution:
         if undecided.by == self.requirement.id:
             violation = Violation(self.requirement.text, undecided.seen)
             return Ending("violated", raised=violation, sighting=Sighting(undecided.by, violation, exchange))
-        got = f"{undecided.seen}, seen while testing {self.requirement.id}"
         seen = undecided.violation
         blocked = (seen and self._cause(undecided.by, seen)) or undecided
-        return self._blocked(blocked, got, seen.replay if seen else "", exchange)
+        got = (
+            f"{seen.got if seen and blocked is undecided else undecided.seen}, seen while testing {self.requirement.id}"
+        )
+        return self._blocked(blocked, got, seen, exchange)
 
     def _violated(self, violation: Violation) -> Ending:
         exchange = violation.exchange or self._last()
         cause = self._cause(self.requirement.id, violation)
         if cause is not None and cause.by != self.requirement.id:
             got = f"not so, seen while testing {self.requirement.id}"
-            return self._blocked(cause, got, violation.replay, exchange)
+            return self._blocked(cause, got, violation, exchange)
         sighting = Sighting(self.requirement.id, violation, exchange)
         return Ending("violated", raised=violation, sighting=sighting)
 
-    def _blocked(self, blocked: Blocked, got: str, replay: str, exchange: Exchange | None) -> Ending:
-        """Leave the test open because another requirement is violated."""
+    def _blocked(self, blocked: Blocked, got: str, seen: Violation | None, exchange: Exchange | None) -> Ending:
+        """Leave the test open because another requirement is violated, as was `seen` here if it is its violation."""
         if blocked.by not in catalogue():
             return Ending(undecided=blocked)
-        violation = Violation(catalogue()[blocked.by].text, got, replay=replay)
+        own = seen if seen is blocked.violation else None
+        expected, path = (own.expected, own.path) if own else (catalogue()[blocked.by].text, "")
+        violation = Violation(expected, got, path, replay=seen.replay if seen else "")
         return Ending(undecided=blocked, sighting=Sighting(blocked.by, violation, exchange, indirect=True))
 
     # -- findings --------------------------------------------------------------------------------------

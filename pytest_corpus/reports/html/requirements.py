@@ -54,7 +54,7 @@ def findings(shown: Shown) -> Iterator[str]:
     violated = view.fix_first(shown.document)
     if not violated:
         return
-    yield f'<section aria-labelledby="findings"><h2 id="findings">{count(len(violated), "violation")}</h2>'
+    yield f'<section aria-labelledby="findings"><h2 id="findings">{view.by_level(violated)} violated</h2>'
     groups: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for entry in violated:
         groups[entry["level"], entry["component"]].append(entry)
