@@ -6,7 +6,7 @@ import inspect
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from pytest_corpus.bundles.loading.bundle_file import load
 from pytest_corpus.bundles.plugin_functions import functions
 from pytest_corpus.bundles.providers.mock import read_script
 from pytest_corpus.bundles.reporting import baselines, comparison, section
+from pytest_corpus.bundles.reporting.section import contents
 from pytest_corpus.bundles.results import NOT_ASKED, PASSED, CaseResult
 from pytest_corpus.bundles.running.cassettes import MODES
 from pytest_corpus.bundles.running.shards import write_durations
@@ -58,6 +59,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     ran.add_argument("folder", metavar="DIR", help="a folder with a bundle.yaml")
     ran.add_argument("--provider", action="append", metavar="NAME[:MODEL]", help="who answers; repeatable")
     ran.add_argument("--adapter", action="append", metavar="SPEC", help="an LLM adapter for the provider corpus")
+    ran.add_argument(
+        "--embedding-adapter", action="append", metavar="SPEC", help="an adapter for similarity (default: --adapter)"
+    )
     ran.add_argument("--plugin", metavar="MODULE", help="a module with pytest_corpus_bundle_providers and ..._scorers")
     ran.add_argument("--limit", type=console.count, metavar="N", help="only the first N cases; nothing is judged")
     ran.add_argument("--cassettes", metavar="MODE", help="off, none, once, new or all")
@@ -212,8 +216,8 @@ class _Session:
         if given.update_baseline and not given.baseline:
             raise CommandError("--update-baseline: name the file with --baseline PATH")
         self._spent_budget = SpentBudget()
-        adapters = {label or spec: spec for label, spec in map(split_label, given.adapter or ())}
-        declared = {label: Declaration(label, resolve(spec), spec) for label, spec in adapters.items()}
+        llm, embedding = given.adapter or (), given.embedding_adapter or given.adapter or ()
+        declared = {"llm": _declared(llm), "embedding": _declared(embedding)}
         self._plugin = self._module()
         options = BundleOptions(
             providers=tuple(given.provider or ()),
@@ -221,18 +225,22 @@ class _Session:
             cassettes=given.cassettes,
             budget=self._budget(),
             full=(given.evidence or ("shape" if os.environ.get("CI") else "full")) == "full",
+            full_files=given.evidence == "full",
             evidence_option="--evidence full",
         )
         self._session = BundleSession(
             options,
             lambda run: Store(run.selected, run.bundle.side_by_side, self._spent_budget),
             self._functions,
-            lambda: {label: partial(AdapterClient(each).open, ("llm",)) for label, each in declared.items()},
+            lambda component: {
+                label: partial(AdapterClient(each).open, (component,)) for label, each in declared[component].items()
+            },
             "--plugin MODULE brings it",
         )
         self._sections: list[dict[str, Any]] = []
         self._entries: dict[str, Any] = {}
         self._outcomes: dict[str, Any] = {}
+        self._contents: list[dict[str, Any]] = []
 
     def run(self, path: Path) -> int:
         """Ask the cases of a bundle and print the results."""
@@ -250,7 +258,8 @@ class _Session:
         self._keep_baseline(before)
         if self._given.format == "json":
             spent = self._spent_budget.spent
-            console.say_json({"bundles": self._sections, "calls": spent.calls, "tokens": spent.tokens})
+            found = {"bundles": self._sections, "calls": spent.calls, "tokens": spent.tokens}
+            console.say_json(found | ({"contents": self._contents} if self._contents else {}))
         else:
             for each in self._sections:
                 console.say(*section.lines(each))
@@ -277,6 +286,7 @@ class _Session:
         built = section.build(head, results, stopped=not ended)
         if self._given.format == "json":
             built["results"] = [result.numbers for result in results]
+            self._contents += contents(head, results) if run.options.full_files else []
         if ended:
             self._outcomes[run.label] = comparison.outcome(results)
         if tape is not None and head.whole and (unused := tape.unused(head.cases)):
@@ -340,6 +350,11 @@ class _Session:
             return [] if given is None else [given]
 
         return functions(hook, ask, file)
+
+
+def _declared(given: Iterable[str]) -> dict[str, Declaration]:
+    adapters = {label or spec: spec for label, spec in map(split_label, given)}
+    return {label: Declaration(label, resolve(spec), spec) for label, spec in adapters.items()}
 
 
 def _is_red(of: Mapping[str, Any]) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from pytest_corpus.adapter.call_recorder import Circumstances
+from pytest_corpus.adapter.calls import Circumstances
 from pytest_corpus.adapter.exceptions import Unresponsive
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.hooks.fault_plan import Plan

@@ -46,9 +46,9 @@ class SpentBudget:
         """Calls and tokens spent so far."""
         return self._spent
 
-    def spend(self, limit: Budget) -> str:
-        """Count a call, or return the reason why it may not be made."""
-        return self.change(1, 0, limit)
+    def spend(self, limit: Budget, calls: int = 1) -> str:
+        """Count calls, or return the reason why they may not be made."""
+        return self.change(calls, 0, limit)
 
     def pay(self, tokens: int) -> None:
         """Count the tokens of a call."""
@@ -58,7 +58,7 @@ class SpentBudget:
     def change(self, calls: int, tokens: int, limit: Budget) -> str:
         """Count calls and tokens, or return the reason why no further call may be made."""
         with self._lock:
-            if refusal := self._spent.refusal(limit):
+            if refusal := self._spent.plus(max(calls - 1, 0), 0).refusal(limit):
                 return refusal
             self._spent = self._spent.plus(calls, tokens)
             return ""

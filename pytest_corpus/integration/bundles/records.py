@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.bundles.loading.files import shown
-from pytest_corpus.bundles.reporting.case_message import fit
-from pytest_corpus.bundles.reporting.section import Head, build_all
+from pytest_corpus.bundles.reporting.section import Head, build_all, contents
 from pytest_corpus.bundles.results import PASSED, CaseResult
 from pytest_corpus.bundles.running.journal import Journal
 from pytest_corpus.bundles.running.remote_store import RemoteJournal, RemoteStore, StoreClient, StoreServer
@@ -102,22 +101,9 @@ class BundleResults:
         return [known[case] for case in self.heads[key].cases if case in known]
 
     def contents(self) -> list[dict[str, Any]]:
-        """The prompts and answers of cases that did not pass, for the developer's page."""
-        return [
-            {
-                "bundle": self.heads[key].name,
-                "provider": self.heads[key].provider,
-                "case": result.case,
-                "reasons": [fit(reason.full or reason.shape) for reason in result.every_reason],
-                "prompt": fit(sample.content.prompt),
-                "system": None if sample.content.system is None else fit(sample.content.system),
-                "output": None if sample.content.output is None else fit(sample.content.output),
-            }
-            for key, store in self.stores.items()
-            for result in list(store.results.values())
-            for sample in result.samples
-            if sample.content is not None
-        ]
+        """The prompts and answers that were kept, for the developer's page."""
+        found = ((self.heads[key], list(store.results.values())) for key, store in self.stores.items())
+        return [each for head, results in found for each in contents(head, results)]
 
 
 _KEY = pytest.StashKey[BundleResults]()

@@ -8,11 +8,11 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
+from pytest_corpus.kit.fixtures import core
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.llm.support.capabilities import NO_STOPS, PERMANENT, UNSIGNED
 from pytest_corpus.suites.llm.support.component import LLM, llm
 from pytest_corpus.suites.llm.support.requests import CALL, CLOCK, WEATHER, user
-from pytest_corpus.suites.shared.claims.context import works
 
 OPERATIONS = ("complete", "stream")
 
@@ -97,8 +97,7 @@ def test_missing_messages_are_refused(llm: LLM, operation: str) -> None:
     expect.refusal(llm.invoke(operation, args), "BadRequest")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("LLM-MSG-7")
+@core("LLM-MSG-7")
 @pytest.mark.parametrize(
     "roles", [("system", "user"), ("user", "assistant", "user"), ("system", "user", "assistant", "user")], ids=str
 )
@@ -113,7 +112,7 @@ def test_the_roles_of_a_conversation_are_accepted(llm: LLM, operation: str, role
     if reply.is_a("NotSupported") and any(llm.capabilities.flag(flag) is None for flag in flags):
         raise NotApplicable("these roles are not claimed, and answered with NOT_SUPPORTED")
     llm.fits(reply)
-    works(reply, f"{' '.join(roles)} to be accepted")
+    expect.works(reply, f"{' '.join(roles)} to be accepted")
 
 
 @pytest.mark.requirement("LLM-MSG-8")
@@ -225,8 +224,7 @@ def test_a_malformed_tool_is_refused(llm: LLM, operation: str, tools: Any) -> No
 )
 def test_a_malformed_tool_choice_is_refused(llm: LLM, operation: str, choice: Any) -> None:
     """`tool_choice` is auto, none, required or an object."""
-    if llm.capabilities.flag("supports_tool_choice") is not True:
-        raise NotApplicable("tool_choice is not claimed (R72)")
+    expect.applicable(llm.capabilities.flag("supports_tool_choice") is True, "tool_choice is not claimed (R72)")
     offered(llm)
     has_tools(llm, operation)
     llm.refuses(operation, **with_tools(llm, tool_choice=choice))
@@ -236,8 +234,7 @@ def test_a_malformed_tool_choice_is_refused(llm: LLM, operation: str, choice: An
 def test_tools_that_are_denied_do_no_harm(llm: LLM) -> None:
     """If capabilities deny tools, a request with tools is answered or refused permanently."""
     llm.require("complete")
-    if llm.capabilities.flag("supports_tools") is not False:
-        raise NotApplicable("tools are not denied")
+    expect.applicable(llm.capabilities.flag("supports_tools") is False, "tools are not denied")
     expect.either(llm.complete(tools=[WEATHER]), "NotSupported", "BadRequest")
 
 
@@ -257,7 +254,7 @@ def test_the_result_of_a_tool_is_accepted(llm: LLM, operation: str) -> None:
     if reply.is_a("NotSupported", unclaimed) and None in (llm.tools, llm.capabilities.flag("supports_roles")):
         raise NotApplicable("the roles of tool calling are not claimed, and refused permanently")
     llm.fits(reply)
-    works(reply, "the result of a tool to be accepted")
+    expect.works(reply, "the result of a tool to be accepted")
 
 
 @pytest.mark.requirement("LLM-TOOLS-7")
@@ -269,8 +266,7 @@ def test_no_tool_is_called_where_none_is_wanted(llm: LLM) -> None:
 @pytest.mark.requirement("LLM-TOOLS-21")
 def test_the_model_may_choose(llm: LLM) -> None:
     """With `tool_choice` "auto" a request is answered, in words or with a call."""
-    if llm.capabilities.flag("supports_tool_choice") is not True:
-        raise NotApplicable("tool_choice is not claimed")
+    expect.applicable(llm.capabilities.flag("supports_tool_choice") is True, "tool_choice is not claimed")
     called(llm, tool_choice="auto")
 
 
@@ -318,8 +314,7 @@ def with_tools(llm: LLM, **changed: Any) -> dict[str, Any]:
 def offered(llm: LLM) -> None:
     """Go on only if a plain request with tools is taken, or tools are claimed."""
     llm.require("complete")
-    if llm.tools is False:
-        raise NotApplicable("no listed model has tools")
+    expect.applicable(llm.tools is not False, "no listed model has tools")
     if llm.tools is None and not llm.accepts("complete", **with_tools(llm)):
         raise NotApplicable("tools are not claimed, and refused permanently")
 
@@ -334,8 +329,7 @@ def has_tools(llm: LLM, operation: str) -> None:
 def used(llm: LLM, claimed: bool | None) -> None:
     """Go on only if what is not claimed is used all the same: an argument may be unknown, and ignored."""
     offered(llm)
-    if claimed is None and not called(llm):
-        raise NotApplicable("it is not claimed, and not used")
+    expect.applicable(claimed is not None or called(llm), "it is not claimed, and not used")
 
 
 def called(llm: LLM, *, asked: bool = False, **changed: Any) -> list[Any]:
@@ -345,8 +339,7 @@ def called(llm: LLM, *, asked: bool = False, **changed: Any) -> list[Any]:
         asked: a `tool_choice` that is not claimed has to be taken all the same, as a SHOULD says (R72).
     """
     offered(llm)
-    if llm.settings.edition == "1.0.0":
-        raise NotApplicable("edition 1.0.0 has no place for tool calls in a completion")
+    expect.applicable(llm.settings.edition != "1.0.0", "edition 1.0.0 has no place for tool calls in a completion")
     reply = llm.known_complete(**with_tools(llm, **{"tool_choice": "required", **changed}))
     llm.fits(reply)
     claimed = llm.tools and llm.capabilities.flag("supports_tool_choice")
@@ -354,8 +347,7 @@ def called(llm: LLM, *, asked: bool = False, **changed: Any) -> list[Any]:
         raise NotApplicable("tool_choice is not claimed, and refused permanently")
     result = expect.success(reply, "a completion with a tool call")
     calls = result.get("tool_calls") if isinstance(result, Mapping) else None
-    if claimed is None and not calls:
-        raise NotApplicable("tool_choice is not claimed, and ignored")
+    expect.applicable(claimed is not None or calls, "tool_choice is not claimed, and ignored")
     return calls if isinstance(calls, list) else []
 
 

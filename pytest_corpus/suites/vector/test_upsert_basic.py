@@ -9,10 +9,9 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import Steps, rules, subject
+from pytest_corpus.kit.fixtures import Steps, core, rules, subject
 from pytest_corpus.kit.generation.histories import check, converges, linearizable, require_strong_consistency
 from pytest_corpus.kit.generation.stateful import run_machine
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, error_names
 from pytest_corpus.suites.shared.claims.replays import EarlyReplays as TestEarlyReplays
 from pytest_corpus.suites.vector.support.answers import failed, failures_of, id_of, metadata_of, processed, vector_of
@@ -75,17 +74,14 @@ STEPS, SEQUENCES, FEW_SEQUENCES, SLOW_CALL_S = 22, 6, 3, 0.005
 """The length and the number of the random sequences; few if a call takes as long as this, one if writes show late."""
 
 
-@pytest.mark.core
-@pytest.mark.requirement("VEC-UPSERT-1")
+@core("VEC-UPSERT-1")
 def test_an_upsert_is_answered_with_its_counts(vector: Vector) -> None:
     """The result of a plain upsert fits the schema."""
     reply = vector.call("upsert")
-    expect.success(reply, "an upsert")
-    holds("VEC-UPSERT-1", reply, vector)
+    holds("VEC-UPSERT-1", reply, vector, claim="an upsert")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("VEC-UPSERT-2")
+@core("VEC-UPSERT-2")
 def test_what_was_upserted_is_found(vector: Vector) -> None:
     """Every vector is found as soon as its upsert is answered, the first one by a query for it alone."""
     sandbox = vector.sandbox()
@@ -116,8 +112,7 @@ def test_what_was_upserted_is_found_by_a_query_asked_before(vector: Vector) -> S
     )
 
 
-@pytest.mark.core
-@pytest.mark.requirement("VEC-UPSERT-3")
+@core("VEC-UPSERT-3")
 @pytest.mark.parametrize("count", [5, 24])
 def test_every_vector_of_a_batch_is_stored(vector: Vector, count: int) -> Steps:
     """All vectors of a batch are found, each with its own metadata and components."""
@@ -132,8 +127,7 @@ def test_every_vector_of_a_batch_is_stored(vector: Vector, count: int) -> Steps:
     expect.that(not mixed, "its own metadata with each vector", f"those of another with {len(mixed)}")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("VEC-UPSERT-4")
+@core("VEC-UPSERT-4")
 @pytest.mark.parametrize("way", ["alone", "in_a_batch", "twice"])
 def test_an_upsert_of_a_known_id_replaces_the_vector(vector: Vector, way: str) -> Steps:
     """The new vector counts in ranking and in answers, the old one is gone, and the id is there once."""
@@ -256,8 +250,7 @@ def test_a_failed_item_is_reported_with_its_index_and_error(vector: Vector, at: 
         expect.that(points, f"a failure at the index {at}", "another", "result.failures")
         named = all(map(error_names, failures_of(result)))
         expect.that(named, "a class or a code of the taxonomy", "another error, or none", "result.failures")
-    if not found:
-        raise NotApplicable("a batch with a bad item is refused whole")
+    expect.applicable(found, "a batch with a bad item is refused whole")
 
 
 @pytest.mark.requirement("VEC-UPSERT-13")
@@ -279,8 +272,7 @@ def test_ids_are_told_apart(vector: Vector) -> Steps:
     found = present(sandbox, *stored)
     apart = all(described_by(found[item["id"]], item["metadata"]) for item in stored)
     expect.that(apart, "its own metadata with each id", "those of the other")
-    if not stored:
-        raise NotApplicable("such ids are refused")
+    expect.applicable(stored, "such ids are refused")
 
 
 def is_taken(sandbox: Sandbox, *items: Item) -> bool:
@@ -341,8 +333,7 @@ def test_upserts_at_the_same_time_are_all_stored(vector: Vector) -> Steps:
     sandbox.know(*items)
     exchanges = vector.send_all(requests)
     taken = [item for item, exchange in zip(items, exchanges, strict=True) if Reply(exchange).is_success]
-    if len(taken) < 2:
-        raise NotAssessed("too few of the upserts were accepted")
+    expect.assessable(len(taken) >= 2, "too few of the upserts were accepted")
     sandbox.held.update(item["id"] for item in taken)
     yield
     found = present(sandbox, *taken)

@@ -4,12 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-import pytest
-
 from pytest_corpus.adapter.exceptions import BudgetSpent, DeclarationError, Unresponsive, WriteForbidden
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit.audit.exchanges import payload_problem
-from pytest_corpus.kit.fixtures import SUBJECT
+from pytest_corpus.kit.fixtures import fixture_of
 from pytest_corpus.kit.outcomes import Outage, Violation
 from pytest_corpus.kit.replays import Rivals
 from pytest_corpus.kit.reply import Reply, StreamReply
@@ -53,13 +51,10 @@ class Graph(GraphCapabilities):
         self, name: str, args: Mapping[str, Any] | None = None, ctx: Mapping[str, Any] | None = None, **options: Any
     ) -> Reply:
         tenant = (ctx or {}).get("tenant")
-        if name in NEEDY and name not in ASKING and isinstance(tenant, str) and tenant and self._plain(args):
+        of_seeds = args is None or f"{self.seeds.tag}-s1" in str(args)
+        if name in NEEDY and name not in ASKING and isinstance(tenant, str) and tenant and of_seeds:
             self.seed(tenant)
         return super().call(name, args, ctx, **options)
-
-    def _plain(self, args: Mapping[str, Any] | None) -> bool:
-        """Return whether a request speaks of the seeds."""
-        return args is None or f"{self.seeds.tag}-s1" in str(args)
 
     def send(self, request: Any, **options: Any) -> Reply:
         written, journal = self.shared.written_items, self.settings.journal
@@ -147,12 +142,6 @@ class Graph(GraphCapabilities):
             self.shared.written_items.remove(self, self.at_once)
 
 
-@pytest.fixture
-def graph(request: pytest.FixtureRequest) -> Graph:
-    """The graph component under test."""
-    found = request.node.stash[SUBJECT]
-    assert isinstance(found, Graph)
-    return found
-
+graph = fixture_of(Graph)
 
 COMPONENT = Graph

@@ -98,8 +98,7 @@ class NodeViews(Place):
     def pages(self, args: Mapping[str, Any], first: Reply | None = None) -> Iterator[list[Mapping[str, Any]]]:
         """The pages of `bulk_vertices`, to the last one; `first` is the answer to the first request.
 
-        Raises:
-            NotAssessed: there are too many.
+        Raises NotAssessed if there are too many.
         """
         cursor: Any = None
         for _ in range(MOST_PAGES):

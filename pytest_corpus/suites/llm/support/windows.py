@@ -64,11 +64,7 @@ class Windows(ListedModels):
         return tokens if window is None else max(1, min(tokens, window // 4))
 
     def fits(self, reply: Reply | StreamReply) -> None:
-        """Give no verdict if a request may have been refused for a small window.
-
-        Raises:
-            NotAssessed: it was a bad request, and the window is small.
-        """
+        """Give no verdict (NotAssessed) on a bad request that may have been refused for a small window."""
         if self.small and reply.is_a("BadRequest"):
             raise NotAssessed(f"a window of {self.window()} tokens may be too small for this request")
 
@@ -83,11 +79,7 @@ class Windows(ListedModels):
         return f"{self.settings.run[:2]}{inputs.ordinal(MOST_WORDS)}"
 
     def window(self, model: str | None = None) -> int:
-        """The context window of a model: of the one in use, if none is named.
-
-        Raises:
-            NotApplicable: none is stated.
-        """
+        """The context window of a model, else of the one in use. Raises NotApplicable if none is stated."""
         window = self.capabilities.context_window(model or self.model)
         if window is None:
             raise NotApplicable("capabilities state no context length")

@@ -7,13 +7,12 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter import inputs
-from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.exchange import Exchange, op_of
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit.exchanges import payload_problem
-from pytest_corpus.kit.component import op_of
 from pytest_corpus.kit.faults import ProviderFaults
-from pytest_corpus.kit.fixtures import SUBJECT
-from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Outage, Violation, in_words
+from pytest_corpus.kit.fixtures import fixture_of
+from pytest_corpus.kit.outcomes import Blocked, Outage, Violation, in_words
 from pytest_corpus.kit.replays import Rivals
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Request
@@ -88,8 +87,7 @@ class Vector(VectorConditions):
     def sandbox(self, *items: Item, tenant: str | None = None, name: str = "", **made: Any) -> Sandbox:
         """A new namespace with these vectors in it; without namespaces the default one, swept.
 
-        Raises:
-            Blocked: it cannot be created or written to.
+        Raises Blocked if it cannot be created or written to.
         """
         ctx = context_of(tenant)
         dimensions, metric = made.get("dimensions", self.dimensions), made.get("metric", self.metric)
@@ -134,8 +132,7 @@ class Vector(VectorConditions):
         def shows() -> None:
             matches = matches_of(expect.success(sandbox.ask(later["vector"], 10, include_metadata=True)))
             found = [metadata_of(match) for match in matches if id_of(match) == item["id"]]
-            if not found:
-                raise NotAssessed("a vector that was written is not found")
+            expect.assessable(found, "a vector that was written is not found")
             expect.that(found[0].get("kind") == "later", "the metadata of the last write", "older metadata", "result")
 
         return Rivals(Request("upsert", sandbox.args(vectors=[item])), other, shows)
@@ -150,8 +147,7 @@ class Vector(VectorConditions):
         if reply.is_success:
             return
         said = f"create_namespace is answered with {reply}"
-        if sandbox.dimensions != self.usual or reply.is_a("ResourceExhausted"):
-            raise NotAssessed(said)
+        expect.assessable(sandbox.dimensions == self.usual and not reply.is_a("ResourceExhausted"), said)
         plain = sandbox.metric in (self.metric, next(iter(self.metrics), None))
         raise Blocked("VEC-NS-1" if plain else "VEC-CAP-2", said, evidence=reply.exchange)
 
@@ -273,12 +269,6 @@ def _query_result(result: Any, edition: str | None, requirement: str) -> Iterato
         yield "VEC-QUERY-3", Violation("each id once", "one of them again", "result.matches")
 
 
-@pytest.fixture
-def vector(request: pytest.FixtureRequest) -> Vector:
-    """The vector component under test."""
-    found = request.node.stash[SUBJECT]
-    assert isinstance(found, Vector)
-    return found
-
+vector = fixture_of(Vector)
 
 COMPONENT = Vector

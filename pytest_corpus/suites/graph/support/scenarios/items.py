@@ -60,8 +60,7 @@ def two_or_one(kinds: Iterable[str]) -> list[tuple[str, int]]:
 
 def among(items: list[Any], bad: list[Any], most: int) -> list[Any]:
     """Items with bad ones after the first of them, no more than fit into one request."""
-    if most < 2:
-        raise NotApplicable("one item goes into one request")
+    expect.applicable(most >= 2, "one item goes into one request")
     return [items[0], *bad, *items[1:]][:most]
 
 
@@ -71,8 +70,7 @@ def counted_truly(reply: Reply, there: int) -> None:
     found = failures(reply.result)
     if reply.is_error or not found:
         raise NotApplicable("the request is refused whole" if reply.is_error else "no item of the request fails")
-    if counted(reply.result) is None and "failed_count" not in reply.result:
-        raise NotApplicable("the result counts nothing")
+    expect.applicable(counted(reply.result) is not None or "failed_count" in reply.result, "the result counts nothing")
     if counted(reply.result) is not None:
         expect.that(
             counted(reply.result) == there, f"a count of {there}, as many as are there", f"{counted(reply.result)}"
@@ -83,7 +81,6 @@ def counted_truly(reply: Reply, there: int) -> None:
 
 def counts(result: Any, written: int) -> None:
     """The result of a request whose items were all written counts them, and no failures."""
-    if counted(result) is None:
-        raise NotApplicable("the result counts nothing (R123)")
+    expect.applicable(counted(result) is not None, "the result counts nothing (R123)")
     expect.that(counted(result) == written, f"a count of {written}", f"{counted(result)}", "result")
     expect.that(not (result.get("failed_count") or failures(result)), "no failures", "some", "result.failed_count")

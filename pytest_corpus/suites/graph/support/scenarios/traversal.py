@@ -7,8 +7,8 @@ from itertools import pairwise
 from typing import Any
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.answer_cache import remembered
+from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
 from pytest_corpus.suites.graph.support.scenarios.isolation import lasting_place
@@ -40,10 +40,10 @@ def chain(graph: Graph, length: int = CHAIN) -> Chain:
     return lasting_place(graph, ("chain", length), fill)
 
 
+@remembered
 def walked(graph: Graph, start: str, **args: Any) -> Any:
     """The result of a traversal from a node of the chain."""
-    sandbox, _ = chain(graph)
-    return cached(graph, ("walked", start, *sorted(args.items())), lambda: sandbox.traversed(start, **args))
+    return chain(graph)[0].traversed(start, **args)
 
 
 def star(graph: Graph) -> Sandbox:
@@ -84,8 +84,7 @@ def deep(graph: Graph) -> tuple[Sandbox, int]:
     most = graph.capabilities.limit("max_traversal_depth")
     if most is None:
         raise NotApplicable("capabilities state no max_traversal_depth")
-    if most > MOST_DEPTH:
-        raise NotAssessed(f"a depth of {most} is not walked here")
+    expect.assessable(most <= MOST_DEPTH, f"a depth of {most} is not walked here")
     return chain(graph, most + 1)[0], most
 
 
