@@ -38,8 +38,8 @@ OPTIONS = (
     Option("profile", "NAME", "quick (a smoke run), dev, ci (the default if CI is set) or stress"),
     Option("repeat", "N", "run each test N times; one failure is a violation"),
     Option("budget", "LIMITS", "most calls and tokens of the suite and of behaviour bundles: calls=500,tokens=20000"),
-    Option("shard", "NUMBER/OF", "run one part of the suite, such as 2/5; `pytest-corpus report combine` joins the "
-           "reports"),
+    Option("shard", "NUMBER/OF", "run one part of the suite and of each bundle, such as 2/5; `pytest-corpus report "
+           "combine` and `bundle combine` join the reports"),
     Option("allow-production", "", "run the suite, including writes, although CORPUS_TEST_ENV is production", "",
            "store_true"),
     Option("deviations", "FILE", "TOML file with declared deviations (default corpus-deviations.toml)"),
