@@ -16,12 +16,10 @@ import ast
 import collections
 import concurrent.futures
 import copy
-import gc
 import hashlib
 import importlib
 import importlib.util
 import json
-import multiprocessing
 import os
 import sys
 import tempfile
@@ -31,18 +29,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from pytest_corpus.suites import inventory
+from orders import FORK, REPORT, begin, forked, prepare
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "pytest_corpus" / "reference"
 JUDGED = Path(__file__).with_suffix(".json")
-REPORT = "report.json"
 PACKAGE = "pytest_corpus.reference"
-
-FORK = multiprocessing.get_context("fork")
-HEAVY = ("hypothesis", "jsonschema", "jsonschema_rs", "pytest_corpus.plugin")
-"""Modules that are imported once with the suites, before the runs are forked."""
 
 LIMIT_S = 180
 """A run that takes longer hangs, which is found."""
@@ -250,34 +242,21 @@ def text(node: ast.AST) -> str:
 
 def verdicts(component: str, left: Sequence[Fault], jobs: int) -> Iterator[tuple[Fault, str]]:
     """Each fault with the requirement that was violated first, or with nothing."""
-    with concurrent.futures.ProcessPoolExecutor(jobs, FORK, initializer=prepare, initargs=(component,)) as pool:
+    with concurrent.futures.ProcessPoolExecutor(jobs, FORK, initializer=prepare, initargs=((component,),)) as pool:
         running = {pool.submit(verdict, component, fault): fault for fault in left}
         for done in concurrent.futures.as_completed(running):
             yield running[done], done.result()
 
 
-def prepare(component: str) -> None:
-    """Import what every run needs; each is forked from a process that has it."""
-    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    for name in HEAVY:
-        importlib.import_module(name)
-    inventory.tests(component, "ci")
-    gc.freeze()  # the runs need not look for garbage among it
-
-
 def verdict(component: str, fault: Fault) -> str:
     """The requirement that one fault in the reference adapter violates: the first MUST, else a SHOULD."""
     with tempfile.TemporaryDirectory() as folder:
-        process = FORK.Process(target=conformance_run, args=(component, fault, folder))
-        process.start()
-        process.join(LIMIT_S)
-        if process.is_alive():
-            process.kill()
-            process.join()
+        code = forked(conformance_run, component, fault, folder, limit_s=LIMIT_S)
+        if code is None:
             return "hangs"
         report = Path(folder, REPORT)
         if not report.exists():
-            return f"no report, exit code {process.exitcode}"
+            return f"no report, exit code {code}"
         document = json.loads(report.read_text("utf-8"))
         entries = document["requirements"]
         violated = {each["level"]: each["id"] for each in reversed(entries) if each["status"] == "violated"}
@@ -288,10 +267,7 @@ def verdict(component: str, fault: Fault) -> str:
 
 def conformance_run(component: str, fault: Fault, folder: str) -> None:
     """Run the suite in an empty folder, with the fault in its place, up to the first violation."""
-    silent = os.open(os.devnull, os.O_WRONLY)
-    for stream in (1, 2):
-        os.dup2(silent, stream)
-    os.chdir(folder)
+    begin(folder)
     put_in_place(fault)
     own = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:unraisableexception", "-p", "pytest_corpus.plugin"]
     given = [f"--corpus-adapter={PACKAGE}:{component}", f"--corpus-report={REPORT}", "-ocorpus_call_timeout=3"]

@@ -16,8 +16,8 @@ from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.adapter.hooks.server import HookServer
 from pytest_corpus.adapter.opening.address import parse
 from pytest_corpus.adapter.opening.remote import Connection, RemoteAdapter
-from pytest_corpus.serving import hook_client
-from pytest_corpus.serving.hook_client import HookClient
+from pytest_corpus.serving import hooks
+from pytest_corpus.serving.hooks import HookClient
 
 Test = Callable[[HookServer, HookClient], Awaitable[None]]
 
@@ -146,7 +146,7 @@ def test_who_does_not_connect_in_time_is_an_os_error(monkeypatch: pytest.MonkeyP
         await asyncio.Event().wait()
 
     monkeypatch.setattr(asyncio, "open_connection", never)
-    monkeypatch.setattr(hook_client, "CONNECT_S", 0.05)
+    monkeypatch.setattr(hooks, "CONNECT_S", 0.05)
     with pytest.raises(OSError, match="no connection within"):
         asyncio.run(HookClient().post("http://127.0.0.1:9/", "metrics/observe", b"{}"))
 

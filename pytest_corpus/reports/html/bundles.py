@@ -47,9 +47,9 @@ def _card(section: bundle_view.Section) -> str:
 
 def _contents(evidence: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for entry in evidence:
-        title = f"{entry['bundle']}, {entry['provider']}: {entry['case']}"
+        title = f"{entry['bundle']}, {entry['run']}: {entry['case']}"
         named = (("System prompt", entry["system"]), ("Prompt", entry["prompt"]), ("Answer", entry["output"]))
         shown = [*((label, value) for label, value in named if value is not None)]
-        shown += [("Reason", reason) for reason in entry["reasons"]]
+        shown += [("Reason", reason) for reason in (*entry["reasons"], *entry["remarks"])]
         rows = [(label, "<pre>" + "\n".join(map(text, value.split("\n"))) + "</pre>") for label, value in shown]
         yield f'<details class="plain"><summary>{text(title)}</summary>{pairs(rows)}</details>'

@@ -6,9 +6,8 @@ from typing import Any
 from pytest_corpus.adapter.hooks.vendors import cohere
 from pytest_corpus.adapter.hooks.vendors.anthropic_messages import CountTokens, Messages
 from pytest_corpus.adapter.hooks.vendors.endpoint import Body, Endpoint, Endpoints
-from pytest_corpus.adapter.hooks.vendors.openai_chat import Chat
+from pytest_corpus.adapter.hooks.vendors.openai_chat import ERRORS, Chat
 from pytest_corpus.adapter.hooks.vendors.openai_embeddings import Embeddings
-from pytest_corpus.adapter.hooks.vendors.openai_errors import CHAT
 from pytest_corpus.adapter.hooks.vendors.openai_responses import InputTokens, Responses
 
 NAMES = ("stand-in-large", "stand-in-small")
@@ -17,7 +16,7 @@ NAMES = ("stand-in-large", "stand-in-small")
 class Models(Endpoint):
     """``GET /v1/models``: one list that the clients of all vendors can read; requests may name any other model."""
 
-    errors = CHAT
+    errors = ERRORS
 
     def reached(self, _body: Body, /) -> tuple[str, dict[str, Any]]:
         return "models.list", {}
@@ -48,5 +47,5 @@ VENDORS: Mapping[str, Endpoints] = {
 }
 ENDPOINTS: Endpoints = {place: endpoint for endpoints in VENDORS.values() for place, endpoint in endpoints.items()}
 
-UNKNOWN = CHAT
+UNKNOWN = ERRORS
 """The errors of a path that no vendor has."""

@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter import inputs
-from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.exchange import Exchange, op_of
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit.exchanges import payload_problem
-from pytest_corpus.kit.component import op_of
 from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.fixtures import fixture_of
 from pytest_corpus.kit.outcomes import Blocked, Outage, Violation, in_words
