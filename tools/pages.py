@@ -1,6 +1,6 @@
 """The pages of docs/ that are made from the tables of `pytest_corpus/spec/`, the plugin's code and the import contract.
 
-python tools/pages.py            write the pages that are committed: requirements, options, detection, the picture of layers
+python tools/pages.py            write the committed pages: requirements, options, detection, the picture of layers
 python tools/pages.py --check    write nothing; exit with 1 if one of them is not current
 python tools/pages.py --site     write the pages that only the site has into folders that git ignores
 """
