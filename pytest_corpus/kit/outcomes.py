@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pytest_corpus.redaction.values import listed, place, word
@@ -28,6 +30,18 @@ def _in_words(problem: Problem) -> str:
     return f"{problem.message}, found {problem.found}" if problem.found else problem.message
 
 
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A sequence of calls that leads to a violation.
+
+    Attributes:
+        said: a line on the calls; of concurrent ones a picture, and no exchanges.
+    """
+
+    said: str
+    exchanges: tuple[Exchange, ...] = ()
+
+
 class Violation(AssertionError):
     """The adapter violates the sentence under test.
 
@@ -38,7 +52,8 @@ class Violation(AssertionError):
         found: the value that is there instead, with any content.
         problems: everything that is wrong with the answer, the first being the finding.
         frame: the number of the frame of a stream, from 1.
-        replay: the requests that led to it, for the terminal, if one alone does not show it.
+        about: the names of what is wrong in a store, if known.
+        story: the calls that lead to it, if one alone does not show it.
 
     Attributes:
         exchange: the exchange that shows it, if known; else it is the last one of the test.
@@ -57,10 +72,11 @@ class Violation(AssertionError):
         found: object = ABSENT,
         problems: tuple[Problem, ...] = (),
         frame: int = 0,
-        replay: str = "",
+        about: Iterable[str] = (),
+        story: Story | None = None,
     ) -> None:
         self.expected, self.found, self.problems, self.frame = expected, found, problems, frame
-        self.replay = replay
+        self.about, self.story = frozenset(about), story
         self._got, self._path = got, path
         super().__init__(expected, got, path)
 

@@ -12,7 +12,7 @@ from pytest_corpus.adapter.usage.budget import Budget
 from pytest_corpus.bundles.results import CaseResult
 from pytest_corpus.bundles.running.journal import Journal
 from pytest_corpus.bundles.running.store import SpentBudget, Store
-from pytest_corpus.text.records import rebuilt
+from pytest_corpus.text.records import bare, rebuilt
 
 
 class Channel(Protocol):
@@ -50,7 +50,7 @@ class StoreServer:
                 self._open(*given)
             case "next":
                 found = self._stores[given[0]].next(given[1], worker)
-                worker.send(json.dumps(found.document(content=True) if isinstance(found, CaseResult) else found))
+                worker.send(json.dumps(bare(found) if isinstance(found, CaseResult) else found))
             case "keep":
                 self._stores[given[0]].keep(rebuilt(CaseResult, given[1]))
             case "count":
@@ -138,4 +138,4 @@ class RemoteStore(Store):
 
     def keep(self, result: CaseResult) -> None:
         if self.results.setdefault(result.case, result) is result:
-            self._client.tell("keep", self._key, result.document(content=True))
+            self._client.tell("keep", self._key, bare(result))

@@ -109,12 +109,12 @@ class Store:
                 self.results[result.case] = result
 
     def leave_out(self, result: CaseResult) -> CaseResult:
-        """Keep the result of a case that is not handed out any more; the one of a case that has been stays."""
+        """Keep this result of a case, whether it is asked or not: the run has the same result whenever calls end."""
         with self._lock:
-            if result.case in self.waiting:
-                del self.waiting[result.case]
-                self.results[result.case] = result
-            return self.results.get(result.case, result)
+            self.waiting.pop(result.case, None)
+            self._running.pop(result.case, None)
+            self.results[result.case] = result
+        return result
 
     def abandon(self, owner: object) -> None:
         """Note that a process has ended: its cases have no answer, and are not asked again."""
