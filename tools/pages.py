@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from site_pages import components, coverage, detection, drawing, options, protocol, requirements
+from site_pages import components, coverage, detection, drawing, options, requirements
 
 from pytest_corpus.verdict import editions
 
@@ -37,7 +37,7 @@ def unreleased() -> Iterator[tuple[str, str]]:
 
 def site() -> dict[str, str]:
     """The text of each page that only the site has, by its path below docs/."""
-    return {**components.pages(), **protocol.pages(), **coverage.pages(), **requirements.details()}
+    return {**components.pages(), **coverage.pages(), **requirements.details()}
 
 
 def write(pages: dict[str, str]) -> None:

@@ -19,7 +19,7 @@ from pytest_corpus.spec.requirements import catalogue
 sys.path.insert(0, str(ROOT / "tools"))
 
 import pages as tool
-from site_pages import components, coverage, detection, protocol
+from site_pages import components, coverage, detection
 
 LINES = 5_000
 """The most lines that committed Markdown may have in total: what can be generated is not committed."""
@@ -84,7 +84,7 @@ def test_a_guide_describes_its_component(component: str) -> None:
 
 def test_the_sections_name_the_requirements_that_cite_them() -> None:
     """Each section has a heading, and each requirement stands below every section that it cites."""
-    (page,) = protocol.pages().values()
+    page = coverage.pages()["documents/sections.md"]
     _, *parts = page.split("\n## ")
     below = {}
     for document, part in zip(SECTIONS, parts, strict=True):
@@ -97,7 +97,7 @@ def test_the_sections_name_the_requirements_that_cite_them() -> None:
 
 def test_the_coverage_has_every_sentence() -> None:
     """Each sentence is a row below its document."""
-    (page,) = coverage.pages().values()
+    page = coverage.pages()["documents/coverage.md"]
     for document in coverage.FILES:
         part = page.partition(f"\n## {document}\n")[2].partition("\n## ")[0]
         assert all(f"| {each.level} | {each.text} | " in part for each in coverage.sentences(document))
