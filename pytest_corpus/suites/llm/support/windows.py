@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any
 
 from pytest_corpus.adapter import inputs
+from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.run_state import MOST_WORDS, Shared
