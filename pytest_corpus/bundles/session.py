@@ -106,9 +106,9 @@ class BundleRun:
             return self._results[case]
         found = self.pool.leave_out(case) if self._decided else self.pool.result(case)
         self._results[case] = found
-        known = list(self._results.values())
         stops = self.bundle.stops and self.whole and "PYTEST_XDIST_WORKER" not in os.environ  # it sees a part
-        if stops and not self._decided and metrics.is_looked_at(len(known)):
+        if stops and not self._decided and metrics.is_looked_at(len(self._results)):
+            known = list(self._results.values())
             self._decided = metrics.are_decided(self.bundle.thresholds, known)
         return found
 

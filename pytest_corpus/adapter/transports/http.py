@@ -33,7 +33,7 @@ NOT_ACCEPTABLE = 406
 class Http(RawTransport):
     """Posts envelopes to one URL; `Accept` alone says what comes back."""
 
-    def __init__(self, remote: Remote, tls: ssl.SSLContext | bool) -> None:
+    def __init__(self, remote: Remote, tls: ssl.SSLContext) -> None:
         self._url, self._hooks, self._side_channel = remote.address.text, remote.hooks, remote.side_channel
         connection = remote.connection
         self._formats: dict[str, str] = {}
