@@ -1,7 +1,7 @@
 """The result of a case, as it travels between processes: numbers and ids, and content only on request."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_corpus.text.records import bare
@@ -115,21 +115,14 @@ class CaseResult:
     cassette: str = ""
     """replayed, recorded, or nothing."""
 
+    seconds: float = 0.0
+    """The time that it took, as far as answers that were kept say so."""
+
     @property
     def every_reason(self) -> list[Reason]:
         """The reasons why it did not pass, each once."""
         found = [reason for sample in self.samples for reason in sample.reasons]
         return list(dict.fromkeys((*self.reasons, *found)))
-
-    def document(self, *, content: bool) -> dict[str, Any]:
-        """The result as a JSON value; without `content` nothing of prompts and answers is in it."""
-        value = asdict(self)
-        if not content:
-            for sample in value["samples"]:
-                sample["content"] = None
-            for reason in (*value["reasons"], *(each for sample in value["samples"] for each in sample["reasons"])):
-                reason["full"] = ""
-        return value
 
     @property
     def numbers(self) -> dict[str, Any]:

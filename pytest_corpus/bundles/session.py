@@ -22,8 +22,10 @@ from pytest_corpus.bundles.results import CaseResult
 from pytest_corpus.bundles.running.asking import Asking
 from pytest_corpus.bundles.running.cassettes import Cassettes, mode_of
 from pytest_corpus.bundles.running.pool import Pool
+from pytest_corpus.bundles.running.shards import cut
 from pytest_corpus.bundles.running.store import Store
 from pytest_corpus.bundles.scoring import Judge
+from pytest_corpus.verdict.shards import Shard
 
 Openers = Mapping[str, Callable[[], AdapterClient]]
 """For the label of each adapter, a function that opens it."""
@@ -48,6 +50,7 @@ class BundleOptions:
     full: bool = False
     full_files: bool = False
     stops_early: bool = False
+    shard: Shard | None = None
     evidence_option: str = "--corpus-evidence=full"
 
 
@@ -91,7 +94,8 @@ class BundleRun:
     @property
     def tolerates(self) -> bool:
         """True if a case that does not pass is left to the thresholds (R80)."""
-        return bool(self.bundle.thresholds) and self.whole and not self.options.stops_early
+        complete = self.whole or (self.options.shard is not None and len(self.selected) == len(self.cases))
+        return bool(self.bundle.thresholds) and complete and not self.options.stops_early
 
     @cached_property
     def pool(self) -> Pool:
@@ -105,9 +109,9 @@ class BundleRun:
             return self._results[case]
         found = self.pool.leave_out(case) if self._decided else self.pool.result(case)
         self._results[case] = found
-        known = list(self._results.values())
         stops = self.bundle.stops and self.whole and "PYTEST_XDIST_WORKER" not in os.environ  # it sees a part
-        if stops and not self._decided and metrics.is_looked_at(len(known)):
+        if stops and not self._decided and metrics.is_looked_at(len(self._results)):
+            known = list(self._results.values())
             self._decided = metrics.are_decided(self.bundle.thresholds, known)
         return found
 
@@ -208,7 +212,7 @@ class BundleSession:
             keeps_content=options.full or options.full_files,
             keeps_passing=options.full_files,
         )
-        cases = bundle.cases[: options.limit] if options.limit else bundle.cases
+        cases = cut(bundle, options.shard) if options.shard else bundle.cases[: options.limit]
         return BundleRun(bundle, provider.label, chosen.adapter, asking, cases, options, self._store, mode)
 
     def _provider(self, bundle: Bundle, chosen: SelectedProvider, *, plays: bool, purpose: str = "") -> Provider:

@@ -24,12 +24,17 @@ from pytest_corpus.bundles.reporting import baselines, comparison, section
 from pytest_corpus.bundles.reporting.section import contents
 from pytest_corpus.bundles.results import NOT_ASKED, PASSED, CaseResult
 from pytest_corpus.bundles.running.cassettes import MODES
+from pytest_corpus.bundles.running.shards import write_durations
 from pytest_corpus.bundles.running.store import SpentBudget, Store
 from pytest_corpus.bundles.session import BundleOptions, BundleRun, BundleSession
 from pytest_corpus.commands import FINDINGS, FINE, INTERRUPTED, CommandError
 from pytest_corpus.commands import _console as console
+from pytest_corpus.commands import _reports as written
+from pytest_corpus.commands._combining import combined
+from pytest_corpus.reports import formats
+from pytest_corpus.reports.checking.combining import Unfit
 from pytest_corpus.reports.reading import bundle_flaw
-from pytest_corpus.text.atomic_write import write_folder
+from pytest_corpus.text.atomic_write import write_atomically, write_folder
 from pytest_corpus.text.records import rebuilt
 
 FILE = "bundle.yaml"
@@ -44,6 +49,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     checked = commands.add_parser("validate", help="find everything that is wrong with a bundle; nothing is called")
     checked.add_argument("folder", metavar="DIR", nargs="+", help="a folder with a bundle.yaml")
     console.format_argument(checked)
+    joined = commands.add_parser("combine", help="judge the thresholds over the reports of all shards")
+    joined.add_argument("reports", metavar="FILE", nargs="+", help="the JSON report of a run with --corpus-shard")
+    joined.add_argument("-o", "--output", metavar="PATH", help="write the report of the whole run")
+    durations = "write the seconds of each case to durations.json beside its bundle.yaml, for the next cut"
+    joined.add_argument("--write-durations", action="store_true", help=durations)
+    console.format_argument(joined)
     ran = commands.add_parser("run", help="ask all cases and hold the bundle to its thresholds")
     ran.add_argument("folder", metavar="DIR", help="a folder with a bundle.yaml")
     ran.add_argument("--provider", action="append", metavar="NAME[:MODEL]", help="who answers; repeatable")
@@ -81,6 +92,8 @@ def run(given: argparse.Namespace) -> int:
         return _validate(given)
     if given.what == "compare":
         return _compare(given)
+    if given.what == "combine":
+        return _combine(given)
     try:
         return _Session(given).run(_file_of(given.folder))
     except (BundleError, DeclarationError) as error:
@@ -111,6 +124,31 @@ def _validate(given: argparse.Namespace) -> int:
             sound = f"{each['bundle']}: sound, {console.plural(each['cases'], 'case')}"
             console.say(*(each["problems"] or [sound]))
     return FINDINGS if any(each["problems"] for each in found) else FINE
+
+
+def _combine(given: argparse.Namespace) -> int:
+    target = written.target(given.output, formats.FORMATS)
+    try:
+        whole, runs = combined([(Path(name).name, written.report(name)) for name in given.reports])
+    except Unfit as error:
+        raise CommandError(str(error)) from None
+    found = whole["bundles"]
+    if given.format == "json":
+        console.say_json({"bundles": found})
+    else:
+        for each in found:
+            console.say(*section.lines(each))
+    try:
+        if target is not None:
+            write_atomically(formats.render(whole, target[1]), target[0])
+        if given.write_durations:
+            for file in {head.file for head, _ in runs}:
+                write_durations(
+                    Path(file).parent, [each for head, known in runs if head.file == file for each in known]
+                )
+    except OSError as error:
+        raise CommandError(f"{error.filename}: cannot be written: {error.strerror}") from None
+    return FINDINGS if any(map(_is_red, found)) else FINE
 
 
 def _compare(given: argparse.Namespace) -> int:

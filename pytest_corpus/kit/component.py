@@ -5,9 +5,9 @@ from typing import Any, TypeVar
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.client import AdapterClient
-from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.exchange import Exchange, op_of
 from pytest_corpus.adapter.facts import Capabilities
-from pytest_corpus.adapter.usage.outages import Outages
+from pytest_corpus.adapter.usage.meter import Outages
 from pytest_corpus.kit.audit.envelopes import Finding
 from pytest_corpus.kit.audit.exchanges import FINITE, AuditContext, audit, data_of, editions, report_findings
 from pytest_corpus.kit.audit.positive_evidence import demonstrates, is_reported
@@ -32,12 +32,6 @@ Answer = TypeVar("Answer", Reply, StreamReply, "Reply | StreamReply")
 
 MOST_FRESH = 3
 """The most additional instances that are open at once: a factory may open a pool of connections each time."""
-
-
-def op_of(request: Any) -> str:
-    """The operation that a request names; empty if it names none."""
-    op = request.get("op") if isinstance(request, Mapping) else None
-    return op if isinstance(op, str) else ""
 
 
 class Subject(Target):
@@ -87,6 +81,8 @@ class Subject(Target):
         super().begin()
         if unlearn:
             self.shared.unlearn()
+        if not self.settings.remembers:
+            self.shared.cached.clear()
         self.shared.actions.forget()
         self.client.forget()
 

@@ -6,11 +6,11 @@ from contextlib import aclosing
 from typing import Any, TextIO
 
 from pytest_corpus.adapter.exceptions import DeclarationError
+from pytest_corpus.adapter.exchange import op_of
 from pytest_corpus.adapter.opening import factory as factories
 from pytest_corpus.adapter.snapshot import to_bytes
 from pytest_corpus.adapter.transports.protocol import CallFailed, Transport
-from pytest_corpus.serving.hook_client import HookClient
-from pytest_corpus.serving.hooks import RequestMetrics, RequestProvider, reporting
+from pytest_corpus.serving.hooks import HookClient, RequestMetrics, RequestProvider, reporting
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.text.strict_json import read_exactly
@@ -46,11 +46,7 @@ class Service:
         self.posting = HookClient()
 
     async def open(self) -> None:
-        """Call the factory.
-
-        Raises:
-            DeclarationError: it raises, or returns no adapter.
-        """
+        """Call the factory. Raises DeclarationError if it raises, or returns no adapter."""
         asked = factories.asked_for(self._factory, self._declared)
         metrics = RequestMetrics()
         hooks: dict[str, Any] = {"metrics": metrics, "provider": RequestProvider()}
@@ -84,8 +80,7 @@ class Service:
         return value, flaw is None
 
     def _way(self, envelope: Any) -> Transport | None:
-        op = envelope.get("op") if isinstance(envelope, Mapping) else None
-        component = op.partition(".")[0] if isinstance(op, str) else ""
+        component = op_of(envelope).partition(".")[0]
         if component in COMPONENTS:
             return self._opened.transport(component) if self._opened.serves(component) else None
         return self._opened.shared or next(iter(self._opened.transports.values()), None)

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any
@@ -125,6 +125,23 @@ def build(head: Head, results: Sequence[CaseResult], *, stopped: bool = False) -
     if notes:
         section["notes"] = [f"{case}: {note}" for case, note in dict.fromkeys(notes)][:MOST_LISTED]
     return section
+
+
+def build_all(
+    runs: Mapping[str, tuple[Head, Sequence[CaseResult]]], judged: Container[str]
+) -> dict[str, dict[str, Any]]:
+    """The sections of runs by key, which is ``bundle | label``, compared with the run that each refers to.
+
+    Args:
+        judged: the keys of those to which thresholds apply.
+    """
+    found = {key: build(head, results, stopped=key not in judged) for key, (head, results) in runs.items()}
+    for key, (head, results) in runs.items():
+        other, before = runs.get(f"{key.removesuffix(head.label)}{head.reference}", (head, ()))
+        if head.reference and len(results) == head.selected and len(before) == other.selected:
+            compared = comparison.compare(comparison.outcome(before), comparison.outcome(results))
+            found[key]["compared"] = [{"with": head.reference, **compared}]
+    return found
 
 
 def _threshold(judged: metrics.Judged) -> dict[str, Any]:

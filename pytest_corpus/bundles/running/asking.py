@@ -256,7 +256,9 @@ class Asking:
             if cached := len(samples) - len(own):
                 said += f"; {cached} more came from a cache and do not count as independent"
             reasons = (Reason("samples", said),) if status != PASSED or cached else ()
-        return CaseResult(case.id, status, samples, reasons, progress.calls, how)
+        took = self.bundle.timeout - (progress.deadline - time.monotonic())
+        seconds = max(took, sum(sample.latency_ms or 0 for sample in samples) / 1000)
+        return CaseResult(case.id, status, samples, reasons, progress.calls, how, round(seconds, 3))
 
     def given_up(self, case: Case, progress: CaseProgress) -> CaseResult:
         """The result of a case whose time is over."""
@@ -264,7 +266,7 @@ class Asking:
         said = f"no answer within {self.bundle.timeout:g} s, the timeout of a case"
         prompts = self.bundle.prompts(case)
         samples = (*progress.samples, self._error(Reason("provider", said), prompts, progress.calls))
-        return CaseResult(case.id, ERROR, samples, calls=progress.calls)
+        return CaseResult(case.id, ERROR, samples, calls=progress.calls, seconds=self.bundle.timeout)
 
     def broken(self, case: Case, said: str, calls: int = 0) -> CaseResult:
         """The result of a case that could not be asked."""

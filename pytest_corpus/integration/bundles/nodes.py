@@ -99,6 +99,9 @@ class ThresholdItem(_Item):
     def runtest(self) -> None:
         run = self.run
         whole = len(run.bundle.cases)
+        if shard := run.options.shard:
+            _ = run.pool  # a shard without cases has a section in its report, too
+            pytest.skip(f"not judged: shard {shard} has {len(run.selected)} of {whole} cases; combine all reports")
         if not run.whole:
             pytest.skip(f"not judged: only {len(run.selected)} of {whole} cases were selected")
         every = [run.result(case.id) for case in run.bundle.cases]

@@ -197,7 +197,7 @@ class TestExecution:
         contexts = tuple(FindingContext.of(each.violation, each.exchange, observed.made) for each in observed.sightings)
         self.result = Result(record, contexts, frozenset(secrets), ending.raised)
         if self._recorded is not None:
-            places = tuple(self._recorded.place_of(each.exchange) for each in observed.sightings)
+            places = tuple(self._recorded.place_of(each.exchange, each.violation.story) for each in observed.sightings)
             self.result = replace(self.result, recorded=self._recorded, places=places)
         self.adapter.ledger.ran(record)
         return self.result
@@ -345,7 +345,7 @@ class TestExecution:
             return Ending(undecided=blocked)
         own = seen if seen is blocked.violation else None
         expected, path = (own.expected, own.path) if own else (catalogue()[blocked.by].text, "")
-        violation = Violation(expected, got, path, replay=seen.replay if seen else "")
+        violation = Violation(expected, got, path, story=seen.story if seen else None)
         return Ending(undecided=blocked, sighting=Sighting(blocked.by, violation, exchange, indirect=True))
 
     # -- findings --------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_corpus.adapter import inputs
+from pytest_corpus.adapter.exchange import context_of, op_of
 from pytest_corpus.kit.expect import uncounted
 from pytest_corpus.kit.outcomes import Undecided, Violation
 from pytest_corpus.spec.faults import BY_KIND
@@ -139,7 +140,7 @@ class Settling:
 
     def awaited(self, request: Any) -> Any:
         """The request, once all that it looks at has settled; its deadline is later by the time that was waited."""
-        op = _operation(request)
+        op = BY_OP.get(op_of(request))
         if op is None or self._at_once or not self._settle.written or not self.looks(op.name, request):
             return request
         if has_expired(request) or self._will_fail(op) or not isinstance(request.get("args"), Mapping):
@@ -162,7 +163,7 @@ class Settling:
 
     def note(self, request: Any, *, refused: bool = False) -> None:
         """Note that something may have been written."""
-        op = _operation(request)
+        op = BY_OP.get(op_of(request))
         if op is not None and op.mutating and self._settle.seconds != 0:
             places = self.written_to(request)
             if refused and not places:
@@ -263,22 +264,16 @@ def shows_after(look: Look, until: float) -> tuple[float, float]:
     return (hidden_s, inputs.monotonic() - begun) if shows else AT_ONCE
 
 
-def _operation(request: Any) -> Operation | None:
-    op = request.get("op") if isinstance(request, Mapping) else None
-    return BY_OP.get(op) if isinstance(op, str) else None
-
-
 def has_expired(request: Mapping[str, Any]) -> bool:
     """True if the deadline of a request has passed: it may not look at anything."""
-    ctx = request.get("ctx")
-    deadline = ctx.get("deadline_ms") if isinstance(ctx, Mapping) else None
+    deadline = (context_of(request) or {}).get("deadline_ms")
     return isinstance(deadline, int) and deadline <= inputs.wall_clock() * 1000
 
 
 def postponed(request: Any, waited_s: float) -> Any:
     """The request as it would have been made now: a deadline that had not passed is as far away as it was meant."""
-    ctx = request.get("ctx") if waited_s and isinstance(request, Mapping) else None
-    deadline = ctx.get("deadline_ms") if isinstance(ctx, Mapping) else None
-    if isinstance(ctx, Mapping) and isinstance(deadline, int) and deadline > (inputs.wall_clock() - waited_s) * 1000:
+    ctx = (context_of(request) if waited_s else None) or {}
+    deadline = ctx.get("deadline_ms")
+    if isinstance(deadline, int) and deadline > (inputs.wall_clock() - waited_s) * 1000:
         return {**request, "ctx": {**ctx, "deadline_ms": deadline + round(waited_s * 1000)}}
     return request
