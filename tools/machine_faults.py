@@ -94,28 +94,38 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="print their places and names, and run nothing")
     given = parser.parse_args()
     possible = faults(given.component)
-    drawn = sorted(possible, key=lambda fault: digest(f"{given.seed} {fault.name}"))[: given.count]
-    drawn = [fault for fault in drawn if given.only in fault.name]
+    asked = [fault for fault in draw(possible, given.count, given.seed) if given.only in fault.name]
     if given.list:
-        sys.stdout.writelines(f"{fault.path}:{fault.line}  {fault.name}\n" for fault in drawn)
+        sys.stdout.writelines(f"{fault.path}:{fault.line}  {fault.name}\n" for fault in asked)
         return 0
     judged = json.loads(JUDGED.read_text("utf-8"))[given.component]
     found = results(given.component, given.results, again=given.again)
-    left = [fault for fault in drawn if fault.name not in judged and fault.name not in found]
+    left = [fault for fault in asked if fault.name not in judged and fault.name not in found]
     for fault, finding in verdicts(given.component, left, given.jobs):
         found[fault.name] = finding
         keep(given.component, given.results, fault, finding)
-    return summary(given.component, len(possible), [fault.name for fault in drawn], judged, found)
+    return summary(given.component, len(possible), [fault.name for fault in asked], judged, found)
+
+
+def draw(possible: Sequence[Fault], count: int, seed: int) -> list[Fault]:
+    """Some of the possible faults, by their names and a seed."""
+    return sorted(possible, key=lambda fault: digest(f"{seed} {fault.name}"))[:count]
+
+
+def drawn(component: str, count: int, seed: int) -> tuple[int, list[str]]:
+    """The number of possible faults of a component, and the names of those that are drawn."""
+    possible = faults(component)
+    return len(possible), [fault.name for fault in draw(possible, count, seed)]
 
 
 def summary(
-    component: str, possible: int, drawn: Sequence[str], judged: Mapping[str, str], found: Mapping[str, str]
+    component: str, possible: int, names: Sequence[str], judged: Mapping[str, str], found: Mapping[str, str]
 ) -> int:
     """Print how many faults were found, and the others; the exit code."""
-    harmless = [name for name in drawn if name in judged]
-    missed = [name for name in drawn if name not in judged and not found[name]]
-    counts = f"{len(drawn) - len(harmless) - len(missed)} found, {len(harmless)} judged to break no MUST"
-    said = f"{component}: {len(drawn)} of {possible} faults, {counts}, {len(missed)} not found"
+    harmless = [name for name in names if name in judged]
+    missed = [name for name in names if name not in judged and not found[name]]
+    counts = f"{len(names) - len(harmless) - len(missed)} found, {len(harmless)} judged to break no MUST"
+    said = f"{component}: {len(names)} of {possible} faults, {counts}, {len(missed)} not found"
     sys.stdout.write("\n".join([said, *(f"  {name}" for name in missed), ""]))
     return int(bool(missed))
 
@@ -239,7 +249,7 @@ def verdicts(component: str, left: Sequence[Fault], jobs: int) -> Iterator[tuple
 
 
 def verdict(component: str, fault: Fault) -> str:
-    """The requirement that one fault in the reference adapter violates."""
+    """The requirement that one fault in the reference adapter violates: the first MUST, else a SHOULD."""
     with tempfile.TemporaryDirectory() as folder:
         code = forked(conformance_run, component, fault, folder, limit_s=LIMIT_S)
         if code is None:
@@ -249,9 +259,10 @@ def verdict(component: str, fault: Fault) -> str:
             return f"no report, exit code {code}"
         document = json.loads(report.read_text("utf-8"))
         entries = document["requirements"]
-        violated = (each["id"] for each in entries if (each["level"], each["status"]) == ("MUST", "violated"))
+        violated = {each["level"]: each["id"] for each in reversed(entries) if each["status"] == "violated"}
         outage = any("has been unavailable" in str(each.get("reason")) for each in entries)
-        return next(violated, "an outage" if outage else "")
+        should = f"SHOULD {violated['SHOULD']}" if "SHOULD" in violated else ""
+        return violated.get("MUST") or ("an outage" if outage else should)
 
 
 def conformance_run(component: str, fault: Fault, folder: str) -> None:

@@ -81,6 +81,8 @@ class Subject(Target):
         super().begin()
         if unlearn:
             self.shared.unlearn()
+        if not self.settings.remembers:
+            self.shared.cached.clear()
         self.shared.actions.forget()
         self.client.forget()
 

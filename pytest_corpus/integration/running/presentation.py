@@ -19,7 +19,7 @@ from pytest_corpus.verdict.ledger import UNRELIABLE, Finding, TestRecord
 from pytest_corpus.verdict.verdict import counted
 
 LETTERS: dict[str, tuple[str, str, Any]] = {
-    "violated": ("SHOULD tests failed", "w", ("SHOULD", {"yellow": True})),
+    "violated": ("SHOULD failed", "w", ("SHOULD", {"yellow": True})),
     "deviated": ("deviated", "d", ("DEVIATED", {"yellow": True})),
     "not_applicable": ("not applicable", "-", ("NOT APPLICABLE", {"cyan": True})),
     "not_assessed": ("not assessed", "?", ("NOT ASSESSED", {"yellow": True})),
