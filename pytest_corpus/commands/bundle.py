@@ -6,7 +6,7 @@ import inspect
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,14 +21,20 @@ from pytest_corpus.bundles.loading.bundle_file import load
 from pytest_corpus.bundles.plugin_functions import functions
 from pytest_corpus.bundles.providers.mock import read_script
 from pytest_corpus.bundles.reporting import baselines, comparison, section
+from pytest_corpus.bundles.reporting.section import contents
 from pytest_corpus.bundles.results import NOT_ASKED, PASSED, CaseResult
 from pytest_corpus.bundles.running.cassettes import MODES
+from pytest_corpus.bundles.running.shards import write_durations
 from pytest_corpus.bundles.running.store import SpentBudget, Store
 from pytest_corpus.bundles.session import BundleOptions, BundleRun, BundleSession
 from pytest_corpus.commands import FINDINGS, FINE, INTERRUPTED, CommandError
 from pytest_corpus.commands import _console as console
+from pytest_corpus.commands import _reports as written
+from pytest_corpus.commands._combining import combined
+from pytest_corpus.reports import formats
+from pytest_corpus.reports.checking.combining import Unfit
 from pytest_corpus.reports.reading import bundle_flaw
-from pytest_corpus.text.atomic_write import write_folder
+from pytest_corpus.text.atomic_write import write_atomically, write_folder
 from pytest_corpus.text.records import rebuilt
 
 FILE = "bundle.yaml"
@@ -43,10 +49,19 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     checked = commands.add_parser("validate", help="find everything that is wrong with a bundle; nothing is called")
     checked.add_argument("folder", metavar="DIR", nargs="+", help="a folder with a bundle.yaml")
     console.format_argument(checked)
+    joined = commands.add_parser("combine", help="judge the thresholds over the reports of all shards")
+    joined.add_argument("reports", metavar="FILE", nargs="+", help="the JSON report of a run with --corpus-shard")
+    joined.add_argument("-o", "--output", metavar="PATH", help="write the report of the whole run")
+    durations = "write the seconds of each case to durations.json beside its bundle.yaml, for the next cut"
+    joined.add_argument("--write-durations", action="store_true", help=durations)
+    console.format_argument(joined)
     ran = commands.add_parser("run", help="ask all cases and hold the bundle to its thresholds")
     ran.add_argument("folder", metavar="DIR", help="a folder with a bundle.yaml")
     ran.add_argument("--provider", action="append", metavar="NAME[:MODEL]", help="who answers; repeatable")
     ran.add_argument("--adapter", action="append", metavar="SPEC", help="an LLM adapter for the provider corpus")
+    ran.add_argument(
+        "--embedding-adapter", action="append", metavar="SPEC", help="an adapter for similarity (default: --adapter)"
+    )
     ran.add_argument("--plugin", metavar="MODULE", help="a module with pytest_corpus_bundle_providers and ..._scorers")
     ran.add_argument("--limit", type=console.count, metavar="N", help="only the first N cases; nothing is judged")
     ran.add_argument("--cassettes", metavar="MODE", help="off, none, once, new or all")
@@ -77,6 +92,8 @@ def run(given: argparse.Namespace) -> int:
         return _validate(given)
     if given.what == "compare":
         return _compare(given)
+    if given.what == "combine":
+        return _combine(given)
     try:
         return _Session(given).run(_file_of(given.folder))
     except (BundleError, DeclarationError) as error:
@@ -107,6 +124,31 @@ def _validate(given: argparse.Namespace) -> int:
             sound = f"{each['bundle']}: sound, {console.plural(each['cases'], 'case')}"
             console.say(*(each["problems"] or [sound]))
     return FINDINGS if any(each["problems"] for each in found) else FINE
+
+
+def _combine(given: argparse.Namespace) -> int:
+    target = written.target(given.output, formats.FORMATS)
+    try:
+        whole, runs = combined([(Path(name).name, written.report(name)) for name in given.reports])
+    except Unfit as error:
+        raise CommandError(str(error)) from None
+    found = whole["bundles"]
+    if given.format == "json":
+        console.say_json({"bundles": found})
+    else:
+        for each in found:
+            console.say(*section.lines(each))
+    try:
+        if target is not None:
+            write_atomically(formats.render(whole, target[1]), target[0])
+        if given.write_durations:
+            for file in {head.file for head, _ in runs}:
+                write_durations(
+                    Path(file).parent, [each for head, known in runs if head.file == file for each in known]
+                )
+    except OSError as error:
+        raise CommandError(f"{error.filename}: cannot be written: {error.strerror}") from None
+    return FINDINGS if any(map(_is_red, found)) else FINE
 
 
 def _compare(given: argparse.Namespace) -> int:
@@ -174,8 +216,8 @@ class _Session:
         if given.update_baseline and not given.baseline:
             raise CommandError("--update-baseline: name the file with --baseline PATH")
         self._spent_budget = SpentBudget()
-        adapters = {label or spec: spec for label, spec in map(split_label, given.adapter or ())}
-        declared = {label: Declaration(label, resolve(spec), spec) for label, spec in adapters.items()}
+        llm, embedding = given.adapter or (), given.embedding_adapter or given.adapter or ()
+        declared = {"llm": _declared(llm), "embedding": _declared(embedding)}
         self._plugin = self._module()
         options = BundleOptions(
             providers=tuple(given.provider or ()),
@@ -183,18 +225,22 @@ class _Session:
             cassettes=given.cassettes,
             budget=self._budget(),
             full=(given.evidence or ("shape" if os.environ.get("CI") else "full")) == "full",
+            full_files=given.evidence == "full",
             evidence_option="--evidence full",
         )
         self._session = BundleSession(
             options,
             lambda run: Store(run.selected, run.bundle.side_by_side, self._spent_budget),
             self._functions,
-            lambda: {label: partial(AdapterClient(each).open, ("llm",)) for label, each in declared.items()},
+            lambda component: {
+                label: partial(AdapterClient(each).open, (component,)) for label, each in declared[component].items()
+            },
             "--plugin MODULE brings it",
         )
         self._sections: list[dict[str, Any]] = []
         self._entries: dict[str, Any] = {}
         self._outcomes: dict[str, Any] = {}
+        self._contents: list[dict[str, Any]] = []
 
     def run(self, path: Path) -> int:
         """Ask the cases of a bundle and print the results."""
@@ -212,7 +258,8 @@ class _Session:
         self._keep_baseline(before)
         if self._given.format == "json":
             spent = self._spent_budget.spent
-            console.say_json({"bundles": self._sections, "calls": spent.calls, "tokens": spent.tokens})
+            found = {"bundles": self._sections, "calls": spent.calls, "tokens": spent.tokens}
+            console.say_json(found | ({"contents": self._contents} if self._contents else {}))
         else:
             for each in self._sections:
                 console.say(*section.lines(each))
@@ -239,6 +286,7 @@ class _Session:
         built = section.build(head, results, stopped=not ended)
         if self._given.format == "json":
             built["results"] = [result.numbers for result in results]
+            self._contents += contents(head, results) if run.options.full_files else []
         if ended:
             self._outcomes[run.label] = comparison.outcome(results)
         if tape is not None and head.whole and (unused := tape.unused(head.cases)):
@@ -302,6 +350,11 @@ class _Session:
             return [] if given is None else [given]
 
         return functions(hook, ask, file)
+
+
+def _declared(given: Iterable[str]) -> dict[str, Declaration]:
+    adapters = {label or spec: spec for label, spec in map(split_label, given)}
+    return {label: Declaration(label, resolve(spec), spec) for label, spec in adapters.items()}
 
 
 def _is_red(of: Mapping[str, Any]) -> bool:

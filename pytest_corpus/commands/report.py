@@ -12,17 +12,16 @@ from urllib.parse import quote
 
 from pytest_corpus.commands import FINDINGS, FINE, CommandError
 from pytest_corpus.commands import _console as console
+from pytest_corpus.commands import _reports as written
 from pytest_corpus.commands import _signing as signing
-from pytest_corpus.reports import difference, formats, matrix, view
+from pytest_corpus.reports import difference, formats, matrix
 from pytest_corpus.reports.badges import shields
 from pytest_corpus.reports.checking import combining, verification
-from pytest_corpus.reports.reading import ReportError, read
+from pytest_corpus.reports.reading import ReportError
 from pytest_corpus.reports.signing import dsse, keyless
 from pytest_corpus.reports.text import printable
-from pytest_corpus.text.atomic_write import obstacle, write_atomically
+from pytest_corpus.text.atomic_write import write_atomically
 from pytest_corpus.verdict.deviations import today
-
-Suffixes = Mapping[str, str] | tuple[str, ...]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -83,15 +82,15 @@ def run(given: argparse.Namespace) -> int:
     return code
 
 
-def _output(parser: argparse.ArgumentParser, known: Suffixes, otherwise: str = "") -> None:
+def _output(parser: argparse.ArgumentParser, known: written.Suffixes, otherwise: str = "") -> None:
     text = "; ".join(filter(None, (f"the file to write, {formats.listed(known)}", otherwise)))
     parser.add_argument("-o", "--output", metavar="PATH", required=not otherwise, help=text)
 
 
 def _merge(given: argparse.Namespace) -> int:
-    target = _target(given.output, formats.MATRIX_FORMATS)
+    target = written.target(given.output, formats.MATRIX_FORMATS)
     try:
-        found = [(Path(name).name, _read(name)) for name in given.reports]
+        found = [(Path(name).name, written.report(name)) for name in given.reports]
         links = [_link(Path(name), target[0]) for name in given.reports] if target else ()
         merged = matrix.build(found, allow_mixed=given.allow_mixed, links=links)
     except matrix.Mixed as error:
@@ -107,10 +106,10 @@ def _merge(given: argparse.Namespace) -> int:
 
 
 def _combine(given: argparse.Namespace) -> int:
-    target = _target(given.output, formats.FORMATS)
+    target = written.target(given.output, formats.FORMATS)
     assert target is not None
     try:
-        whole = combining.build([(Path(name).name, _read(name)) for name in given.reports], _shipped)
+        whole = combining.build([(Path(name).name, written.report(name)) for name in given.reports], _shipped)
     except combining.Unfit as error:
         raise CommandError(str(error)) from None
     return _write(given, formats.render(whole, target[1]), target[0], verdict=whole["verdict"])
@@ -127,7 +126,7 @@ def _link(report: Path, target: Path) -> str:
 
 
 def _diff(given: argparse.Namespace) -> int:
-    found = difference.build(_read(given.old), _read(given.new), given.level)
+    found = difference.build(written.report(given.old), written.report(given.new), given.level)
     _say(_json(found) if given.format == "json" else difference.text(found))
     return FINDINGS if found["regression"] else FINE
 
@@ -172,7 +171,7 @@ def _sign(given: argparse.Namespace) -> int:
         _say(_json({"written": None, "faults": faults}) if given.format == "json" else "\n".join(said) + "\n")
         sys.stderr.write("nothing was signed: a signature vouches for a report that `report verify` accepts\n")
         return FINDINGS
-    payload = formats.render(_read(given.report), ".intoto.json").encode("utf-8", "backslashreplace")
+    payload = formats.render(written.report(given.report), ".intoto.json").encode("utf-8", "backslashreplace")
     if key is not None:
         return _write(given, dsse.sealed(payload, key), target, keyid=dsse.keyid(key.public_key()))
     try:
@@ -196,8 +195,8 @@ def _shipped(component: str, profile: str) -> Mapping[str, str]:
 
 
 def _badge(given: argparse.Namespace) -> int:
-    target = _target(given.output, formats.BADGES)
-    document = _read(given.report)
+    target = written.target(given.output, formats.BADGES)
+    document = written.report(given.report)
     if target is not None:
         return _write(given, formats.render(document, target[1]), target[0])
     if given.format == "json":
@@ -206,36 +205,12 @@ def _badge(given: argparse.Namespace) -> int:
 
 
 def _render(given: argparse.Namespace) -> int:
-    target = _target(given.output, formats.FORMATS)
+    target = written.target(given.output, formats.FORMATS)
     assert target is not None
     if given.since and target[1] not in (comparing := formats.comparing()):
         raise CommandError(f"--since: only {formats.listed(comparing)} shows what changed since another report")
-    earlier = difference.Earlier.of(_read(given.since)) if given.since else None
-    return _write(given, formats.render(_read(given.report), target[1], earlier=earlier), target[0])
-
-
-def _read(name: str) -> dict[str, Any]:
-    """Read a report; warn if it was altered, as all its formats do."""
-    try:
-        document, _ = read(Path(name))
-    except ReportError as error:
-        raise CommandError(str(error)) from None
-    if view.altered(document):
-        sys.stderr.write(f"warning: {printable(name)}: its sha256 does not match its content; it was altered\n")
-    return document
-
-
-def _target(output: str | None, known: Suffixes) -> tuple[Path, str] | None:
-    """The path to write and its suffix, checked before any work is done."""
-    if output is None:
-        return None
-    path = Path(output)
-    suffix = formats.suffix_of(path.name, known)
-    if suffix is None:
-        raise CommandError(f"-o {printable(output)}: the name must end in {formats.listed(known)}")
-    if blocked := obstacle(path):
-        raise CommandError(f"-o {printable(output)}: {printable(blocked)}")
-    return path, suffix
+    earlier = difference.Earlier.of(written.report(given.since)) if given.since else None
+    return _write(given, formats.render(written.report(given.report), target[1], earlier=earlier), target[0])
 
 
 def _write(given: argparse.Namespace, text: str, path: Path, **more: str) -> int:

@@ -1,7 +1,7 @@
 """From a bundle.yaml to a bundle: everything that can be wrong with it is found here, before any call."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -11,7 +11,16 @@ from pytest_corpus import resources
 from pytest_corpus.bundles import metrics
 from pytest_corpus.bundles.errors import BundleError, Problem, suggestion
 from pytest_corpus.bundles.evaluation.template import Template, TemplateError
-from pytest_corpus.bundles.loading.bundle import Bundle, Contract, ProviderChoice, Scorer, Variant
+from pytest_corpus.bundles.loading.bundle import (
+    Bundle,
+    Contract,
+    Price,
+    ProviderChoice,
+    Rubric,
+    Scorer,
+    Similarity,
+    Variant,
+)
 from pytest_corpus.bundles.loading.dataset import invariant, read_cases
 from pytest_corpus.bundles.loading.files import inside, shown, text_of
 from pytest_corpus.bundles.loading.output_schema import OutputSchema, read_schema
@@ -128,6 +137,7 @@ class _Loading:
         stops = "stop" in given
         if stops and not given.get("thresholds"):
             self._note("stop: decided needs thresholds, which are what is decided", "stop")
+        prices = {name: Price(**each) for name, each in given.get("prices", {}).get("models", {}).items()}
         thresholds = tuple(self._thresholds(at_least, contract, stops=stops))
         if given.get("min_passing", 1) > samples:
             self._note(f"min_passing is {given['min_passing']}, and there are only {samples} samples", "min_passing")
@@ -148,6 +158,8 @@ class _Loading:
             at_least=at_least,
             stops=stops,
             min_passing=int(given.get("min_passing", samples)),
+            prices=prices,
+            currency=given.get("prices", {}).get("currency", ""),
             variants=variants,
             compare_with=named or (variants[0].name if variants else ""),
             **{key: made(given[key]) for key, made in _PLAIN.items() if key in given},
@@ -207,8 +219,29 @@ class _Loading:
             schema=schema,
             invariants=tuple(each for each in invariants if each is not None),
             match=given.get("expected_match", "subset"),
-            scorers=tuple(Scorer(each["name"], each.get("minimum", 1.0)) for each in given.get("scorers", ())),
+            scorers=tuple(self._scorers(given.get("scorers", ()))),
         )
+
+    def _scorers(self, given: Iterable[Mapping[str, Any]]) -> Iterator[Scorer]:
+        for number, each in enumerate(given):
+            path: tuple[Key, ...] = ("output_contract", "scorers", number)
+            asks = each.keys() & {"similarity", "rubric"}
+            if asks and "minimum" not in each:
+                self._note(f"the scorer {each['name']!r} needs a minimum", *path)
+            if len(asks) > 1:
+                self._note(f"the scorer {each['name']!r} is either a similarity or a rubric", *path)
+            similarity = Similarity(**each["similarity"]) if "similarity" in each else None
+            rubric = self._rubric(each["rubric"], *path, "rubric") if "rubric" in each else None
+            if similarity is not None:
+                self._try(lambda: library("scipy", self._source.file))
+            yield Scorer(each["name"], each.get("minimum", 1.0), similarity, rubric)
+
+    def _rubric(self, given: Mapping[str, Any], *path: Key) -> Rubric | None:
+        text = self._try(lambda: text_of(inside(self._folder, given["path"])), *path, "path")
+        choice = self._provider(given["provider"], *path, "provider")
+        if text is not None and not text.strip():
+            self._note(f"the rubric {given['path']!r} is empty", *path, "path")
+        return None if text is None or choice is None else Rubric(text.strip(), choice, int(given.get("samples", 1)))
 
     def _variants(
         self, prompt: Template | None, system: Template | None, provider: ProviderChoice | None
@@ -254,7 +287,8 @@ class _Loading:
         return least, most
 
     def _thresholds(self, samples: int, contract: Contract, *, stops: bool) -> Iterator[Threshold]:
-        known = metrics.names(samples, [scorer.name for scorer in contract.scorers])
+        extra = [name for scorer in contract.scorers for name in scorer.metrics]
+        known = metrics.names(samples, [*extra, *(["cost"] if "prices" in self._given else [])])
         seen: dict[str, int] = {}
         for number, entry in enumerate(self._given.get("thresholds", ())):
             threshold = Threshold(**entry, sequential=stops)

@@ -25,8 +25,8 @@ OPTIONS = (
     Option("report", "PATH", "write a report in the format of the suffix, such as .json, .html, .md or .junit.xml; may "
            "be repeated", "linelist", "append"),
     Option("transcript", "PATH", "record every exchange with its content in this file: .jsonl or .jsonl.gz"),
-    Option("evidence", "LEVEL", "full shows requests, answers and exceptions with their content, shape only keys and "
-           "types (default: full on a terminal outside CI, shape in files)"),
+    Option("evidence", "LEVEL", "full shows answers and exceptions with their content, shape only their keys and "
+           "types; both show the suite's own requests (default: full on a terminal outside CI, shape in files)"),
     Option("seed", "N", "seed of generated inputs (default 0)"),
     Option("edition", "NAME", "judge by this edition of the requirements (default: the newest that was released); "
            "`pytest-corpus editions` lists them"),
@@ -38,8 +38,8 @@ OPTIONS = (
     Option("profile", "NAME", "quick (a smoke run), dev, ci (the default if CI is set) or stress"),
     Option("repeat", "N", "run each test N times; one failure is a violation"),
     Option("budget", "LIMITS", "most calls and tokens of the suite and of behaviour bundles: calls=500,tokens=20000"),
-    Option("shard", "NUMBER/OF", "run one part of the suite, such as 2/5; `pytest-corpus report combine` joins the "
-           "reports"),
+    Option("shard", "NUMBER/OF", "run one part of the suite and of each bundle, such as 2/5; `pytest-corpus report "
+           "combine` and `bundle combine` join the reports"),
     Option("allow-production", "", "run the suite, including writes, although CORPUS_TEST_ENV is production", "",
            "store_true"),
     Option("deviations", "FILE", "TOML file with declared deviations (default corpus-deviations.toml)"),

@@ -91,6 +91,7 @@ class Observed:
     sightings: list[Sighting] = field(default_factory=list)
     secrets: set[str] = field(default_factory=set)
     editions: frozenset[str] = frozenset(EDITIONS)
+    made: list[Exchange] = field(default_factory=list)
 
 
 def body_of(item: pytest.Function) -> Callable[..., object]:
@@ -193,11 +194,10 @@ class TestExecution:
             calls=calls,
             broken_off=ending.broken_off,
         )
-        made = [exchange for client in self.target.clients for exchange in client.exchanges]
-        contexts = tuple(FindingContext.of(each.violation, each.exchange, made) for each in observed.sightings)
+        contexts = tuple(FindingContext.of(each.violation, each.exchange, observed.made) for each in observed.sightings)
         self.result = Result(record, contexts, frozenset(secrets), ending.raised)
         if self._recorded is not None:
-            places = tuple(self._recorded.place_of(each.exchange) for each in observed.sightings)
+            places = tuple(self._recorded.place_of(each.exchange, each.violation.story) for each in observed.sightings)
             self.result = replace(self.result, recorded=self._recorded, places=places)
         self.adapter.ledger.ran(record)
         return self.result
@@ -345,7 +345,7 @@ class TestExecution:
             return Ending(undecided=blocked)
         own = seen if seen is blocked.violation else None
         expected, path = (own.expected, own.path) if own else (catalogue()[blocked.by].text, "")
-        violation = Violation(expected, got, path, replay=seen.replay if seen else "")
+        violation = Violation(expected, got, path, story=seen.story if seen else None)
         return Ending(undecided=blocked, sighting=Sighting(blocked.by, violation, exchange, indirect=True))
 
     # -- findings --------------------------------------------------------------------------------------
@@ -387,6 +387,7 @@ class TestExecution:
             if not any(map(self._is_reported, known)):
                 self._add(own, observed)
         exchanges = [exchange for client in self.target.clients for exchange in client.exchanges]
+        observed.made += exchanges
         contexts = [FindingContext.of(each.violation, each.exchange) for each in observed.sightings]
         for exchange in (*exchanges, *(each.exchange for each in contexts if each.exchange)):
             observed.secrets.update((*exchange.secrets.values(), *context_secrets(exchange.request)))

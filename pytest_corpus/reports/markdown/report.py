@@ -5,10 +5,11 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from pytest_corpus.reports import view
+from pytest_corpus.reports import bundle_view, view
 from pytest_corpus.reports.finding_text import behind
 from pytest_corpus.reports.markdown.bundles import bundles
 from pytest_corpus.reports.markdown.text import code, sentence
+from pytest_corpus.reports.remedies import with_remedy
 from pytest_corpus.reports.text import VERDICT_WORDS, count, found
 from pytest_corpus.spec.components import TITLES
 from pytest_corpus.verdict.evidence import Evidence
@@ -54,8 +55,11 @@ def _head(document: view.Document) -> str:
     said = view.words(document)
     whole = not view.altered(document)
     headline = HEADLINES.get(document["verdict"], said) if whole else said
+    tone, title = str(view.tone(document)), "Corpus Protocol (v1.0)"
+    if (alone := bundle_view.headline(document)) and whole:
+        tone, headline, title = *alone, "Behaviour bundles"
     lines = [
-        f"## {SIGNS[view.tone(document)]} Corpus Protocol (v1.0) — {headline}",
+        f"## {SIGNS[tone]} {title} — {headline}",
         "",
         f"- **Components:** {view.titles(document)}",
         f"- **Adapter:** {code(document['adapter']['name'])}",
@@ -127,7 +131,7 @@ def _deviation(entry: dict[str, Any]) -> str:
 def _unassessed(entry: dict[str, Any]) -> str:
     blocked = f" Blocked by {', '.join(entry['blocked_by'])}." if entry.get("blocked_by") else ""
     keyword = f" The factory keyword {code(entry['keyword'])} would help." if entry.get("keyword") else ""
-    reason = f": {code(entry['reason'])}." if entry.get("reason") else "."
+    reason = f": {code(with_remedy(entry['reason']))}." if entry.get("reason") else "."
     return f"- **{entry['id']}** ({entry['level']}, {TITLES[entry['component']]}){reason}{keyword}{blocked}"
 
 

@@ -6,11 +6,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from pytest_corpus.adapter.exchange import Exchange, Frame
+from pytest_corpus.adapter.exchange import Exchange, Frame, op_of
 from pytest_corpus.adapter.opening.remote import RemoteAdapter
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.component import Subject, op_of
+from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, error_names, looks_like_error, looks_like_success
 from pytest_corpus.kit.requests import in_ms

@@ -343,7 +343,7 @@ def test_any_sequence_leaves_what_it_should(vector: Vector) -> None:
     vector.require("query", "upsert", "delete")
     slow = min(vector.call("query").exchange.elapsed_s for _ in range(3)) > SLOW_CALL_S
     examples = 1 if vector.settling.late else FEW_SEQUENCES if slow else SEQUENCES
-    run_machine(machine_of(vector), seed=vector.settings.seed, steps=STEPS, examples=examples)
+    run_machine(machine_of(vector), vector, steps=STEPS, examples=examples)
 
 
 @rules(whole="VEC-STATE-2", in_order="VEC-STATE-3")

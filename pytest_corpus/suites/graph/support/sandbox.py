@@ -53,7 +53,8 @@ class NodeViews(Place):
         if wanted != found:
             missing, more = len(set(wanted) - set(found)), len(set(found) - set(wanted))
             got = f"{len(found)} of which {more} are wrong, and {missing} are missing"
-            raise Violation(f"{claim}: {len(wanted)} nodes", got, reader)
+            about = (self.named(value) for value in set(wanted) ^ set(found))
+            raise Violation(f"{claim}: {len(wanted)} nodes", got, reader, about=about)
 
     def all_show(self, values: Iterable[str], claim: str) -> None:
         """Every operation that shows nodes correctly shows exactly these values."""
