@@ -70,6 +70,9 @@ class BundleRun:
     reference: str = ""
     """The label of the run that this one is compared with."""
 
+    named: set[str] = field(default_factory=set)
+    """The cases that a threshold explained, and the lists of cases that one named."""
+
     _results: dict[str, CaseResult] = field(default_factory=dict)
     _decided: bool = False
 
