@@ -3,6 +3,7 @@
 ADAPTER        ?= pytest_corpus.reference:all
 ATTESTATION    ?= attestation.json
 PYTEST_JOBS    ?= auto
+SEED           ?= 0
 PYTEST_ARGS    ?=
 PYTHON         ?= python3
 VENV           ?= .venv
@@ -165,8 +166,8 @@ mutants: $(READY)test
 
 faults: $(READY)test
 	@code=0; for component in $(COMPONENTS); do \
-		'$(BIN)/python' tools/machine_faults.py $$component --jobs 2 --again --results .faults.jsonl || code=1; \
-	done; exit $$code
+		'$(BIN)/python' tools/machine_faults.py $$component --seed $(SEED) --jobs 2 --again --results .faults.jsonl || code=1; \
+	done; '$(BIN)/python' tools/detection.py --seed $(SEED) --faults .faults.jsonl && '$(BIN)/python' tools/pages.py && exit $$code
 
 orders: $(READY)test
 	'$(BIN)/python' -m pip install --quiet --disable-pip-version-check networkx

@@ -1,8 +1,11 @@
-"""The errors of gates that decide by chance, and the calls that `stop: decided` saves, in simulated bundles.
+"""The errors of gates and comparisons that decide by chance, and the calls that `stop: decided` saves, in simulation.
 
 A bundle has SIZE cases, each of which passes with the true rate, and the gate `pass_rate >= 0.9` at a confidence of
 0.95. A false red is a gate that fails although the true rate holds, a false green one that holds although it does not.
-Exits with 1 if one of them is above 5 %, or if less than 40 % of the calls are saved on average.
+Each comparison is of two runs of one bundle: the share of passes, the scores (0 to 1) and the latency vary from case to
+case and from run to run. Without an effect, worse and better are false.
+
+Exits with 1 if one of these errors is above 5 %, or if less than 40 % of the calls are saved on average.
 
     python benchmarks/decisions.py [--bundles N] [--size N]
 """
@@ -11,11 +14,13 @@ import argparse
 import math
 import sys
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
 from pytest_corpus.bundles import intervals
 from pytest_corpus.bundles.metrics import is_looked_at
+from pytest_corpus.bundles.reporting.comparison import compare
 
 GATE, CONFIDENCE = 0.9, 0.95
 RATES = (0.5, 0.7, 0.8, 0.85, 0.88, 0.9, 0.92, 0.94, 0.97, 0.99)
@@ -57,6 +62,34 @@ def fixed(rate: float, bundles: int, size: int, seed: int) -> Errors:
     return _errors(high < GATE, low >= GATE, rate, 0.0)
 
 
+@dataclass(frozen=True)
+class Compared:
+    """Shares of simulated comparisons."""
+
+    worse: float
+    better: float
+
+
+def comparisons(metric: str, effect: float, bundles: int, size: int, seed: int) -> Compared:
+    """Compare pairs of runs; the second is worse by `effect`, in passes and scores, and twice that in latency."""
+    draw = np.random.default_rng(seed)
+    words = []
+    for _ in range(bundles):
+        difficulty = draw.beta(4, 1, size)
+        runs = []
+        for worse in (0.0, effect):
+            chance = np.clip(difficulty - worse, 0, 1)
+            numbers = {
+                "score_x": np.clip(chance + draw.normal(0, 0.1, size), 0, 1),
+                "avg_latency_ms": draw.lognormal(6 + difficulty, 0.5, size) * (1 + 2 * worse),
+            }
+            statuses = ("passed" if each else "failed" for each in draw.random(size) < chance)
+            kept = {metric: dict(enumerate(map(float, numbers[metric])))} if metric in numbers else {}
+            runs.append({"cases": dict(enumerate(statuses)), "numbers": kept})
+        words.append(compare(runs[0], runs[1], [] if metric == "score_x" else [metric])["verdict"])
+    return Compared(words.count("worse") / bundles, words.count("better") / bundles)
+
+
 def main() -> int:
     """Print a row for each true rate."""
     given = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -73,6 +106,11 @@ def main() -> int:
             print(f"  {rate:9}", *(f"{each:11.2%}" for each in columns))
             worst = max(worst, found.false_red, found.false_green)
             saved += [found.saved] if plan is sequential else []
+    print("comparisons\n  metric              effect  cases       worse      better")
+    for metric, effect, size in product(("pass_rate", "score_x", "avg_latency_ms"), (0.0, 0.1, 0.2), (20, 100)):
+        each = comparisons(metric, effect, options.bundles // 2, size, seed=1)
+        print(f"  {metric:14}  {effect:10}  {size:5} {each.worse:11.2%} {each.better:11.2%}")
+        worst = max(worst, each.better, 0.0 if effect else each.worse)
     mean = sum(saved) / len(saved)
     print(f"worst error {worst:.2%} (limit 5 %), calls saved on average {mean:.1%} (limit 40 %)")
     return int(worst > 0.05 or mean < 0.4)

@@ -21,8 +21,8 @@ from pytest_corpus.validation.streams.engine import StreamValidationEngine as St
 from pytest_corpus.validation.streams.engine import validate_frames as validate_frames
 from pytest_corpus.validation.streams.engine import validate_ndjson_stream as validate_ndjson_stream
 from pytest_corpus.validation.streams.engine import validate_sse_stream as validate_sse_stream
-from pytest_corpus.validation.streams.frame_rules import EVENT_KEYS as EVENT_KEYS
-from pytest_corpus.validation.streams.frame_rules import EVENTS as EVENTS
+from pytest_corpus.validation.streams.machine import EVENT_KEYS as EVENT_KEYS
+from pytest_corpus.validation.streams.machine import EVENTS as EVENTS
 from pytest_corpus.validation.streams.plan import FRAME_KEYS as FRAME_KEYS
 from pytest_corpus.validation.streams.plan import STREAMING as STREAMING
 from pytest_corpus.validation.streams.report import ErrorType as ErrorType

@@ -18,6 +18,7 @@ from pytest_corpus.validation.requests.arguments import validate_request_schema 
 from pytest_corpus.validation.requests.arguments import validate_rules as validate_rules
 from pytest_corpus.validation.requests.arguments import validate_vector_query_args as validate_vector_query_args
 from pytest_corpus.validation.requests.cases import CASES as CASES
+from pytest_corpus.validation.requests.cases import ValidationMetrics as ValidationMetrics
 from pytest_corpus.validation.requests.cases import WireRequestCase as WireRequestCase
 from pytest_corpus.validation.requests.cases import case_of as case_of
 from pytest_corpus.validation.requests.cases import cases as cases
@@ -36,7 +37,6 @@ from pytest_corpus.validation.requests.exceptions import SerializationError as S
 from pytest_corpus.validation.requests.exceptions import VersionMismatchError as VersionMismatchError
 from pytest_corpus.validation.requests.exceptions import WireSchemaError as WireSchemaError
 from pytest_corpus.validation.requests.exceptions import WireValidationError as WireValidationError
-from pytest_corpus.validation.requests.metrics import ValidationMetrics as ValidationMetrics
 from pytest_corpus.validation.requests.pipeline import REQUIRED_KEYS as REQUIRED_KEYS
 from pytest_corpus.validation.requests.pipeline import Validator as Validator
 from pytest_corpus.validation.requests.pipeline import validate_args_for_operation as validate_args_for_operation

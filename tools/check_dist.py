@@ -45,11 +45,7 @@ def extras(wheel: Path) -> list[str]:
 
 
 def run(*command: object, cwd: Path) -> str:
-    """The output of a command that must succeed.
-
-    Raises:
-        RuntimeError: it fails.
-    """
+    """The output of a command that must succeed. Raises RuntimeError if it fails."""
     env = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     said = subprocess.run([*map(str, command)], cwd=cwd, env=env, capture_output=True, text=True, check=False)
     if said.returncode:

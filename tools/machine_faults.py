@@ -16,12 +16,10 @@ import ast
 import collections
 import concurrent.futures
 import copy
-import gc
 import hashlib
 import importlib
 import importlib.util
 import json
-import multiprocessing
 import os
 import sys
 import tempfile
@@ -31,18 +29,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from pytest_corpus.suites import inventory
+from orders import FORK, REPORT, begin, forked, prepare
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "pytest_corpus" / "reference"
 JUDGED = Path(__file__).with_suffix(".json")
-REPORT = "report.json"
 PACKAGE = "pytest_corpus.reference"
-
-FORK = multiprocessing.get_context("fork")
-HEAVY = ("hypothesis", "jsonschema", "jsonschema_rs", "pytest_corpus.plugin")
-"""Modules that are imported once with the suites, before the runs are forked."""
 
 LIMIT_S = 180
 """A run that takes longer hangs, which is found."""
@@ -102,28 +94,38 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="print their places and names, and run nothing")
     given = parser.parse_args()
     possible = faults(given.component)
-    drawn = sorted(possible, key=lambda fault: digest(f"{given.seed} {fault.name}"))[: given.count]
-    drawn = [fault for fault in drawn if given.only in fault.name]
+    asked = [fault for fault in draw(possible, given.count, given.seed) if given.only in fault.name]
     if given.list:
-        sys.stdout.writelines(f"{fault.path}:{fault.line}  {fault.name}\n" for fault in drawn)
+        sys.stdout.writelines(f"{fault.path}:{fault.line}  {fault.name}\n" for fault in asked)
         return 0
     judged = json.loads(JUDGED.read_text("utf-8"))[given.component]
     found = results(given.component, given.results, again=given.again)
-    left = [fault for fault in drawn if fault.name not in judged and fault.name not in found]
+    left = [fault for fault in asked if fault.name not in judged and fault.name not in found]
     for fault, finding in verdicts(given.component, left, given.jobs):
         found[fault.name] = finding
         keep(given.component, given.results, fault, finding)
-    return summary(given.component, len(possible), [fault.name for fault in drawn], judged, found)
+    return summary(given.component, len(possible), [fault.name for fault in asked], judged, found)
+
+
+def draw(possible: Sequence[Fault], count: int, seed: int) -> list[Fault]:
+    """Some of the possible faults, by their names and a seed."""
+    return sorted(possible, key=lambda fault: digest(f"{seed} {fault.name}"))[:count]
+
+
+def drawn(component: str, count: int, seed: int) -> tuple[int, list[str]]:
+    """The number of possible faults of a component, and the names of those that are drawn."""
+    possible = faults(component)
+    return len(possible), [fault.name for fault in draw(possible, count, seed)]
 
 
 def summary(
-    component: str, possible: int, drawn: Sequence[str], judged: Mapping[str, str], found: Mapping[str, str]
+    component: str, possible: int, names: Sequence[str], judged: Mapping[str, str], found: Mapping[str, str]
 ) -> int:
     """Print how many faults were found, and the others; the exit code."""
-    harmless = [name for name in drawn if name in judged]
-    missed = [name for name in drawn if name not in judged and not found[name]]
-    counts = f"{len(drawn) - len(harmless) - len(missed)} found, {len(harmless)} judged to break no MUST"
-    said = f"{component}: {len(drawn)} of {possible} faults, {counts}, {len(missed)} not found"
+    harmless = [name for name in names if name in judged]
+    missed = [name for name in names if name not in judged and not found[name]]
+    counts = f"{len(names) - len(harmless) - len(missed)} found, {len(harmless)} judged to break no MUST"
+    said = f"{component}: {len(names)} of {possible} faults, {counts}, {len(missed)} not found"
     sys.stdout.write("\n".join([said, *(f"  {name}" for name in missed), ""]))
     return int(bool(missed))
 
@@ -240,47 +242,32 @@ def text(node: ast.AST) -> str:
 
 def verdicts(component: str, left: Sequence[Fault], jobs: int) -> Iterator[tuple[Fault, str]]:
     """Each fault with the requirement that was violated first, or with nothing."""
-    with concurrent.futures.ProcessPoolExecutor(jobs, FORK, initializer=prepare, initargs=(component,)) as pool:
+    with concurrent.futures.ProcessPoolExecutor(jobs, FORK, initializer=prepare, initargs=((component,),)) as pool:
         running = {pool.submit(verdict, component, fault): fault for fault in left}
         for done in concurrent.futures.as_completed(running):
             yield running[done], done.result()
 
 
-def prepare(component: str) -> None:
-    """Import what every run needs; each is forked from a process that has it."""
-    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    for name in HEAVY:
-        importlib.import_module(name)
-    inventory.tests(component, "ci")
-    gc.freeze()  # the runs need not look for garbage among it
-
-
 def verdict(component: str, fault: Fault) -> str:
-    """The requirement that one fault in the reference adapter violates."""
+    """The requirement that one fault in the reference adapter violates: the first MUST, else a SHOULD."""
     with tempfile.TemporaryDirectory() as folder:
-        process = FORK.Process(target=conformance_run, args=(component, fault, folder))
-        process.start()
-        process.join(LIMIT_S)
-        if process.is_alive():
-            process.kill()
-            process.join()
+        code = forked(conformance_run, component, fault, folder, limit_s=LIMIT_S)
+        if code is None:
             return "hangs"
         report = Path(folder, REPORT)
         if not report.exists():
-            return f"no report, exit code {process.exitcode}"
+            return f"no report, exit code {code}"
         document = json.loads(report.read_text("utf-8"))
         entries = document["requirements"]
-        violated = (each["id"] for each in entries if (each["level"], each["status"]) == ("MUST", "violated"))
+        violated = {each["level"]: each["id"] for each in reversed(entries) if each["status"] == "violated"}
         outage = any("has been unavailable" in str(each.get("reason")) for each in entries)
-        return next(violated, "an outage" if outage else "")
+        should = f"SHOULD {violated['SHOULD']}" if "SHOULD" in violated else ""
+        return violated.get("MUST") or ("an outage" if outage else should)
 
 
 def conformance_run(component: str, fault: Fault, folder: str) -> None:
     """Run the suite in an empty folder, with the fault in its place, up to the first violation."""
-    silent = os.open(os.devnull, os.O_WRONLY)
-    for stream in (1, 2):
-        os.dup2(silent, stream)
-    os.chdir(folder)
+    begin(folder)
     put_in_place(fault)
     own = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:unraisableexception", "-p", "pytest_corpus.plugin"]
     given = [f"--corpus-adapter={PACKAGE}:{component}", f"--corpus-report={REPORT}", "-ocorpus_call_timeout=3"]

@@ -12,7 +12,8 @@ PAGE = ROOT / "docs" / "matrix.md"
 HEAD = """# Verdicts of the examples
 
 Written by `tox run -e report` from the attestations of the examples, which also writes `reports/matrix.html` with the
-status of each requirement. The README of each example lists what is special about its back end.
+status of each requirement. An example that is `incomplete` shows a limit of what it is built on (its README says more):
+`quill`, for all components, the base classes of corpus-sdk; `graph_networkx`, a back end without a query language.
 
 """
 

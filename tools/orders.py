@@ -18,9 +18,10 @@ import os
 import random
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +33,10 @@ from pytest_corpus.suites import inventory
 
 ROOT = Path(__file__).parent.parent
 REPORT = "report.json"
+REFERENCE = "pytest_corpus.reference"
 
 FORK = multiprocessing.get_context("fork")
-HEAVY = ("hypothesis", "jsonschema", "jsonschema_rs", "pytest_corpus.plugin", "pytest_corpus.reference")
+HEAVY = ("hypothesis", "jsonschema", "jsonschema_rs", "pytest_corpus.plugin")
 """Modules that are imported once with the suites, before the runs are forked."""
 
 LIMIT_S = 300
@@ -133,36 +135,52 @@ def orders(name: str, numbers: Sequence[int], folder: Path, jobs: int) -> Iterat
         with open(os.devnull, "w") as silent, redirect_stdout(silent), redirect_stderr(silent):
             command(["init", name.removeprefix("skeleton-"), str(made)])
         adapter = Adapter(adapter.kind, adapter.factory, made)
-    with concurrent.futures.ProcessPoolExecutor(jobs, FORK, initializer=prepare) as pool:
+    prepared = partial(prepare, COMPONENTS, REFERENCE)
+    with concurrent.futures.ProcessPoolExecutor(jobs, FORK, initializer=prepared) as pool:
         usual = pool.submit(result, adapter, USUAL)
         running = {pool.submit(result, adapter, number): number for number in numbers}
         for done in concurrent.futures.as_completed(running):
             yield running[done], list(done.result().differences(usual.result()))
 
 
-def prepare() -> None:
-    """Import what every run needs; each is forked from a process that has it."""
+def prepare(components: Sequence[str] = COMPONENTS, *more: str) -> None:
+    """Import what every run needs, and more modules; each run is forked from a process that has them."""
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    for name in HEAVY:
+    for name in (*HEAVY, *more):
         importlib.import_module(name)
-    for component in COMPONENTS:
+    for component in components:
         inventory.tests(component, "ci")
     gc.freeze()  # the runs need not look for garbage among it
+
+
+def forked(run: Callable[..., None], *given: object, limit_s: float = LIMIT_S) -> int | None:
+    """The exit code of a run in a process of its own; None if it hangs."""
+    process = FORK.Process(target=run, args=given)
+    process.start()
+    process.join(limit_s)
+    if process.is_alive():
+        process.kill()
+        process.join()
+        return None
+    return process.exitcode
+
+
+def begin(folder: str | Path) -> None:
+    """Begin a run in its folder, in silence."""
+    silent = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(silent, stream)
+    os.chdir(folder)
 
 
 def result(adapter: Adapter, number: int) -> Result:
     """The result of one run."""
     with tempfile.TemporaryDirectory() as folder:
-        process = FORK.Process(target=conformance_run, args=(adapter, number, folder))
-        process.start()
-        process.join(LIMIT_S)
-        if process.is_alive():
-            process.kill()
-            process.join()
+        code, report = forked(conformance_run, adapter, number, folder), Path(folder, REPORT)
+        if code is None:
             return Result("hanging", {}, {})
-        report = Path(folder, REPORT)
         if not report.exists():
-            return Result(f"missing (exit code {process.exitcode})", {}, {})
+            return Result(f"missing (exit code {code})", {}, {})
         return _read(json.loads(report.read_text("utf-8")))
 
 
@@ -182,10 +200,7 @@ def _said(entry: dict[str, Any]) -> str:
 
 def conformance_run(adapter: Adapter, number: int, folder: str) -> None:
     """Run the suite in an empty folder, in one order."""
-    silent = os.open(os.devnull, os.O_WRONLY)
-    for stream in (1, 2):
-        os.dup2(silent, stream)
-    os.chdir(folder)
+    begin(folder)
     sys.path[:0] = [str(adapter.folder), str(ROOT / "skeletons" / "corpus-wire")]
     own = ["-q", "-p", "no:cacheprovider", "-p", "pytest_corpus.plugin", f"--rootdir={folder}"]
     plugins: list[object] = []

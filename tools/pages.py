@@ -1,6 +1,6 @@
 """The pages of docs/ that are made from the tables of `pytest_corpus/spec/`, the plugin's code and the import contract.
 
-python tools/pages.py            write the pages that are committed: requirements, options, the drawing of the layers
+python tools/pages.py            write the committed pages: requirements, options, detection, the picture of layers
 python tools/pages.py --check    write nothing; exit with 1 if one of them is not current
 python tools/pages.py --site     write the pages that only the site has into folders that git ignores
 """
@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from site_pages import components, coverage, drawing, options, protocol, requirements
+from site_pages import components, coverage, detection, drawing, options, requirements
 
 from pytest_corpus.verdict import editions
 
@@ -23,7 +23,7 @@ SITE_FOLDERS = ("components", "documents", "requirements")
 
 def committed() -> dict[str, str]:
     """The text of each committed page and of each edition that can still change, by its path from docs/."""
-    return {**requirements.pages(), **options.pages(), **drawing.pages(), **dict(unreleased())}
+    return {**requirements.pages(), **options.pages(), **drawing.pages(), **detection.pages(), **dict(unreleased())}
 
 
 def unreleased() -> Iterator[tuple[str, str]]:
@@ -37,7 +37,7 @@ def unreleased() -> Iterator[tuple[str, str]]:
 
 def site() -> dict[str, str]:
     """The text of each page that only the site has, by its path below docs/."""
-    return {**components.pages(), **protocol.pages(), **coverage.pages(), **requirements.details()}
+    return {**components.pages(), **coverage.pages(), **requirements.details()}
 
 
 def write(pages: dict[str, str]) -> None:

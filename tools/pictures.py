@@ -186,11 +186,7 @@ def drawn(name: str, lines: list[Text], colors: TerminalTheme) -> str:
 
 
 def photograph(browser: str, page: Path, picture: Path, tone: str) -> None:
-    """The top of an HTML page as a reader sees it.
-
-    Raises:
-        RuntimeError: the browser fails in silence.
-    """
+    """The top of an HTML page as a reader sees it. Raises RuntimeError if the browser fails in silence."""
     options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--force-device-scale-factor=1"]
     options += ["--force-dark-mode"] if tone == "dark" else []
     size = ",".join(map(str, WINDOW))

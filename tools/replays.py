@@ -21,9 +21,10 @@ sys.path[:0] = [str(ROOT / "tests")]
 
 import pytest  # noqa: E402
 from mutants import Mutant, mutants  # noqa: E402
-from orders import FORK, LIMIT_S, prepare  # noqa: E402
+from orders import REFERENCE, begin, forked, prepare  # noqa: E402
 
 from pytest_corpus.commands import replay  # noqa: E402
+from pytest_corpus.spec.components import COMPONENTS  # noqa: E402
 
 ENOUGH = 0.95
 """The share of findings that a replay must decide as it should."""
@@ -35,7 +36,7 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", default=[""], metavar="TEXT", help="begins a requirement or ends a name")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="each N-th mutant (default: 1)")
     options = parser.parse_args()
-    prepare()
+    prepare(COMPONENTS, REFERENCE)
     importlib.import_module("mutants")
     chosen = [each for each in mutants() if any(is_named(each, text) for text in options.only)][:: options.every]
     counts: Counter[tuple[str, str]] = Counter()
@@ -83,20 +84,11 @@ def results(mutant: Mutant) -> Iterator[tuple[str, str, str]]:
 
 def run_pytest(_command: str, passed: list[str], folder: Path, _output: object = None) -> int:
     """Run pytest in a process that is forked from this one, which has imported the suite."""
-    process = FORK.Process(target=_forked, args=(passed, folder))
-    process.start()
-    process.join(LIMIT_S)
-    if process.is_alive():
-        process.kill()
-        process.join()
-    return int(process.exitcode or 0)
+    return forked(_forked, passed, folder) or 0
 
 
 def _forked(passed: list[str], folder: Path) -> None:
-    silent = os.open(os.devnull, os.O_WRONLY)
-    for stream in (1, 2):
-        os.dup2(silent, stream)
-    os.chdir(folder)
+    begin(folder)
     os._exit(int(pytest.main(passed)))
 
 

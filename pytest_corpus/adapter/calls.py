@@ -4,14 +4,17 @@ import asyncio
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
 
-from pytest_corpus.adapter.call_recorder import CallRecorder
 from pytest_corpus.adapter.event_loop.loop import TimeLimit, is_collected
 from pytest_corpus.adapter.exceptions import Unresponsive
 from pytest_corpus.adapter.exchange import CallFault, Exchange, Frame
+from pytest_corpus.adapter.hooks.fault_plan import Plan
 from pytest_corpus.adapter.snapshot import NotJSON
 from pytest_corpus.adapter.transports.protocol import CallFailed, Transport
+from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
 from pytest_corpus.text.strict_json import NOT_PLAIN, Fault, read_exactly, read_plainly
 
 MAX_FRAMES = 10_000
@@ -27,6 +30,39 @@ MOST_OF_ONE_OPERATION = 2
 
 MOST_WITHOUT_ANSWER = 2
 """A remote adapter with this number of timeouts, of any operation, and no answer at all is not called again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """The context of a call.
+
+    Attributes:
+        plans: what was planned at the provider before it.
+        arrivals: what has reached the provider since the call before: op, chunk or None, and what was handed on.
+        generation: how often the instance was opened.
+        called: the hooks that an adapter elsewhere has called so far.
+    """
+
+    plans: Sequence[Plan]
+    arrivals: Sequence[tuple[str, Any, Mapping[str, Any]]]
+    generation: int
+    called: frozenset[str]
+
+
+class CallRecorder(Protocol):
+    """Keeps calls, of which reports may still come."""
+
+    def sent(self, exchange: Exchange, around: Circumstances) -> None:
+        """Take a call."""
+
+    def sent_together(self, exchanges: Sequence[Exchange], component: str, around: Circumstances) -> None:
+        """Take calls that were made at the same time."""
+
+    def sent_raw(self, request: RawRequest, answer: RawAnswer, component: str, around: Circumstances) -> None:
+        """Take a raw call of a transport test."""
+
+    def unanswered(self, op: str, silent: Unresponsive) -> None:
+        """Take a call that was not made, or has no record, because the operation does not answer."""
 
 
 async def call(transport: Transport, exchange: Exchange) -> None:
@@ -162,11 +198,7 @@ class Timeouts:
             self._moving.add(op)
 
     def check(self, op: str, *, remote: bool, recorder: CallRecorder | None) -> None:
-        """Pass if an operation may be called.
-
-        Raises:
-            Unresponsive: it ran into the time limit too often.
-        """
+        """Pass if an operation may be called. Raises Unresponsive if it ran into the time limit too often."""
         is_silent = remote and not self.has_answered and self._number.total() >= MOST_WITHOUT_ANSWER
         if self._number[op] >= MOST_OF_ONE_OPERATION or is_silent:
             raise unresponsive(op, recorder, moving=op in self._moving)

@@ -8,9 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_corpus.adapter import inputs
-from pytest_corpus.adapter.call_recorder import CallRecorder, Circumstances
-from pytest_corpus.adapter.calls import Timeouts, call, call_all, cut_off, mark, moves, too_late, unresponsive
+from pytest_corpus.adapter import calls, inputs
 from pytest_corpus.adapter.event_loop.closing import ClosingBudget, lasting, left_behind
 from pytest_corpus.adapter.event_loop.loop import STOP_S, LoopThread, TimeLimit
 from pytest_corpus.adapter.exceptions import DeclarationError, WriteForbidden
@@ -66,7 +64,7 @@ class AdapterClient:
         closing: ClosingBudget | None = None,
         meter: Meter | None = None,
         is_fresh: bool = False,
-        recorder: CallRecorder | None = None,
+        recorder: calls.CallRecorder | None = None,
     ) -> None:
         self.declaration, self.call_timeout, self.read_only = declaration, call_timeout, read_only
         self.closing, self.is_fresh = closing or ClosingBudget(), is_fresh
@@ -81,7 +79,7 @@ class AdapterClient:
         self._opened = factories.Opened()
         self._loop: LoopThread | None = None
         self._lent = loop
-        self._timeouts = Timeouts()
+        self._timeouts = calls.Timeouts()
         self._abandoned = 0
         self._threads_before = lasting()
 
@@ -305,13 +303,13 @@ class AdapterClient:
         for client, exchange in zip(clients or range(len(exchanges)), exchanges, strict=True):
             lanes.setdefault(client, []).append(exchange)
         try:
-            self._loop.run(call_all(self._opened.transport(component), lanes.values()), self.call_timeout)
+            self._loop.run(calls.call_all(self._opened.transport(component), lanes.values()), self.call_timeout)
         except TimeLimit as late:
             if not late.ended:
-                raise unresponsive(exchanges[0].op, self.recorder) from None
-            mark(exchanges, too_late(late, self.call_timeout))
+                raise calls.unresponsive(exchanges[0].op, self.recorder) from None
+            calls.mark(exchanges, calls.too_late(late, self.call_timeout))
         except concurrent.futures.CancelledError:
-            mark(exchanges, CallFault("raised", "CancelledError"))
+            calls.mark(exchanges, CallFault("raised", "CancelledError"))
         self._end(exchanges, recording, component)
         if self.recorder is not None:
             self.recorder.sent_together(exchanges, component, self._around(plans))
@@ -333,7 +331,7 @@ class AdapterClient:
             self._loop.run(self.remote.transport.raw(request, answer), self.call_timeout)
         except TimeLimit as late:
             self._timeouts.add(exchange.op)
-            answer.fault = too_late(late, self.call_timeout)
+            answer.fault = calls.too_late(late, self.call_timeout)
         self._end([exchange], recording, component)
         if self.recorder is not None:
             self.recorder.sent_raw(request, answer, component, self._around(plans))
@@ -347,13 +345,13 @@ class AdapterClient:
     def _check_timeouts(self, op: str) -> None:
         self._timeouts.check(op, remote=self.remote is not None, recorder=self.recorder)
 
-    def _around(self, plans: tuple[Plan, ...]) -> Circumstances:
+    def _around(self, plans: tuple[Plan, ...]) -> calls.Circumstances:
         called = frozenset(self.remote.hooks.called if self.remote is not None else ())
-        return Circumstances(plans, self.provider.take_arrivals(), self.generation, called)
+        return calls.Circumstances(plans, self.provider.take_arrivals(), self.generation, called)
 
-    def _begin(self, calls: int) -> Recording:
+    def _begin(self, number: int) -> Recording:
         """Take calls from the budget; what earlier calls do at the provider no longer counts."""
-        self.meter.spending.admit(calls)
+        self.meter.spending.admit(number)
         return Recording(self.late, self.provider, self.remote.hooks.turn() if self.remote is not None else None)
 
     def _end(self, exchanges: Sequence[Exchange], recording: Recording, component: str) -> None:
@@ -367,7 +365,7 @@ class AdapterClient:
             ended, blamed = self._loop.ended, self._loop.blamed
             self._replace_loop()
             if ended and not blamed:
-                exchange.fault = too_late(TimeLimit(blocked=True, ended=ended), limit)
+                exchange.fault = calls.too_late(TimeLimit(blocked=True, ended=ended), limit)
                 return
         # What a call that was given up does later must not change the record of it.
         seen = Exchange(exchange.request, exchange.streaming, component=exchange.component, limited=exchange.limited)
@@ -384,16 +382,16 @@ class AdapterClient:
         """Make the call of an exchange, and return why it has no complete answer, if so."""
         assert self._loop is not None, "the adapter is not open"
         try:
-            self._loop.run(call(self._opened.transport(seen.component), seen), limit)
+            self._loop.run(calls.call(self._opened.transport(seen.component), seen), limit)
         except concurrent.futures.CancelledError:
             return CallFault("raised", "CancelledError")
         except TimeLimit as late:
-            is_moving = not seen.limited and moves(seen, limit)
+            is_moving = not seen.limited and calls.moves(seen, limit)
             if not seen.limited:
                 self._timeouts.add(seen.op, moving=is_moving)
             if late.blocked:
                 self._loop.blamed = True
                 self._replace_loop()
-                return too_late(late, limit)
-            return cut_off(seen) if is_moving else seen.fault or too_late(late, limit)
+                return calls.too_late(late, limit)
+            return calls.cut_off(seen) if is_moving else seen.fault or calls.too_late(late, limit)
         return seen.fault

@@ -91,8 +91,7 @@ class Exchange:
     """The operation asked for, or an empty string where the request names none."""
 
     def __post_init__(self) -> None:
-        op = self.request.get("op") if isinstance(self.request, Mapping) else None
-        self.op = op if isinstance(op, str) else ""
+        self.op = op_of(self.request)
 
     @property
     def observations(self) -> list[Observation]:
@@ -112,20 +111,22 @@ def is_observed(exchange: Exchange) -> bool:
     return operation is not None and operation.streaming == exchange.streaming and answered
 
 
-def _is_finite(value: Any) -> bool:
-    if isinstance(value, float):
-        return math.isfinite(value)
-    if isinstance(value, dict):
-        return all(map(_is_finite, value.values()))
-    return all(map(_is_finite, value)) if isinstance(value, list) else True
+def op_of(request: Any) -> str:
+    """The operation that a request names; empty if it names none."""
+    op = request.get("op") if isinstance(request, Mapping) else None
+    return op if isinstance(op, str) else ""
+
+
+def context_of(request: Any) -> Mapping[str, Any] | None:
+    """The operation context of a request, if it is an object."""
+    ctx = request.get("ctx") if isinstance(request, Mapping) else None
+    return ctx if isinstance(ctx, Mapping) else None
 
 
 def non_finite(value: Any, path: str = "") -> Iterator[str]:
     """The paths of all NaN and infinities in a JSON value."""
-    if _is_finite(value):  # as nearly always: then no path is needed
-        return
     if isinstance(value, float):
-        yield path or "(root)"
+        yield from () if math.isfinite(value) else (path or "(root)",)
     elif isinstance(value, dict):
         for key, item in value.items():
             yield from non_finite(item, f"{path}.{key}" if path else str(key))

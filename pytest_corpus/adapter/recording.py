@@ -1,10 +1,9 @@
 """The reports of the hooks during a call."""
 
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from pytest_corpus.adapter.exchange import Exchange, is_observed
+from pytest_corpus.adapter.exchange import Exchange, context_of, is_observed
 from pytest_corpus.adapter.hooks.late_reports import Expected, LateReports, Reports
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.spec.errors import TAXONOMY
@@ -44,8 +43,7 @@ class Recording:
         operation, last = BY_OP.get(exchange.op), exchange.frames[-1].body if exchange.frames else None
         body = last if isinstance(last, dict) else {}
         error, struck = body.get("error"), len(self._provider.struck) > self._struck
-        ctx = exchange.request.get("ctx") if isinstance(exchange.request, Mapping) else None
-        given: Mapping[str, Any] = ctx if isinstance(ctx, Mapping) else {}
+        given = context_of(exchange.request) or {}
         may_be_foreign = not struck and isinstance(error, str) and error in TAXONOMY and TAXONOMY[error].retry == "yes"
         failed = exchange.fault is not None or error is not None
         return Expected(

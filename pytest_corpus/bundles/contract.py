@@ -1,7 +1,9 @@
 """The judgement of one answer by the contract of a bundle (R44, R81, R82)."""
 
+import json
 import math
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from pytest_corpus.bundles.evaluation.expression import LONGEST_VALUE, Expression, is_size
@@ -9,7 +11,7 @@ from pytest_corpus.bundles.evaluation.values import refusal
 from pytest_corpus.bundles.loading.bundle import NOT_GIVEN, Bundle, Case
 from pytest_corpus.bundles.matching import differences, kind, parsed
 from pytest_corpus.bundles.plugin_functions import called
-from pytest_corpus.bundles.results import FAILED, PASSED, Content, Reason, Sample
+from pytest_corpus.bundles.results import FAILED, PASSED, Content, NotScored, Reason, Sample, Scored
 from pytest_corpus.redaction.values import cut, place
 
 Score = Callable[..., Any]
@@ -24,7 +26,7 @@ def judged(
     bundle: Bundle, case: Case, raw: str, prompts: tuple[str, str | None], scorers: Mapping[str, Score]
 ) -> Sample:
     """The verdict on one answer, without the numbers of the call."""
-    content = Content(*prompts, raw)
+    content = Content(*prompts, raw, None if case.expected is NOT_GIVEN else _written(case.expected))
     if len(raw) > LONGEST_OUTPUT:
         said = f"the answer has more than {LONGEST_OUTPUT:,} characters"
         return Sample(FAILED, (Reason("schema", said),), content=content)
@@ -51,7 +53,8 @@ def judged(
         met = not unlike
         reasons += unlike
     scores: dict[str, float] = {}
-    reasons += _scored(bundle, names, scorers, scores)
+    remarks: list[str] = []
+    reasons += _scored(bundle, names, scorers, scores, remarks)
     return Sample(
         FAILED if reasons else PASSED,
         tuple(reasons),
@@ -59,7 +62,7 @@ def judged(
         schema_valid=valid,
         expected_met=met,
         scores=scores,
-        content=content,
+        content=replace(content, remarks=tuple(remarks)),
     )
 
 
@@ -101,11 +104,16 @@ def _expected(case: Case, raw: str) -> Iterator[Reason]:
 
 
 def _scored(
-    bundle: Bundle, names: Mapping[str, Any], scorers: Mapping[str, Score], scores: dict[str, float]
+    bundle: Bundle, names: Mapping[str, Any], scorers: Mapping[str, Score], scores: dict[str, float], remarks: list[str]
 ) -> Iterator[Reason]:
     for scorer in bundle.contract.scorers:
         try:
-            found = float(called(scorers[scorer.name], **names))
+            given = called(scorers[scorer.name], **names)
+            if given is None and scorer.asks:
+                continue
+            found = float(given)
+        except NotScored:
+            raise
         except BaseException as error:  # noqa: BLE001 - a scorer is foreign code; pytest.fail ends this case alone
             head = f"the scorer {scorer.name} raised {type(error).__name__}"
             yield Reason("scorer", head, f"{head}: {refusal(error)}")
@@ -114,5 +122,15 @@ def _scored(
             yield Reason("scorer", f"the scorer {scorer.name} gives {found}, and must give a finite number")
             continue
         scores[scorer.name] = found
+        said: tuple[str, ...] = ()
+        if isinstance(given, Scored):
+            said = given.remarks
+            remarks += said
+            scores |= {} if given.agreement is None else {f"agreement_{scorer.name}": given.agreement}
         if found < scorer.minimum:
-            yield Reason("scorer", f"the scorer {scorer.name} gives {found:g}, below {scorer.minimum:g}")
+            head = f"the scorer {scorer.name} gives {found:g}, below {scorer.minimum:g}"
+            yield Reason("scorer", head, "\n    ".join((head, *said)) if said else "")
+
+
+def _written(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

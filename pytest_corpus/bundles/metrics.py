@@ -13,6 +13,7 @@ from pytest_corpus.bundles.results import ERROR, PASSED, CaseResult, Sample
 RATES = ("pass_rate", "schema_valid_rate", "error_rate", "expected_match_rate")
 LATENCIES = ("avg_latency_ms", "max_latency_ms", "p95_latency_ms")
 TOKENS = ("prompt_tokens", "completion_tokens", "total_tokens")
+SUMS = (*TOKENS, "cost")
 
 _PASS_AT = re.compile(r"pass_at_([1-9]\d*)")
 
@@ -25,10 +26,9 @@ OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
 }
 
 
-def names(samples: int, scorers: Iterable[str]) -> list[str]:
-    """The metrics that a bundle has."""
-    several = [f"pass_at_{number}" for number in range(1, samples + 1)]
-    return [*RATES, *LATENCIES, *TOKENS, *several, *(f"score_{name}" for name in scorers)]
+def names(samples: int, extra: Iterable[str]) -> list[str]:
+    """The metrics that a bundle has; `extra` are those of its scorers and prices."""
+    return [*RATES, *LATENCIES, *TOKENS, *(f"pass_at_{number}" for number in range(1, samples + 1)), *extra]
 
 
 def is_rate(name: str) -> bool:
@@ -51,7 +51,7 @@ def _metric(name: str, results: Sequence[CaseResult], total: int) -> float | Non
     times = sorted(each.latency_ms for each in samples if each.latency_ms is not None)
     if name in ("max_latency_ms", "p95_latency_ms"):
         return times[math.ceil((0.95 if name[0] == "p" else 1) * len(times)) - 1] if times else None
-    if name in TOKENS:
+    if name in SUMS:
         given = [number for sample in samples if (number := getattr(sample, name)) is not None]
         return float(sum(given)) if given else None
     values = [value for case in cases_of(name, results, total) or () for value in case]
@@ -61,11 +61,12 @@ def _metric(name: str, results: Sequence[CaseResult], total: int) -> float | Non
 def cases_of(name: str, results: Sequence[CaseResult], total: int) -> list[list[float]] | None:
     """For each case the numbers of which a metric is the mean; None if one of them has no data."""
     missing = {"pass_rate": [0.0], "error_rate": [1.0]}.get(name, [0.0] if _PASS_AT.fullmatch(name) else [])
-    found = [_values(name, result) for result in results] + [missing] * (total - len(results))
+    found = [numbers_of(name, result) for result in results] + [missing] * (total - len(results))
     return None if None in found else [values for values in found if values]
 
 
-def _values(name: str, result: CaseResult) -> list[float] | None:
+def numbers_of(name: str, result: CaseResult) -> list[float] | None:
+    """The numbers of a case of which a metric is the mean; None without data."""
     if name in ("pass_rate", "error_rate"):
         return [float(result.status == (PASSED if name == "pass_rate" else ERROR))]
     if several := _PASS_AT.fullmatch(name):
@@ -90,6 +91,18 @@ def _pass_at(count: int, result: CaseResult) -> float | None:
     passed = sum(sample.status == PASSED for sample in own)
     size = max(len(own), count) if result.status == ERROR else len(own)
     return None if size < count else 1 - math.comb(size - passed, count) / math.comb(size, count)
+
+
+def blamed(name: str, results: Iterable[CaseResult]) -> list[CaseResult]:
+    """The cases that hold a metric down: those without a pass, with an error, or with a low number; of others none."""
+    if name.startswith("pass_"):
+        return [result for result in results if result.status != PASSED]
+    if name == "error_rate":
+        return [result for result in results if result.status == ERROR]
+    if name in RATES or name.startswith(("score_", "agreement_")):
+        worst = ((min(numbers_of(name, result) or [1.0]), result) for result in results)
+        return [result for number, result in worst if number < 1]
+    return []
 
 
 def independent(samples: Sequence[Sample]) -> list[Sample]:
@@ -185,7 +198,7 @@ def interval(
 
 def has_interval(name: str) -> bool:
     """True for metrics that are means over cases, not sums or extremes."""
-    return name not in (*TOKENS, "max_latency_ms", "p95_latency_ms")
+    return name not in (*SUMS, "max_latency_ms", "p95_latency_ms")
 
 
 def shown(number: float | None, ends: Sequence[float] | None = None) -> str:

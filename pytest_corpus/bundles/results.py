@@ -1,8 +1,10 @@
 """The result of a case, as it travels between processes: numbers and ids, and content only on request."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
+
+from pytest_corpus.text.records import bare
 
 PASSED, FAILED, ERROR = "passed", "failed", "error"
 NOT_ASKED = "not_asked"
@@ -28,6 +30,46 @@ class Content:
     prompt: str
     system: str | None = None
     output: str | None = None
+    expected: str | None = None
+    remarks: tuple[str, ...] = ()
+    """The reasons of judges."""
+
+
+@dataclass(frozen=True)
+class Usage:
+    """The use of a provider: tokens as it says, and the cost by the bundle's prices. None: unknown."""
+
+    calls: int = 0
+    tokens: int | None = None
+    cost: float | None = None
+
+    def plus(self, other: "Usage") -> "Usage":
+        """Both together."""
+        return Usage(self.calls + other.calls, _sum(self.tokens, other.tokens), _sum(self.cost, other.cost))
+
+
+def _sum(one: Any, other: Any) -> Any:
+    return one if other is None else other if one is None else one + other
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The score of a scorer that asks, the agreement of its samples, and their reasons."""
+
+    score: float
+    agreement: float | None = None
+    remarks: tuple[str, ...] = ()
+
+    def __float__(self) -> float:
+        return self.score
+
+
+class NotScored(Exception):
+    """A scorer that got no answer from its provider."""
+
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(reason.shape)
+        self.reason = reason
 
 
 @dataclass(frozen=True)
@@ -50,6 +92,12 @@ class Sample:
     """Asked only because the samples before did not decide its case, and so no fair sample of the answers."""
 
     scores: Mapping[str, float] = field(default_factory=dict)
+    cost: float | None = None
+    """The cost of the answer by the bundle's prices."""
+
+    judging: Usage | None = None
+    """The use of providers by scorers."""
+
     content: Content | None = None
 
 
@@ -67,21 +115,20 @@ class CaseResult:
     cassette: str = ""
     """replayed, recorded, or nothing."""
 
+    seconds: float = 0.0
+    """The time that it took, as far as answers that were kept say so."""
+
     @property
     def every_reason(self) -> list[Reason]:
         """The reasons why it did not pass, each once."""
         found = [reason for sample in self.samples for reason in sample.reasons]
         return list(dict.fromkeys((*self.reasons, *found)))
 
-    def document(self, *, content: bool) -> dict[str, Any]:
-        """The result as a JSON value; without `content` nothing of prompts and answers is in it."""
-        value = asdict(self)
-        if not content:
-            for sample in value["samples"]:
-                sample["content"] = None
-            for reason in (*value["reasons"], *(each for sample in value["samples"] for each in sample["reasons"])):
-                reason["full"] = ""
-        return value
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """The result as a short JSON value without content, which `rebuilt` reads again."""
+        found: dict[str, Any] = bare(self, ("content", "full"))
+        return found
 
 
 def lost(case: str) -> CaseResult:

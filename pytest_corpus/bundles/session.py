@@ -11,20 +11,24 @@ from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.usage.budget import Budget
 from pytest_corpus.bundles import metrics
 from pytest_corpus.bundles.errors import BundleError, Problem, suggestion
-from pytest_corpus.bundles.loading.bundle import Bundle, Case, ProviderChoice
+from pytest_corpus.bundles.loading.bundle import Bundle, Case, ProviderChoice, Scorer
 from pytest_corpus.bundles.loading.bundle_file import load
 from pytest_corpus.bundles.providers.protocol import Provider
 from pytest_corpus.bundles.providers.registry import make
+from pytest_corpus.bundles.providers.similarity import SimilarityProvider
 from pytest_corpus.bundles.reporting.case_message import message
 from pytest_corpus.bundles.reporting.section import Head, metric_names
 from pytest_corpus.bundles.results import CaseResult
 from pytest_corpus.bundles.running.asking import Asking
 from pytest_corpus.bundles.running.cassettes import Cassettes, mode_of
 from pytest_corpus.bundles.running.pool import Pool
+from pytest_corpus.bundles.running.shards import cut
 from pytest_corpus.bundles.running.store import Store
+from pytest_corpus.bundles.scoring import Judge
+from pytest_corpus.verdict.shards import Shard
 
 Openers = Mapping[str, Callable[[], AdapterClient]]
-"""For the label of each LLM adapter, a function that opens it."""
+"""For the label of each adapter, a function that opens it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +50,7 @@ class BundleOptions:
     full: bool = False
     full_files: bool = False
     stops_early: bool = False
+    shard: Shard | None = None
     evidence_option: str = "--corpus-evidence=full"
 
 
@@ -62,13 +67,24 @@ class BundleRun:
     make_store: Callable[["BundleRun"], Store]
     cassettes: str = "off"
     selected: list[str] = field(default_factory=list)
+    reference: str = ""
+    """The label of the run that this one is compared with."""
+
+    named: set[str] = field(default_factory=set)
+    """The cases that a threshold explained, and the lists of cases that one named."""
+
     _results: dict[str, CaseResult] = field(default_factory=dict)
     _decided: bool = False
 
     @property
     def key(self) -> str:
         """The name of the run, which no other run has."""
-        return f"{self.bundle.file} | {self.provider}"
+        return f"{self.bundle.file} | {self.label}"
+
+    @property
+    def label(self) -> str:
+        """The variant and the provider, which no other run of the bundle has."""
+        return f"{self.bundle.variant} {self.provider}".lstrip()
 
     @cached_property
     def whole(self) -> bool:
@@ -78,7 +94,8 @@ class BundleRun:
     @property
     def tolerates(self) -> bool:
         """True if a case that does not pass is left to the thresholds (R80)."""
-        return bool(self.bundle.thresholds) and self.whole and not self.options.stops_early
+        complete = self.whole or (self.options.shard is not None and len(self.selected) == len(self.cases))
+        return bool(self.bundle.thresholds) and complete and not self.options.stops_early
 
     @cached_property
     def pool(self) -> Pool:
@@ -92,16 +109,16 @@ class BundleRun:
             return self._results[case]
         found = self.pool.leave_out(case) if self._decided else self.pool.result(case)
         self._results[case] = found
-        known = list(self._results.values())
         stops = self.bundle.stops and self.whole and "PYTEST_XDIST_WORKER" not in os.environ  # it sees a part
-        if stops and not self._decided and metrics.is_looked_at(len(known)):
+        if stops and not self._decided and metrics.is_looked_at(len(self._results)):
+            known = list(self._results.values())
             self._decided = metrics.are_decided(self.bundle.thresholds, known)
         return found
 
     def explain(self, result: CaseResult) -> str:
         """The reason why a case did not pass."""
         options = self.options
-        return message(self.bundle.file, self.provider, result, full=options.full, option=options.evidence_option)
+        return message(self.bundle.file, self.label, result, full=options.full, option=options.evidence_option)
 
     @property
     def head(self) -> Head:
@@ -112,6 +129,8 @@ class BundleRun:
             name=bundle.name,
             version=bundle.version,
             provider=self.provider,
+            variant=self.bundle.variant,
+            reference=self.reference,
             adapter=self.adapter,
             cases=tuple(case.id for case in bundle.cases),
             selected=len(self.selected),
@@ -119,6 +138,7 @@ class BundleRun:
             metrics=metric_names(bundle),
             cassettes=self.cassettes,
             samples=bundle.samples,
+            currency=bundle.currency,
         )
 
 
@@ -136,7 +156,7 @@ class BundleSession:
     Args:
         store: makes the store of a run.
         functions: the functions of a kind, `providers` or `scorers`, for the bundle in a file.
-        adapters: the LLM adapters under test.
+        adapters: the adapters under test that have a component.
         scorer_source: where a missing scorer can come from, for the message.
     """
 
@@ -145,7 +165,7 @@ class BundleSession:
         options: BundleOptions,
         store: Callable[[BundleRun], Store],
         functions: Callable[[str, str], dict[str, Any]],
-        adapters: Callable[[], Openers],
+        adapters: Callable[[str], Openers],
         scorer_source: str,
     ) -> None:
         self.options = options
@@ -153,15 +173,24 @@ class BundleSession:
         self._store, self._functions, self._adapters, self._scorer_source = store, functions, adapters, scorer_source
         self._known: dict[str, dict[str, Any]] = {}
         self._providers: dict[tuple[Any, ...], Provider] = {}
-        self._clients: dict[str, AdapterClient] = {}
+        self._clients: dict[tuple[str, str], AdapterClient] = {}
+        self._tapes: dict[tuple[Path, str], Cassettes] = {}
 
     def runs_of(self, path: Path) -> list[BundleRun]:
         """A bundle with each of its providers. Raises BundleError if it cannot be run."""
         bundle = load(path)
-        found = [self._run(bundle, chosen) for chosen in choose(bundle, self.options.providers, list(self._adapters()))]
-        labels = [run.provider for run in found]
+        found = [
+            self._run(each, chosen)
+            for each in bundle.each_variant
+            for chosen in choose(each, self.options.providers, list(self._adapters("llm")))
+        ]
+        labels = [run.label for run in found]
         if len(set(labels)) < len(labels):
             raise BundleError(Problem(bundle.file, f"the provider {labels[0]} would run it twice; name each once"))
+        for run in found:
+            named = [each for each in found if each.bundle.variant == bundle.compare_with]
+            reference = next((each for each in named if each.adapter == run.adapter), named[0])
+            run.reference = "" if reference is run else reference.label
         self.runs += found
         return found
 
@@ -175,32 +204,58 @@ class BundleSession:
             chosen.choice,
             provider,
             self._scorers(bundle),
+            tuple(
+                self._judge(bundle, scorer, plays=mode == "none") for scorer in bundle.contract.scorers if scorer.asks
+            ),
             options.budget,
-            Cassettes(bundle.folder, mode) if mode != "off" else None,
+            self._cassettes(bundle.folder, mode) if mode != "off" else None,
             keeps_content=options.full or options.full_files,
+            keeps_passing=options.full_files,
         )
-        cases = bundle.cases[: options.limit] if options.limit else bundle.cases
+        cases = cut(bundle, options.shard) if options.shard else bundle.cases[: options.limit]
         return BundleRun(bundle, provider.label, chosen.adapter, asking, cases, options, self._store, mode)
 
-    def _provider(self, bundle: Bundle, chosen: SelectedProvider, *, plays: bool) -> Provider:
+    def _provider(self, bundle: Bundle, chosen: SelectedProvider, *, plays: bool, purpose: str = "") -> Provider:
         choice = chosen.choice
         # A script is played for each bundle from its beginning.
-        own = bundle.path if choice.name == "mock" else None
+        own = (bundle.path, bundle.variant, choice.script, purpose) if choice.name == "mock" else None
         key = (choice.name, choice.model, choice.base_url, chosen.adapter, own, plays)
         if key not in self._providers:
-            adapter = (chosen.adapter, lambda: self._client(chosen.adapter)) if chosen.adapter else None
+            adapter = (chosen.adapter, lambda: self._client("llm", chosen.adapter)) if chosen.adapter else None
             brought = self._functions_of("providers", bundle)
             self._providers[key] = make(choice, bundle.file, brought, adapter, plays=plays)
         return self._providers[key]
 
-    def _client(self, label: str) -> AdapterClient:
-        if label not in self._clients:
-            self._clients[label] = self._adapters()[label]()
-        return self._clients[label]
+    def _cassettes(self, folder: Path, mode: str) -> Cassettes:
+        """The recordings of a bundle, which its variants share."""
+        return self._tapes.setdefault((folder, mode), Cassettes(folder, mode))
+
+    def _client(self, component: str, label: str) -> AdapterClient:
+        if (component, label) not in self._clients:
+            self._clients[component, label] = self._adapters(component)[label]()
+        return self._clients[component, label]
+
+    def _judge(self, bundle: Bundle, scorer: Scorer, *, plays: bool) -> Judge:
+        """A scorer with the provider that it asks."""
+        if scorer.rubric is not None:
+            choice, llms = scorer.rubric.provider, list(self._adapters("llm"))
+            label = llms[0] if llms and choice.name == "corpus" else ""
+            chosen = SelectedProvider(choice, label)
+            return Judge(scorer, self._provider(bundle, chosen, plays=plays, purpose=scorer.name))
+        assert scorer.similarity is not None
+        known = list(self._adapters("embedding"))
+        label = scorer.similarity.adapter or (known[0] if known else "")
+        if label not in known and not plays:
+            hint = suggestion(label, known) if known else "declare one with --corpus-adapter=module:factory"
+            said = f"the scorer {scorer.name!r} asks an adapter with the component embedding; {hint}"
+            raise BundleError(Problem(bundle.file, said))
+        opened = (lambda: self._client("embedding", label)) if label in known else None
+        return Judge(scorer, SimilarityProvider(scorer.similarity.model, opened))
 
     def _scorers(self, bundle: Bundle) -> dict[str, Any]:
-        known = self._functions_of("scorers", bundle) if bundle.contract.scorers else {}
-        for scorer in bundle.contract.scorers:
+        own = [scorer for scorer in bundle.contract.scorers if not scorer.asks]
+        known = self._functions_of("scorers", bundle) if own else {}
+        for scorer in own:
             if scorer.name not in known:
                 hint = suggestion(scorer.name, known) if known else self._scorer_source
                 raise BundleError(Problem(bundle.file, f"the scorer {scorer.name!r} is not known; {hint}"))

@@ -14,7 +14,7 @@ COMMANDS = {
     "schema": "schemas: list, show, and check messages against them",
     "stream": "streams: check the frames of a file or of stdin",
     "golden": "golden messages: check, show, generate, diff",
-    "bundle": "behaviour bundles: init, validate, run",
+    "bundle": "behaviour bundles: init, validate, run, compare",
     "report": "reports: merge, combine, diff, sign, verify, badge, render",
     "site": "a static site over many attestations",
     "editions": "editions of the requirements: list, diff",

@@ -8,26 +8,37 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from pytest_corpus.commands import CommandError
 from pytest_corpus.commands._files import read_bytes, shown_name
 from pytest_corpus.reports.reading import read
-from pytest_corpus.reports.signing import dsse, intoto, keys
+from pytest_corpus.reports.signing import dsse, intoto, keyless, keys
 from pytest_corpus.reports.text import VERDICT_WORDS, printable
 from pytest_corpus.text.atomic_write import obstacle
 
 if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 ENVIRONMENT = "env://"  # the prefix, as in cosign, of an environment variable that holds a key
 _Key = TypeVar("_Key")
 
 
 @dataclass(frozen=True, slots=True)
+class Signer:
+    """The signer that a user expects: a key or an identity, with its name and the suffix of what it signs."""
+
+    name: str
+    by: str
+    suffix: str
+    opened: Callable[[bytes], bytes]
+
+
+@dataclass(frozen=True, slots=True)
 class Signed:
-    """A statement with a valid signature: the id of the key and the claims of its holder."""
+    """A statement with a valid signature: the signer, a key's id or an identity, and the signer's claims."""
 
     keyid: str
     adapter: str
@@ -46,23 +57,34 @@ class Result:
     report: str = ""
 
 
-def needs_library() -> None:
-    """Refuse to go on without the extra `sign`."""
-    try:
-        import cryptography.hazmat.primitives.asymmetric.ed25519  # noqa: F401
-    except ImportError:
-        said = "signatures need the package cryptography; install it with: pip install 'pytest-corpus[sign]'"
-        raise CommandError(said) from None
+def needs(package: str, extra: str) -> None:
+    """Refuse to go on without the package of an extra."""
+    if find_spec(package) is None:
+        said = f"these signatures need the package {package}; install it with: pip install 'pytest-corpus[{extra}]'"
+        raise CommandError(said)
+
+
+def by_key(name: str) -> Signer:
+    """The holder of the Ed25519 key that `--public-key` names."""
+    needs("cryptography", "sign")
+    key = _key("--public-key", name, keys.public)
+    own = dsse.keyid(key)
+    return Signer(f"the key in {name} (keyid {own})", own, dsse.SUFFIX, lambda data: dsse.opened(data, key))
+
+
+def by_identity(identity: str, issuer: str | None) -> Signer:
+    """The identity that `--identity` names, for which its issuer vouches."""
+    needs("sigstore", "sigstore")
+    vouching = issuer or next((by for below, by in keyless.ISSUERS.items() if identity.startswith(below)), None)
+    if vouching is None:
+        raise CommandError(f"--identity {identity}: say with --issuer who vouches for it")
+    name = f"the identity {identity} of {vouching}"
+    return Signer(name, identity, keyless.SUFFIX, lambda data: keyless.opened(data, identity, vouching))
 
 
 def private_key(name: str) -> Ed25519PrivateKey:
     """The private key that `--key` names: Ed25519, in PKCS #8 without a passphrase."""
     return _key("--key", name, keys.private)
-
-
-def public_key(name: str) -> Ed25519PublicKey:
-    """The Ed25519 key that `--public-key` names."""
-    return _key("--public-key", name, keys.public)
 
 
 def _key(option: str, name: str, load: Callable[[bytes], _Key]) -> _Key:
@@ -77,11 +99,11 @@ def _key(option: str, name: str, load: Callable[[bytes], _Key]) -> _Key:
         raise CommandError(f"{option} {shown_name(name)}: {error}") from None
 
 
-def target(report: str, output: str | None, key: str) -> Path:
-    """The path of a report's envelope; it must not replace the report or the key."""
-    path = Path(output or _beside(report))
-    if not path.name.endswith(dsse.SUFFIX) or path.name == dsse.SUFFIX:
-        raise CommandError(f"-o {path}: the name must end in {dsse.SUFFIX}")
+def target(report: str, output: str | None, key: str, suffix: str = dsse.SUFFIX) -> Path:
+    """The path of a report's signed statement; it must not replace the report or the key."""
+    path = Path(output or _beside(report, suffix))
+    if not path.name.endswith(suffix) or path.name == suffix:
+        raise CommandError(f"-o {path}: the name must end in {suffix}")
     if blocked := obstacle(path):
         raise CommandError(f"-o {path}: {blocked}")
     for other in (report, key):
@@ -90,28 +112,33 @@ def target(report: str, output: str | None, key: str) -> Path:
     return path
 
 
-def _beside(report: str) -> str:
-    return report.removesuffix(".json") + dsse.SUFFIX
+def _beside(report: str, suffix: str) -> str:
+    return report.removesuffix(".json") + suffix
 
 
-def verified(name: str, signature: str | None, key: Ed25519PublicKey, check: Callable[[str], list[str]]) -> Result:
+def is_signed(name: str, data: bytes = b"") -> bool:
+    """True if a file is meant as a signed statement, by its name or its content."""
+    return name.endswith(keyless.SUFFIX) or dsse.is_envelope(name, data)
+
+
+def verified(name: str, signature: str | None, signer: Signer, check: Callable[[str], list[str]]) -> Result:
     """Check a report and its signed statement; either may be named, and the report may be missing.
 
     Args:
         check: returns the faults of a report.
     """
-    if dsse.is_envelope(name, read_bytes(name)):
-        envelope, report = name, name.removesuffix(dsse.SUFFIX).removesuffix(".json") + ".json"
+    if is_signed(name, read_bytes(name)):
+        envelope, report = name, name.removesuffix(signer.suffix).removesuffix(".json") + ".json"
         report = report if os.path.exists(report) else ""
     else:
-        envelope, report = signature or _beside(name), name
+        envelope, report = signature or _beside(name, signer.suffix), name
     faults = [f"{printable(report)}: {fault}" for fault in check(report)] if report else []
     if not os.path.exists(envelope):
         said = f"there is no such file, so {report} is not signed; name its signed statement with --signature"
         raise CommandError(f"{envelope}: {said}")
     try:
-        payload = dsse.opened(read_bytes(envelope), key)
-        signed = Signed(dsse.keyid(key), **intoto.claims(payload))
+        payload = signer.opened(read_bytes(envelope))
+        signed = Signed(signer.by, **intoto.claims(payload))
         if report and not faults:
             _must_be_of(payload, signed, report)
     except dsse.EnvelopeError as error:
@@ -130,7 +157,7 @@ def _must_be_of(payload: bytes, signed: Signed, report: str) -> None:
         raise dsse.EnvelopeError(f"is signed, but does not say what {printable(report)} says")
 
 
-def explained(result: Result, key: str) -> str:
+def explained(result: Result, signer: Signer) -> str:
     """The statement, what the signature proves and what it does not; empty if there are faults."""
     signed = result.signed
     if signed is None or result.faults:
@@ -139,11 +166,11 @@ def explained(result: Result, key: str) -> str:
     report = f"{result.report}, whole and unaltered" if result.report else "not at hand, so only the statement counts"
     verdict = VERDICT_WORDS.get(signed.verdict, signed.verdict)
     lines = (
-        f"signed with the key in {key} (keyid {signed.keyid})",
+        f"signed with {signer.name}",
         f'statement: "{verdict}", of {signed.adapter}{commit}, tested with {signed.suite}',
         f"report: {report} (sha256 {signed.report_sha256})",
-        "proved: whoever holds this key signed just this, and no byte was changed since",
-        "trust the holder of the key for: that the run was made, and that nothing in its process deceived the suite",
-        "find out yourself: whose key it is, not from where the report came; whether what you use is what was tested",
+        "proved: this signer signed just this, and no byte was changed since",
+        "trust the signer for: that the run was made, and that nothing in its process deceived the suite",
+        "find out yourself: who the signer is, not from where the report came; whether what you use is what was tested",
     )
     return "".join(f"{printable(line)}\n" for line in lines)

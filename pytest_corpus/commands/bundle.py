@@ -1,11 +1,12 @@
-"""`pytest-corpus bundle`: write, check and run behaviour bundles without pytest."""
+"""`pytest-corpus bundle`: write, check, run and compare behaviour bundles without pytest."""
 
 import argparse
 import importlib
 import inspect
+import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,14 +20,22 @@ from pytest_corpus.bundles.errors import BundleError, suggestion
 from pytest_corpus.bundles.loading.bundle_file import load
 from pytest_corpus.bundles.plugin_functions import functions
 from pytest_corpus.bundles.providers.mock import read_script
-from pytest_corpus.bundles.reporting import baselines, section
+from pytest_corpus.bundles.reporting import baselines, comparison, section
+from pytest_corpus.bundles.reporting.section import contents
 from pytest_corpus.bundles.results import NOT_ASKED, PASSED, CaseResult
 from pytest_corpus.bundles.running.cassettes import MODES
+from pytest_corpus.bundles.running.shards import write_durations
 from pytest_corpus.bundles.running.store import SpentBudget, Store
 from pytest_corpus.bundles.session import BundleOptions, BundleRun, BundleSession
 from pytest_corpus.commands import FINDINGS, FINE, INTERRUPTED, CommandError
 from pytest_corpus.commands import _console as console
-from pytest_corpus.text.atomic_write import write_folder
+from pytest_corpus.commands import _reports as written
+from pytest_corpus.commands._combining import combined
+from pytest_corpus.reports import formats
+from pytest_corpus.reports.checking.combining import Unfit
+from pytest_corpus.reports.reading import bundle_flaw
+from pytest_corpus.text.atomic_write import write_atomically, write_folder
+from pytest_corpus.text.records import rebuilt
 
 FILE = "bundle.yaml"
 PLACEHOLDER = "BUNDLE"  # the name of the bundle in the skeleton
@@ -40,10 +49,19 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     checked = commands.add_parser("validate", help="find everything that is wrong with a bundle; nothing is called")
     checked.add_argument("folder", metavar="DIR", nargs="+", help="a folder with a bundle.yaml")
     console.format_argument(checked)
+    joined = commands.add_parser("combine", help="judge the thresholds over the reports of all shards")
+    joined.add_argument("reports", metavar="FILE", nargs="+", help="the JSON report of a run with --corpus-shard")
+    joined.add_argument("-o", "--output", metavar="PATH", help="write the report of the whole run")
+    durations = "write the seconds of each case to durations.json beside its bundle.yaml, for the next cut"
+    joined.add_argument("--write-durations", action="store_true", help=durations)
+    console.format_argument(joined)
     ran = commands.add_parser("run", help="ask all cases and hold the bundle to its thresholds")
     ran.add_argument("folder", metavar="DIR", help="a folder with a bundle.yaml")
     ran.add_argument("--provider", action="append", metavar="NAME[:MODEL]", help="who answers; repeatable")
     ran.add_argument("--adapter", action="append", metavar="SPEC", help="an LLM adapter for the provider corpus")
+    ran.add_argument(
+        "--embedding-adapter", action="append", metavar="SPEC", help="an adapter for similarity (default: --adapter)"
+    )
     ran.add_argument("--plugin", metavar="MODULE", help="a module with pytest_corpus_bundle_providers and ..._scorers")
     ran.add_argument("--limit", type=console.count, metavar="N", help="only the first N cases; nothing is judged")
     ran.add_argument("--cassettes", metavar="MODE", help="off, none, once, new or all")
@@ -52,6 +70,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     ran.add_argument("--budget", metavar="LIMITS", help="what may be used: calls=500,tokens=20000")
     ran.add_argument("--evidence", choices=("shape", "full"), help="full shows prompts and answers")
     console.format_argument(ran)
+    compared = commands.add_parser(
+        "compare", help="compare two runs of a bundle case by case: 1 if the second is worse"
+    )
+    compared.add_argument("before", metavar="A.json", help="a JSON report, or the output of run --format json")
+    compared.add_argument("now", metavar="B.json", help="the same of the run that is compared with it")
+    compared.add_argument(
+        "--metric",
+        action="append",
+        metavar="NAME",
+        help="a metric that decides; repeatable (default: passes and scores)",
+    )
+    console.format_argument(compared)
 
 
 def run(given: argparse.Namespace) -> int:
@@ -60,6 +90,10 @@ def run(given: argparse.Namespace) -> int:
         return _init(Path(given.folder))
     if given.what == "validate":
         return _validate(given)
+    if given.what == "compare":
+        return _compare(given)
+    if given.what == "combine":
+        return _combine(given)
     try:
         return _Session(given).run(_file_of(given.folder))
     except (BundleError, DeclarationError) as error:
@@ -92,6 +126,73 @@ def _validate(given: argparse.Namespace) -> int:
     return FINDINGS if any(each["problems"] for each in found) else FINE
 
 
+def _combine(given: argparse.Namespace) -> int:
+    target = written.target(given.output, formats.FORMATS)
+    try:
+        whole, runs = combined([(Path(name).name, written.report(name)) for name in given.reports])
+    except Unfit as error:
+        raise CommandError(str(error)) from None
+    found = whole["bundles"]
+    if given.format == "json":
+        console.say_json({"bundles": found})
+    else:
+        for each in found:
+            console.say(*section.lines(each))
+    try:
+        if target is not None:
+            write_atomically(formats.render(whole, target[1]), target[0])
+        if given.write_durations:
+            for file in {head.file for head, _ in runs}:
+                write_durations(
+                    Path(file).parent, [each for head, known in runs if head.file == file for each in known]
+                )
+    except OSError as error:
+        raise CommandError(f"{error.filename}: cannot be written: {error.strerror}") from None
+    return FINDINGS if any(map(_is_red, found)) else FINE
+
+
+def _compare(given: argparse.Namespace) -> int:
+    before, now = (_sections_of(Path(name)) for name in (given.before, given.now))
+    found = []
+    for key, each in now.items():
+        other = before.get(key)
+        if other is None and len(before) == len(now) == 1:
+            other = next(iter(before.values()))
+        if other is None or other["name"] != each["name"]:
+            console.warn(f"{given.now}: {section.one_line(each)}: {given.before} has no run to compare it with")
+            continue
+        old, new = (comparison.outcome(rebuilt(CaseResult, case) for case in run["results"]) for run in (other, each))
+        compared = comparison.compare(old, new, given.metric or ())
+        found.append({"bundle": each["name"], "before": section.label(other), "now": section.label(each), **compared})
+    if not found:
+        raise CommandError(f"{given.before} and {given.now} have no bundle in common")
+    for name in given.metric or ():
+        if not any(name == each["metric"] for entry in found for each in entry["differences"]):
+            known = {each["metric"] for entry in found for each in entry["differences"]}
+            raise CommandError(f"--metric {name}: not compared; {suggestion(name, known)}")
+    if given.format == "json":
+        console.say_json({"compared": found})
+    else:
+        for each in found:
+            console.say(f"{each['bundle']} ({each['now']}):", *comparison.lines(each, each["before"]))
+    return FINDINGS if any(each["verdict"] == "worse" for each in found) else FINE
+
+
+def _sections_of(path: Path) -> dict[tuple[str, str], Any]:
+    """The runs of bundles in a file, by bundle and label."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))["bundles"]
+    except OSError as error:
+        raise CommandError(f"{path}: cannot be read: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError):
+        raise CommandError(f"{path}: is not a report with bundles; name a file that --corpus-report wrote") from None
+    if flaw := bundle_flaw(found):
+        raise CommandError(f"{path}: is not a sound report: {flaw}")
+    if not all("results" in each for each in found):
+        raise CommandError(f"{path}: was written by a version that keeps no results of cases; run the bundle again")
+    return {(each["name"], section.label(each)): each for each in found}
+
+
 def _init(folder: Path) -> int:
     plain = "".join(char if char.isalnum() or char in "_-" else "-" for char in folder.resolve().name) or "bundle"
     try:
@@ -115,8 +216,8 @@ class _Session:
         if given.update_baseline and not given.baseline:
             raise CommandError("--update-baseline: name the file with --baseline PATH")
         self._spent_budget = SpentBudget()
-        adapters = {label or spec: spec for label, spec in map(split_label, given.adapter or ())}
-        declared = {label: Declaration(label, resolve(spec), spec) for label, spec in adapters.items()}
+        llm, embedding = given.adapter or (), given.embedding_adapter or given.adapter or ()
+        declared = {"llm": _declared(llm), "embedding": _declared(embedding)}
         self._plugin = self._module()
         options = BundleOptions(
             providers=tuple(given.provider or ()),
@@ -124,30 +225,41 @@ class _Session:
             cassettes=given.cassettes,
             budget=self._budget(),
             full=(given.evidence or ("shape" if os.environ.get("CI") else "full")) == "full",
+            full_files=given.evidence == "full",
             evidence_option="--evidence full",
         )
         self._session = BundleSession(
             options,
             lambda run: Store(run.selected, run.bundle.side_by_side, self._spent_budget),
             self._functions,
-            lambda: {label: partial(AdapterClient(each).open, ("llm",)) for label, each in declared.items()},
+            lambda component: {
+                label: partial(AdapterClient(each).open, (component,)) for label, each in declared[component].items()
+            },
             "--plugin MODULE brings it",
         )
         self._sections: list[dict[str, Any]] = []
         self._entries: dict[str, Any] = {}
+        self._outcomes: dict[str, Any] = {}
+        self._contents: list[dict[str, Any]] = []
 
     def run(self, path: Path) -> int:
         """Ask the cases of a bundle and print the results."""
         before = self._baseline()
         try:
             # After an interruption no further provider is asked.
-            ended = all(self._one(run, before) for run in self._session.runs_of(path))
+            runs = self._session.runs_of(path)
+            ended = all(self._one(run, before) for run in runs)
         finally:
             self._session.close()
+        for run, built in zip(runs, self._sections, strict=False):
+            if run.reference and self._outcomes.keys() >= {run.label, run.reference}:
+                found = comparison.compare(self._outcomes[run.reference], self._outcomes[run.label])
+                built["compared"] = [{"with": run.reference, **found}, *built.get("compared", ())]
         self._keep_baseline(before)
         if self._given.format == "json":
             spent = self._spent_budget.spent
-            console.say_json({"bundles": self._sections, "calls": spent.calls, "tokens": spent.tokens})
+            found = {"bundles": self._sections, "calls": spent.calls, "tokens": spent.tokens}
+            console.say_json(found | ({"contents": self._contents} if self._contents else {}))
         else:
             for each in self._sections:
                 console.say(*section.lines(each))
@@ -172,13 +284,18 @@ class _Session:
             run.pool.drain()
         head, tape = run.head, run.asking.cassettes
         built = section.build(head, results, stopped=not ended)
+        if self._given.format == "json":
+            built["results"] = [result.numbers for result in results]
+            self._contents += contents(head, results) if run.options.full_files else []
+        if ended:
+            self._outcomes[run.label] = comparison.outcome(results)
         if tape is not None and head.whole and (unused := tape.unused(head.cases)):
             built["cassettes"]["unused"] = unused
         if ended and head.whole and self._given.baseline:
-            key = baselines.name_of(run.bundle.path, run.provider, Path(self._given.baseline))
-            self._entries[key] = baselines.entry({each.case: each.status for each in results}, built["metrics"])
+            key = baselines.name_of(run.bundle.path, run.label, Path(self._given.baseline))
+            self._entries[key] = baselines.entry(results, built["metrics"])
             if not self._given.update_baseline:
-                built["baseline"] = baselines.compare(self._entries[key], before.get(key))
+                built |= baselines.compare(self._entries[key], before.get(key))
         self._sections.append(built)
         if self._given.format != "json":
             for result in results:
@@ -233,6 +350,11 @@ class _Session:
             return [] if given is None else [given]
 
         return functions(hook, ask, file)
+
+
+def _declared(given: Iterable[str]) -> dict[str, Declaration]:
+    adapters = {label or spec: spec for label, spec in map(split_label, given)}
+    return {label: Declaration(label, resolve(spec), spec) for label, spec in adapters.items()}
 
 
 def _is_red(of: Mapping[str, Any]) -> bool:

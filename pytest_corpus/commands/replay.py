@@ -13,7 +13,7 @@ from pytest_corpus.commands import FINDINGS, FINE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.commands._pytest import run_pytest, settings_arguments
 from pytest_corpus.commands.judge import opened, option_arguments
-from pytest_corpus.evidence import shell
+from pytest_corpus.evidence import encoding, shell
 from pytest_corpus.evidence.transcript import Key, TestTrace, Transcript
 from pytest_corpus.spec.operations import BY_OP
 
@@ -27,7 +27,7 @@ UNREPEATED = frozenset(("requirement", "shard", "budget", "repeat", "components"
 
 @dataclass(frozen=True, slots=True)
 class RecordedFinding:
-    """A finding of a transcript: its number, the test that saw it, and what was wrong."""
+    """A finding of a transcript: its number, the test that saw it, what was wrong, and its smallest story."""
 
     number: int
     requirement: str
@@ -38,6 +38,7 @@ class RecordedFinding:
     expected: str
     got: str
     exchange: dict[str, Any]
+    story: dict[str, Any]
 
     @property
     def key(self) -> Key:
@@ -79,14 +80,14 @@ def run(given: argparse.Namespace) -> int:
         return FINE
     if not given.adapter:
         for each in found:
-            console.say(f"{each}: expected {each.expected}; got {each.got}")
+            console.say(f"{each}: expected {each.expected}; got {each.got}", *steps(transcript, each))
         return FINE
     results = _sent_again(transcript, found, given.adapter)
     if given.format == "json":
         console.say_json({"findings": [{**asdict(each), **said} for each, said in results]})
     else:
         for each, said in results:
-            console.say(f"{said['result']:<14} {each}" + (f": {said['why']}" if said["why"] else ""))
+            console.say(f"{said['result']:<14} {each}" + (f": {said['why']}" if said["why"] else ""), *said["story"])
     return FINE if all(said["result"] == FIXED for _, said in results) else FINDINGS
 
 
@@ -107,6 +108,7 @@ def findings(transcript: Transcript) -> Iterator[RecordedFinding]:
                 each["expected"],
                 each["got"],
                 each.get("exchange", {}),
+                each.get("story", {}),
             )
 
 
@@ -142,6 +144,9 @@ def story(transcript: Transcript, finding: RecordedFinding) -> list[dict[str, An
     trace = transcript.tests[finding.shown]
     if not trace.exchanges:
         return []
+    if finding.story:
+        numbers = finding.story["exchanges"]
+        return [trace.exchanges[number - 1] for number in numbers if 0 < number <= len(trace.exchanges)]
     last = trace.exchanges[: finding.exchange.get("number")][-1]
     place = _namespace(last)
     own = (one for (adapter, _, _), one in transcript.tests.items() if adapter == finding.adapter)
@@ -149,6 +154,15 @@ def story(transcript: Transcript, finding: RecordedFinding) -> list[dict[str, An
     lines = (each for one in traces if one.process == trace.process for each in one.exchanges)
     before = [each for each in lines if each["n"] < last["n"] and _is_write(each) and _namespace(each) == place]
     return [*sorted(before, key=itemgetter("n"))[-MOST_WRITES:], last]
+
+
+def steps(transcript: Transcript, finding: RecordedFinding) -> Iterator[str]:
+    """The calls of its smallest story, numbered, after a line on them."""
+    if finding.story:
+        yield f"    {finding.story['said']}"
+        for number, line in enumerate(story(transcript, finding), 1):
+            request = encoding.text_of(line["request"])
+            yield f"    {number}. {line['entry_point']} {request}"
 
 
 def _is_write(line: dict[str, Any]) -> bool:
@@ -168,7 +182,7 @@ def _namespace(line: dict[str, Any]) -> object:
 
 def _sent_again(
     transcript: Transcript, found: list[RecordedFinding], adapter: str
-) -> list[tuple[RecordedFinding, dict[str, str]]]:
+) -> list[tuple[RecordedFinding, dict[str, Any]]]:
     """Run the tests of the findings with the seed of the record; what each finding comes to."""
     with tempfile.TemporaryDirectory(prefix="pytest-corpus-") as name:
         folder = Path(name)
@@ -187,16 +201,20 @@ def _sent_again(
         if not again.exists():
             raise CommandError(f"the tests could not be run again: pytest ended with {code}")
         new = opened(again)
-    return [(each, _compared(each, new.tests.get(("again", each.test, 0)))) for each in found]
+    new_findings = {(each.test, each.requirement): each for each in reversed([*findings(new)])}
+    results = []
+    for each in found:
+        same = new_findings.get((each.test, each.requirement))
+        result, why = (FAILING, "") if same else _without_finding(new.tests.get(("again", each.test, 0)))
+        results.append((each, {"result": result, "why": why, "story": [*steps(new, same)] if same else []}))
+    return results
 
 
-def _compared(finding: RecordedFinding, trace: TestTrace | None) -> dict[str, str]:
-    """The result for one finding, and why it cannot be told."""
+def _without_finding(trace: TestTrace | None) -> tuple[str, str]:
+    """The result for a finding that was not made again, and why it cannot be told."""
     ended = trace.ended if trace else None
     if ended is None:
-        return {"result": UNKNOWN, "why": "the test did not run"}
-    if any(each["requirement"] == finding.requirement for each in ended["findings"]):
-        return {"result": FAILING, "why": ""}
+        return UNKNOWN, "the test did not run"
     if ended["outcome"] in ("not_assessed", "not_applicable", "error"):
-        return {"result": UNKNOWN, "why": ended["reason"] or ended["outcome"].replace("_", " ")}
-    return {"result": FIXED, "why": ""}
+        return UNKNOWN, ended["reason"] or ended["outcome"].replace("_", " ")
+    return FIXED, ""

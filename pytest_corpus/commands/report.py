@@ -12,17 +12,16 @@ from urllib.parse import quote
 
 from pytest_corpus.commands import FINDINGS, FINE, CommandError
 from pytest_corpus.commands import _console as console
+from pytest_corpus.commands import _reports as written
 from pytest_corpus.commands import _signing as signing
-from pytest_corpus.reports import difference, formats, matrix, view
+from pytest_corpus.reports import difference, formats, matrix
 from pytest_corpus.reports.badges import shields
 from pytest_corpus.reports.checking import combining, verification
-from pytest_corpus.reports.reading import ReportError, read
-from pytest_corpus.reports.signing import dsse
+from pytest_corpus.reports.reading import ReportError
+from pytest_corpus.reports.signing import dsse, keyless
 from pytest_corpus.reports.text import printable
-from pytest_corpus.text.atomic_write import obstacle, write_atomically
+from pytest_corpus.text.atomic_write import write_atomically
 from pytest_corpus.verdict.deviations import today
-
-Suffixes = Mapping[str, str] | tuple[str, ...]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
     merge = action("merge", "compare several reports in one table of requirements and verdicts", _merge)
     merge.add_argument("reports", nargs="+", metavar="FILE", help="a JSON report")
-    _output(merge, formats.MATRIX_FORMATS, "without it the matrix is printed")
+    _output(merge, formats.MATRIX_FORMATS, "without it the verdicts and what is not satisfied are printed")
     merge.add_argument("--allow-mixed", action="store_true", help="merge reports of different catalogue versions too")
 
     combine = action("combine", "join the reports of all shards of one suite", _combine)
@@ -47,19 +46,25 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     diff = action("diff", "changes between two reports; exit code 1 on a regression", _diff)
     diff.add_argument("old", metavar="OLD", help="the earlier JSON report")
     diff.add_argument("new", metavar="NEW", help="the later JSON report")
-    level = "level from which a new violation is a regression (default should)"
-    diff.add_argument("--level", choices=("must", "should"), default="should", help=level)
+    level = "level from which a new violation is a regression (default: that of the run NEW)"
+    diff.add_argument("--level", choices=("must", "should"), default="", help=level)
 
     verify = action("verify", "check that a report is complete, unaltered and still valid; exit code 1 if not", _verify)
     verify.add_argument("report", metavar="FILE", help="a JSON report, or with --public-key its signed statement")
     verify.add_argument("--public-key", metavar="PEM", help="Ed25519 key that must have signed it")
-    verify.add_argument("--signature", metavar="PATH", help="the signed statement; default: FILE with .dsse.json")
+    verify.add_argument("--identity", metavar="ADDRESS", help="identity of the CI job that must have signed it")
+    issuer = "who vouches for the identity (default: GitHub or GitLab, by its address)"
+    verify.add_argument("--issuer", metavar="URL", help=issuer)
+    given = "the signed statement; default: FILE with .dsse.json or .sigstore.json"
+    verify.add_argument("--signature", metavar="PATH", help=given)
 
     sign = action("sign", "write the in-toto statement of a report in a signed DSSE envelope", _sign)
     sign.add_argument("report", metavar="FILE", help="a JSON report that `verify` accepts")
+    by = sign.add_mutually_exclusive_group(required=True)
     key = "the Ed25519 key to sign with, PKCS #8 in PEM: a file, - for stdin, or env://VARIABLE"
-    sign.add_argument("--key", metavar="PEM", required=True, help=key)
-    sign.add_argument("-o", "--output", metavar="PATH", help="the file to write; default: FILE with .dsse.json")
+    by.add_argument("--key", metavar="PEM", help=key)
+    by.add_argument("--keyless", action="store_true", help="sign by the identity of this CI job, with Sigstore")
+    sign.add_argument("-o", "--output", metavar="PATH", help="the file to write; default: as `verify` looks for it")
 
     badge = action("badge", "render the verdict of a report as a badge", _badge)
     badge.add_argument("report", metavar="FILE", help="a JSON report")
@@ -77,30 +82,34 @@ def run(given: argparse.Namespace) -> int:
     return code
 
 
-def _output(parser: argparse.ArgumentParser, known: Suffixes, otherwise: str = "") -> None:
+def _output(parser: argparse.ArgumentParser, known: written.Suffixes, otherwise: str = "") -> None:
     text = "; ".join(filter(None, (f"the file to write, {formats.listed(known)}", otherwise)))
     parser.add_argument("-o", "--output", metavar="PATH", required=not otherwise, help=text)
 
 
 def _merge(given: argparse.Namespace) -> int:
-    target = _target(given.output, formats.MATRIX_FORMATS)
+    target = written.target(given.output, formats.MATRIX_FORMATS)
     try:
-        found = [(Path(name).name, _read(name)) for name in given.reports]
+        found = [(Path(name).name, written.report(name)) for name in given.reports]
         links = [_link(Path(name), target[0]) for name in given.reports] if target else ()
         merged = matrix.build(found, allow_mixed=given.allow_mixed, links=links)
     except matrix.Mixed as error:
         raise CommandError(str(error)) from None
     if target is None:
         suffix = ".json" if given.format == "json" else ".md"
-        return _say(formats.render(merged, suffix, formats.MATRIX_FORMATS))
+        rest = ""
+        if suffix == ".md":
+            merged["chapters"] = matrix.unsatisfied(merged["chapters"])
+            rest = "\nWhat every adapter satisfies is left out; -o matrix.md or matrix.html has all.\n"
+        return _say(formats.render(merged, suffix, formats.MATRIX_FORMATS) + rest)
     return _write(given, formats.render(merged, target[1], formats.MATRIX_FORMATS), target[0])
 
 
 def _combine(given: argparse.Namespace) -> int:
-    target = _target(given.output, formats.FORMATS)
+    target = written.target(given.output, formats.FORMATS)
     assert target is not None
     try:
-        whole = combining.build([(Path(name).name, _read(name)) for name in given.reports], shipped)
+        whole = combining.build([(Path(name).name, written.report(name)) for name in given.reports], shipped)
     except combining.Unfit as error:
         raise CommandError(str(error)) from None
     return _write(given, formats.render(whole, target[1]), target[0], verdict=whole["verdict"])
@@ -117,16 +126,16 @@ def _link(report: Path, target: Path) -> str:
 
 
 def _diff(given: argparse.Namespace) -> int:
-    found = difference.build(_read(given.old), _read(given.new), given.level)
+    found = difference.build(written.report(given.old), written.report(given.new), given.level)
     _say(_json(found) if given.format == "json" else difference.text(found))
     return FINDINGS if found["regression"] else FINE
 
 
 def _verify(given: argparse.Namespace) -> int:
-    if given.public_key:
+    if given.public_key or given.identity:
         return _verify_signed(given)
-    if given.signature or dsse.is_envelope(given.report, b""):
-        raise CommandError("a signature is checked with a key; say with --public-key whose it must be")
+    if given.signature or given.issuer or signing.is_signed(given.report):
+        raise CommandError("say with --public-key or --identity whose the signature must be")
     name, faults = printable(given.report), _faults(given.report)
     if given.format == "json":
         _say(_json({"file": name, "valid": not faults, "faults": faults}))
@@ -137,30 +146,38 @@ def _verify(given: argparse.Namespace) -> int:
 
 def _verify_signed(given: argparse.Namespace) -> int:
     """Check a report and its signed statement; either may be named."""
-    signing.needs_library()
-    key = signing.public_key(given.public_key)
-    result = signing.verified(given.report, given.signature, key, _faults)
+    if given.public_key and given.identity:
+        raise CommandError("name a key with --public-key or an identity with --identity, not both")
+    by_key = given.public_key is not None
+    signer = signing.by_key(given.public_key) if by_key else signing.by_identity(given.identity, given.issuer)
+    result = signing.verified(given.report, given.signature, signer, _faults)
     if given.format == "json":
         signed = asdict(result.signed) if result.signed else None
         result_of = {"file": printable(given.report), "valid": not result.faults, "faults": result.faults}
         _say(_json({**result_of, "signed": signed}))
     else:
         _say("".join(f"{line}\n" for line in result.faults))
-        _say(signing.explained(result, printable(given.public_key)))
+        _say(signing.explained(result, signer))
     return FINDINGS if result.faults else FINE
 
 
 def _sign(given: argparse.Namespace) -> int:
-    signing.needs_library()
-    key = signing.private_key(given.key)
-    target = signing.target(given.report, given.output, given.key)
+    signing.needs(*(("sigstore", "sigstore") if given.keyless else ("cryptography", "sign")))
+    key = None if given.keyless else signing.private_key(given.key)
+    suffix = keyless.SUFFIX if given.keyless else dsse.SUFFIX
+    target = signing.target(given.report, given.output, given.key or given.report, suffix)
     if faults := _faults(given.report):
         said = [f"{printable(given.report)}: {fault}" for fault in faults]
         _say(_json({"written": None, "faults": faults}) if given.format == "json" else "\n".join(said) + "\n")
         sys.stderr.write("nothing was signed: a signature vouches for a report that `report verify` accepts\n")
         return FINDINGS
-    payload = formats.render(_read(given.report), ".intoto.json").encode("utf-8", "backslashreplace")
-    return _write(given, dsse.sealed(payload, key), target, keyid=dsse.keyid(key.public_key()))
+    payload = formats.render(written.report(given.report), ".intoto.json").encode("utf-8", "backslashreplace")
+    if key is not None:
+        return _write(given, dsse.sealed(payload, key), target, keyid=dsse.keyid(key.public_key()))
+    try:
+        return _write(given, keyless.sealed(payload), target)
+    except dsse.EnvelopeError as error:
+        raise CommandError(f"{printable(given.report)}: {printable(str(error))}") from None
 
 
 def _faults(name: str) -> list[str]:
@@ -178,8 +195,8 @@ def shipped(component: str, profile: str) -> Mapping[str, str]:
 
 
 def _badge(given: argparse.Namespace) -> int:
-    target = _target(given.output, formats.BADGES)
-    document = _read(given.report)
+    target = written.target(given.output, formats.BADGES)
+    document = written.report(given.report)
     if target is not None:
         return _write(given, formats.render(document, target[1]), target[0])
     if given.format == "json":
@@ -188,36 +205,12 @@ def _badge(given: argparse.Namespace) -> int:
 
 
 def _render(given: argparse.Namespace) -> int:
-    target = _target(given.output, formats.FORMATS)
+    target = written.target(given.output, formats.FORMATS)
     assert target is not None
     if given.since and target[1] not in (comparing := formats.comparing()):
         raise CommandError(f"--since: only {formats.listed(comparing)} shows what changed since another report")
-    earlier = difference.Earlier.of(_read(given.since)) if given.since else None
-    return _write(given, formats.render(_read(given.report), target[1], earlier=earlier), target[0])
-
-
-def _read(name: str) -> dict[str, Any]:
-    """Read a report; warn if it was altered, as all its formats do."""
-    try:
-        document, _ = read(Path(name))
-    except ReportError as error:
-        raise CommandError(str(error)) from None
-    if view.altered(document):
-        sys.stderr.write(f"warning: {printable(name)}: its sha256 does not match its content; it was altered\n")
-    return document
-
-
-def _target(output: str | None, known: Suffixes) -> tuple[Path, str] | None:
-    """The path to write and its suffix, checked before any work is done."""
-    if output is None:
-        return None
-    path = Path(output)
-    suffix = formats.suffix_of(path.name, known)
-    if suffix is None:
-        raise CommandError(f"-o {printable(output)}: the name must end in {formats.listed(known)}")
-    if blocked := obstacle(path):
-        raise CommandError(f"-o {printable(output)}: {printable(blocked)}")
-    return path, suffix
+    earlier = difference.Earlier.of(written.report(given.since)) if given.since else None
+    return _write(given, formats.render(written.report(given.report), target[1], earlier=earlier), target[0])
 
 
 def _write(given: argparse.Namespace, text: str, path: Path, **more: str) -> int:

@@ -9,13 +9,14 @@ from typing import Any
 
 import orjson
 
-from pytest_corpus.adapter.call_recorder import Circumstances
+from pytest_corpus.adapter.calls import Circumstances
 from pytest_corpus.adapter.exceptions import Unresponsive
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.hooks.fault_plan import Plan
 from pytest_corpus.adapter.inputs import Source
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
 from pytest_corpus.evidence import encoding
+from pytest_corpus.kit.outcomes import Story
 from pytest_corpus.redaction.secrets import masked, masked_within
 
 DECIMALS = 6
@@ -37,13 +38,18 @@ class RecordedTest:
     events: list[Callable[[], dict[str, Any]]] = field(default_factory=list)
     readings: dict[str, dict[str, list[Any]]] = field(default_factory=dict)
 
-    def place_of(self, exchange: Exchange | None) -> dict[str, Any]:
-        """The place of an exchange in the transcript: its number in its test, from 1, and the test if it is another."""
+    def place_of(self, exchange: Exchange | None, story: Story | None = None) -> dict[str, Any]:
+        """The place of an exchange in the transcript, and of those of a story.
+
+        It is the number in the test, from 1, and the test if it is another.
+        """
         if exchange is None or exchange.record is None:
             return {}
         made, number = exchange.record
         other = {} if made is self else {"test": made.test, "repetition": made.repetition}
-        return {"exchange": {"number": number, **other}}
+        calls = [each.record[1] for each in story.exchanges if each.record] if story else []
+        told = {"story": {"said": story.said, "exchanges": calls}} if story and calls else {}
+        return {"exchange": {"number": number, **other}, **told}
 
 
 class Recorder(Source):

@@ -84,16 +84,6 @@ def variable(name: str, value: str, environment: Mapping[str, str]) -> str:
     return f"${re.sub(r'[^A-Z0-9]', '_', name.upper())}"
 
 
-def written(envelopes: Iterable[str], at: float) -> Iterator[Sent]:
-    """The requests of a sequence that is known by its JSON texts."""
-    for text in envelopes:
-        try:
-            op = json.loads(text)["op"]
-        except (ValueError, KeyError, TypeError):
-            continue
-        yield Sent(text, isinstance(op, str) and op in BY_OP and BY_OP[op].streaming, at)
-
-
 def _quoted(text: str, sent: Sent) -> str:
     """A text as one word of a shell, in which a deadline is as far away as it was."""
 

@@ -1,12 +1,13 @@
 """The answers that a run has from an adapter already, so that no call is made twice for the same purpose.
 
 A test that looks at an answer alone may take the one that another test got; a test for which it matters when, how often
-or after what a call is made asks for itself. Where tests are repeated nothing is remembered. The order of the tests
-must not matter, so no planned fault strikes what is learnt, and a failure that may pass is not remembered.
+or after what a call is made asks for itself. If tests are repeated, a test remembers its own answers alone. The order
+of the tests must not matter, so no planned fault strikes what is learnt, and a failure that may pass is not remembered.
 """
 
 from collections.abc import Callable, Hashable
-from typing import TypeVar
+from functools import partial, wraps
+from typing import Any, TypeVar
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exchange import Exchange
@@ -15,6 +16,7 @@ from pytest_corpus.kit.reply import Reply, StreamReply, error_names
 from pytest_corpus.kit.requests import in_ms
 from pytest_corpus.spec.errors import TAXONOMY
 
+Ask = TypeVar("Ask", bound=Callable[..., Any])
 T = TypeVar("T")
 
 
@@ -39,9 +41,20 @@ def cached(calls: Calls, key: Hashable, ask: Callable[[], T]) -> T:
     with calls.client.provider.paused(), inputs.apart(f"{calls.component} {key!r}"):
         answer = ask()
     made = [each for client in calls.clients for each in client.exchanges if id(each) not in before]
-    if calls.settings.remembers and all(map(lasting, made)):
+    if all(map(lasting, made)):
         kept[key] = (answer, made, frozenset(done))
     return answer
+
+
+def remembered(ask: Ask) -> Ask:
+    """Make a function ask a component once a run: for the same arguments it returns the answer that it had first."""
+    name = f"{ask.__module__.rpartition('.')[2]}.{ask.__qualname__}"
+
+    @wraps(ask)
+    def recalled(calls: Calls, *args: Any, **options: Any) -> Any:
+        return cached(calls, (name, repr((args, sorted(options.items())))), partial(ask, calls, *args, **options))
+
+    return recalled  # type: ignore[return-value]
 
 
 def lasting(exchange: Exchange) -> bool:
@@ -52,9 +65,10 @@ def lasting(exchange: Exchange) -> bool:
     return exchange.own or bool(exchange.faults) or not passing
 
 
+@remembered
 def plain(calls: Calls, name: str) -> Reply | StreamReply:
     """The answer to a plain request of an operation, at its own entry point."""
-    return cached(calls, ("plain", name), lambda: calls.invoke(name))
+    return calls.invoke(name)
 
 
 def plain_call(calls: Calls, name: str) -> Reply:
@@ -64,6 +78,7 @@ def plain_call(calls: Calls, name: str) -> Reply:
     return reply
 
 
+@remembered
 def expired(calls: Calls, name: str) -> Reply | StreamReply:
     """The answer to a plain request of an operation whose deadline passed a minute ago."""
-    return cached(calls, ("expired", name), lambda: calls.invoke(name, ctx={"deadline_ms": in_ms(-60_000)}))
+    return calls.invoke(name, ctx={"deadline_ms": in_ms(-60_000)})

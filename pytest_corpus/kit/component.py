@@ -5,13 +5,13 @@ from typing import Any, TypeVar
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.client import AdapterClient
-from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.exchange import Exchange, op_of
 from pytest_corpus.adapter.facts import Capabilities
-from pytest_corpus.adapter.usage.outages import Outages
+from pytest_corpus.adapter.usage.meter import Outages
 from pytest_corpus.kit.audit.envelopes import Finding
 from pytest_corpus.kit.audit.exchanges import FINITE, AuditContext, audit, data_of, editions, report_findings
 from pytest_corpus.kit.audit.positive_evidence import demonstrates, is_reported
-from pytest_corpus.kit.expect import note_check
+from pytest_corpus.kit.expect import note_check, works
 from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Violation
 from pytest_corpus.kit.prerequisites import Prerequisites
@@ -20,7 +20,7 @@ from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Request, Requests
 from pytest_corpus.kit.retries import Retries, is_passing, is_retryable
 from pytest_corpus.kit.run_state import Settings, Shared
-from pytest_corpus.kit.store.settling import Settling, postponed
+from pytest_corpus.kit.store.settling import Settle, Settling, postponed
 from pytest_corpus.kit.target import Target, gate, require_transport
 from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.spec.operations import BY_OP, Operation, operations_of
@@ -32,12 +32,6 @@ Answer = TypeVar("Answer", Reply, StreamReply, "Reply | StreamReply")
 
 MOST_FRESH = 3
 """The most additional instances that are open at once: a factory may open a pool of connections each time."""
-
-
-def op_of(request: Any) -> str:
-    """The operation that a request names; empty if it names none."""
-    op = request.get("op") if isinstance(request, Mapping) else None
-    return op if isinstance(op, str) else ""
 
 
 class Subject(Target):
@@ -87,6 +81,8 @@ class Subject(Target):
         super().begin()
         if unlearn:
             self.shared.unlearn()
+        if not self.settings.remembers:
+            self.shared.cached.clear()
         self.shared.actions.forget()
         self.client.forget()
 
@@ -356,12 +352,8 @@ class Subject(Target):
         return []
 
     @property
-    def settle_s(self) -> float | None:
-        return self.settling.seconds
-
-    @property
-    def missed_s(self) -> float:
-        return self.settling.missed_s
+    def settle(self) -> Settle:
+        return self.settling.known
 
     # -- what was seen ---------------------------------------------------------------------------------
 
@@ -379,8 +371,13 @@ class Subject(Target):
         return self.outages.interruptions + passing
 
 
-def holds(requirement: str, reply: Reply | StreamReply, subject: Subject) -> None:
-    """Raise the violation of one requirement if an answer breaks it. Raises Blocked if its subject is missing."""
+def holds(requirement: str, reply: Reply | StreamReply, subject: Subject, *, claim: str = "") -> None:
+    """Raise the violation of one requirement if an answer breaks it; with a `claim`, also if it is not a success.
+
+    Raises Blocked if the subject of the requirement is missing.
+    """
+    if claim:
+        works(reply, claim)
     with_reports = is_reported(requirement) or reply.exchange.reports.is_settled
     found = dict(reversed(subject.judged(reply.exchange, with_reports=with_reports)))
     if requirement in found:

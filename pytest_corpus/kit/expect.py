@@ -7,11 +7,13 @@ blocked by it.
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, TypeVar
 
-from pytest_corpus.kit.outcomes import ABSENT, Accepted, Blocked, Misclassified, NotAssessed, Violation
+from pytest_corpus.kit.outcomes import ABSENT, Accepted, Blocked, Misclassified, NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.spec.wire_format import MAX_FRAME_BYTES
+
+T = TypeVar("T")
 
 ANSWERS, IN_TIME, ENVELOPE, WORDED, NAMED, SIZE, TERMINAL = (
     "COM-WIRE-1",
@@ -97,6 +99,14 @@ def finished(stream: StreamReply, claim: str = "a stream that ends with a final 
     return stream
 
 
+def works(reply: Reply | StreamReply, claim: str) -> None:
+    """A success of either kind."""
+    if isinstance(reply, StreamReply):
+        finished(reply, claim)
+    else:
+        success(reply, claim)
+
+
 def refusal(reply: Reply | StreamReply, *families: str, claim: str = "") -> None:
     """An error of one of the classes, subtypes included."""
     readable(reply)
@@ -137,3 +147,17 @@ def that(holds: object, expected: str, got: str = "", path: str = "", *, found: 
     note_check()
     if not holds:
         raise Violation(expected, got, path, found=found)
+
+
+def applicable(holds: T | None, otherwise: str) -> T:
+    """What the adapter offers, to go on with. Raises NotApplicable, for the reason `otherwise`, if there is none."""
+    if not holds:
+        raise NotApplicable(otherwise)
+    return holds
+
+
+def assessable(holds: T | None, otherwise: str) -> T:
+    """What the test needs to see, to go on with. Raises NotAssessed, for the reason `otherwise`, if there is none."""
+    if not holds:
+        raise NotAssessed(otherwise)
+    return holds

@@ -3,7 +3,8 @@
 Test modules import fixtures by name, so that a fixture of a user's `conftest.py` cannot take their place.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
 
 import pytest
 
@@ -12,6 +13,9 @@ from pytest_corpus.kit.target import Target
 
 SUBJECT = pytest.StashKey[Target]()
 """On a conformance item: the component or client library under test."""
+
+Own = TypeVar("Own", bound=Subject)
+Test = TypeVar("Test", bound=Callable[..., Any])
 
 Steps = Iterator[None]
 """A test that yields when it has written what it looks at afterwards (`kit/store/write_ahead.py`)."""
@@ -26,6 +30,18 @@ def subject(request: pytest.FixtureRequest) -> Subject:
     return request.node.stash[SUBJECT]  # type: ignore[no-any-return]
 
 
+def fixture_of(component: type[Own]) -> Callable[..., Own]:
+    """The fixture with the name of a component: the component under test."""
+
+    @pytest.fixture(name=component.component)
+    def tested(request: pytest.FixtureRequest) -> Own:
+        found = request.node.stash[SUBJECT]
+        assert isinstance(found, component)
+        return found
+
+    return tested
+
+
 def in_turn(names: Iterable[str], principal: str, case: int) -> Iterator[str]:
     """The operations that get a case, by its number: the principal one gets each, the others take turns."""
     others = 0
@@ -33,6 +49,15 @@ def in_turn(names: Iterable[str], principal: str, case: int) -> Iterator[str]:
         others += name != principal
         if name == principal or others % ONE_IN == case % ONE_IN:
             yield name
+
+
+def core(*requirements: str) -> Callable[[Test], Test]:
+    """Mark a test that every adapter must pass, with the requirements that it decides."""
+
+    def marked(test: Test) -> Test:
+        return pytest.mark.core(pytest.mark.requirement(*requirements)(test))  # type: ignore[no-any-return]
+
+    return marked
 
 
 def rules(**by_name: str) -> pytest.MarkDecorator:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pytest_corpus.redaction.values import listed, place, word
@@ -25,7 +28,26 @@ def in_words(found: object) -> str:
 
 def _in_words(problem: Problem) -> str:
     """A broken rule, and the value that breaks it, as far as it may be shown."""
-    return f"{problem.message}, found {problem.found}" if problem.found else problem.message
+    is_named = not problem.found or problem.message.endswith(f", is {problem.found}")
+    return problem.message if is_named else f"{problem.message}, found {problem.found}"
+
+
+def _name_of(path: str) -> str:
+    """The last key of a path, with the indexes after it."""
+    *_, last = re.split(r"\.(?!\d+(?:\.|$))", place(path))
+    return last
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A sequence of calls that leads to a violation.
+
+    Attributes:
+        said: a line on the calls; of concurrent ones a picture, and no exchanges.
+    """
+
+    said: str
+    exchanges: tuple[Exchange, ...] = ()
 
 
 class Violation(AssertionError):
@@ -38,7 +60,8 @@ class Violation(AssertionError):
         found: the value that is there instead, with any content.
         problems: everything that is wrong with the answer, the first being the finding.
         frame: the number of the frame of a stream, from 1.
-        replay: the requests that led to it, for the terminal, if one alone does not show it.
+        about: the names of what is wrong in a store, if known.
+        story: the calls that lead to it, if one alone does not show it.
 
     Attributes:
         exchange: the exchange that shows it, if known; else it is the last one of the test.
@@ -57,10 +80,11 @@ class Violation(AssertionError):
         found: object = ABSENT,
         problems: tuple[Problem, ...] = (),
         frame: int = 0,
-        replay: str = "",
+        about: Iterable[str] = (),
+        story: Story | None = None,
     ) -> None:
         self.expected, self.found, self.problems, self.frame = expected, found, problems, frame
-        self.replay = replay
+        self.about, self.story = frozenset(about), story
         self._got, self._path = got, path
         super().__init__(expected, got, path)
 
@@ -68,7 +92,9 @@ class Violation(AssertionError):
     def got(self) -> str:
         """The answer as text: keys, types, codes and numbers; never content."""
         found = self._got if self.found is ABSENT else in_words(self.found)
-        found = _in_words(self.problems[0]) if self.problems else found
+        if self.problems:
+            name = _name_of(self.problems[0].path) or (f"frame {self.frame}" if self.frame else "the answer")
+            found = f"{name} {_in_words(self.problems[0])}"
         return f"{found or 'something else'}, in the smallest example after {self.calls} calls" if self.calls else found
 
     @property

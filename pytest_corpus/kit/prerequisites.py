@@ -50,18 +50,14 @@ class Prerequisites:
 
     def is_callable(self, name: str) -> bool:
         """Return if an operation can be called and is not denied, working or not."""
-        return not self.denies(name) and (
-            not self._calls.operation(name).streaming or self._calls.client.streams(self._calls.component)
-        )
+        return not self.denies(name) and self._has_entry_point(name)
+
+    def _has_entry_point(self, name: str) -> bool:
+        return not self._calls.operation(name).streaming or self._calls.client.streams(self._calls.component)
 
     def denied(self) -> list[str]:
         """The operations that capabilities deny and that can be called all the same."""
-        entry_point = self._calls.client.streams(self._calls.component)
-        return [
-            name
-            for name in self._calls.operations()
-            if self.denies(name) and (entry_point or not self._calls.operation(name).streaming)
-        ]
+        return [name for name in self._calls.operations() if self.denies(name) and self._has_entry_point(name)]
 
     def excuse(self, _name: str, _reply: Reply | StreamReply) -> Undecided | None:
         """The reason not to hold the answer to a plain request against its operation; None if there is none."""
@@ -73,7 +69,7 @@ class Prerequisites:
         claimed = self.claimed(name)
         if claimed is False:
             return NotApplicable(f"capabilities deny {operation.capability}")
-        if operation.streaming and not self._calls.client.streams(self._calls.component):
+        if not self._has_entry_point(name):
             if claimed:
                 return Blocked("COM-CAP-9", "there is no handle_stream")
             return NotApplicable("there is no handle_stream, and streaming is not claimed")

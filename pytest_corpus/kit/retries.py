@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive
 from pytest_corpus.adapter.exchange import Exchange
-from pytest_corpus.adapter.usage.outages import Outages
+from pytest_corpus.adapter.usage.meter import Outages
 from pytest_corpus.kit.calls import Calls
 from pytest_corpus.kit.outcomes import Full, Outage, Undecided
 from pytest_corpus.kit.prerequisites import Prerequisites
@@ -270,16 +270,14 @@ class Retries:
 
 def _answers(place: Retried, name: str) -> bool:
     """Make a plain call that no cache can answer, unseen by the test at hand, and return whether it succeeds."""
-    exchanges, retries = place.client.exchanges, place.retries
-    before, outer, retries.probing = len(exchanges), retries.probing, True
+    exchanges, before = place.client.exchanges, len(place.client.exchanges)
     try:
-        with place.client.provider.paused():
+        with place.retries.once(), place.client.provider.paused():
             reply = place.invoke(name, place.requests.distinct(name), limit_s=PROBE_S)
         return reply.is_success if isinstance(reply, Reply) else reply.finished
     except (Undecided, Unresponsive):
         return False
     finally:
-        retries.probing = outer
         del exchanges[before:]
 
 

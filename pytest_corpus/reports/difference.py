@@ -55,11 +55,12 @@ CHANGES = {"same": "still violated", "new": "newly violated", "fixed": "fixed"}
 """The changes of a requirement since an earlier run, with words for each."""
 
 
-def build(old: view.Document, new: view.Document, level: str = "should") -> dict[str, Any]:
+def build(old: view.Document, new: view.Document, level: str = "") -> dict[str, Any]:
     """The changes, and whether they are a regression: `{"regression", "why", "verdict", "edition", <kind>: [...]}`.
 
-    A regression is a requirement that is newly violated (of `level` or above, or added and violated at once), a verdict
-    that is worse, or a component that is no longer tested. A change is `{component, id, level, text, old, new}`.
+    A regression is a requirement that is newly violated (of `level` or above, which is that of the new run unless
+    given), a verdict that is worse, or a component that is no longer tested. A change is `{component, id, level, text,
+    old, new}`.
     """
     changes, why = compare(old, new, level)
     said = {"old": _verdict(old), "new": _verdict(new)}
@@ -68,7 +69,7 @@ def build(old: view.Document, new: view.Document, level: str = "should") -> dict
 
 
 def compare(
-    old: view.Document, new: view.Document, level: str = "should"
+    old: view.Document, new: view.Document, level: str = ""
 ) -> tuple[dict[str, list[dict[str, Any]]], list[str]]:
     """The changes of requirements by kind, and the reasons why they are a regression."""
     changes: dict[str, list[dict[str, Any]]] = {kind: [] for kind in KINDS}
@@ -79,7 +80,7 @@ def compare(
         change = {each: entry[each] for each in ("component", "id", "level", "text")}
         for kind in _kinds(was, now):
             changes[kind].append({**change, "old": was and was["status"], "new": now and now["status"]})
-    return changes, list(_regressions(old, new, changes, level))
+    return changes, list(_regressions(old, new, changes, level or str(new["level"])))
 
 
 def text(difference: Mapping[str, Any]) -> str:

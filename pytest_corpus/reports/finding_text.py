@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from pytest_corpus.reports.text import printable
+from pytest_corpus.reports.text import found, printable
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.verdict.evidence import Content, Evidence
 from pytest_corpus.verdict.ledger import Finding
@@ -21,7 +21,8 @@ def one_line(finding: Finding) -> str:
 
 def got(finding: Finding) -> str:
     """The value that came instead, and its place in the answer."""
-    return f"{finding.got or 'something else'}" + (f"  (at {finding.path})" if finding.path else "")
+    text, place = found(finding.got, finding.path)
+    return text + (f"  (at {place})" if place else "")
 
 
 def block(finding: Finding, seen: Evidence | None, *, test: bool = False, script: bool = False) -> list[str]:
@@ -47,7 +48,7 @@ def behind(seen: Evidence) -> Iterator[tuple[str, str]]:
     """The evidence of a finding for a report that shows the rest of it: a line of text for each label."""
     values, lists = _shown(seen)
     yield from ((label, printable(text)) for label, text in values.items() if text and label not in ("test", "rerun"))
-    labels = ("problem", "traceback", "replay", "logged", "printed")
+    labels = ("problem", "traceback", "story", "logged", "printed")
     for label, lines in zip(labels, lists.values(), strict=False):
         yield from ((label, printable(line)) for line in lines if line)
 
@@ -56,7 +57,7 @@ def _shown(seen: Evidence | None) -> tuple[dict[str, str], dict[str, tuple[str, 
     """The texts of evidence, and the lists of lines, by their labels."""
     if seen is None:
         return {}, {}
-    content = seen.content or Content(sent=seen.sent, raised=seen.raised, replay=seen.replay)
+    content = seen.content or Content(sent=seen.sent, raised=seen.raised, story=seen.story)
     values = {
         "test": seen.node,
         "sent": content.sent,
@@ -69,7 +70,7 @@ def _shown(seen: Evidence | None) -> tuple[dict[str, str], dict[str, tuple[str, 
     return values, {
         "problems": seen.problems if len(seen.problems) > 1 else (),
         "traceback of the adapter": content.traceback,
-        "replay": content.replay,
+        "smallest story": content.story,
         "logged during the call": content.logged,
         "printed during the call": content.printed,
         "traceback of the test": tuple(seen.trace.splitlines()),

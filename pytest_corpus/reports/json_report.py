@@ -21,7 +21,7 @@ from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.text.atomic_write import write_atomically
 from pytest_corpus.verdict.ledger import WORSE, Ledger, TestRecord, left_behind, unseen
 from pytest_corpus.verdict.shards import Shard
-from pytest_corpus.verdict.verdict import STATUSES, ComponentVerdict, Status, Verdict
+from pytest_corpus.verdict.verdict import STATUSES, ComponentVerdict, Status, Verdict, decide
 
 FORMAT = "1.0"  # the version of the report's own shape
 SHORT = 80  # no text that an adapter states in its capabilities is longer in a report
@@ -103,6 +103,13 @@ def build(ledger: Ledger, verdict: Verdict, run: Run) -> dict[str, Any]:
 def requirements(verdict: Verdict) -> list[dict[str, Any]]:
     """The requirements of a report."""
     return [_cleaned(_requirement(status)) for part in verdict.components for status in part.statuses]
+
+
+def without_adapter(run: Run) -> dict[str, Any]:
+    """The report of a run in which only behaviour bundles ran: it has no verdict."""
+    ledger = Ledger("no adapter")
+    ledger.mark_partial("only behaviour bundles ran")
+    return build(ledger, decide(ledger), run)
 
 
 def render(document: Mapping[str, Any]) -> str:

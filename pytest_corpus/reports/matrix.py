@@ -100,6 +100,13 @@ def _column(label: str, document: Document, link: str) -> dict[str, Any]:
 SAID = ("reason", "keyword", "blocked_by", "findings")  # the keys that a cell repeats from the entry of its report
 
 
+def unsatisfied(chapters: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows that an adapter does not satisfy, of the chapters that have some."""
+    fine = {"satisfied", "not_applicable", None}
+    shown = [{**chapter, "rows": [row for row in chapter["rows"] if {*row["statuses"]} - fine]} for chapter in chapters]
+    return [chapter for chapter in shown if chapter["rows"]]
+
+
 def _chapters(documents: Sequence[Document]) -> list[dict[str, Any]]:
     """The rows of every chapter; chapters in the order in which the reports have them, component by component."""
     rows: dict[tuple[str, str], dict[str, Any]] = {}

@@ -57,8 +57,17 @@ def parsed(path: Path, data: bytes) -> dict[str, Any]:
 
 def schema_flaws(document: object) -> list[str]:
     """The violations of `schemas/report/report.schema.json` in a document, at most ten lines."""
+    return _flaws(_validator(), document)
+
+
+def bundle_flaw(sections: object) -> str:
+    """The first violation of the report's schema in its sections on bundles; empty if there is none."""
+    return next(iter(_flaws(_validator("bundles"), sections)), "")
+
+
+def _flaws(validator: Any, document: object) -> list[str]:
     found = []
-    for error in _validator().iter_errors(document):
+    for error in validator.iter_errors(document):
         place = ".".join(str(part) for part in error.instance_path) or "the report"
         # The end of a message says what is wrong where a long value comes first.
         found.append(f"{printable(place)[:100]}: {cut(printable(error.message), 200, end=130)}")
@@ -68,11 +77,13 @@ def schema_flaws(document: object) -> list[str]:
 
 
 @cache
-def _validator() -> Any:
+def _validator(part: str = "") -> Any:
+    """The validator of reports, or of a part of them."""
     import jsonschema_rs
 
-    schema = resources.folder("schemas") / "report" / "report.schema.json"
-    return jsonschema_rs.validator_for(json.loads(schema.read_text(encoding="utf-8")))
+    path = resources.folder("schemas") / "report" / "report.schema.json"
+    schema = json.loads(path.read_text(encoding="utf-8"))
+    return jsonschema_rs.validator_for({**schema["properties"][part], "$defs": schema["$defs"]} if part else schema)
 
 
 def contents(path: Path) -> bytes:

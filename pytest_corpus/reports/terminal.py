@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Literal, NamedTuple
 
 from pytest_corpus.reports import priority
+from pytest_corpus.reports.remedies import with_remedy
 from pytest_corpus.reports.text import count, printable
 from pytest_corpus.reports.view import TONES, applicable
 from pytest_corpus.spec.components import WIRE
@@ -156,7 +157,7 @@ def _unassessed(part: ComponentVerdict, detail: Detail) -> Iterator[Line]:
     for status in blocked if detail.reasons else ():
         yield Line(f"    not assessed  {status.requirement.id}: {status.reason}", "caution")
     rest = [status for status in open_ones if not _lacks(status) and not status.blocked_by]
-    yield from (Line(f"    not assessed  {line}", "caution") for line in _by_reason(rest))
+    yield from (Line(f"    not assessed  {with_remedy(line)}", "caution") for line in _by_reason(rest))
 
 
 def _lacks(status: Status) -> bool:

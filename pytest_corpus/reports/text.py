@@ -2,7 +2,7 @@
 
 from pytest_corpus.redaction.values import printable
 
-__all__ = ["STATUSES", "STATUS_SIGNS", "STATUS_WORDS", "VERDICT_WORDS", "count", "printable"]
+__all__ = ["STATUSES", "STATUS_SIGNS", "STATUS_WORDS", "VERDICT_WORDS", "count", "found", "printable"]
 
 VERDICT_WORDS = {
     "conformant": "conformant",
@@ -19,6 +19,13 @@ STATUS_WORDS = {status: status.replace("_", " ") for status in STATUSES}
 
 STATUS_SIGNS = dict(zip(STATUSES, "✓✗≈?-", strict=True))
 """A sign next to the word: colour alone does not reach every reader or printer."""
+
+
+def found(got: str, path: str) -> tuple[str, str]:
+    """What came instead, and its place: one sentence without a place if the place is its subject."""
+    return (
+        (f"{path} {got}", "") if path and got.startswith(("is ", "must ", "fits ")) else (got or "something else", path)
+    )
 
 
 def count(number: int, one: str, many: str = "") -> str:

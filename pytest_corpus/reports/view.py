@@ -57,8 +57,14 @@ def words(document: Document) -> str:
         left = [entry for entry in of_status(document, "not_assessed") if entry["level"] == "MUST"]
         return f"{said}, {len(left)} MUST not assessed" if left else said
     if verdict == "nonconformant":
-        return f"{said}, {len(binding(document))} violated"
+        return f"{said}, {by_level(binding(document))} violated"
     return said
+
+
+def by_level(entries: Iterable[Mapping[str, Any]]) -> str:
+    """The number of requirements by level: ``20 MUST and 11 SHOULD``."""
+    numbers = Counter(entry["level"] for entry in entries)
+    return " and ".join(f"{number} {level}" for level, number in sorted(numbers.items()))
 
 
 def components(document: Document) -> list[str]:

@@ -33,11 +33,7 @@ class GrpcServer:
         self._server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(GRPC_SERVICE, methods),))
 
     async def start(self, host: str, port: int) -> int:
-        """Listen and return the port.
-
-        Raises:
-            OSError: the port is taken.
-        """
+        """Listen and return the port. Raises OSError if it is taken."""
         try:
             taken = self._server.add_insecure_port(f"[{host}]:{port}" if ":" in host else f"{host}:{port}")
         except RuntimeError:

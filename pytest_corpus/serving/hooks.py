@@ -5,16 +5,85 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from pytest_corpus.adapter.hooks.provider import ProviderFault
-from pytest_corpus.serving.hook_client import HookClient
 from pytest_corpus.spec.transports import PROVIDER_PATH, PROVIDER_VARIABLE
 
+MAX_IDLE = 32  # the most idle connections kept open to one address
+CONNECT_S = 5.0
+
 _REQUEST: ContextVar[Reports | None] = ContextVar("corpus_request", default=None)
+
+
+class _Connection(NamedTuple):
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+
+class HookClient:
+    """Posts JSON over plain HTTP to a few hosts, on connections that are kept open; calls may run concurrently."""
+
+    def __init__(self) -> None:
+        self._idle: dict[tuple[str, int], list[_Connection]] = defaultdict(list)
+
+    async def post(self, url: str, path: str, body: bytes) -> bytes:
+        """Return the answer to a post to `path` below `url`. Raises OSError, EOFError or ValueError if none arrived."""
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port or 80
+        target = f"{parts.path.rstrip('/')}/{path}"
+        head = (
+            f"POST {target} HTTP/1.1\r\nHost: {parts.netloc}\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n"
+        ).encode()
+        idle = self._idle[host, port]
+        while idle:
+            connection = idle.pop()
+            if not connection.reader.at_eof() and not connection.writer.is_closing():
+                break
+            connection.writer.close()
+        else:
+            connection = await _connected(host, port)
+        answered = False
+        try:
+            connection.writer.write(head + body)
+            await connection.writer.drain()
+            answer, keeps_open = await _answer(connection.reader)
+            answered = keeps_open and len(idle) < MAX_IDLE
+            return answer
+        finally:
+            if answered:
+                idle.append(connection)
+            else:
+                connection.writer.close()
+
+    def close(self) -> None:
+        """Close what is kept open."""
+        for idle in self._idle.values():
+            for connection in idle:
+                connection.writer.close()
+            idle.clear()
+
+
+async def _connected(host: str, port: int) -> _Connection:
+    try:
+        return _Connection(*await asyncio.wait_for(asyncio.open_connection(host, port), CONNECT_S))
+    except TimeoutError as late:
+        raise OSError(f"no connection within {CONNECT_S:g} s") from late
+
+
+async def _answer(reader: asyncio.StreamReader) -> tuple[bytes, bool]:
+    lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")[1:]
+    headers = {
+        name.strip().lower(): value.strip().lower() for name, _, value in (line.partition(":") for line in lines)
+    }
+    body = await reader.readexactly(int(headers.get("content-length", "0")))
+    return body, headers.get("connection") != "close"
 
 
 class Reports:
@@ -57,11 +126,7 @@ class Reports:
         await self.flush()
 
     async def reached(self, facts: Mapping[str, Any]) -> None:
-        """Report that the provider would be called now.
-
-        Raises:
-            ProviderFault, RuntimeError: what the provider answers.
-        """
+        """Report that the provider would be called now. Raises ProviderFault or RuntimeError as it answers."""
         await self.flush()
         try:
             answer = json.loads(await self._posting.post(self.url, "provider/reached", json.dumps(facts).encode()))
@@ -98,11 +163,7 @@ class RequestProvider:
     """Replaces the provider, and does what the hooks of the request at hand say."""
 
     async def reached(self, op: str, **facts: Any) -> None:
-        """The provider would be called.
-
-        Raises:
-            ProviderFault, RuntimeError: it fails, as is planned.
-        """
+        """The provider would be called. Raises ProviderFault or RuntimeError as is planned."""
         if (reports := _REQUEST.get()) is not None:
             await reports.reached({"op": op, **facts})
 

@@ -27,11 +27,7 @@ class HttpServer:
         )
 
     async def start(self, host: str, port: int) -> int:
-        """Listen and return the port.
-
-        Raises:
-            OSError: the port is taken.
-        """
+        """Listen and return the port. Raises OSError if it is taken."""
         await self._runner.setup()
         await web.TCPSite(self._runner, host, port).start()
         return int(self._runner.addresses[0][1])

@@ -1,16 +1,18 @@
 """A Python adapter as a service for any transport: envelopes in, the bytes of frames out."""
 
+import logging
 import sys
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from typing import Any, TextIO
 
 from pytest_corpus.adapter.exceptions import DeclarationError
+from pytest_corpus.adapter.exchange import op_of
+from pytest_corpus.adapter.hooks.logs import text_of
 from pytest_corpus.adapter.opening import factory as factories
 from pytest_corpus.adapter.snapshot import to_bytes
 from pytest_corpus.adapter.transports.protocol import CallFailed, Transport
-from pytest_corpus.serving.hook_client import HookClient
-from pytest_corpus.serving.hooks import RequestMetrics, RequestProvider, reporting
+from pytest_corpus.serving.hooks import HookClient, RequestMetrics, RequestProvider, reporting
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.text.strict_json import read_exactly
@@ -46,11 +48,7 @@ class Service:
         self.posting = HookClient()
 
     async def open(self) -> None:
-        """Call the factory.
-
-        Raises:
-            DeclarationError: it raises, or returns no adapter.
-        """
+        """Call the factory. Raises DeclarationError if it raises, or returns no adapter."""
         asked = factories.asked_for(self._factory, self._declared)
         metrics = RequestMetrics()
         hooks: dict[str, Any] = {"metrics": metrics, "provider": RequestProvider()}
@@ -84,8 +82,7 @@ class Service:
         return value, flaw is None
 
     def _way(self, envelope: Any) -> Transport | None:
-        op = envelope.get("op") if isinstance(envelope, Mapping) else None
-        component = op.partition(".")[0] if isinstance(op, str) else ""
+        component = op_of(envelope).partition(".")[0]
         if component in COMPONENTS:
             return self._opened.transport(component) if self._opened.serves(component) else None
         return self._opened.shared or next(iter(self._opened.transports.values()), None)
@@ -151,3 +148,21 @@ def failure_of(answer: bytes) -> str:
     value, _ = read_exactly(answer)
     name = value.get("error") if isinstance(value, Mapping) and value.get("ok") is False else None
     return name if isinstance(name, str) and name in TAXONOMY else ""
+
+
+class Records(logging.Handler):
+    """Writes records with their extra fields and exceptions, as the suite records those of an adapter in its process.
+
+    It replaces `logging.lastResort`, so it gets only records without a handler; an adapter may set up its own.
+    """
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a record."""
+        text, _ = text_of(record)
+        sys.stderr.write(f"{record.levelname} {record.name}: {text}\n")
+        sys.stderr.flush()
+
+
+def write_records() -> None:
+    """Write records that find no handler from now on."""
+    logging.lastResort = Records()

@@ -26,11 +26,7 @@ def take_stdout() -> int:
 
 
 async def converse(service: Service, answers: int) -> None:
-    """Answer line after line, until standard input ends.
-
-    Raises:
-        LineTooLong: nothing more can be read.
-    """
+    """Answer line after line, until standard input ends. Raises LineTooLong if nothing more can be read."""
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=MAX_LINE_BYTES)
     incoming, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)

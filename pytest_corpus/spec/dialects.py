@@ -159,8 +159,7 @@ def with_overrides(given: object) -> Mapping[str, Dialect]:
 
     Of a language of the table only the purposes that are given change.
 
-    Raises:
-        ValueError: it is not an object of languages, purposes and texts.
+    Raises ValueError if it is not an object of languages, purposes and texts.
     """
     if not isinstance(given, Mapping):
         raise ValueError("it must hold an object from dialect to probe queries")

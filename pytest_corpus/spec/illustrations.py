@@ -57,13 +57,16 @@ STREAMS: Mapping[str, str] = {
 }
 """The streaming operation of a component; a vector store has none."""
 
+STREAMED = re.compile(r"^COM-STREAM|^\S+ (`handle_stream`|A stream)|^COM-.*\bstreams?\b")
+"""The chapter and the words of a requirement that is about streams."""
+
 
 def operation_of(chapter: str, text: str, component: str) -> Operation:
     """The operation that a sentence names in backticks, or else that of its chapter."""
     for name in re.findall(r"`([a-z_]+)`", text):
         if named := BY_OP.get(f"{component}.{name}"):
             return named
-    if chapter == "COM-STREAM":
+    if STREAMED.search(f"{chapter} {text}"):
         return BY_OP[STREAMS[component]]
     bare = BY_CHAPTER.get(chapter)
     return BY_OP[f"{component}.{bare}" if bare else PLAIN[component]]

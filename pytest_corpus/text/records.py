@@ -1,11 +1,25 @@
-"""Records that travel between processes as JSON: dataclasses again, of what `asdict` made of them."""
+"""Dataclasses that travel as JSON: `rebuilt` reads what `asdict` or `bare` made of them."""
 
-from collections.abc import Mapping
-from dataclasses import is_dataclass
+from collections.abc import Container, Mapping
+from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
+
+
+def bare(value: Any, without: Container[str] = ()) -> Any:
+    """The JSON value of a record, without the fields that have their default, and those named."""
+    if is_dataclass(value):
+        kept = {each.name: (getattr(value, each.name), each.default) for each in fields(value)}
+        return {
+            name: bare(found, without)
+            for name, (found, default) in kept.items()
+            if name not in without and found != default and found not in ((), {})
+        }
+    if isinstance(value, tuple | list):
+        return [bare(each, without) for each in value]
+    return dict(value) if isinstance(value, Mapping) else value
 
 
 def rebuilt(kind: type[T], value: Mapping[str, Any]) -> T:

@@ -25,7 +25,7 @@ class Content:
         answer: the frames that came back, in one line.
         raised: the exception that the adapter raised, with its message.
         traceback: one line per frame of the adapter, outermost first, and one per cause.
-        replay: the requests that led there, one per line.
+        story: the calls that led there, one per line.
         script: commands that send the request again, or all that led there.
         logged: the log of the call, one line per record.
         printed: the output and log of the test as pytest captured them, without the records in `logged`.
@@ -35,7 +35,7 @@ class Content:
     answer: str = ""
     raised: str = ""
     traceback: tuple[str, ...] = ()
-    replay: tuple[str, ...] = ()
+    story: tuple[str, ...] = ()
     script: tuple[str, ...] = ()
     logged: tuple[str, ...] = ()
     printed: tuple[str, ...] = ()
@@ -54,7 +54,7 @@ class Evidence:
         fault: the planned fault of the provider that occurred.
         observed: the observations that arrived instead.
         problems: every problem of an answer that breaks a schema.
-        replay: the shapes of the requests that led there, if one alone does not show it.
+        story: a line on the calls that led there, and their shapes, if one alone does not show it.
         trace: the traceback through the suite, if requested.
         content: None at the level `shape`.
     """
@@ -70,7 +70,7 @@ class Evidence:
     fault: str = ""
     observed: str = ""
     problems: tuple[str, ...] = ()
-    replay: tuple[str, ...] = ()
+    story: tuple[str, ...] = ()
     trace: str = ""
     content: Content | None = None
 

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from pytest_corpus.spec.components import COMPONENTS, WIRE
 
-MOST_SHARDS = 20  # the most shards of a suite
+MOST_SHARDS = 20  # the most shards of a suite; a bundle may have more
 _WRITTEN = re.compile(r"(?P<number>[0-9]{1,3})/(?P<of>[0-9]{1,3})")
 
 
@@ -39,16 +39,16 @@ class Shard:
         return frozenset(pair for group in own for pair in group)
 
 
-def parse(text: str) -> Shard:
-    """The shard that a text such as ``2/5`` names.
+def parse(text: str, most: int = MOST_SHARDS) -> Shard:
+    """The shard that a text such as ``2/5`` names, of at most `most`.
 
     Raises:
         ValueError: it names none; says what to write.
     """
     found = _WRITTEN.fullmatch(text.strip())
     shard = Shard(int(found["number"]), int(found["of"])) if found else Shard(0, 0)
-    if not 1 <= shard.number <= shard.of <= MOST_SHARDS:
-        raise ValueError(f"write NUMBER/OF, such as 2/5: which shard, from 1 on, of how many (at most {MOST_SHARDS})")
+    if not 1 <= shard.number <= shard.of <= most:
+        raise ValueError(f"write NUMBER/OF, such as 2/5: which shard, from 1 on, of how many (at most {most})")
     return shard
 
 

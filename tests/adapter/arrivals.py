@@ -8,9 +8,5 @@ from pytest_corpus.adapter.snapshot import to_bytes
 
 
 def arrived(answer: Any) -> Frame:
-    """An answer, written as bytes and read by the one reader.
-
-    Raises:
-        NotJSON: it cannot be written, or not be read.
-    """
+    """An answer, written as bytes and read by the one reader. Raises NotJSON if that fails."""
     return read_frame(to_bytes(answer), 0.0)

@@ -18,8 +18,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
-from pytest_corpus.adapter.hooks.vendors.instances import instance
-from pytest_corpus.adapter.hooks.vendors.stand_in import split
+from pytest_corpus.adapter.hooks.vendors.stand_in import instance, split
 
 CHAT, RESPONSES, EMBEDDINGS, MESSAGES = "v1/chat/completions", "v1/responses", "v1/embeddings", "v1/messages"
 WAIT_S = 30

@@ -1,12 +1,6 @@
-"""The HTML pages in a real Chromium: filtered, searched, switched, printed, looked at, and accessible (axe-core).
-
-What it needs besides Python: Debian's `chromium`, Node 20 and npm. Where `CI` is set their absence is a failure;
-elsewhere it is a skip that says what to install.
-"""
+"""The HTML pages in a real Chromium: filtered, searched, switched, printed, looked at, and accessible (axe-core)."""
 
 import json
-import os
-import shutil
 import subprocess
 from collections import Counter
 from dataclasses import replace
@@ -14,6 +8,7 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
+import bundle_pages
 import pytest
 
 from pytest_corpus.reports import formats, json_report, matrix
@@ -22,36 +17,8 @@ from pytest_corpus.spec.requirements import applicable, chapter_titles
 from pytest_corpus.verdict.ledger import Finding, Ledger, TestRecord
 from pytest_corpus.verdict.verdict import decide
 
-HERE = Path(__file__).resolve().parent
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 HOSTILE = "<script>document.title = 'taken'</script>"
 COMPONENTS = ("llm", "graph")
-
-
-def refuse(why: str) -> None:
-    """Skip where somebody works without a browser, fail where nobody would notice."""
-    said = f"{why}; the browser tests need: apt-get install chromium nodejs npm"
-    if os.environ.get("CI"):
-        pytest.fail(said, pytrace=False)
-    pytest.skip(said)
-
-
-@pytest.fixture(scope="session")
-def tools(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
-    """The browser, and a folder in which playwright-core and axe-core are installed as the lock file says."""
-    browser = next((found for name in BROWSERS if (found := shutil.which(name))), None)
-    if browser is None:
-        refuse("there is no chromium")
-    if not (shutil.which("node") and shutil.which("npm")):
-        refuse("there is no node or no npm")
-    folder = tmp_path_factory.mktemp("node")
-    for name in ("package.json", "package-lock.json", "look.mjs"):
-        shutil.copy(HERE / name, folder)
-    install = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
-    done = subprocess.run(install, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
-    if done.returncode:
-        refuse(f"npm ci failed: {done.stderr.strip()[-300:]}")
-    return str(browser), folder
 
 
 def report(name: str, **odd: str) -> dict[str, Any]:
@@ -181,3 +148,36 @@ def test_the_pages_hold_the_hostile_name() -> None:
     for page in PAGES.values():
         assert HOSTILE not in page
         assert HOSTILE in unescape(page)
+
+
+BUNDLES = {
+    "variants": lambda: bundle_pages.page({"short/small": 0.95, "long/small": 0.5}, 40),
+    "many": lambda: bundle_pages.page({"": 0.9}, 5_000),
+}
+
+
+@pytest.mark.parametrize("name", BUNDLES)
+def test_bundles(name: str, tools: tuple[str, Path], tmp_path: Path) -> None:
+    """The table of cases is filtered, searched, sorted and unfolded; 5,000 cases with their answers load at once."""
+    browser, folder = tools
+    (tmp_path / "page.html").write_text(BUNDLES[name](), encoding="utf-8")
+    command = ["node", "cases.mjs", browser, str(tmp_path / "page.html"), str(tmp_path)]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout)
+    assert (seen["console"], seen["requests"]) == ([], [])
+    assert {where: found for where, found in seen["violations"].items() if found} == {}
+    assert seen["widths"] == {"1280": 1280, "390": 390}
+    total = {"variants": 40, "many": 5_000}[name]
+    assert seen["first"] == [f"{total} of {total} cases", min(total, 100)]
+    assert seen["more"] == min(total, 200)
+    assert 0 < int(seen["failed"].split()[0]) < total
+    assert 0 < int(seen["searched"].split()[0]) < int(seen["failed"].split()[0])
+    assert seen["reset"] == f"{total} of {total} cases"
+    assert [seen[way][0] for way in ("ascending", "descending")] == ["ascending", "descending"]
+    if name == "many":
+        assert float(seen["ascending"][1]) < float(seen["descending"][1])
+        assert "taken" not in seen["title"]
+        assert seen["loaded"] < 10_000  # under one second on a free machine
+    assert bundle_pages.HOSTILE in seen["details"]
+    assert min(seen["parts"]) >= 1

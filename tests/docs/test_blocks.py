@@ -2,7 +2,6 @@
 
 import ast
 import asyncio
-import configparser
 import inspect
 import json
 import sys
@@ -151,14 +150,6 @@ def test_declared_deviations_are_read_as_shown(tmp_path: Path) -> None:
 def test_toml_can_be_read(block: Block) -> None:
     """Each block is a document."""
     assert tomllib.loads(block.text)
-
-
-def test_settings_can_be_read() -> None:
-    """The ini file has the sections that it seems to have."""
-    (block,) = blocks("ini")
-    parser = configparser.ConfigParser(interpolation=None)
-    parser.read_string(block.text)
-    assert parser.sections() == ["tox", "testenv"]
 
 
 @pytest.mark.parametrize("block", blocks("yaml"), ids=str)

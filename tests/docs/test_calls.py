@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_corpus.integration.concluding import progress
 from pytest_corpus.spec.components import COMPONENTS
 
 PAGE = Path(__file__).parents[2] / "docs" / "running.md"
@@ -48,6 +49,8 @@ def test_the_table_has_every_component() -> None:
     assert tuple(table()) == COMPONENTS
     assert all(row["quick"] < row["core"] < row["dev"] < row["stress"] for row in table().values())
     assert table()["llm"]["dev"] < 1200
+    for column, calls in (("dev", progress.CALLS), ("stress", progress.STRESS_CALLS)):
+        assert {component: row[column] for component, row in table().items()} == calls
 
 
 def test_a_quick_run_makes_so_many_calls(tmp_path: Path) -> None:

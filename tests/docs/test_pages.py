@@ -19,7 +19,7 @@ from pytest_corpus.spec.requirements import catalogue
 sys.path.insert(0, str(ROOT / "tools"))
 
 import pages as tool
-from site_pages import components, coverage, protocol
+from site_pages import components, coverage, detection
 
 LINES = 5_000
 """The most lines that committed Markdown may have in total: what can be generated is not committed."""
@@ -30,6 +30,11 @@ def test_the_committed_pages_are_current() -> None:
     command = [sys.executable, str(ROOT / "tools" / "pages.py"), "--check"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=100, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_readme_has_the_present_score() -> None:
+    """The line on faults made by machine says what the last recorded run found."""
+    assert f"  {detection.line()}\n" in (ROOT / "README.md").read_text("utf-8")
 
 
 def test_the_table_has_a_line_for_each_requirement() -> None:
@@ -79,7 +84,7 @@ def test_a_guide_describes_its_component(component: str) -> None:
 
 def test_the_sections_name_the_requirements_that_cite_them() -> None:
     """Each section has a heading, and each requirement stands below every section that it cites."""
-    (page,) = protocol.pages().values()
+    page = coverage.pages()["documents/sections.md"]
     _, *parts = page.split("\n## ")
     below = {}
     for document, part in zip(SECTIONS, parts, strict=True):
@@ -92,7 +97,7 @@ def test_the_sections_name_the_requirements_that_cite_them() -> None:
 
 def test_the_coverage_has_every_sentence() -> None:
     """Each sentence is a row below its document."""
-    (page,) = coverage.pages().values()
+    page = coverage.pages()["documents/coverage.md"]
     for document in coverage.FILES:
         part = page.partition(f"\n## {document}\n")[2].partition("\n## ")[0]
         assert all(f"| {each.level} | {each.text} | " in part for each in coverage.sentences(document))

@@ -10,7 +10,11 @@ from xml.etree import ElementTree
 import pytest
 from blocks import PAGES, ROOT
 
+from pytest_corpus.spec.requirements import applicable
+from pytest_corpus.suites import inventory
+
 PICTURES = ROOT / "docs" / "pictures"
+NEAR = 0.05  # a picture may be this much behind
 NAMES = ("green", "layers", "red", "report")
 
 
@@ -72,6 +76,23 @@ def test_the_terminals_show_what_they_are_shown_for(tone: str) -> None:
         assert said in red
     assert green.startswith("$ \npytest-corpus verify --component llm")
     assert "  verdict: conformant" in green
+
+
+@pytest.mark.parametrize("tone", ["light", "dark"])
+@pytest.mark.parametrize("name", ["red", "green"])
+def test_the_figures_are_those_of_the_suite(name: str, tone: str) -> None:
+    """The numbers of requirements and of tests are about those of a run: `make pictures` makes them anew."""
+    lines = words(PICTURES / f"{name}-{tone}.svg")
+    for level in ("MUST", "SHOULD"):
+        (line,) = [line for line in lines if line.startswith(f"    {level} ")]
+        applicable_ones, *others = map(int, re.findall(r"/?(\d+) (?:satisfied|not applicable)", line))
+        known = sum(entry.level == level for entry in applicable("llm"))
+        assert applicable_ones + sum(others) == pytest.approx(known, rel=NEAR), "stale: run make pictures"
+    ended = "".join(lines[-2 * len(lines) // 3 :]).rpartition("===")[0].rpartition("== ")[2]
+    counted = sum(
+        int(number) for number in re.findall(r"(\d+) (?:failed|passed|not assessed|not applicable|SHOULD)", ended)
+    )
+    assert counted == pytest.approx(len(inventory.tests("llm", "dev")), rel=NEAR), "stale: run make pictures"
 
 
 @pytest.mark.parametrize("tone", ["light", "dark"])

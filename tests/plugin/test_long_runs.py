@@ -25,6 +25,19 @@ def test_a_short_run_says_nothing(project: Project) -> None:
     assert " tests in " not in said(project.run(REFERENCE, "--corpus-requirement=LLM-TOKENS-1"))
 
 
-def test_the_pace_so_far_tells_the_rest() -> None:
-    """What is left is reckoned at the same pace."""
-    assert progress.line(100, 400, 50.0) == "corpus: 100 of 400 tests in 50 s, about 150 s left"
+def test_the_calls_to_come_tell_the_rest() -> None:
+    """What is left is reckoned by the calls to come, and by the tests if these take longer."""
+    assert progress.line(100, 400, 50.0, 20.0) == "corpus: 100 of 400 tests in 50 s, about 150 s left"
+    assert progress.line(399, 400, 95.0, 22.0) == "corpus: 399 of 400 tests in 95 s, about 22 s left"
+
+
+def test_calls_and_time_are_said_before(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The calls to expect stand before the tests; after the first of them the time, if the run is not short."""
+    few = "--corpus-requirement=LLM-CAP-*,COM-CAP-*,LLM-TOKENS-*"
+    lines = project.run(REFERENCE, few).outlines
+    (calls,) = [int(line.split()[2]) for line in lines if line.startswith("corpus: about ") and line.endswith(" calls")]
+    assert 20 < calls < 200
+    assert "more are to come" not in "".join(lines)
+    monkeypatch.setattr(progress, "SHORT_S", 0.0)
+    assert "calls took " in said(project.run(REFERENCE, few))
+    assert progress.estimate(20, 791, 3.0) == "corpus: 20 calls took 3.0 s; about 771 more are to come, in about 116 s"

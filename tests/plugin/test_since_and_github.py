@@ -89,12 +89,17 @@ def test_on_github(changing: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     result = changing.run(ADAPTER, FEW)
     (error,) = [line for line in result.outlines if line.startswith("::error")]
     (warning,) = [line for line in result.outlines if line.startswith("::warning")]
-    assert error.startswith("::error title=LLM-COMPLETE-2 (MUST)%2C llm::3 of 3 tests: LLM-COMPLETE-2 (MUST): ")
-    assert warning.startswith("::warning title=LLM-CAP-1 (SHOULD)%2C llm::")
+    source = (changing.path / "mine.py").read_text().splitlines()
+    place = f"file=mine.py,line={source.index('class Changing(Wrapped):') + 1},title="
+    assert error.startswith(f"::error {place}LLM-COMPLETE-2 (MUST)%2C llm::3 of 3 tests: LLM-COMPLETE-2 (MUST): ")
+    assert warning.startswith(f"::warning {place}LLM-CAP-1 (SHOULD)%2C llm::")
     text = summary.read_text("utf-8")
     assert text.startswith("before\n## ")
     assert "**LLM-COMPLETE-2** (MUST, LLM)" in text
     assert "because" not in text
+    assert [line for line in text.splitlines() if line.startswith("### ")] == [
+        "### 1 MUST violated", "### 1 SHOULD violated"
+    ]  # fmt: skip
     assert any(line.startswith("  no verdict: ") for line in result.outlines[-5:])
 
 

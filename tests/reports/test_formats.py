@@ -113,7 +113,7 @@ def test_every_format_renders_every_report(found: Ledger) -> None:
         ("conformant", "conformant: LLM", "brightgreen"),
         ("deviating", "conformant with 1 deviation: LLM", "yellow"),
         ("incomplete", "incomplete, 1 MUST not assessed: LLM", "yellow"),
-        ("nonconformant", "not conformant, 1 violated: LLM", "red"),
+        ("nonconformant", "not conformant, 1 MUST violated: LLM", "red"),
         ("partial", "no verdict", "lightgrey"),
     ],
 )

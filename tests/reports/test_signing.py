@@ -119,11 +119,7 @@ def test_whom_to_trust_for_what(signed: Path, capsys: pytest.CaptureFixture[str]
         said = capsys.readouterr().out
         assert 'statement: "conformant", of mine, tested with pytest-corpus@' in said
         assert f"report: a.json, whole and unaltered (sha256 {DOCUMENT['sha256']})" in said
-        assert re.findall(r"^(\w[\w ]+):", said, re.M)[-3:] == [
-            "proved",
-            "trust the holder of the key for",
-            "find out yourself",
-        ]
+        assert re.findall(r"^(\w[\w ]+):", said, re.M)[-3:] == ["proved", "trust the signer for", "find out yourself"]
 
 
 def test_the_statement_alone(signed: Path, capsys: pytest.CaptureFixture[str]) -> None:

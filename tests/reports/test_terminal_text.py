@@ -1,13 +1,20 @@
 """The texts for a person: the summary, the catalogue."""
 
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
 from hypothesis import given
 from ledgers import MUSTS, SHOULDS, ledger, ledgers, record, violation
 
 from pytest_corpus.reports.catalogue.listing import explained, listed, unknown
+from pytest_corpus.reports.remedies import remedy
 from pytest_corpus.reports.terminal import summary, what_ran
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.verdict.ledger import Ledger
 from pytest_corpus.verdict.verdict import decide
+
+ROOT = Path(__file__).parents[2] / "pytest_corpus"
 
 
 def text(found: Ledger) -> str:
@@ -103,3 +110,21 @@ def test_unknown_ids() -> None:
     assert explained("LLM-STREEM-1") is None
     assert "LLM-STREAM-1" in unknown("LLM-STREEM-1")
     assert unknown("zzz").endswith("list shows them all")
+
+
+def reasons() -> Iterator[str]:
+    """The reasons for which the tests of the suite are not assessed, as the sources spell them."""
+    for path in (*ROOT.glob("suites/**/*.py"), *ROOT.glob("kit/**/*.py")):
+        if "NotAssessed(" in (source := path.read_text("utf-8")):
+            for node in ast.walk(ast.parse(source)):
+                if isinstance(node, ast.Call) and ast.unparse(node.func) == "NotAssessed" and node.args:
+                    yield ast.unparse(node.args[0]).strip("f'\"")
+
+
+def test_every_reason_has_a_remedy() -> None:
+    """Whatever leaves a requirement open, the line says what would make it assessable."""
+    found = {each for each in reasons() if " " in each}
+    assert len(found) > 40
+    assert {each for each in found if remedy(each) == "run again" and "end" not in each} == set()
+    open_one = record(MUSTS[0], "not_assessed", reason="neither usage nor count_tokens tells how long it is")
+    assert "; to assess it, return `usage`, or `usage_so_far` in a stream" in text(ledger(open_one))

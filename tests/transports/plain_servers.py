@@ -252,12 +252,12 @@ def refusal(name: str) -> bytes:
 
 
 @contextmanager
-def place_of(made: Callable[[], Server]) -> Iterator[str]:
-    """The address of a server, which runs in a thread of its own meanwhile."""
+def place_of(made: Callable[[], Server] | Server) -> Iterator[str]:
+    """The address of a server, or of what makes one, which runs in a thread of its own meanwhile."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
-    server = made()
+    server = made() if callable(made) else made
     try:
         yield asyncio.run_coroutine_threadsafe(server.start(), loop).result(10)
     finally:

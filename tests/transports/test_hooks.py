@@ -16,17 +16,17 @@ from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.adapter.hooks.server import HookServer
 from pytest_corpus.adapter.opening.address import parse
 from pytest_corpus.adapter.opening.remote import Connection, RemoteAdapter
-from pytest_corpus.serving import hook_client
-from pytest_corpus.serving.hook_client import HookClient
+from pytest_corpus.serving import hooks
+from pytest_corpus.serving.hooks import HookClient
 
 Test = Callable[[HookServer, HookClient], Awaitable[None]]
 
 OBSERVED = {"component": "llm", "op": "complete", "ms": 1.0, "ok": True, "code": "OK", "extra": {"a": 1}}
 
 
-def carried_out(test: Test, probe: ProviderProbe | None = None) -> HookServer:
+def carried_out(test: Test, probe: ProviderProbe | None = None, sink: RecordingSink | None = None) -> HookServer:
     """Run a test against a hook server of its own."""
-    server = HookServer(RecordingSink(), probe or ProviderProbe())
+    server = HookServer(sink or RecordingSink(), probe or ProviderProbe())
 
     async def run() -> None:
         await server.start()
@@ -53,16 +53,13 @@ async def raw(server: HookServer, request: bytes) -> bytes:
 
 def test_a_report_is_the_same_record_as_in_process() -> None:
     """An observation and a counter arrive with their keyword arguments."""
-    server = HookServer(sink := RecordingSink(), ProviderProbe())
 
-    async def run() -> None:
-        await server.start()
+    async def post(server: HookServer, client: HookClient) -> None:
         _, url = server.address()
-        await HookClient().post(url, "metrics/observe", json.dumps(OBSERVED).encode())
-        await HookClient().post(url, "metrics/counter", b'{"component":"llm","name":"n","value":2}')
-        await server.aclose()
+        await client.post(url, "metrics/observe", json.dumps(OBSERVED).encode())
+        await client.post(url, "metrics/counter", b'{"component":"llm","name":"n","value":2}')
 
-    asyncio.run(run())
+    server = carried_out(post, sink=(sink := RecordingSink()))
     (seen,), (count,) = sink.observations, sink.counts
     assert (seen.component, seen.op, seen.extra, seen.malformed) == ("llm", "complete", {"a": 1}, "")
     assert (count.name, count.value) == ("n", 2)
@@ -105,17 +102,14 @@ def test_what_is_no_report_is_refused(request_: bytes, status: bytes) -> None:
 
 def test_a_report_for_a_call_that_is_over_comes_late() -> None:
     """It belongs to the turn of its call; one for an address of no call is dropped."""
-    server = HookServer(sink := RecordingSink(), ProviderProbe())
 
-    async def run() -> None:
-        await server.start()
+    async def post(server: HookServer, client: HookClient) -> None:
         _, url = server.address()
         server.turn()
         for each in (url, server.nowhere):
-            await HookClient().post(each, "metrics/observe", json.dumps(OBSERVED).encode())
-        await server.aclose()
+            await client.post(each, "metrics/observe", json.dumps(OBSERVED).encode())
 
-    asyncio.run(run())
+    server = carried_out(post, sink=(sink := RecordingSink()))
     assert [seen.turn for seen in sink.observations] == [1]
     assert not server.reports
     assert server.called == {"metrics"}
@@ -146,7 +140,7 @@ def test_who_does_not_connect_in_time_is_an_os_error(monkeypatch: pytest.MonkeyP
         await asyncio.Event().wait()
 
     monkeypatch.setattr(asyncio, "open_connection", never)
-    monkeypatch.setattr(hook_client, "CONNECT_S", 0.05)
+    monkeypatch.setattr(hooks, "CONNECT_S", 0.05)
     with pytest.raises(OSError, match="no connection within"):
         asyncio.run(HookClient().post("http://127.0.0.1:9/", "metrics/observe", b"{}"))
 

@@ -5,12 +5,11 @@ import contextlib
 import json
 import socket
 import struct
-from typing import Any
 
 import pytest
 from aiohttp import web
 from message_servers import PlainWebSocket
-from plain_servers import Server, place_of
+from plain_servers import place_of
 from test_raw import opened
 
 from pytest_corpus.adapter.transports.raw import RawRequest
@@ -62,17 +61,12 @@ def test_a_reset_of_an_idle_connection_is_passed_over() -> None:
 
 def test_a_reset_of_a_new_connection_is_a_fault() -> None:
     """It was not idle; and the call is made once."""
-    made: list[ResetsEach] = []
-
-    def server() -> Server:
-        made.append(ResetsEach())
-        return made[0]
-
+    server = ResetsEach()
     with place_of(server) as place, opened(place) as client:
         fault = client.send(REQUEST, "llm").fault
         assert fault is not None
         assert fault.kind == "raised"
-        assert made[0].asked == 1
+        assert server.asked == 1
 
 
 # -- WebSocket -----------------------------------------------------------------------------------------
@@ -116,17 +110,11 @@ class Fails(ClosesIdle):
     code = 1011
 
 
-def served(made: type[ClosesIdle]) -> tuple[Any, ClosesIdle]:
-    """A way to make a server, and the server."""
-    server = made()
-    return (lambda: server), server
-
-
 @pytest.mark.parametrize("streaming", [False, True], ids=["unary", "stream"])
 def test_a_goodbye_that_crossed_a_call_is_passed_over(streaming: bool) -> None:
     """The call goes out again on another connection."""
-    make, server = served(ClosesIdle)
-    with place_of(make) as place, opened(place) as client:
+    server = ClosesIdle()
+    with place_of(server) as place, opened(place) as client:
         for _ in range(3):
             exchange = client.send(STREAM if streaming else REQUEST, "llm", streaming=streaming)
             assert (exchange.fault, len(exchange.frames)) == (None, 1)
@@ -143,8 +131,8 @@ def test_a_goodbye_that_crossed_a_raw_call_is_passed_over() -> None:
 @pytest.mark.parametrize("made", [ClosesEach, Fails])
 def test_a_connection_that_is_closed_under_a_call_is_a_fault(made: type[ClosesIdle]) -> None:
     """One that carried nothing before, or whose close says that something failed; the call is made once."""
-    make, server = served(made)
-    with place_of(make) as place, opened(place) as client:
+    server = made()
+    with place_of(server) as place, opened(place) as client:
         for _ in range(server.calls_each):
             assert client.send(REQUEST, "llm").fault is None
         fault = client.send(REQUEST, "llm").fault

@@ -1,7 +1,6 @@
 """Streams over HTTP in the one format that an adapter offers (R87)."""
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,10 +13,9 @@ from pytest_corpus.spec.transports import HOOKS_HEADER, JSON, NDJSON, SSE
 class Refuses(PlainHttp):
     """Answers NOT_SUPPORTED to formats that it does not offer, with a status of choice; keeps the requests."""
 
-    said = 406
-
-    def __init__(self) -> None:
+    def __init__(self, said: int, *offered: str) -> None:
         super().__init__()
+        self.said, self.offered = said, offered
         self.asked: list[Request] = []
 
     async def answer(self, request: Request, writer: asyncio.StreamWriter) -> None:
@@ -28,18 +26,11 @@ class Refuses(PlainHttp):
         await self.send(writer, self.said, refusal("NotSupported"), JSON)
 
 
-def refusing(said: int, *offered: str) -> tuple[Callable[[], Refuses], Refuses]:
-    """A way to make a server, and the server."""
-    server = Refuses()
-    server.said, server.offered = said, offered
-    return (lambda: server), server
-
-
 @pytest.mark.parametrize("said", [406, 501, 400, 200])
 def test_events_are_read_where_lines_are_refused(said: int) -> None:
     """With 406, or with the status of the error: TRA-HTTP-9 allows each."""
-    make, server = refusing(said, SSE)
-    with place_of(make) as place, opened(place) as client:
+    server = Refuses(said, SSE)
+    with place_of(server) as place, opened(place) as client:
         for _ in range(2):
             exchange = client.send(STREAM, "llm", streaming=True)
             assert exchange.fault is None
@@ -52,8 +43,8 @@ def test_events_are_read_where_lines_are_refused(said: int) -> None:
 @pytest.mark.parametrize("said", [406, 501])
 def test_a_stream_in_neither_format_is_refused_once_for_each_call(said: int) -> None:
     """A further attempt in the other format does not count."""
-    make, server = refusing(said)
-    with place_of(make) as place, opened(place) as client:
+    server = Refuses(said)
+    with place_of(server) as place, opened(place) as client:
         for _ in range(2):
             exchange = client.send(STREAM, "llm", streaming=True)
             assert (exchange.fault, len(exchange.frames)) == (None, 1)

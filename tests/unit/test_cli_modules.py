@@ -1,9 +1,7 @@
 """`python -m pytest_corpus.schema_registry` and `python -m pytest_corpus.stream_validator` (SCHEMA 9.1, 12.E)."""
 
-import shutil
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from cli_runs import Ended, called, ran
@@ -15,8 +13,8 @@ REQUEST = GOLDEN / "llm/llm_complete_request.json"
 STREAM = GOLDEN / "llm/llm_stream.ndjson"
 
 
-def module(name: str, *argv: object, **more: Any) -> Ended:
-    return ran(*argv, command=(sys.executable, "-W", "error", "-m", f"pytest_corpus.{name}"), **more)
+def module(name: str, *argv: object) -> Ended:
+    return ran(*argv, command=(sys.executable, "-W", "error", "-m", f"pytest_corpus.{name}"))
 
 
 @pytest.mark.parametrize("action", ["list", "stats"])
@@ -36,13 +34,6 @@ def test_a_message_against_a_schema(tmp_path: Path) -> None:
     assert ended.code == 1
     assert f"{REQUEST}: valid" in ended.out
     assert f"{bad}: not a valid llm.envelope.request" in ended.out
-
-
-def test_another_root(tmp_path: Path) -> None:
-    """`CORPUS_SCHEMAS_ROOT` names the folder."""
-    shutil.copytree(resources.folder("schemas"), tmp_path / "mine")
-    ended = module("schema_registry", "--list", CORPUS_SCHEMAS_ROOT=str(tmp_path / "mine"))
-    assert ended.out.endswith(f"in {tmp_path / 'mine'}\n")
 
 
 @pytest.mark.parametrize("argv", [[], ["llm.envelope.request.json"], ["--list", "--stats"], ["--list", "x"], ["--lst"]])

@@ -14,7 +14,7 @@ from cli_runs import COMMAND, called, environment, ran
 
 from pytest_corpus import resources
 from pytest_corpus.spec.goldens import GOLDENS, Golden
-from pytest_corpus.spec.operations import OPERATIONS, STREAMING
+from pytest_corpus.spec.operations import STREAMING
 from pytest_corpus.stream_validator import ValidationMode
 
 GOLDEN = resources.folder("golden")
@@ -38,11 +38,6 @@ def test_golden_streams_are_valid(golden: Golden, mode: str) -> None:
         if component == golden.component or mode != "lazy":
             assert shown in ended.out
             assert ended.code == (component != golden.component)
-
-
-def test_components_are_those_that_stream() -> None:
-    """A component can be named exactly if it has a streaming operation."""
-    assert set(STREAMING) == {operation.component for operation in OPERATIONS if operation.streaming}
 
 
 def test_what_a_verdict_says(tmp_path: Path) -> None:

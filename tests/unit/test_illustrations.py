@@ -45,8 +45,12 @@ def test_examples(entry: Requirement) -> None:
     request, *answers = examples(entry)
     (envelope,) = request.messages
     operation = BY_OP[envelope["op"]]
+    if entry.id.startswith("COM-") and entry.text.startswith("A stream"):
+        assert operation.streaming
     assert operation.component in (entry.components if entry.components != WIRE else COMPONENTS)
     assert registry().is_valid(operation.request, envelope)
+    if entry.chapter.endswith("-OBS"):
+        assert ("metrics.counter" if "count" in entry.text else "metrics.observe") in answers.pop().title
     assert len(answers) == (entry.components != WIRE)
     for answer in answers:
         for message in answer.messages:

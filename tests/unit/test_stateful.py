@@ -1,14 +1,18 @@
-"""The runner of state machines: the shortest failing sequence, the same one for the same seed."""
+"""Sequences of steps: the shortest part that fails, within a budget, and the same one for the same seed."""
 
+from collections.abc import Iterable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter.exceptions import Unresponsive
+from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.integration.running import messages
 from pytest_corpus.kit.generation import stateful as runner
-from pytest_corpus.kit.generation.generate import strategies
-from pytest_corpus.kit.generation.stateful import machines, run_machine
-from pytest_corpus.kit.outcomes import NotApplicable, Violation
+from pytest_corpus.kit.generation.generate import SHRINK_CALLS, strategies
+from pytest_corpus.kit.generation.stateful import Step, Trial, machine, machines, run_machine, shortened
+from pytest_corpus.kit.outcomes import NotApplicable, Outage, Story, Violation
 from pytest_corpus.verdict.evidence import Evidence
 from pytest_corpus.verdict.ledger import Finding
 
@@ -20,57 +24,148 @@ def endless_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "SHRINK_S", 600.0)
 
 
-def counter(limit: int, outcome: type[Exception] = Violation) -> type[Any]:
-    """A machine that adds numbers and fails once the sum is above a limit."""
-    given, stateful = strategies(), machines()
+class Adder:
+    """A subject that adds numbers, fails once the sum is above a limit, and counts its places and calls.
 
-    class Counter(stateful.RuleBasedStateMachine):  # type: ignore[misc, name-defined]
-        def __init__(self) -> None:
-            super().__init__()
-            self.envelopes: list[dict[str, int]] = []
+    From `silent` calls on it raises `raised` instead.
+    """
 
-    def add(machine: Any, number: int) -> None:
-        machine.envelopes.append({"add": number})
-        if sum(envelope["add"] for envelope in machine.envelopes) > limit:
-            raise outcome(f"at most {limit}")
+    def __init__(self, limit: int, outcome: type[Exception] = Violation, **limits: int) -> None:
+        meter = SimpleNamespace(total_calls=0, spending=SimpleNamespace(budget=SimpleNamespace(limits=limits)))
+        self.client, self.settings = SimpleNamespace(exchanges=[], meter=meter), SimpleNamespace(seed=1)
+        self.outages, self.disturbances = SimpleNamespace(lasting=False), 0
+        self.limit, self.outcome, self.open = limit, outcome, 0
+        self.silent, self.raised = 10**9, Exception("silent")
 
-    return type("Adder", (Counter,), {"add": stateful.rule(number=given.integers(0, 9))(add)})
+    def call(self, number: int) -> None:
+        self.client.meter.total_calls += 1
+        if self.client.meter.total_calls > self.silent:
+            raise self.raised
+        self.client.exchanges.append(Exchange({"op": "add", "args": number}, streaming=False))
+
+    def story(self, numbers: Iterable[int]) -> tuple[str, list[int]]:
+        """The story of a failing sequence, and its numbers."""
+        with pytest.raises(Violation) as caught:
+            self.take(numbers)
+        return told(caught.value)
+
+    def take(self, numbers: Iterable[int]) -> None:
+        trial: Trial[Any] = Trial(self, lambda: Sum(self))  # type: ignore[arg-type]
+        with shortened(trial):
+            for number in numbers:
+                trial.take(adding(number))
+
+
+class Sum:
+    """A sum of numbers, in a place of its own."""
+
+    def __init__(self, adder: Adder) -> None:
+        self.adder, self.sum = adder, 0
+        adder.open += 1
+
+    def add(self, number: int) -> None:
+        self.adder.call(number)
+        self.sum += number
+        if self.sum > self.adder.limit:
+            raise self.adder.outcome(f"at most {self.adder.limit}")
+
+    def close(self) -> None:
+        self.adder.open -= 1
+
+
+def adding(number: int) -> Step[Sum]:
+    return Step(lambda model: model.add(number))
+
+
+def told(violation: Violation) -> tuple[str, list[int]]:
+    assert violation.story is not None
+    assert violation.exchange is violation.story.exchanges[-1]
+    return violation.story.said, [each.request["args"] for each in violation.story.exchanges]
+
+
+def run(adder: Adder, steps: int = 12) -> None:
+    """Run a machine of additions."""
+    rule = machines().rule(number=strategies().integers(0, 9))
+    rules = {"add": rule(lambda self, number: self.trial.take(adding(number)))}
+    run_machine(machine(adder, lambda: Sum(adder), rules), adder, steps=steps, examples=20)  # type: ignore[arg-type]
 
 
 def test_a_machine_that_agrees_passes() -> None:
-    """No violation, no error."""
-    run_machine(counter(10_000), seed=1, steps=8, examples=5)
+    """No violation, no error, and every place is released."""
+    adder = Adder(10_000)
+    run(adder, steps=8)
+    assert adder.open == 0
 
 
-def test_the_shortest_sequence_is_told() -> None:
-    """Two numbers suffice to come above eleven, and no more are listed."""
-    with pytest.raises(Violation) as caught:
-        run_machine(counter(11), seed=1, steps=12, examples=20)
-    head, *envelopes = caught.value.replay.splitlines()
-    assert head == "2 requests, seed 1"
-    assert len(envelopes) == 2
-
-
-def test_the_same_seed_gives_the_same_sequence() -> None:
-    """A failure can be repeated."""
+def test_the_same_seed_gives_the_same_short_sequence() -> None:
+    """Two numbers suffice to come above eleven, and no more are in the story."""
     found = []
     for _ in range(2):
+        adder = Adder(11)
         with pytest.raises(Violation) as caught:
-            run_machine(counter(11), seed=7, steps=12, examples=20)
-        found.append(caught.value.replay)
+            run(adder)
+        found.append(told(caught.value))
+        assert adder.open == 0
     assert found[0] == found[1]
+    assert len(found[0][1]) == 2
 
 
 def test_a_rule_that_cannot_go_on_leaves_it_open() -> None:
     """The reason for a missing verdict is passed on as it is."""
     with pytest.raises(NotApplicable):
-        run_machine(counter(3, NotApplicable), seed=1, steps=12, examples=20)
+        run(Adder(3, NotApplicable))
 
 
-def test_a_replay_stands_in_the_message() -> None:
-    """Each envelope has a line of its own, ready to be copied."""
+def test_calls_that_are_not_needed_are_left_out() -> None:
+    """The calls that remain keep their order, and the story says how many calls it took."""
+    adder = Adder(15)
+    said, numbers = adder.story([0, 8, 0, 1, 8])
+    assert numbers == [8, 8]
+    assert said == "2 calls, none of which can be left out; found with 13 further calls"
+    assert adder.client.meter.total_calls == 5 + 13
+    assert adder.open == 0
+
+
+def test_the_budget_ends_the_search() -> None:
+    """Not a call above the budget is made, and the story says that it may not be the shortest one."""
+    adder = Adder(40)
+    said, numbers = adder.story([1] * 45)
+    assert len(numbers) == 41
+    assert said == "41 calls, the smallest sequence found so far, after 5 further calls"
+    adder = Adder(99)
+    said, numbers = adder.story([50, 0, 0, 0, 0, 0, 0, 0, 0, 50])
+    assert len(numbers) < 10
+    assert "the smallest sequence found so far" in said
+    assert adder.client.meter.total_calls <= 10 + SHRINK_CALLS
+
+
+@pytest.mark.parametrize("raised", [Outage("away"), Unresponsive("add", moving=False)], ids=["outage", "silence"])
+def test_a_provider_that_goes_away_leaves_the_finding(raised: Exception) -> None:
+    """The sequence that failed stands, and no further call is made."""
+    adder = Adder(15)
+    adder.silent, adder.raised = 6, raised
+    said, numbers = adder.story([0, 8, 0, 1, 8])
+    assert numbers == [0, 8, 0, 1, 8]
+    assert "so far" in said
+    assert (adder.client.meter.total_calls, adder.open) == (7, 0)
+
+
+@pytest.mark.parametrize("why", ["provider failed", "calls of the run are limited"])
+def test_no_calls_are_made_for_a_story(why: str) -> None:
+    """Neither if the provider is away, nor if the run may make only so many."""
+    adder = Adder(15) if "provider" in why else Adder(15, calls=500)
+    adder.outages.lasting = "provider" in why
+    said, numbers = adder.story([0, 8, 8])
+    assert numbers == [0, 8, 8]
+    assert said.startswith(f"3 calls, not shortened, because the {why}")
+    assert adder.client.meter.total_calls == 3
+
+
+def test_a_story_stands_in_the_message() -> None:
+    """A line on it, and a line for each call."""
+    assert Violation("this", story=Story("a picture")).story == Story("a picture")
     finding = Finding("VEC-STATE-1", "this", "that")
-    lines = ("1 requests, seed 0", '{"op": "x"}')
-    seen = Evidence("a", "vector", "VEC-STATE-1", "t", "n", "rerun", replay=lines)
+    lines = ("1 calls", '1. handle {"op": "x"}')
+    seen = Evidence("a", "vector", "VEC-STATE-1", "t", "n", "rerun", story=lines)
     said = messages.failure([finding], [seen])
-    assert said.endswith('  replay:\n    1 requests, seed 0\n    {"op": "x"}')
+    assert said.endswith('  smallest story:\n    1 calls\n    1. handle {"op": "x"}')

@@ -1,4 +1,4 @@
-"""Every normative sentence of the documents, and the requirements that test it.
+"""The sections of the documents, and every normative sentence in them, with the requirements that test it.
 
 The files in docs/coverage/ have a row for each sentence: `SECTION LEVEL: sentence | ID ID-2,4:6 tool | what is not
 tested`, without the last part if all of it is tested, or `SECTION LEVEL: sentence | not: reason`. `ID/Mutant` is a
@@ -6,7 +6,7 @@ mutant that breaks just this sentence. The other sources of a requirement are no
 """
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -16,7 +16,7 @@ from typing import Literal
 from pytest_corpus.spec.documents import SECTIONS
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.spec.requirements.model import Level, matched, unwrapped
-from site_pages.markdown import table
+from site_pages.markdown import paragraph, table
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "coverage"
 
@@ -95,9 +95,29 @@ class Sentence:
 
 
 def pages() -> dict[str, str]:
-    """The page, by its path below docs/."""
+    """The pages, by their paths below docs/."""
     documents = (line for document in FILES for line in _document(document))
-    return {"documents/coverage.md": "\n".join([HEAD, *_summary(), *documents])}
+    coverage = "\n".join([HEAD, *_summary(), *documents])
+    return {"documents/coverage.md": coverage, "documents/sections.md": "\n".join(_sections())}
+
+
+def _sections() -> Iterator[str]:
+    yield "# The documents of the protocol\n"
+    yield paragraph(
+        "The sections of the four documents, each with the requirements that cite it. [Coverage](coverage.md) lists "
+        "their sentences, and [Rulings](../rulings.md) say how the suite decides where the documents disagree or are "
+        "silent. Each section is a link target: `documents/sections.html#SPECIFICATION-4.2.1`."
+    )
+    citing = defaultdict(list)
+    for entry in catalogue().values():
+        for source in entry.source:
+            citing[source].append(entry.id)
+    for document, sections in SECTIONS.items():
+        yield f"## {document}\n"
+        for number, title in sections.items():
+            yield f"{'#' * (3 + number.count('.'))} {number} {title}\n"
+            if ids := citing[f"{document} {number}"]:
+                yield paragraph(", ".join(ids) + ".")
 
 
 def _summary() -> Iterator[str]:

@@ -2,17 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from pytest_corpus.authoring.folding import Folded, Folder, Schema
-from pytest_corpus.spec.schemas import BASE_URI, SCHEMAS
+from pytest_corpus.authoring.goldens.maker import FILES
+from pytest_corpus.text.values import at
 from pytest_corpus.validation.schema.registry import registry
-
-_FILES = {
-    BASE_URI + file: (schema.name, edition)
-    for schema in SCHEMAS
-    for edition, file in zip(schema.own, schema.files, strict=True)
-}
 
 BOUNDS = {
     "minimum": "at least {}",
@@ -37,7 +31,7 @@ class Key:
 
 
 def _folder() -> Folder:
-    return Folder(lambda uri: registry().get_schema(*_FILES[uri]))
+    return Folder(lambda uri: registry().get_schema(*FILES[uri]))
 
 
 def of(name: str, *path: str) -> tuple[str, list[Key]]:
@@ -138,11 +132,8 @@ def _descriptions(folder: Folder, schema: Schema) -> Iterator[str]:
 
 def _target(ref: str) -> Schema:
     uri, _, pointer = ref.partition("#")
-    found: Any = registry().get_schema(*_FILES[uri])
-    for part in pointer.strip("/").split("/") if pointer else ():
-        found = found[part]
-    result: Schema = found
-    return result
+    found: Schema = at(registry().get_schema(*FILES[uri]), pointer)
+    return found
 
 
 def _limits(folder: Folder, schema: Schema) -> Iterator[str]:

@@ -47,11 +47,7 @@ class HookRequest:
 
 
 async def read_request(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> HookRequest | None:
-    """Return the next request of a connection; None at its end.
-
-    Raises:
-        Refused: it is not HTTP, or too large.
-    """
+    """Return the next request of a connection; None at its end. Raises Refused if it is not HTTP, or too large."""
     try:
         head = await reader.readuntil(b"\r\n\r\n")
     except asyncio.IncompleteReadError:
@@ -106,11 +102,11 @@ class Connection:
 
     async def answer(self, status: int, value: Any, headers: Mapping[str, str] | None = None) -> None:
         """Answer with JSON."""
-        await self._send_body(status, json.dumps(value).encode(), headers)
+        await self.answer_bytes(status, json.dumps(value).encode(), headers or {})
 
-    async def garbage(self, text: str, headers: Mapping[str, str]) -> None:
-        """Answer 200 with a text that is not JSON."""
-        await self._send_body(200, text.encode(), headers)
+    async def answer_bytes(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:
+        """Answer with something that is said to be JSON."""
+        await self._write(self._head(status, {**_JSON, **headers}, len(body)) + body)
 
     async def truncate(self, value: Any, headers: Mapping[str, str]) -> None:
         """Answer 200, and close the connection in the middle of the body."""
@@ -149,9 +145,6 @@ class Connection:
             return working.result()
         finally:
             working.cancel()
-
-    async def _send_body(self, status: int, body: bytes, headers: Mapping[str, str] | None) -> None:
-        await self._write(self._head(status, {**_JSON, **(headers or {})}, len(body)) + body)
 
     def _head(self, status: int, headers: Mapping[str, str], length: int | None = None) -> bytes:
         phrase = HTTPStatus(status).phrase if status in HTTPStatus._value2member_map_ else "Overloaded"

@@ -13,8 +13,8 @@ from pytest_corpus.redaction.values import type_name
 from pytest_corpus.spec.faults import BY_KIND, FORMS
 
 if TYPE_CHECKING:
+    from pytest_corpus.adapter.hooks.vendors.api import ProviderServer
     from pytest_corpus.adapter.hooks.vendors.endpoint import Endpoint, Endpoints
-    from pytest_corpus.adapter.hooks.vendors.server import ProviderServer
 
 __all__ = ["Arrival", "Plan", "ProviderFault", "ProviderProbe"]
 
@@ -58,7 +58,7 @@ class ProviderProbe:
         request counts as `reached`. Append ``/v1`` for OpenAI's client, nothing for the others.
         """
         if self._server is None:
-            from pytest_corpus.adapter.hooks.vendors.server import ProviderServer
+            from pytest_corpus.adapter.hooks.vendors.api import ProviderServer
 
             self._server = ProviderServer(self.arrived, self._own)
         return self._server.url

@@ -11,7 +11,7 @@ from typing import Any
 from pytest_corpus.adapter.hooks.http_server import Connection, HookRequest, LoopbackServer
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderFault, ProviderProbe
-from pytest_corpus.adapter.hooks.vendors.api import VendorApi, unplanned
+from pytest_corpus.adapter.hooks.vendors.api import serve, unplanned
 from pytest_corpus.text.strict_json import read_exactly
 
 MAX_REPORTS = 1_000
@@ -70,8 +70,8 @@ class HookServer(LoopbackServer):
         if place.startswith(VENDORS):
             if not is_over:
                 self.called.add("provider")
-            api = VendorApi(unplanned if is_over else self._provider.arrived, {})
-            await api.serve(request, place.removeprefix("provider/"), connection)
+            arrived = unplanned if is_over else self._provider.arrived
+            await serve(request, place.removeprefix("provider/"), connection, arrived, {})
         elif place not in HOOKS:
             await connection.answer(404, {})
         elif request.method != "POST":

@@ -52,11 +52,7 @@ def split_label(declared: str) -> tuple[str, str] | None:
 
 
 def parse(declared: str) -> Address:
-    """The address that a declaration without its label is.
-
-    Raises:
-        DeclarationError: it cannot be read, or carries a password.
-    """
+    """Read a declaration without its label. Raises DeclarationError if it cannot be read, or carries a password."""
     scheme = scheme_of(declared)
     assert scheme is not None, "no address"
     text = declared.strip()

@@ -100,7 +100,7 @@ def _as_module(file: Path, attribute: str) -> str:
 def _near_module(name: str) -> str:
     """The advice on a module that is not there: a similar one, or the places where modules are found."""
     package, _, last = name.rpartition(".")
-    places = sys.modules[package].__path__ if package else None
+    places = getattr(sys.modules[package], "__path__", ()) if package else None
     return _suggest(last, [each.name for each in pkgutil.iter_modules(places)], f"{package}." if package else "") or (
         f"{os.getcwd()} and installed packages were searched: run pytest where {name!r} can be imported, or install it"
     )
@@ -277,20 +277,12 @@ def _some(value: Any) -> Any:
     return value
 
 
-async def _first(made: Any) -> Any:
-    """Return the first value of an async generator. Raises ValueError if it yields nothing."""
-    try:
-        return await made.__anext__()
-    except StopAsyncIteration:
-        return _some(NOTHING)
-
-
 async def entered(made: Any, opened: Opened) -> Any:
     """Await, iterate or enter what a factory returned until there is an object, noting how to leave it."""
     if inspect.isawaitable(made):
         made = await made
     if inspect.isasyncgen(made):
-        value = await _first(made)
+        value = _some(await anext(made, NOTHING))
         opened.closers.append(lambda: _exhaust_async(made))
         return value
     if inspect.isgenerator(made):
@@ -330,10 +322,7 @@ async def _called(close: Callable[[], Any]) -> None:
 
 
 async def _exhaust_async(generator: Any) -> None:
-    try:
-        await generator.__anext__()
-    except StopAsyncIteration:
-        return
+    await anext(generator, None)
     await generator.aclose()
 
 

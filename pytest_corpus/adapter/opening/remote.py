@@ -48,13 +48,12 @@ class Connection:
     startup_s: float = STARTUP_S
     log: Path | None = None
 
-    def context(self) -> ssl.SSLContext | bool:
+    def context(self) -> ssl.SSLContext:
         """Return the context that verifies the other side. Raises OSError if the file of authorities cannot be read."""
-        if self.tls == "yes":
-            return True
+        context = ssl.create_default_context(cafile=None if self.tls in ("yes", "no") else self.tls)
         if self.tls == "no":
-            return False
-        return ssl.create_default_context(cafile=self.tls)
+            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        return context
 
 
 class RemoteFactory:
@@ -131,7 +130,7 @@ class RemoteAdapter:
         url = urlsplit(self.address.text)
         return url.port or (443 if url.scheme in ("https", "wss") else DEFAULT_PORTS.get(url.scheme, 80))
 
-    async def reach(self) -> ssl.SSLContext | bool:
+    async def reach(self) -> ssl.SSLContext:
         """Wait until the port is open, and with TLS until the other side is verified; return what verifies it.
 
         Raises:
@@ -150,7 +149,7 @@ class RemoteAdapter:
         while True:
             left = until - time.monotonic()
             try:
-                opening = asyncio.open_connection(url.hostname, self._port, ssl=_context(tls) if secure else None)
+                opening = asyncio.open_connection(url.hostname, self._port, ssl=tls if secure else None)
                 _, writer = await asyncio.wait_for(opening, max(0.05, left))
             except ssl.SSLCertVerificationError:
                 raise self.unreachable(
@@ -182,13 +181,3 @@ class RemoteAdapter:
     def unreachable(self, fault: str, remedy: str = "") -> DeclarationError:
         """Return the error that refuses the address."""
         return DeclarationError(self.address.shown, fault, remedy)
-
-
-def _context(tls: ssl.SSLContext | bool) -> ssl.SSLContext:
-    if isinstance(tls, ssl.SSLContext):
-        return tls
-    context = ssl.create_default_context()
-    if not tls:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    return context

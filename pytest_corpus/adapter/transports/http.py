@@ -8,13 +8,8 @@ from typing import Any
 
 import aiohttp
 
-from pytest_corpus.adapter.transports.protocol import (
-    MAX_ANSWER_BYTES,
-    connection_failed,
-    op_of,
-    request_bytes,
-    too_long,
-)
+from pytest_corpus.adapter.exchange import op_of
+from pytest_corpus.adapter.transports.protocol import MAX_ANSWER_BYTES, connection_failed, request_bytes, too_long
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest, RawTransport, Remote
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.transports import HOOKS_HEADER, JSON, NDJSON, SSE
@@ -38,7 +33,7 @@ NOT_ACCEPTABLE = 406
 class Http(RawTransport):
     """Posts envelopes to one URL; `Accept` alone says what comes back."""
 
-    def __init__(self, remote: Remote, tls: ssl.SSLContext | bool) -> None:
+    def __init__(self, remote: Remote, tls: ssl.SSLContext) -> None:
         self._url, self._hooks, self._side_channel = remote.address.text, remote.hooks, remote.side_channel
         connection = remote.connection
         self._formats: dict[str, str] = {}
@@ -65,17 +60,10 @@ class Http(RawTransport):
             raise connection_failed(error) from None
 
     async def stream(self, envelope: Any) -> AsyncGenerator[bytes, None]:
-        try:
-            async with aclosing(self._frames(request_bytes(envelope), op_of(envelope))) as frames:
-                async for frame in frames:
-                    yield frame
-        except _FAILURES as error:
-            raise connection_failed(error) from None
-
-    async def _frames(self, body: bytes, op: str) -> AsyncGenerator[bytes, None]:
+        body, op, response = request_bytes(envelope), op_of(envelope), None
         kind = self._formats.get(op, NDJSON)
-        response = await self.post(body, kind)
         try:
+            response = await self.post(body, kind)
             if (kind == NDJSON and content_type(response) == JSON) or response.status == NOT_ACCEPTABLE:
                 answer = await read_body(response)
                 if not await self._is_another_format(response.status, answer, body, op):
@@ -87,9 +75,12 @@ class Http(RawTransport):
             async with aclosing(frames_of(response, kind)) as frames:
                 async for frame in frames:
                     yield frame
+        except _FAILURES as error:
+            raise connection_failed(error) from None
         finally:
             # The adapter knows by the closed connection that a stream is not read to its end.
-            response.close()
+            if response is not None:
+                response.close()
 
     async def _is_another_format(self, status: int, answer: bytes, body: bytes, op: str) -> bool:
         """Return if NDJSON was refused and events are served: with 406, or the status of NOT_SUPPORTED (TRA-HTTP-9).

@@ -1,10 +1,10 @@
 """The interface of a transport: a request goes out as JSON, and the answer comes back as unparsed bytes."""
 
 import re
-from collections.abc import AsyncIterator, Awaitable, Mapping
+from collections.abc import AsyncIterator, Awaitable
 from typing import Any, Protocol
 
-from pytest_corpus.adapter.exchange import CallFault
+from pytest_corpus.adapter.exchange import CallFault, op_of
 from pytest_corpus.adapter.snapshot import to_bytes
 from pytest_corpus.redaction.values import type_name
 from pytest_corpus.spec.operations import BY_OP
@@ -12,8 +12,7 @@ from pytest_corpus.spec.operations import BY_OP
 MAX_ANSWER_BYTES = 16 * 2**20
 
 TOO_LONG = f"an answer of more than {MAX_ANSWER_BYTES // 2**20} MiB"
-"""The text of the fault of a unary answer, or of one frame, that is not read to its end."""
-"""A longer answer, frame or line is not read to its end."""
+"""The text of the fault of a longer answer, frame or line, which is not read to its end."""
 
 _NOT_FINITE = re.compile(rb'"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b')
 
@@ -54,12 +53,6 @@ def _finite(found: re.Match[bytes]) -> bytes:
     return b"-1e999" if text.startswith(b"-") else b"1e999"
 
 
-def op_of(envelope: Any) -> str:
-    """The operation of an envelope; empty if it names none."""
-    op = envelope.get("op") if isinstance(envelope, Mapping) else None
-    return op if isinstance(op, str) else ""
-
-
 def is_stream(envelope: Any) -> bool:
     """Return if the envelope's operation is a streaming one, which decides on the entry point."""
     op = op_of(envelope)
@@ -90,7 +83,7 @@ class Transport(Protocol):
     """The way to one wire handler (SPECIFICATION 4.1), from opening to closing in one event loop.
 
     An envelope is anything that a test sends, an object or not, and is not changed. Bytes are handed on as they came:
-    `adapter/frame_reader.py` judges them. A transport sets no time limit; a call that takes too long is
+    `adapter/calls.py` judges them. A transport sets no time limit; a call that takes too long is
     cancelled, and the CancelledError is let through. Calls may run concurrently.
     """
 

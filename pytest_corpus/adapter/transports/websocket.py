@@ -20,7 +20,7 @@ CLOSING_S = 2.0
 class WebSocket(RawTransport):
     """Speaks over one connection, which is opened again if it was closed while no call was under way."""
 
-    def __init__(self, remote: Remote, tls: ssl.SSLContext | bool) -> None:
+    def __init__(self, remote: Remote, tls: ssl.SSLContext) -> None:
         self._remote, self._tls = remote, tls
         self._session = aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar(), trust_env=False)
         self._socket: aiohttp.ClientWebSocketResponse[bool] | None = None

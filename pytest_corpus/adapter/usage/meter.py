@@ -1,15 +1,51 @@
-"""The calls of a run, and the tokens that the adapter says they took."""
+"""The calls of a run, the tokens that the adapter says they took, and the outages of the provider behind it."""
 
+import time
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.usage.budget import Spending
-from pytest_corpus.adapter.usage.outages import Outages
 
 STATISTICS = "embedding.get_stats"
 """Its `total_tokens` are those of all calls so far, not its own."""
+
+
+@dataclass(slots=True)
+class Outages:
+    """Calls that failed although they may be made again, and since when.
+
+    Attributes:
+        worked: the operations that succeeded in this run, capabilities and health apart.
+        interruptions: how many unplanned retryable answers were not the adapter's own.
+        began: when the last call began that failed so, on the monotonic clock.
+        clock: when it failed, as a time of day such as ``14:03:12``; empty before the first failure.
+        waited_s: the seconds that this run has waited for the provider.
+        own: the operations that answer some requests so although a plain call works, and how often that was seen.
+        lasting: the provider did not come back, so no more calls are made.
+        never: waiting does not help: a new instance of the adapter works, or nothing ever worked.
+    """
+
+    worked: dict[str, None] = field(default_factory=dict)
+    interruptions: int = 0
+    began: float = 0.0
+    clock: str = ""
+    waited_s: float = 0.0
+    own: dict[str, int] = field(default_factory=dict)
+    lasting: bool = False
+    never: bool = False
+
+    def begin(self, began: float) -> None:
+        """Note that a call failed that began at a time of the monotonic clock."""
+        self.began, self.clock = began, inputs.read("clock", lambda: time.strftime("%H:%M:%S"))
+
+    @property
+    def said(self) -> str:
+        """The outage in a few words, for a person."""
+        return f"the provider {'has been unavailable since' if self.lasting else 'was unavailable at'} {self.clock}"
 
 
 class Meter:

@@ -1,7 +1,6 @@
 """The effect of other schemas on golden files."""
 
 import difflib
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -96,10 +95,5 @@ def _patch(golden: Golden, frames: list[Any], schemas: SchemaRegistry) -> str:
         new = made(golden, seeds=frames, schemas=schemas)
     except GoldenError as fault:
         return f"# {fault}\n"
-    return "".join(_lines(golden.file, written(frames, stream=golden.is_stream), new))
-
-
-def _lines(file: str, old: str, new: str) -> Iterator[str]:
-    return difflib.unified_diff(
-        old.splitlines(keepends=True), new.splitlines(keepends=True), f"a/golden/{file}", f"b/golden/{file}"
-    )
+    old, names = written(frames, stream=golden.is_stream), (f"a/golden/{golden.file}", f"b/golden/{golden.file}")
+    return "".join(difflib.unified_diff(old.splitlines(keepends=True), new.splitlines(keepends=True), *names))

@@ -30,11 +30,12 @@ from pytest_corpus.validation.schema.registry import SchemaRegistry
 _NOTHING: Final = object()
 _MAX_DEPTH: Final = 12
 _MAX_CANDIDATES: Final = 200
-_FILES: Final = {
+FILES: Final = {
     BASE_URI + file: (schema.name, edition)
     for schema in SCHEMAS
     for edition, file in zip(schema.own, schema.files, strict=True)
 }
+"""The short name and the edition of each ``$id``."""
 
 
 class Maker:
@@ -88,7 +89,7 @@ class Maker:
                 yield settle(frame, self._golden.component)
 
     def _document(self, uri: str) -> dict[str, Any]:
-        return self._registry.get_schema(*_FILES[uri])
+        return self._registry.get_schema(*FILES[uri])
 
     def _is_valid(self, schema: Schema, value: Any) -> bool:
         if isinstance(schema, bool):

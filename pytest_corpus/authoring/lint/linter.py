@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from pytest_corpus.authoring.findings import Finding, drift, root_of
-from pytest_corpus.authoring.lint import documents, editions, references
+from pytest_corpus.authoring.lint import documents, references
 from pytest_corpus.authoring.tree import Tree
 from pytest_corpus.validation.schema.registry import ROOT_VARIABLE
 
@@ -31,47 +31,49 @@ def _faults(rule: str, tree: Tree) -> Iterator[Finding]:
     return (Finding(file, rule, message) for file, (name, message) in tree.faults.items() if name == rule)
 
 
-_RULES = (
-    LintRule("missing", "every file of the table exists", "SCHEMA 2.1, 7.3; R40, R41", partial(_drift, "missing")),
-    LintRule(
-        "orphaned",
-        "every file is in the table, or a schema of one's own",
-        "SCHEMA 6.1, 7.3; R41",
-        partial(_drift, "orphaned"),
-    ),
-    LintRule("size", "a schema has at most 5 MB", "SCHEMA 8.3, 12.E", partial(_faults, "size")),
-    LintRule(
-        "json", "a file is one JSON object in UTF-8, no key twice", "SCHEMA 8.1; RFC 8259", partial(_faults, "json")
-    ),
-    LintRule("draft", "$schema names draft 2020-12", "SCHEMA 8.1, 12.E", documents.draft),
-    LintRule("id", "$id is the base, the folder and the file name", "SCHEMA 2.3, 8.1", documents.place),
-    LintRule("unique-id", "no $id appears twice", "SCHEMA 8.1, 12.E", documents.unique_ids),
-    LintRule("metaschema", "a schema meets the metaschema", "SCHEMA 8.1", documents.metaschema),
-    LintRule(
-        "keyword",
-        "no keyword is misspelt or of an older draft, for validators pass over it",
-        "SCHEMA 8.1, 12.A; JSON Schema 2020-12, 6.5",
-        documents.keywords,
-    ),
-    LintRule("pattern", "a pattern says the same to every engine", "SCHEMA 8.1", documents.patterns),
-    LintRule("enum", "an enumeration repeats no value", "SCHEMA 8.1", documents.enums),
-    LintRule("naming", "titles, properties and definitions are named alike", "SCHEMA 2.3", documents.naming),
-    LintRule("ref", "a $ref leads to a schema of this tree", "SCHEMA 8.1, 12.B", references.resolves),
-    LintRule("cycle", "references form no cycle", "SCHEMA 2.2, 12.B", references.cycles),
-    LintRule("dangling", "every definition is used", "SCHEMA 8.1", references.dangling),
-    LintRule(
-        "reachable",
-        "every schema is that of an operation or a golden, or part of one",
-        "SCHEMA 2.2, 11.1; R42",
-        references.reachable,
-    ),
-    LintRule(
-        "edition", "a file refers to the files of each edition it stands for", "SCHEMA 10.1; R3, R57", editions.mixed
-    ),
-    LintRule("widens", "a later edition accepts what the one before accepts", "SCHEMA 10.1; R42", editions.widens),
-)
-
-RULES: Final = {rule.name: rule for rule in _RULES}
+RULES: Final = {
+    row[0]: LintRule(*row)
+    for row in (
+        ("missing", "every file of the table exists", "SCHEMA 2.1, 7.3; R40, R41", partial(_drift, "missing")),
+        (
+            "orphaned",
+            "every file is in the table, or a schema of one's own",
+            "SCHEMA 6.1, 7.3; R41",
+            partial(_drift, "orphaned"),
+        ),
+        ("size", "a schema has at most 5 MB", "SCHEMA 8.3, 12.E", partial(_faults, "size")),
+        ("json", "a file is one JSON object in UTF-8, no key twice", "SCHEMA 8.1; RFC 8259", partial(_faults, "json")),
+        ("draft", "$schema names draft 2020-12", "SCHEMA 8.1, 12.E", documents.draft),
+        ("id", "$id is the base, the folder and the file name", "SCHEMA 2.3, 8.1", documents.place),
+        ("unique-id", "no $id appears twice", "SCHEMA 8.1, 12.E", documents.unique_ids),
+        ("metaschema", "a schema meets the metaschema", "SCHEMA 8.1", documents.metaschema),
+        (
+            "keyword",
+            "no keyword is misspelt or of an older draft, for validators pass over it",
+            "SCHEMA 8.1, 12.A; JSON Schema 2020-12, 6.5",
+            documents.keywords,
+        ),
+        ("pattern", "a pattern says the same to every engine", "SCHEMA 8.1", documents.patterns),
+        ("enum", "an enumeration repeats no value", "SCHEMA 8.1", documents.enums),
+        ("naming", "titles, properties and definitions are named alike", "SCHEMA 2.3", documents.naming),
+        ("ref", "a $ref leads to a schema of this tree", "SCHEMA 8.1, 12.B", references.resolves),
+        ("cycle", "references form no cycle", "SCHEMA 2.2, 12.B", references.cycles),
+        ("dangling", "every definition is used", "SCHEMA 8.1", references.dangling),
+        (
+            "reachable",
+            "every schema is that of an operation or a golden, or part of one",
+            "SCHEMA 2.2, 11.1; R42",
+            references.reachable,
+        ),
+        (
+            "edition",
+            "a file refers to the files of each edition it stands for",
+            "SCHEMA 10.1; R3, R57",
+            references.mixed,
+        ),
+        ("widens", "a later edition accepts what the one before accepts", "SCHEMA 10.1; R42", references.widens),
+    )
+}
 """Every rule by its name, cheapest first."""
 
 

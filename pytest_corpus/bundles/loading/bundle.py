@@ -1,7 +1,7 @@
 """A bundle as it was read: plain records, ready to be run."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -42,11 +42,62 @@ class Case:
 
 
 @dataclass(frozen=True)
+class ProviderChoice:
+    """The provider that is asked: its name, its model (None: its default), and the options."""
+
+    name: str
+    model: str | None = None
+    temperature: float | None = None
+    max_tokens: int | None = None
+    base_url: str | None = None
+    script: Path | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Similarity:
+    """The comparison of an answer with its expectation by the embeddings of a model; `adapter` is a label."""
+
+    model: str
+    adapter: str = ""
+
+
+@dataclass(frozen=True)
+class Rubric:
+    """The rubric by which a provider judges an answer, so many times."""
+
+    text: str
+    provider: ProviderChoice
+    samples: int = 1
+
+
+@dataclass(frozen=True)
 class Scorer:
-    """A scorer that a plugin brings, and the least score that passes."""
+    """A scorer and the least score that passes; one with neither similarity nor rubric is brought by a plugin."""
 
     name: str
     minimum: float = 1.0
+    similarity: Similarity | None = None
+    rubric: Rubric | None = None
+
+    @property
+    def asks(self) -> bool:
+        """True if it asks a provider."""
+        return self.similarity is not None or self.rubric is not None
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The names of its metrics."""
+        several = self.rubric is not None and self.rubric.samples > 1
+        return (f"score_{self.name}", *((f"agreement_{self.name}",) if several else ()))
+
+
+@dataclass(frozen=True)
+class Price:
+    """The price of a model's tokens, per million."""
+
+    prompt: float = 0.0
+    completion: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -60,16 +111,13 @@ class Contract:
 
 
 @dataclass(frozen=True)
-class ProviderChoice:
-    """The provider that is asked: its name, its model (None: its default), and the options."""
+class Variant:
+    """One cell of a bundle's matrix: its prompts and its provider."""
 
     name: str
-    model: str | None = None
-    temperature: float | None = None
-    max_tokens: int | None = None
-    base_url: str | None = None
-    script: Path | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
+    prompt: Template
+    system: Template | None
+    provider: ProviderChoice | None
 
 
 @dataclass(frozen=True)
@@ -99,6 +147,16 @@ class Bundle:
     """Ask no further case once the thresholds are decided."""
 
     min_passing: int = 1
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    """By model."""
+
+    currency: str = ""
+    variants: tuple[Variant, ...] = ()
+    variant: str = ""
+    """The name of the variant that this is; empty for a bundle without variants."""
+
+    compare_with: str = ""
+    """The variant that the others are compared with."""
 
     @property
     def folder(self) -> Path:
@@ -109,6 +167,29 @@ class Bundle:
     def side_by_side(self) -> int:
         """The number of cases that run at a time."""
         return self.max_parallel if self.parallel else 1
+
+    @property
+    def each_variant(self) -> list["Bundle"]:
+        """A bundle for each variant, or this one."""
+        return [
+            replace(
+                self, variants=(), variant=each.name, prompt=each.prompt, system=each.system, provider=each.provider
+            )
+            for each in self.variants
+        ] or [self]
+
+    @property
+    def extra_metrics(self) -> list[str]:
+        """The metrics of its scorers, and of its prices."""
+        scores = [name for scorer in self.contract.scorers for name in scorer.metrics]
+        return [*scores, *(["cost"] if self.prices else [])]
+
+    def cost(self, models: Iterable[str], prompt: int | None, completion: int | None) -> float | None:
+        """The cost of tokens by the price of the first of these models that has one; None if it is not known."""
+        price = next((self.prices[model] for model in models if model in self.prices), None)
+        if price is None or prompt is None or completion is None:
+            return None
+        return (prompt * price.prompt + completion * price.completion) / 1e6
 
     def holds_to(self, metric: str) -> bool:
         """True if a threshold names a metric."""

@@ -1,7 +1,7 @@
 """From a bundle.yaml to a bundle: everything that can be wrong with it is found here, before any call."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -11,7 +11,16 @@ from pytest_corpus import resources
 from pytest_corpus.bundles import metrics
 from pytest_corpus.bundles.errors import BundleError, Problem, suggestion
 from pytest_corpus.bundles.evaluation.template import Template, TemplateError
-from pytest_corpus.bundles.loading.bundle import Bundle, Contract, ProviderChoice, Scorer
+from pytest_corpus.bundles.loading.bundle import (
+    Bundle,
+    Contract,
+    Price,
+    ProviderChoice,
+    Rubric,
+    Scorer,
+    Similarity,
+    Variant,
+)
 from pytest_corpus.bundles.loading.dataset import invariant, read_cases
 from pytest_corpus.bundles.loading.files import inside, shown, text_of
 from pytest_corpus.bundles.loading.output_schema import OutputSchema, read_schema
@@ -69,8 +78,11 @@ def _shape(source: Source) -> Iterator[Problem]:
             yield source.problem(f"{named} is {value!r}; {quotes or suggestion(str(value), rule)}", *path)
         elif error.validator in _LIMITS:
             yield source.problem(f"{named} is {value!r}, and must be {_LIMITS[error.validator]} {rule}", *path)
-        elif error.validator == "minLength":
+        elif error.validator in ("minLength", "minProperties"):
             yield source.problem(f"{named} is empty", *path)
+        elif error.validator == "pattern" and "propertyNames" in error.absolute_schema_path:
+            said = f"the name {value!r} in {named} must consist of letters, digits, '_', '-' and '.'"
+            yield source.problem(said, *path)
         else:
             yield source.problem(f"{named} is not as it must be: {error.message[:200]}", *path)
 
@@ -113,15 +125,19 @@ class _Loading:
         given = self._given
         schema = self._try(self._schema, "output_contract", "schema_path")
         contract = self._contract(schema)
-        prompt = self._template("prompt_path")
-        system = self._template("system_path") if "system_path" in given else None
+        prompt, system = self._prompts(given)
         cases = self._try(lambda: read_cases(self._file("dataset_path"), contract), "dataset_path") or ()
         several = given.get("samples", 1)
         at_least, samples = self._samples(several) if isinstance(several, dict) else (int(several), int(several))
-        provider = self._provider()
+        provider = self._provider(given.get("provider"), "provider")
+        variants = tuple(self._variants(prompt, system, provider))
+        named = given.get("variants", {}).get("compare_with")
+        if named is not None and variants and named not in (names := [variant.name for variant in variants]):
+            self._note(f"compare_with is {named!r}; {suggestion(named, names)}", "variants", "compare_with")
         stops = "stop" in given
         if stops and not given.get("thresholds"):
             self._note("stop: decided needs thresholds, which are what is decided", "stop")
+        prices = {name: Price(**each) for name, each in given.get("prices", {}).get("models", {}).items()}
         thresholds = tuple(self._thresholds(at_least, contract, stops=stops))
         if given.get("min_passing", 1) > samples:
             self._note(f"min_passing is {given['min_passing']}, and there are only {samples} samples", "min_passing")
@@ -142,6 +158,10 @@ class _Loading:
             at_least=at_least,
             stops=stops,
             min_passing=int(given.get("min_passing", samples)),
+            prices=prices,
+            currency=given.get("prices", {}).get("currency", ""),
+            variants=variants,
+            compare_with=named or (variants[0].name if variants else ""),
             **{key: made(given[key]) for key, made in _PLAIN.items() if key in given},
         )
         problems = list(_unrendered(bundle, shown(inside(self._folder, given["dataset_path"]))))
@@ -166,9 +186,16 @@ class _Loading:
     def _file(self, key: str) -> Path:
         return inside(self._folder, self._given[key])
 
-    def _template(self, key: str) -> Template | None:
+    def _prompts(self, given: Mapping[str, Any], *path: Key) -> tuple[Template | None, Template | None]:
+        """The templates of the prompt and the system prompt that a mapping names."""
+        prompt, system = (
+            self._template(given[key], *path, key) if key in given else None for key in ("prompt_path", "system_path")
+        )
+        return prompt, system
+
+    def _template(self, given: str, *path: Key) -> Template | None:
         def made() -> Template:
-            path = self._file(key)
+            path = inside(self._folder, given)
             template = Template(text_of(path), shown(path))
             try:
                 template.check()
@@ -176,7 +203,7 @@ class _Loading:
                 raise BundleError(Problem(shown(path), str(error), error.line)) from None
             return template
 
-        return self._try(made, key)
+        return self._try(made, *path)
 
     def _schema(self) -> OutputSchema | None:
         given = self._given.get("output_contract", {}).get("schema_path")
@@ -192,16 +219,64 @@ class _Loading:
             schema=schema,
             invariants=tuple(each for each in invariants if each is not None),
             match=given.get("expected_match", "subset"),
-            scorers=tuple(Scorer(each["name"], each.get("minimum", 1.0)) for each in given.get("scorers", ())),
+            scorers=tuple(self._scorers(given.get("scorers", ()))),
         )
 
-    def _provider(self) -> ProviderChoice | None:
-        given = self._given.get("provider")
+    def _scorers(self, given: Iterable[Mapping[str, Any]]) -> Iterator[Scorer]:
+        for number, each in enumerate(given):
+            path: tuple[Key, ...] = ("output_contract", "scorers", number)
+            asks = each.keys() & {"similarity", "rubric"}
+            if asks and "minimum" not in each:
+                self._note(f"the scorer {each['name']!r} needs a minimum", *path)
+            if len(asks) > 1:
+                self._note(f"the scorer {each['name']!r} is either a similarity or a rubric", *path)
+            similarity = Similarity(**each["similarity"]) if "similarity" in each else None
+            rubric = self._rubric(each["rubric"], *path, "rubric") if "rubric" in each else None
+            if similarity is not None:
+                self._try(lambda: library("scipy", self._source.file))
+            yield Scorer(each["name"], each.get("minimum", 1.0), similarity, rubric)
+
+    def _rubric(self, given: Mapping[str, Any], *path: Key) -> Rubric | None:
+        text = self._try(lambda: text_of(inside(self._folder, given["path"])), *path, "path")
+        choice = self._provider(given["provider"], *path, "provider")
+        if text is not None and not text.strip():
+            self._note(f"the rubric {given['path']!r} is empty", *path, "path")
+        return None if text is None or choice is None else Rubric(text.strip(), choice, int(given.get("samples", 1)))
+
+    def _variants(
+        self, prompt: Template | None, system: Template | None, provider: ProviderChoice | None
+    ) -> Iterator[Variant]:
+        """The matrix of prompts and models, in the order of the file."""
+        given = self._given.get("variants")
+        if given is None:
+            return
+        if not given.keys() & {"prompts", "models"}:
+            self._note("variants needs prompts or models", "variants")
+        prompts: dict[str, tuple[Template | None, Template | None]] = {}
+        for name, each in given.get("prompts", {}).items():
+            paths = {"prompt_path": each} if isinstance(each, str) else each
+            own, own_system = self._prompts(paths, "variants", "prompts", name)
+            prompts[name] = own, own_system if "system_path" in paths else system
+        models: dict[str, ProviderChoice | None] = {}
+        usual = self._given.get("provider", {"name": "corpus"})
+        for name, each in given.get("models", {}).items():
+            changed = {"model": each} if isinstance(each, str) else each
+            other = changed.get("name", usual["name"]) != usual["name"]
+            kept = {
+                key: value for key, value in usual.items() if not other or key not in ("model", "base_url", "script")
+            }
+            models[name] = self._provider({**kept, **changed}, "variants", "models", name)
+        for one, (own, own_system) in (prompts or {"": (prompt, system)}).items():
+            for other_name, choice in (models or {"": provider}).items():
+                if own is not None:
+                    yield Variant("/".join(filter(None, (one, other_name))), own, own_system, choice)
+
+    def _provider(self, given: Mapping[str, Any] | None, *path: Key) -> ProviderChoice | None:
         if given is None:
             return None
         script = None
         if "script" in given:
-            script = self._try(lambda: inside(self._folder, given["script"]), "provider", "script")
+            script = self._try(lambda: inside(self._folder, given["script"]), *path, "script")
         most = given.get("max_tokens")
         return ProviderChoice(**{**given, "script": script, "max_tokens": None if most is None else int(most)})
 
@@ -212,7 +287,8 @@ class _Loading:
         return least, most
 
     def _thresholds(self, samples: int, contract: Contract, *, stops: bool) -> Iterator[Threshold]:
-        known = metrics.names(samples, [scorer.name for scorer in contract.scorers])
+        extra = [name for scorer in contract.scorers for name in scorer.metrics]
+        known = metrics.names(samples, [*extra, *(["cost"] if "prices" in self._given else [])])
         seen: dict[str, int] = {}
         for number, entry in enumerate(self._given.get("thresholds", ())):
             threshold = Threshold(**entry, sequential=stops)
@@ -249,8 +325,9 @@ class _Loading:
 def _unrendered(bundle: Bundle, dataset: str) -> Iterator[Problem]:
     """The cases of which a prompt cannot be made; at most ten."""
     count = 0
+    templates = dict.fromkeys(each for own in bundle.each_variant for each in (own.prompt, own.system) if each)
     for case in bundle.cases:
-        for template in filter(None, (bundle.prompt, bundle.system)):
+        for template in templates:
             try:
                 template.render(case.input)
             except TemplateError as error:

@@ -18,22 +18,12 @@ class CorpusProvider(Provider):
         self._model, self._opened = model, opened
 
     def complete(self, request: CompletionRequest) -> Answer:
-        try:
-            client = self._opened()
-            limit = request.remaining_s()
-            exchange = client.send(self._envelope(request, limit), "llm", limit_s=limit)
-        except (Unresponsive, DeclarationError) as error:
-            raise ProviderError("Unavailable", str(error)) from None
-        if exchange.fault is not None:
-            name = "DeadlineExceeded" if exchange.fault.kind == "timeout" else "Unavailable"
-            raise ProviderError(name, f"{exchange.fault.kind}: {exchange.fault.text}")
-        body = exchange.frames[0].body if exchange.frames else None
-        result = _result(body)
-        cached = client.provider.calls() > 0 and not exchange.reached_provider
-        client.exchanges.clear()
-        return replace(_answer(result), cached=cached, latency_ms=exchange.elapsed_s * 1000)
+        result, cached, elapsed_s = result_of(self._opened, "llm.complete", self._args(request), request.remaining_s())
+        if not isinstance(result.get("text"), str):
+            raise ProviderError("Unavailable", "the answer is not a completion")
+        return replace(_answer(result), cached=cached, latency_ms=elapsed_s * 1000)
 
-    def _envelope(self, request: CompletionRequest, limit: float) -> dict[str, Any]:
+    def _args(self, request: CompletionRequest) -> dict[str, Any]:
         args: dict[str, Any] = {"messages": [{"role": "user", "content": request.prompt}]}
         given = {
             "model": request.model or self._model,
@@ -42,8 +32,32 @@ class CorpusProvider(Provider):
             "max_tokens": request.max_tokens,
         }
         args |= {key: value for key, value in given.items() if value is not None}
-        args |= request.options_with_stop_sequences
-        return {"op": "llm.complete", "ctx": {"deadline_ms": int((time.time() + limit) * 1000)}, "args": args}
+        return args | request.options_with_stop_sequences
+
+
+def result_of(
+    opened: Callable[[], AdapterClient] | None, op: str, args: Mapping[str, Any], limit_s: float
+) -> tuple[Mapping[str, Any], bool, float]:
+    """The result of a unary call of an adapter, if it came from a cache, and the seconds it took.
+
+    Raises:
+        ProviderError: there is no success.
+    """
+    if opened is None:
+        raise ProviderError("Unavailable", "no adapter is declared", is_own=True)
+    try:
+        client = opened()
+        envelope = {"op": op, "ctx": {"deadline_ms": int((time.time() + limit_s) * 1000)}, "args": args}
+        exchange = client.send(envelope, op.partition(".")[0], limit_s=limit_s)
+    except (Unresponsive, DeclarationError) as error:
+        raise ProviderError("Unavailable", str(error)) from None
+    if exchange.fault is not None:
+        name = "DeadlineExceeded" if exchange.fault.kind == "timeout" else "Unavailable"
+        raise ProviderError(name, f"{exchange.fault.kind}: {exchange.fault.text}")
+    result = _result(exchange.frames[0].body if exchange.frames else None)
+    cached = client.provider.calls() > 0 and not exchange.reached_provider
+    client.exchanges.clear()
+    return result, cached, exchange.elapsed_s
 
 
 def _result(body: Any) -> Mapping[str, Any]:
@@ -58,8 +72,8 @@ def _result(body: Any) -> Mapping[str, Any]:
         numeric = isinstance(wait, int | float) and not isinstance(wait, bool)
         raise ProviderError(named, str(body.get("message", "")), float(wait) if numeric else None)  # type: ignore[arg-type]
     result = body.get("result")
-    if body.get("ok") is not True or not isinstance(result, dict) or not isinstance(result.get("text"), str):
-        raise ProviderError("Unavailable", "the answer is not a completion")
+    if body.get("ok") is not True or not isinstance(result, dict):
+        raise ProviderError("Unavailable", "the answer is not a success")
     return result
 
 

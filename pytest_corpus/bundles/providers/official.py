@@ -47,6 +47,7 @@ class OfficialProvider:
     client: str
     method: str
     default_model = ""
+    calls = 1
 
     def __init__(self, choice: ProviderChoice, file: str, *, plays: bool = False) -> None:
         self.model = choice.model or self.default_model

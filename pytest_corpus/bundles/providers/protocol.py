@@ -103,9 +103,11 @@ class Provider(Protocol):
 
     Attributes:
         label: how reports call it, with its model where one is named.
+        calls: the calls that one request costs.
     """
 
     label: str
+    calls: int = 1
 
     def complete(self, request: CompletionRequest) -> Answer:
         """The answer to one request. Raises ProviderError if there is none."""

@@ -2,12 +2,14 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from pytest_corpus.bundles.metrics import shown
-from pytest_corpus.bundles.results import NOT_ASKED
+from pytest_corpus.bundles.reporting import comparison
+from pytest_corpus.bundles.reporting.comparison import outcome
+from pytest_corpus.bundles.results import CaseResult
 from pytest_corpus.text.atomic_write import write_atomically
 
 FORMAT = "1.0"
@@ -17,11 +19,9 @@ class BaselineError(Exception):
     """A file that is not a baseline; the end of a sentence."""
 
 
-def entry(statuses: Mapping[str, str], metrics: Mapping[str, float | None]) -> dict[str, Any]:
-    """The entry of a bundle with one provider: no content, and no times, which change each time."""
-    kept = {name: number for name, number in metrics.items() if not name.endswith("_ms")}
-    asked = {case: status for case, status in statuses.items() if status != NOT_ASKED}
-    return {"cases": asked, "metrics": kept}
+def entry(results: Iterable[CaseResult], metrics: Mapping[str, float | None]) -> dict[str, Any]:
+    """The entry of a bundle with one provider: the outcome without content, and metrics except times."""
+    return {**outcome(results), "metrics": {name: each for name, each in metrics.items() if not name.endswith("_ms")}}
 
 
 def name_of(bundle: Path, provider: str, baseline: Path) -> str:
@@ -57,21 +57,16 @@ def write(path: Path, entries: Mapping[str, Any], before: Mapping[str, Any]) -> 
     write_atomically(json.dumps(document, sort_keys=True, indent=2) + "\n", path)
 
 
-def compare(now: Mapping[str, Any], before: Mapping[str, Any] | None) -> dict[str, list[str]]:
-    """The changes by kind; kinds without a change are left out."""
+def compare(now: Mapping[str, Any], before: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What a section says of its baseline: the changes by kind, if there are any, and the paired comparison."""
     if before is None:
-        return {"added": sorted(now["cases"])}
-    old, new = before["cases"], now["cases"]
-    both = sorted(old.keys() & new.keys())
-    changes = {
-        "newly_failing": [case for case in both if old[case] == "passed" != new[case]],
-        "fixed": [case for case in both if old[case] != "passed" == new[case]],
-        "added": sorted(new.keys() - old.keys()),
-        "gone": sorted(old.keys() - new.keys()),
-        "metrics": [
-            f"{name}: {shown(before['metrics'].get(name))} -> {shown(number)}"
-            for name, number in sorted(now["metrics"].items())
-            if before["metrics"].get(name) != number
-        ],
-    }
-    return {kind: found for kind, found in changes.items() if found}
+        return {"baseline": {"added": sorted(now["cases"])}}
+    changed = [
+        f"{name}: {shown(before['metrics'].get(name))} -> {shown(number)}"
+        for name, number in sorted(now["metrics"].items())
+        if before["metrics"].get(name) != number
+    ]
+    found = comparison.compare(before, now)
+    changes = {kind: found.pop(kind) for kind in comparison.CHANGES if kind in found}
+    changes |= {"metrics": changed} if changed else {}
+    return {"baseline": changes, "compared": [{"with": "the baseline", **found}]}

@@ -1,14 +1,20 @@
 """The section of a report on one bundle with one provider: numbers, ids and reasons without content."""
 
+import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial, reduce
 from typing import Any
 
 from pytest_corpus.bundles import metrics
 from pytest_corpus.bundles.loading.bundle import Bundle
 from pytest_corpus.bundles.metrics import Threshold
-from pytest_corpus.bundles.results import ERROR, FAILED, NOT_ASKED, PASSED, CaseResult
+from pytest_corpus.bundles.reporting import comparison
+from pytest_corpus.bundles.reporting.case_message import fit
+from pytest_corpus.bundles.results import ERROR, FAILED, NOT_ASKED, PASSED, CaseResult, Usage
+from pytest_corpus.redaction.secrets import secret_values
+from pytest_corpus.text.records import bare
 
 MOST_LISTED = 200
 CONFIDENCE = 0.95
@@ -30,6 +36,15 @@ class Head:
     metrics: tuple[str, ...]
     cassettes: str = "off"
     samples: int = 1
+    currency: str = ""
+    variant: str = ""
+    reference: str = ""
+    """The label of the run that this one is compared with."""
+
+    @property
+    def label(self) -> str:
+        """The variant and the provider."""
+        return f"{self.variant} {self.provider}".lstrip()
 
     @property
     def whole(self) -> bool:
@@ -39,12 +54,15 @@ class Head:
 
 def metric_names(bundle: Bundle) -> tuple[str, ...]:
     """The metrics that are reported of a bundle."""
-    every = metrics.names(bundle.at_least, [scorer.name for scorer in bundle.contract.scorers])
+    several = metrics.names(bundle.at_least, ())
+    every = [*several, *bundle.extra_metrics]
     kept = {each.metric for each in bundle.thresholds}
     return tuple(
         name
         for name in every
-        if not name.startswith("pass_at_") or name in kept or (bundle.at_least > 1 and name in ("pass_at_1", every[-1]))
+        if not name.startswith("pass_at_")
+        or name in kept
+        or (bundle.at_least > 1 and name in ("pass_at_1", several[-1]))
     )
 
 
@@ -65,7 +83,7 @@ def build(head: Head, results: Sequence[CaseResult], *, stopped: bool = False) -
     bad = [result for result in results if result.status != PASSED]
     missing = asked - len(results) if judges else 0
     passed = all(each.holds for each in judged) if head.thresholds else not bad and not missing
-    tolerated = bool(head.thresholds) and judges
+    tolerated = bool(head.thresholds) and judges and passed
     unjudged = "not_judged" if head.thresholds or not bad else "failed"
     section: dict[str, Any] = {
         "name": head.name,
@@ -90,7 +108,11 @@ def build(head: Head, results: Sequence[CaseResult], *, stopped: bool = False) -
         "calls": sum(result.calls for result in results),
         "failures": [_failure(result, tolerated=tolerated) for result in bad[:MOST_LISTED]],
     }
-    section |= {key: given for key in ("version", "adapter") if (given := getattr(head, key))}
+    section |= {key: given for key in ("version", "variant", "adapter", "currency") if (given := getattr(head, key))}
+    judging = [sample.judging for result in results for sample in result.samples if sample.judging is not None]
+    if judging:
+        usage = reduce(Usage.plus, judging, Usage())
+        section["judging"] = {"calls": usage.calls, **bare(usage)}
     spared = [head.samples - len(each.samples) for each in results if each.status != ERROR]
     if saved := sum(spared) + by_status[NOT_ASKED] * head.samples:
         section["saved"] = {"answers": saved, "of": head.selected * head.samples}
@@ -103,6 +125,23 @@ def build(head: Head, results: Sequence[CaseResult], *, stopped: bool = False) -
     if notes:
         section["notes"] = [f"{case}: {note}" for case, note in dict.fromkeys(notes)][:MOST_LISTED]
     return section
+
+
+def build_all(
+    runs: Mapping[str, tuple[Head, Sequence[CaseResult]]], judged: Container[str]
+) -> dict[str, dict[str, Any]]:
+    """The sections of runs by key, which is ``bundle | label``, compared with the run that each refers to.
+
+    Args:
+        judged: the keys of those to which thresholds apply.
+    """
+    found = {key: build(head, results, stopped=key not in judged) for key, (head, results) in runs.items()}
+    for key, (head, results) in runs.items():
+        other, before = runs.get(f"{key.removesuffix(head.label)}{head.reference}", (head, ()))
+        if head.reference and len(results) == head.selected and len(before) == other.selected:
+            compared = comparison.compare(comparison.outcome(before), comparison.outcome(results))
+            found[key]["compared"] = [{"with": head.reference, **compared}]
+    return found
 
 
 def _threshold(judged: metrics.Judged) -> dict[str, Any]:
@@ -127,19 +166,56 @@ def _failure(result: CaseResult, *, tolerated: bool) -> dict[str, Any]:
     return {"case": result.case, "status": result.status, "tolerated": tolerated, "reasons": said}
 
 
+def contents(head: Head, results: Iterable[CaseResult]) -> list[dict[str, Any]]:
+    """The prompts and answers that were kept, as they may be shown: of each sample, with its number."""
+    shown = partial(fit, secrets=secret_values(os.environ))
+    return [
+        {
+            "bundle": head.file,
+            "run": head.label,
+            "case": result.case,
+            "sample": number,
+            "status": sample.status,
+            "reasons": [shown(reason.full or reason.shape) for reason in (*result.reasons, *sample.reasons)],
+            "remarks": [shown(remark) for remark in sample.content.remarks],
+            **{
+                name: None if (given := getattr(sample.content, name)) is None else shown(given)
+                for name in ("prompt", "system", "output", "expected")
+            },
+        }
+        for result in results
+        for number, sample in enumerate(result.samples, 1)
+        if sample.content is not None
+    ]
+
+
 def one_line(section: Mapping[str, Any]) -> str:
     """A bundle in one line."""
     cases = section["cases"]
     said = section["verdict"].replace("_", " ")
     parts = [f"{cases['passed']}/{cases['total']} cases passed"]
-    parts += [f"{cases[key]} {word}" for key, word in (("failed", "failed"), ("error", "errors")) if cases[key]]
+    errors = "error" if cases["error"] == 1 else "errors"
+    parts += [f"{cases[key]} {word}" for key, word in (("failed", "failed"), ("error", errors)) if cases[key]]
     if unasked := cases["selected"] - cases["passed"] - cases["failed"] - cases["error"]:
         parts.append(f"{unasked} never asked")
     if cases["selected"] < cases["total"]:
         parts.append(f"{cases['selected']} selected")
     if NOT_ASKED in cases:
         parts.append(f"{cases[NOT_ASKED]} not asked")
-    return f"{section['name']} ({section['provider']}): {said}; {', '.join(parts)}; {section['calls']} calls"
+    return f"{section['name']} ({label(section)}): {said}; {', '.join(parts)}; {section['calls']} calls"
+
+
+def label(section: Mapping[str, Any]) -> str:
+    """The variant and the provider of a section."""
+    return f"{section.get('variant', '')} {section['provider']}".lstrip()
+
+
+def used(usage: Mapping[str, Any], currency: str) -> str:
+    """The use of providers by scorers."""
+    parts = [f"{usage['calls']} calls"]
+    parts += [f"{usage['tokens']} tokens"] if "tokens" in usage else []
+    parts += [f"cost {usage['cost']:.6g} {currency}".rstrip()] if "cost" in usage else []
+    return ", ".join(parts)
 
 
 def lines(section: Mapping[str, Any]) -> list[str]:
@@ -154,6 +230,8 @@ def lines(section: Mapping[str, Any]) -> list[str]:
         if number is not None
     ]
     found.append(f"  {', '.join(known) or 'no metric has data'}")
+    if judging := section.get("judging"):
+        found.append(f"  scorers asked: {used(judging, section.get('currency', ''))}")
     if saved := section.get("saved"):
         found.append(f"  saved {saved['answers']} of {saved['of']} answers")
     for failure in section["failures"][:20]:
@@ -168,4 +246,6 @@ def lines(section: Mapping[str, Any]) -> list[str]:
         found += [f"  cassette unused: {name}" for name in tape.get("unused", ())]
     for kind, what in section.get("baseline", {}).items():
         found.append(f"  baseline, {kind.replace('_', ' ')}: {', '.join(what[:20])}")
+    for each in section.get("compared", ()):
+        found += comparison.lines(each, each["with"])
     return found

@@ -4,15 +4,28 @@ import random
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 from pytest_corpus.adapter.usage.budget import Budget
 from pytest_corpus.bundles.contract import Score, judged
 from pytest_corpus.bundles.loading.bundle import NOT_GIVEN, Bundle, Case, ProviderChoice
 from pytest_corpus.bundles.metrics import independent
 from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, Provider, ProviderError
-from pytest_corpus.bundles.results import ERROR, FAILED, PASSED, CaseResult, Content, Reason, Sample
+from pytest_corpus.bundles.results import (
+    ERROR,
+    FAILED,
+    PASSED,
+    CaseResult,
+    Content,
+    NotScored,
+    Reason,
+    Sample,
+    Scored,
+    Usage,
+)
 from pytest_corpus.bundles.running.cassettes import CassetteMiss, Cassettes, key_of
 from pytest_corpus.bundles.running.store import Store
+from pytest_corpus.bundles.scoring import Judge
 from pytest_corpus.redaction.values import redacted, word
 
 FIRST_PAUSE_S = 0.5
@@ -31,6 +44,7 @@ class CaseProgress:
     calls: int = 0
     samples: list[Sample] = field(default_factory=list)
     ids: set[str] = field(default_factory=set)
+    judging: Usage = Usage()  # noqa: RUF009 - it is frozen
     over: bool = False
 
 
@@ -42,10 +56,14 @@ class Asking:
     choice: ProviderChoice
     provider: Provider
     scorers: Mapping[str, Score] = field(default_factory=dict)
+    judges: tuple[Judge, ...] = ()
     limit: Budget = Budget()  # noqa: RUF009 - it is frozen
     cassettes: Cassettes | None = None
     keeps_content: bool = True
     """Keep prompts and answers of cases that do not pass."""
+
+    keeps_passing: bool = False
+    """Keep those of other cases too."""
 
     pause: Callable[[float], None] = time.sleep
 
@@ -57,6 +75,15 @@ class Asking:
             request = self._request(case, prompts, number, progress.deadline)
             try:
                 answer, attempts, latency, how = self._answered(request, store, progress)
+                progress.judging = Usage()
+                sample = self._sample(
+                    case, request, (answer, attempts, latency), self._scorers(request, store, progress)
+                )
+                sample = replace(sample, judging=progress.judging if self.judges else None)
+            except NotScored as error:
+                failed = self._error(error.reason, prompts, progress.calls, answer.text)
+                progress.samples.append(replace(failed, judging=progress.judging))
+                break
             except (ProviderError, OverBudget, CassetteMiss) as error:
                 calls = 0 if isinstance(error, CassetteMiss) else progress.calls
                 progress.samples.append(self._error(_reason(error), prompts, calls))
@@ -64,7 +91,6 @@ class Asking:
             # A later sample came from a cache by its flag, or by the id of an earlier one.
             repeated = number > 0 and (answer.cached or bool(answer.id and answer.id in progress.ids))
             progress.ids.add(answer.id)
-            sample = self._sample(case, prompts, answer, attempts, latency)
             extra = number >= self.bundle.at_least
             progress.samples.append(replace(sample, from_cache=repeated, extra=extra))
             if number + 1 >= self.bundle.at_least and self._is_decided(progress.samples):
@@ -92,6 +118,38 @@ class Asking:
             sample=number,
         )
 
+    def _scorers(self, asked: CompletionRequest, store: Store, progress: CaseProgress) -> dict[str, Score]:
+        """The scorers of an answer; those that ask share the time, the budget and the cassettes of the case."""
+        own: dict[str, Score] = {}
+        for judge in self.judges:
+            other = replace(self, provider=judge.provider)
+
+            def score(judge: Judge = judge, other: Asking = other, **names: Any) -> Scored | None:
+                try:
+                    return judge.score(asked, lambda request: other._judged(request, store, progress), names)
+                except (ProviderError, OverBudget, CassetteMiss) as error:
+                    reason, who = _reason(error), f"the scorer {judge.scorer.name}: "
+                    full = who + reason.full if reason.full else ""
+                    raise NotScored(replace(reason, shape=who + reason.shape, full=full)) from None
+
+            own[judge.scorer.name] = score
+        return {**self.scorers, **own}
+
+    def _judged(self, request: CompletionRequest, store: Store, progress: CaseProgress) -> Answer:
+        """An answer to a scorer, whose calls are not those of the case."""
+        before = progress.calls
+        try:
+            answer = self._answered(request, store, progress)[0]
+        finally:
+            calls, progress.calls = progress.calls - before, before
+            progress.judging = progress.judging.plus(Usage(calls))
+        tokens = _total(answer)
+        cost = self.bundle.cost(
+            (request.model or "", self.provider.label), answer.prompt_tokens, answer.completion_tokens
+        )
+        progress.judging = progress.judging.plus(Usage(0, tokens, cost))
+        return answer
+
     def _answered(
         self, request: CompletionRequest, store: Store, progress: CaseProgress
     ) -> tuple[Answer, int, float | None, str]:
@@ -109,7 +167,7 @@ class Asking:
         """An answer that an earlier run was given, if the run keeps answers; else a new one, which is kept."""
         if store.journal is None:
             return self._attempts(request, store, progress)
-        key = f"{self.bundle.name} {request.case} {key_of(self.provider.label, request)}"
+        key = f"{self.bundle.name} {self.bundle.variant}{request.case} {key_of(self.provider.label, request)}"
         if (kept := store.journal.recall(key)) is not None:
             progress.calls += kept["attempts"]
             return Answer(**kept["answer"]), kept["attempts"], kept["latency_ms"]
@@ -126,9 +184,9 @@ class Asking:
             attempt += 1
             if progress.over:
                 raise ProviderError("DeadlineExceeded", "no time is left", is_own=True)
-            if refused := store.spent_budget.spend(self.limit):
+            if refused := store.spent_budget.spend(self.limit, self.provider.calls):
                 raise OverBudget(refused)
-            progress.calls += 1
+            progress.calls += self.provider.calls
             started = time.monotonic()
             try:
                 answer = self.provider.complete(request)
@@ -154,31 +212,36 @@ class Asking:
         self.pause(seconds)
 
     def _sample(
-        self, case: Case, prompts: tuple[str, str | None], answer: Answer, attempts: int, latency: float | None
+        self,
+        case: Case,
+        request: CompletionRequest,
+        answered: tuple[Answer, int, float | None],
+        scorers: Mapping[str, Score],
     ) -> Sample:
-        found = judged(self.bundle, case, answer.text, prompts, self.scorers)
+        answer, attempts, latency = answered
+        found = judged(self.bundle, case, answer.text, (request.prompt, request.system), scorers)
         notes = found.notes
         if answer.finish_reason not in ("stop", ""):
             notes = (*notes, f"finish_reason is {word(answer.finish_reason)}")
         if not answer.text.strip() and not found.expected_met:
             notes = (*notes, "the answer is empty")
-        total = answer.total_tokens
-        if total is None and answer.prompt_tokens is not None and answer.completion_tokens is not None:
-            total = answer.prompt_tokens + answer.completion_tokens
+        models = (self.choice.model or "", self.provider.label)
+        kept = self.keeps_content and (found.status != PASSED or self.keeps_passing)
         return replace(
             found,
             notes=notes,
             latency_ms=None if latency is None else round(latency, 3),
             prompt_tokens=answer.prompt_tokens,
             completion_tokens=answer.completion_tokens,
-            total_tokens=total,
+            total_tokens=_total(answer),
+            cost=self.bundle.cost(models, answer.prompt_tokens, answer.completion_tokens),
             finish_reason=word(answer.finish_reason),
             attempts=attempts,
-            content=found.content if self.keeps_content and found.status != PASSED else None,
+            content=found.content if kept else None,
         )
 
-    def _error(self, reason: Reason, prompts: tuple[str, str | None], calls: int) -> Sample:
-        content = Content(*prompts) if self.keeps_content else None
+    def _error(self, reason: Reason, prompts: tuple[str, str | None], calls: int, output: str | None = None) -> Sample:
+        content = Content(*prompts, output) if self.keeps_content else None
         return Sample(ERROR, (reason,), attempts=calls, content=content)
 
     def _result(self, case: Case, progress: CaseProgress, how: str) -> CaseResult:
@@ -193,7 +256,9 @@ class Asking:
             if cached := len(samples) - len(own):
                 said += f"; {cached} more came from a cache and do not count as independent"
             reasons = (Reason("samples", said),) if status != PASSED or cached else ()
-        return CaseResult(case.id, status, samples, reasons, progress.calls, how)
+        took = self.bundle.timeout - (progress.deadline - time.monotonic())
+        seconds = max(took, sum(sample.latency_ms or 0 for sample in samples) / 1000)
+        return CaseResult(case.id, status, samples, reasons, progress.calls, how, round(seconds, 3))
 
     def given_up(self, case: Case, progress: CaseProgress) -> CaseResult:
         """The result of a case whose time is over."""
@@ -201,11 +266,17 @@ class Asking:
         said = f"no answer within {self.bundle.timeout:g} s, the timeout of a case"
         prompts = self.bundle.prompts(case)
         samples = (*progress.samples, self._error(Reason("provider", said), prompts, progress.calls))
-        return CaseResult(case.id, ERROR, samples, calls=progress.calls)
+        return CaseResult(case.id, ERROR, samples, calls=progress.calls, seconds=self.bundle.timeout)
 
     def broken(self, case: Case, said: str, calls: int = 0) -> CaseResult:
         """The result of a case that could not be asked."""
         return CaseResult(case.id, ERROR, reasons=(Reason("provider", said),), calls=calls)
+
+
+def _total(answer: Answer) -> int | None:
+    if answer.total_tokens is not None or answer.prompt_tokens is None or answer.completion_tokens is None:
+        return answer.total_tokens
+    return answer.prompt_tokens + answer.completion_tokens
 
 
 def _reason(error: ProviderError | OverBudget | CassetteMiss) -> Reason:

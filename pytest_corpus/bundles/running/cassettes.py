@@ -51,7 +51,7 @@ class Cassettes:
         self._folder = folder / FOLDER
         self._secrets = _secrets(os.environ if environment is None else environment)
         self._lock = threading.Lock()
-        self._recorded: set[str] = set()
+        self._recorded: set[tuple[str, str]] = set()
 
     def replayed(self, provider: str, request: CompletionRequest) -> Answer | None:
         """The recorded answer to a request; None if it is to be recorded. Raises CassetteMiss if it may not be."""
@@ -65,7 +65,7 @@ class Cassettes:
             if entry["key"] == key:
                 return Answer(**entry["answer"])
         own = any(entry["request"].get("provider") == provider for entry in entries)
-        if self.mode == "new" or (self.mode == "once" and (not own or request.case in self._recorded)):
+        if self.mode == "new" or (self.mode == "once" and (not own or (provider, request.case) in self._recorded)):
             return None
         raise self._miss(provider, request, entries)
 
@@ -87,10 +87,10 @@ class Cassettes:
             "answer": {name: getattr(answer, name) for name in _KEPT},
         }
         with self._lock:
-            fresh = self.mode == "all" and request.case not in self._recorded
+            fresh = self.mode == "all" and (provider, request.case) not in self._recorded
             known = [each for each in self._entries(path) if each["key"] != entry["key"]]
             kept = [each for each in known if not (fresh and each["request"]["provider"] == provider)]
-            self._recorded.add(request.case)
+            self._recorded.add((provider, request.case))
             entries = sorted([*kept, entry], key=_order)
             document = {"format": FORMAT, "case": request.case, "recordings": entries}
             write_atomically(self._masked(json.dumps(document, sort_keys=True, indent=2)) + "\n", path)

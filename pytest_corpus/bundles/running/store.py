@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from pytest_corpus.adapter.usage.budget import Budget
@@ -46,9 +46,9 @@ class SpentBudget:
         """Calls and tokens spent so far."""
         return self._spent
 
-    def spend(self, limit: Budget) -> str:
-        """Count a call, or return the reason why it may not be made."""
-        return self.change(1, 0, limit)
+    def spend(self, limit: Budget, calls: int = 1) -> str:
+        """Count calls, or return the reason why they may not be made."""
+        return self.change(calls, 0, limit)
 
     def pay(self, tokens: int) -> None:
         """Count the tokens of a call."""
@@ -58,7 +58,7 @@ class SpentBudget:
     def change(self, calls: int, tokens: int, limit: Budget) -> str:
         """Count calls and tokens, or return the reason why no further call may be made."""
         with self._lock:
-            if refusal := self._spent.refusal(limit):
+            if refusal := self._spent.plus(max(calls - 1, 0), 0).refusal(limit):
                 return refusal
             self._spent = self._spent.plus(calls, tokens)
             return ""
@@ -71,12 +71,7 @@ class Store:
         cases: the selected cases, in their order.
         slots: the most cases that run concurrently, in all processes.
         journal: keeps answers for a run that is resumed.
-
-    Attributes:
-        shared: other processes use it too.
     """
-
-    shared = False
 
     def __init__(
         self, cases: Iterable[str], slots: int, spent_budget: SpentBudget, journal: Journal | None = None
@@ -86,6 +81,12 @@ class Store:
         self.waiting = OrderedDict.fromkeys(cases)
         self._running: dict[str, object] = {}
         self._lock = threading.Lock()
+
+    def begin(self, start: Callable[[str], None], changed: Callable[[], None]) -> None:
+        """Note what starts a case and what is called when a result arrives, for stores of other processes."""
+
+    def leave(self) -> None:
+        """Ask for no further case."""
 
     def next(self, wanted: str, owner: object = None) -> CaseResult | str | None:
         """The result of a case; or the id of a case that the caller is to ask now; None: it has to wait.
@@ -109,12 +110,12 @@ class Store:
                 self.results[result.case] = result
 
     def leave_out(self, result: CaseResult) -> CaseResult:
-        """Keep the result of a case that is not handed out any more; the one of a case that has been stays."""
+        """Keep this result of a case, whether it is asked or not: the run has the same result whenever calls end."""
         with self._lock:
-            if result.case in self.waiting:
-                del self.waiting[result.case]
-                self.results[result.case] = result
-            return self.results.get(result.case, result)
+            self.waiting.pop(result.case, None)
+            self._running.pop(result.case, None)
+            self.results[result.case] = result
+        return result
 
     def abandon(self, owner: object) -> None:
         """Note that a process has ended: its cases have no answer, and are not asked again."""

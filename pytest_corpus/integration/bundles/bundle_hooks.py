@@ -46,11 +46,14 @@ class BundleHooks:
     def _functions(self, hook: str, file: str) -> dict[str, Any]:
         return functions(hook, lambda: reversed(getattr(self.config.hook, hook)(config=self.config)), file)
 
-    def _adapters(self) -> Openers:
+    def _adapters(self, component: str) -> Openers:
         conformance = self.config.pluginmanager.get_plugin(CONFORMANCE)
         known = conformance.state.adapters.known if conformance is not None else {}
-        llms = {label: each for label, each in known.items() if each.kind == "adapter" and "llm" in each.components}
-        return {label: partial(_second_instance, each) for label, each in llms.items()}
+        return {
+            label: partial(_second_instance, each)
+            for label, each in known.items()
+            if each.kind == "adapter" and component in each.components
+        }
 
     def node(self, path: Path, parent: pytest.Collector) -> pytest.Collector:
         """The collector of a bundle.yaml."""

@@ -43,6 +43,9 @@ class BundleConclusionHooks:
         self._note_workers()
         failed = self._hold_to_baseline()
         self._said += self._reports()
+        if self.options.shard:
+            said = "`pytest-corpus bundle combine` judges the JSON reports of all shards"
+            self._said.append(f"shard {self.options.shard}: {said}")
         result = yield
         if failed and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
@@ -55,8 +58,12 @@ class BundleConclusionHooks:
 
     def sections(self, adapter: str | None = None) -> list[dict[str, Any]]:
         """The sections of a report: those of bundles that asked an adapter, and of those that asked no adapter."""
-        found = (self._sections or self.results.sections(self._all_judged())).values()
-        return [each for each in found if adapter is None or each.get("adapter", adapter) == adapter]
+        found = self._sections or self.results.sections(self._all_judged())
+        return [
+            {**each, "results": [result.numbers for result in self.results.in_order(key)]}
+            for key, each in found.items()
+            if adapter is None or each.get("adapter", adapter) == adapter
+        ]
 
     def _all_judged(self) -> list[str]:
         return [key for key in self.results.heads if self.results.is_judged(key, stops_early=self.options.stops_early)]
@@ -73,22 +80,19 @@ class BundleConclusionHooks:
         from pytest_corpus.integration.concluding.result import write_report
         from pytest_corpus.integration.options import run_options
         from pytest_corpus.reports import json_report
-        from pytest_corpus.verdict.ledger import Ledger
-        from pytest_corpus.verdict.verdict import decide
 
-        given, ledger = run_options.read(self.config), Ledger("no adapter")
-        ledger.mark_partial("only behaviour bundles ran")
+        given = run_options.read(self.config)
         started, duration_s = self._started_at.isoformat(timespec="seconds"), time.monotonic() - self._started
         run = json_report.Run(
             started, duration_s, given.seed, given.level, given.edition,
-            profile=given.profile.name, bundles=tuple(self.sections()),
+            profile=given.profile.name, bundles=tuple(self.sections()), budget=given.budget, shard=self.options.shard,
         )  # fmt: skip
-        document = json_report.build(ledger, decide(ledger), run)
+        document = json_report.without_adapter(run)
         return [write_report(document, path, contents=self.contents()) for path in given.reports]
 
     def _note_cassettes(self) -> None:
         for key, head in self.results.heads.items():
-            if head.cassettes != "off" and head.whole and self._sections is not None:
+            if head.cassettes != "off" and (head.whole or self.options.shard) and self._sections is not None:
                 unused = Cassettes(self.results.roots[key], head.cassettes).unused(head.cases)
                 if unused:
                     self._sections[key]["cassettes"]["unused"] = unused
@@ -104,13 +108,13 @@ class BundleConclusionHooks:
         assert self._sections is not None
         found = {}
         for key in self._judged:
-            statuses = {case: result.status for case, result in self.results.stores[key].results.items()}
-            found[key] = baselines.entry(statuses, self._sections[key]["metrics"])
+            results = self.results.stores[key].results.values()
+            found[key] = baselines.entry(results, self._sections[key]["metrics"])
         return found
 
     def _named(self, key: str, baseline: Path) -> str:
         head = self.results.heads[key]
-        return baselines.name_of(self.results.roots[key] / Path(head.file).name, head.provider, baseline)
+        return baselines.name_of(self.results.roots[key] / Path(head.file).name, head.label, baseline)
 
     def _hold_to_baseline(self) -> bool:
         """Compare with the baseline, or write it; True if that failed."""
@@ -133,7 +137,9 @@ class BundleConclusionHooks:
             self._said.append(f"baseline: {path} could not be written: {error.strerror}")
             return True
         for key, entry in entries.items():
-            self._sections[key]["baseline"] = baselines.compare(entry, before.get(self._named(key, path)))
+            found = baselines.compare(entry, before.get(self._named(key, path)))
+            compared = [*self._sections[key].get("compared", ()), *found.get("compared", ())]
+            self._sections[key] |= {**found, "compared": compared}
         return False
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:

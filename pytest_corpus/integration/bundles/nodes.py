@@ -40,7 +40,7 @@ class BundleFile(pytest.File):
         except BundleError as error:
             raise self.CollectError(str(error)) from None
         for run in runs:
-            suffix = f"[{run.provider}]" if len(runs) > 1 else ""
+            suffix = f"[{run.label}]" if len(runs) > 1 else ""
             yield from self._items(run, suffix)
 
     def _items(self, run: BundleRun, suffix: str) -> Iterator[pytest.Item]:
@@ -99,6 +99,9 @@ class ThresholdItem(_Item):
     def runtest(self) -> None:
         run = self.run
         whole = len(run.bundle.cases)
+        if shard := run.options.shard:
+            _ = run.pool  # a shard without cases has a section in its report, too
+            pytest.skip(f"not judged: shard {shard} has {len(run.selected)} of {whole} cases; combine all reports")
         if not run.whole:
             pytest.skip(f"not judged: only {len(run.selected)} of {whole} cases were selected")
         every = [run.result(case.id) for case in run.bundle.cases]
@@ -108,10 +111,14 @@ class ThresholdItem(_Item):
         judged = metrics.judge(self.threshold, results, len(results))
         self.user_properties.append(("threshold", str(judged)))
         if judged.undecided and judged.holds:
-            warnings.warn(f"{run.bundle.file}: {run.provider}: {judged}", pytest.PytestWarning, stacklevel=1)
+            warnings.warn(f"{run.bundle.file}: {run.label}: {judged}", pytest.PytestWarning, stacklevel=1)
         if not judged.holds:
-            bad = [result for result in results if result.status != PASSED]
+            bad = metrics.blamed(self.threshold.metric, results)
             names = ", ".join(result.case for result in bad[:MOST_NAMED]) + (" ..." if len(bad) > MOST_NAMED else "")
-            said = [f"{run.bundle.file}: {run.provider}: {judged}"] + ([f"  not passed: {names}"] if bad else [])
-            # pytest does not show tolerated cases (R80), so the first few are explained here.
-            raise BundleFailure("\n".join((*said, *(run.explain(result) for result in bad[:MOST_EXPLAINED]))))
+            line = f"  {'not passed' if self.threshold.metric.startswith('pass_') else 'because of'}: "
+            listed = f"{line}the cases of the threshold above" if line + names in run.named else line + names
+            said = [f"{run.bundle.file}: {run.label}: {judged}"] + ([listed] if bad else [])
+            # pytest does not show tolerated cases (R80), so the first few are explained here, each once.
+            said += [run.explain(result) for result in bad[:MOST_EXPLAINED] if result.case not in run.named]
+            run.named.update((line + names, *(result.case for result in bad[:MOST_EXPLAINED])))
+            raise BundleFailure("\n".join(said))

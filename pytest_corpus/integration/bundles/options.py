@@ -8,6 +8,8 @@ from pytest_corpus.bundles.running.cassettes import MODES
 from pytest_corpus.bundles.session import BundleOptions
 from pytest_corpus.integration.options import run_options
 
+MOST_SHARDS = 999  # the most shards of a bundle
+
 
 def read(config: pytest.Config) -> BundleOptions:
     """The options of a run.
@@ -25,6 +27,9 @@ def read(config: pytest.Config) -> BundleOptions:
     limit, mode = config.getoption("corpus_bundle_limit"), config.getoption("corpus_cassettes")
     if limit is not None and not (limit.isascii() and limit.isdecimal() and 0 < int(limit) < 10**9):
         raise pytest.UsageError(f"--corpus-bundle-limit={limit}: use a whole number above 0")
+    shard = run_options.shard(config, MOST_SHARDS)
+    if shard is not None and limit is not None:
+        raise pytest.UsageError("--corpus-bundle-limit: leave it out; the shards of a part cannot be combined")
     if mode is not None and mode not in MODES:
         raise pytest.UsageError(f"--corpus-cassettes={mode}: use {', '.join(MODES[:-1])} or {MODES[-1]}")
     return BundleOptions(
@@ -36,5 +41,6 @@ def read(config: pytest.Config) -> BundleOptions:
         budget=run_options.budget(config.getoption("corpus_budget") or config.getini("corpus_budget")),
         full=full,
         full_files=given == "full",
+        shard=shard,
         stops_early=bool(config.getoption("maxfail", 0) or config.getoption("stepwise", False)),
     )

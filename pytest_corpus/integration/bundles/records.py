@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 from pytest_corpus.bundles.loading.files import shown
-from pytest_corpus.bundles.reporting.case_message import fit
-from pytest_corpus.bundles.reporting.section import Head, build
-from pytest_corpus.bundles.results import PASSED
+from pytest_corpus.bundles.reporting.section import Head, build_all, contents
+from pytest_corpus.bundles.results import PASSED, CaseResult
 from pytest_corpus.bundles.running.journal import Journal
 from pytest_corpus.bundles.running.remote_store import RemoteJournal, RemoteStore, StoreClient, StoreServer
+from pytest_corpus.bundles.running.shards import digest
 from pytest_corpus.bundles.running.store import SpentBudget, Store
 from pytest_corpus.bundles.session import BundleRun
+from pytest_corpus.integration.bundles import options
 from pytest_corpus.integration.declaring.properties import CHANNEL
 from pytest_corpus.integration.xdist.controller_hooks import serialise_writes
 from pytest_corpus.text.records import rebuilt
@@ -37,6 +38,7 @@ class BundleResults:
     def __init__(self, config: pytest.Config) -> None:
         self.heads: dict[str, Head] = {}
         self.roots: dict[str, Path] = {}
+        self.digests: dict[str, str] = {}
         self.stores: dict[str, Store] = {}
         self.spent_budget = SpentBudget()
         self._root = config.rootpath
@@ -45,6 +47,7 @@ class BundleResults:
         if channel is not None:
             serialise_writes(channel.gateway)
             self._client = StoreClient(channel)
+        self._shard = options.read(config).shard
         self.journal = self._journal(config)
         self.server = StoreServer(self.spent_budget, self.journal, self._begin)
 
@@ -55,7 +58,7 @@ class BundleResults:
         if self._client is not None:
             return RemoteJournal(self._client)
         try:
-            return Journal(config.invocation_params.dir / folder)
+            return Journal(config.invocation_params.dir / folder, self._shard)
         except OSError as error:
             raise pytest.UsageError(f"--corpus-bundle-resume={folder}: {error.strerror}") from None
 
@@ -63,7 +66,9 @@ class BundleResults:
         """The store of a run. Its key is the same on all machines: the path counts from pytest's root folder."""
         path = run.bundle.path
         file = path.relative_to(self._root).as_posix() if path.is_relative_to(self._root) else str(path)
-        key, about = f"{file} | {run.provider}", {"head": asdict(run.head), "file": file}
+        key, about = f"{file} | {run.label}", {"head": asdict(run.head), "file": file}
+        if self._shard:
+            about["digest"] = digest(run.bundle)
         store = Store(run.selected, run.bundle.side_by_side, self.spent_budget, self.journal)
         if self._client is not None:
             return RemoteStore(self._client, key, store, about)
@@ -74,6 +79,7 @@ class BundleResults:
         path = self._root / about["file"]
         self.roots[key], self.stores[key] = path.parent, store
         self.heads[key] = replace(rebuilt(Head, about["head"]), file=shown(path))
+        self.digests[key] = about.get("digest", "")
 
     def is_judged(self, key: str, *, stops_early: bool) -> bool:
         """True if a bundle is held to its thresholds: all of it ran, and no first failure ended it (R80)."""
@@ -83,28 +89,21 @@ class BundleResults:
 
     def sections(self, judged: Container[str]) -> dict[str, dict[str, Any]]:
         """The section of each bundle in reports, by key; thresholds apply to those that are `judged`."""
-        return {
-            key: build(head, list(self.stores[key].results.values()), stopped=key not in judged)
-            for key, head in self.heads.items()
-        }
+        found = build_all({key: (head, self.in_order(key)) for key, head in self.heads.items()}, judged)
+        for key, section in found.items() if self._shard else ():
+            whole = replace(self.heads[key], selected=len(self.heads[key].cases))
+            section["shard"] = {"digest": self.digests[key], "head": asdict(whole)}
+        return found
+
+    def in_order(self, key: str) -> list[CaseResult]:
+        """The results of a bundle, in the order of its cases."""
+        known = self.stores[key].results
+        return [known[case] for case in self.heads[key].cases if case in known]
 
     def contents(self) -> list[dict[str, Any]]:
-        """The prompts and answers of cases that did not pass, for the developer's page."""
-        return [
-            {
-                "bundle": self.heads[key].name,
-                "provider": self.heads[key].provider,
-                "case": result.case,
-                "reasons": [fit(reason.full or reason.shape) for reason in result.every_reason],
-                "prompt": fit(sample.content.prompt),
-                "system": None if sample.content.system is None else fit(sample.content.system),
-                "output": None if sample.content.output is None else fit(sample.content.output),
-            }
-            for key, store in self.stores.items()
-            for result in list(store.results.values())
-            for sample in result.samples
-            if sample.content is not None
-        ]
+        """The prompts and answers that were kept, for the developer's page."""
+        found = ((self.heads[key], list(store.results.values())) for key, store in self.stores.items())
+        return [each for head, results in found for each in contents(head, results)]
 
 
 _KEY = pytest.StashKey[BundleResults]()

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -35,7 +35,7 @@ class ConclusionHooks:
 
     def __init__(self, state: RunState, distributing: DistributionHooks, recording: RecordHooks) -> None:
         self.state, self.distributing = state, distributing
-        self.findings, self.transcript = recording.findings, recording.transcript
+        self.findings, self.transcript, self._calls = recording.findings, recording.transcript, recording.calls
         self.result: RunResult | None = None
         self._placeholders = Placeholders(state.options.reports)
         self._exits = Exits()
@@ -81,10 +81,11 @@ class ConclusionHooks:
             *((*progress.snapshot(known), *progress.left_out(known)) if self.state.distributes else ()),
         ]
 
-    def pytest_report_collectionfinish(self) -> list[str]:
+    def pytest_report_collectionfinish(self, items: Sequence[pytest.Item]) -> list[str]:
         known = self.state.adapters.known.values()
         stated = [] if self.state.config.option.collectonly else progress.snapshot(known)
-        return [*stated, *progress.left_out(known)]
+        calls = self._calls(len(items))
+        return [*stated, *progress.left_out(known), *([f"corpus: about {calls} calls"] if calls else [])]
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
@@ -154,7 +155,10 @@ class ConclusionHooks:
     def _annotate(self, screen: Screen, result: RunResult) -> Iterator[str]:
         """Write GitHub's annotations and the step's summary; yield a sentence for each failure."""
         for ledger, verdict in zip(result.ledgers, result.verdicts, strict=True):
-            for line in github.commands(screen.groups(ledger, verdict, every=True), self.state.options.level):
+            known = self.state.adapters.known.get(ledger.adapter)
+            factory = known.declaration.factory if known else None
+            groups = screen.groups(ledger, verdict, every=True)
+            for line in github.commands(groups, self.state.options.level, factory):
                 screen.reporter.write_line(line)
             document = result.document(ledger, verdict)
             if said := github.add_summary(os.environ, formats.render(document, ".md")):

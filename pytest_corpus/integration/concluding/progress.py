@@ -2,7 +2,7 @@
 
 import textwrap
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,10 +12,15 @@ from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.options.profiles import ENVIRONMENT
 from pytest_corpus.redaction.values import cut, printable
 from pytest_corpus.reports.json_report import facts
+from pytest_corpus.verdict.ledger import Ledger, TestRecord
 
 EVERY_S = 30.0  # the seconds between two reports of progress
 WIDEST = 110  # the most characters of capabilities on a line of the terminal
 WAITS = {"vector": 135, "graph": 120}  # the waits for writes in a run of a reference adapter that shows them late
+CALLS = {"llm": 791, "vector": 2277, "embedding": 1289, "graph": 2494}  # the calls to the reference adapters
+STRESS_CALLS = {"llm": 1399, "vector": 2940, "embedding": 1901, "graph": 3151}
+FIRST = 20  # the calls after which the time of the rest is estimated
+SHORT_S = 10.0  # a run that takes less says nothing about its time
 LONGEST = 40  # the most characters of a stated fact on the terminal
 
 
@@ -24,6 +29,14 @@ def environment(variables: Mapping[str, str]) -> list[str]:
     if variables.get(ENVIRONMENT, "").strip():
         return []
     return [f"corpus warning: {ENVIRONMENT} is not set; say what the adapter talks to: local, ci, staging, production"]
+
+
+def expected_calls(ledgers: Sequence[Ledger], tests: int, *, stress: bool) -> int:
+    """The number of calls of the selected tests, by those to the reference adapters; 0 for client libraries."""
+    every = sum(len(ledger.expected) for ledger in ledgers) or tests or 1
+    known = STRESS_CALLS if stress else CALLS
+    calls = sum(known.get(name, 0) for ledger in ledgers for name in ledger.components)
+    return round(calls * min(1, tests / every))
 
 
 def left_out(adapters: Iterable[Adapter]) -> list[str]:
@@ -61,30 +74,42 @@ def _short(value: Any) -> str:
 class Progress:
     """Reports the progress of a long run, on a line of its own."""
 
-    started: float = field(default_factory=time.monotonic)
+    started: float = 0.0
     reported: float = field(default_factory=time.monotonic)
     done: int = 0
+    calls: int = 0
+    estimated: bool = False
     said: set[tuple[str, str]] = field(default_factory=set)
 
-    def report(self, config: pytest.Config, adapter: str, late: Iterable[Any]) -> None:
-        """Count a test, and report the progress if the last report is long ago.
+    def report(
+        self, config: pytest.Config, record: TestRecord, late: Iterable[Any], calls: Callable[[int], int]
+    ) -> None:
+        """Count a test; estimate the time after the first calls, and report the progress from time to time.
 
         Args:
             late: the component of the test and the seconds after which its writes show, if they show late.
+            calls: gives the calls of the run by the number of its tests.
         """
         self.done += 1
+        self.calls += record.calls
+        adapter, now = record.adapter, time.monotonic()
+        self.started = self.started or now - record.duration_s
         for component, seconds in late:
             if (adapter, component) not in self.said:
                 self.said.add((adapter, component))
                 self._write(config, late_line(component, seconds, len(config.getoption("tx", None) or "1")))
-        now = time.monotonic()
+        total = getattr(config.pluginmanager.get_plugin("session"), "testscollected", 0)
+        expected, elapsed_s = calls(total), now - self.started
+        left_s = elapsed_s / max(self.calls, 1) * max(expected - self.calls, 0)
+        if self.calls >= FIRST and not self.estimated:
+            self.estimated = True
+            if left_s >= SHORT_S:
+                self._write(config, estimate(self.calls, expected, elapsed_s))
         if now - self.reported < EVERY_S:
             return
         self.reported = now
-        session = config.pluginmanager.get_plugin("session")
-        total = getattr(session, "testscollected", 0)
         if total >= self.done:
-            self._write(config, line(self.done, total, now - self.started))
+            self._write(config, line(self.done, total, elapsed_s, left_s))
 
     def _write(self, config: pytest.Config, text: str) -> None:
         terminal = config.pluginmanager.get_plugin("terminalreporter")
@@ -103,7 +128,14 @@ def late_line(component: str, seconds: float, workers: int) -> str:
     return f"corpus: writes of {component} show after {seconds:.3g} s; {waits}"
 
 
-def line(done: int, total: int, elapsed_s: float) -> str:
-    """The progress of a run, and the time left at the same pace."""
-    left_s = elapsed_s / done * (total - done)
+def estimate(calls: int, expected: int, elapsed_s: float) -> str:
+    """The calls and the time that the rest of a run takes at the pace of the first calls."""
+    left = max(expected - calls, 0)
+    took = f"{calls} calls took {elapsed_s:.1f} s"
+    return f"corpus: {took}; about {left} more are to come, in about {elapsed_s / calls * left:.0f} s"
+
+
+def line(done: int, total: int, elapsed_s: float, left_s: float) -> str:
+    """The progress of a run, and the time left: by the calls to come, and at least by the tests to come."""
+    left_s = max(left_s, elapsed_s / done * (total - done)) if done < total else 0.0
     return f"corpus: {done} of {total} tests in {elapsed_s:.0f} s, about {left_s:.0f} s left"

@@ -5,7 +5,7 @@ from collections.abc import Generator
 import pytest
 
 from pytest_corpus.integration.concluding.findings import Findings
-from pytest_corpus.integration.concluding.progress import Progress
+from pytest_corpus.integration.concluding.progress import Progress, expected_calls
 from pytest_corpus.integration.concluding.transcript import TranscriptFile
 from pytest_corpus.integration.declaring.properties import EVIDENCE, LATE, RECORD, USAGE_ERROR
 from pytest_corpus.integration.declaring.state import RunState, UnusableDeclaration
@@ -49,11 +49,16 @@ class RecordHooks:
         late = [value for name, value in report.user_properties if name == LATE]
         own = (RECORD, EVIDENCE, LATE)
         report.user_properties[:] = [pair for pair in report.user_properties if pair[0] not in own]
-        self._progress.report(self.state.config, record.adapter, late)
+        self._progress.report(self.state.config, record, late, self.calls)
         if record.findings and isinstance(report.longrepr, str):
             # A bare text would appear twice in the short summary if CI is set.
             shown_as = messages.Shown(report.longrepr, messages.in_one_line(record.findings))
             report.longrepr = shown_as  # type: ignore[assignment]
+
+    def calls(self, tests: int) -> int:
+        """The calls to expect of a number of tests."""
+        ledgers = [adapter.ledger for adapter in self.state.adapters.known.values()]
+        return expected_calls(ledgers, tests, stress=self.state.options.profile.stress)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if getattr(report, USAGE_ERROR, False):

@@ -36,7 +36,7 @@ from pytest_corpus.verdict.deviations import read as read_deviations
 from pytest_corpus.verdict.editions import Edition, EditionError, current, edition
 from pytest_corpus.verdict.evidence import LEVELS as EVIDENCE_LEVELS
 from pytest_corpus.verdict.evidence import Level
-from pytest_corpus.verdict.shards import Shard
+from pytest_corpus.verdict.shards import MOST_SHARDS, Shard
 from pytest_corpus.verdict.shards import parse as parse_shard
 
 N = TypeVar("N", int, float)
@@ -148,7 +148,7 @@ def read(config: pytest.Config) -> Options:
         profile=profile,
         read_only=is_production(os.environ) and not allowed,
         budget=budget(_one(config, "budget")),
-        shard=_shard(config, profile, repeat),
+        shard=_shard_of_suite(config, profile, repeat),
         on_terminal=level or ("shape" if os.environ.get("CI") else "full"),
         in_files=level or "shape",
         connection=reached,
@@ -301,20 +301,21 @@ def budget(value: str | None) -> Budget:
         raise pytest.UsageError(f"--corpus-budget={printable(value or '')}: {printable(str(error))}") from None
 
 
-def _shard(config: pytest.Config, profile: Profile, repeat: int) -> Shard | None:
-    """The part of the suite to run; None for all of it."""
+def shard(config: pytest.Config, most: int = MOST_SHARDS) -> Shard | None:
+    """The part of the suite, or of each bundle, to run; None for all of it."""
     value = _one(config, "shard")
-    if value is None:
-        return None
-    shown = f"--corpus-shard={printable(value)}"
     try:
-        shard = parse_shard(value)
+        return None if value is None else parse_shard(value, most)
     except ValueError as error:
-        raise pytest.UsageError(f"{shown}: {error}") from None
-    if profile.smoke:
+        raise pytest.UsageError(f"--corpus-shard={printable(value or '')}: {error}") from None
+
+
+def _shard_of_suite(config: pytest.Config, profile: Profile, repeat: int) -> Shard | None:
+    found = shard(config)
+    if found is not None and profile.smoke:
         said = f"the profile {profile.name!r} runs only part of the suite; use dev, ci or stress"
-        raise pytest.UsageError(f"{shown}: {said}")
-    if repeat > 1:
+        raise pytest.UsageError(f"--corpus-shard={found}: {said}")
+    if found is not None and repeat > 1:
         said = "with --corpus-repeat the shards cannot be combined; leave out one of the two"
-        raise pytest.UsageError(f"{shown}: {said}")
-    return shard
+        raise pytest.UsageError(f"--corpus-shard={found}: {said}")
+    return found

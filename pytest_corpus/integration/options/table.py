@@ -2,8 +2,6 @@
 
 from typing import NamedTuple
 
-from pytest_corpus.reports.formats import FORMATS, JUNIT
-
 
 class Option(NamedTuple):
     """An option of the command line; `ini` is the type of the setting of the same name, empty if there is none."""
@@ -24,11 +22,11 @@ OPTIONS = (
     Option("requirement", "GLOB", "test only requirements whose id matches one of these globs, separated by commas"),
     Option("level", "LEVEL", "must (default) or should: the level from which a violation fails the run"),
     Option("strict", "", "fail if a MUST could not be assessed", "bool", "store_true"),
-    Option("report", "PATH", "write a report in the format of the suffix: "
-           f"{', '.join((*FORMATS, JUNIT))}; may be repeated", "linelist", "append"),
+    Option("report", "PATH", "write a report in the format of the suffix, such as .json, .html, .md or .junit.xml; may "
+           "be repeated", "linelist", "append"),
     Option("transcript", "PATH", "record every exchange with its content in this file: .jsonl or .jsonl.gz"),
-    Option("evidence", "LEVEL", "full shows requests, answers and exceptions with their content, shape only keys and "
-           "types (default: full on a terminal outside CI, shape in files)"),
+    Option("evidence", "LEVEL", "full shows answers and exceptions with their content, shape only their keys and "
+           "types; both show the suite's own requests (default: full on a terminal outside CI, shape in files)"),
     Option("seed", "N", "seed of generated inputs (default 0)"),
     Option("edition", "NAME", "judge by this edition of the requirements (default: the newest that was released); "
            "`pytest-corpus editions` lists them"),
@@ -40,8 +38,8 @@ OPTIONS = (
     Option("profile", "NAME", "quick (a smoke run), dev, ci (the default if CI is set) or stress"),
     Option("repeat", "N", "run each test N times; one failure is a violation"),
     Option("budget", "LIMITS", "most calls and tokens of the suite and of behaviour bundles: calls=500,tokens=20000"),
-    Option("shard", "NUMBER/OF", "run one part of the suite, such as 2/5; `pytest-corpus report combine` joins the "
-           "reports"),
+    Option("shard", "NUMBER/OF", "run one part of the suite and of each bundle, such as 2/5; `pytest-corpus report "
+           "combine` and `bundle combine` join the reports"),
     Option("allow-production", "", "run the suite, including writes, although CORPUS_TEST_ENV is production", "",
            "store_true"),
     Option("deviations", "FILE", "TOML file with declared deviations (default corpus-deviations.toml)"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import linecache
 import os
 import time
@@ -20,7 +19,7 @@ from pytest_corpus.adapter.snapshot import to_bytes
 from pytest_corpus.adapter.tracebacks import EscapedException
 from pytest_corpus.evidence import shell
 from pytest_corpus.integration.collecting.nodes import test_of
-from pytest_corpus.kit.outcomes import Violation
+from pytest_corpus.kit.outcomes import Story, Violation
 from pytest_corpus.redaction.secrets import (
     LONGEST_STRING,
     content,
@@ -48,13 +47,13 @@ WRITTEN_BEFORE = "# What was written before: run with --corpus-transcript, then 
 
 @dataclass(frozen=True, slots=True)
 class FindingContext:
-    """The context of a finding: an exchange, or the requests that led to it, and all problems of the answer.
+    """The context of a finding: an exchange, the calls that led to it, and all problems of the answer.
 
     `before` are the exchanges that the test had made or recalled before this one; None if they are unknown.
     """
 
     exchange: Exchange | None = None
-    replay: str = ""
+    story: Story | None = None
     problems: tuple[str, ...] = ()
     before: tuple[Exchange, ...] | None = None
 
@@ -67,11 +66,12 @@ class FindingContext:
     @classmethod
     def of(cls, violation: Violation, exchange: Exchange | None, made: Sequence[Exchange] = ()) -> FindingContext:
         """The context of a violation in one exchange, or in several, of those that the test `made`."""
-        if violation.replay:
-            return cls(None, violation.replay, violation.lines)
+        if violation.story:
+            *earlier, last = violation.story.exchanges or (None,)
+            return cls(last, violation.story, violation.lines, tuple(filter(None, earlier)))
         known = any(each is exchange for each in made)
         before = tuple(itertools.takewhile(lambda each: each is not exchange, made)) if known else None
-        return cls(exchange, "", violation.lines, before)
+        return cls(exchange, None, violation.lines, before)
 
     @property
     def writes(self) -> list[Exchange]:
@@ -94,9 +94,8 @@ class FindingContext:
 
     def sent(self, now: float) -> list[shell.Sent]:
         """The requests that show the finding; deadlines count from `now`."""
-        if self.replay:
-            return list(shell.written(self.replay.splitlines(), now))
-        made = (*self.writes, *([self.exchange] if self.exchange else []))
+        before = self.before or () if self.story else self.writes
+        made = (*before, *([self.exchange] if self.exchange else []))
         return [shell.Sent(to_bytes(each.request).decode(), each.streaming, now) for each in made]
 
 
@@ -156,7 +155,10 @@ class EvidenceCapture:
             fault=_fault(exchange) if exchange else "",
             observed=masked(_observed(exchange, finding.requirement), secrets) if exchange else "",
             problems=tuple(masked(each, secrets) for each in behind.problems),
-            replay=tuple(_replayed(behind.replay, secrets if self.made_up else None)),
+            story=_told(
+                behind.story,
+                lambda each: content(each, secrets, LONGEST, foreign=False) if self.made_up else shape(each, LONGEST),
+            ),
             trace=masked(self.trace, secrets),
             content=self._content(behind, secrets) if self.full else None,
         )
@@ -172,7 +174,7 @@ class EvidenceCapture:
 
     def _content(self, behind: FindingContext, secrets: tuple[str, ...]) -> Content:
         exchange = behind.exchange
-        replay = tuple(masked(line, secrets) for line in behind.replay.splitlines())
+        story = _told(behind.story, lambda each: content(each, secrets, LONGEST, foreign=False))
         logged = tuple(_logged(exchange.logs, secrets)) if exchange and self.logs else ()
         printed = [(title, text) for title, text in self.printed if not (logged and " log " in title)]
         shown = tuple(_printed(printed, secrets))
@@ -181,7 +183,7 @@ class EvidenceCapture:
             lines.insert(0, WRITTEN_BEFORE)
         script = tuple(masked(line, secrets) for line in lines)
         if exchange is None:
-            return Content(replay=replay, script=script, printed=shown)
+            return Content(story=story, script=script, printed=shown)
         bodies = [frame.body for frame in exchange.frames]
         answer: Any = bodies if exchange.streaming else bodies[-1] if bodies else None
         raised = exchange.fault.raised if exchange.fault else None
@@ -190,7 +192,7 @@ class EvidenceCapture:
             answer=content(answer, secrets, LONGEST, foreign=True) if bodies else "",
             raised=_whole(raised, secrets) if raised else "",
             traceback=tuple(_traceback(raised, secrets)) if raised else (),
-            replay=replay,
+            story=story,
             script=script,
             logged=logged,
             printed=shown,
@@ -298,11 +300,9 @@ def _texts(value: object) -> Iterator[str]:
             yield from _texts(item)
 
 
-def _replayed(replay: str, secrets: tuple[str, ...] | None) -> Iterator[str]:
-    """The head of a replay, and its requests: by their shapes if they are not the suite's own."""
-    for line in replay.splitlines():
-        try:
-            request = json.loads(line)
-            yield shape(request, LONGEST) if secrets is None else content(request, secrets, LONGEST, foreign=False)
-        except ValueError:
-            yield line
+def _told(story: Story | None, shown: Callable[[Any], str]) -> tuple[str, ...]:
+    """The lines of a story: its calls, numbered, with their requests as they are shown."""
+    if story is None:
+        return ()
+    calls = (f"{number}. {_sent(each, shown(each.request))}" for number, each in enumerate(story.exchanges, 1))
+    return (*story.said.splitlines(), *calls)

@@ -91,6 +91,7 @@ class Observed:
     sightings: list[Sighting] = field(default_factory=list)
     secrets: set[str] = field(default_factory=set)
     editions: frozenset[str] = frozenset(EDITIONS)
+    made: list[Exchange] = field(default_factory=list)
 
 
 def body_of(item: pytest.Function) -> Callable[..., object]:
@@ -193,11 +194,10 @@ class TestExecution:
             calls=calls,
             broken_off=ending.broken_off,
         )
-        made = [exchange for client in self.target.clients for exchange in client.exchanges]
-        contexts = tuple(FindingContext.of(each.violation, each.exchange, made) for each in observed.sightings)
+        contexts = tuple(FindingContext.of(each.violation, each.exchange, observed.made) for each in observed.sightings)
         self.result = Result(record, contexts, frozenset(secrets), ending.raised)
         if self._recorded is not None:
-            places = tuple(self._recorded.place_of(each.exchange) for each in observed.sightings)
+            places = tuple(self._recorded.place_of(each.exchange, each.violation.story) for each in observed.sightings)
             self.result = replace(self.result, recorded=self._recorded, places=places)
         self.adapter.ledger.ran(record)
         return self.result
@@ -323,25 +323,29 @@ class TestExecution:
         if undecided.by == self.requirement.id:
             violation = Violation(self.requirement.text, undecided.seen)
             return Ending("violated", raised=violation, sighting=Sighting(undecided.by, violation, exchange))
-        got = f"{undecided.seen}, seen while testing {self.requirement.id}"
         seen = undecided.violation
         blocked = (seen and self._cause(undecided.by, seen)) or undecided
-        return self._blocked(blocked, got, seen.replay if seen else "", exchange)
+        got = (
+            f"{seen.got if seen and blocked is undecided else undecided.seen}, seen while testing {self.requirement.id}"
+        )
+        return self._blocked(blocked, got, seen, exchange)
 
     def _violated(self, violation: Violation) -> Ending:
         exchange = violation.exchange or self._last()
         cause = self._cause(self.requirement.id, violation)
         if cause is not None and cause.by != self.requirement.id:
             got = f"not so, seen while testing {self.requirement.id}"
-            return self._blocked(cause, got, violation.replay, exchange)
+            return self._blocked(cause, got, violation, exchange)
         sighting = Sighting(self.requirement.id, violation, exchange)
         return Ending("violated", raised=violation, sighting=sighting)
 
-    def _blocked(self, blocked: Blocked, got: str, replay: str, exchange: Exchange | None) -> Ending:
-        """Leave the test open because another requirement is violated."""
+    def _blocked(self, blocked: Blocked, got: str, seen: Violation | None, exchange: Exchange | None) -> Ending:
+        """Leave the test open because another requirement is violated, as was `seen` here if it is its violation."""
         if blocked.by not in catalogue():
             return Ending(undecided=blocked)
-        violation = Violation(catalogue()[blocked.by].text, got, replay=replay)
+        own = seen if seen is blocked.violation else None
+        expected, path = (own.expected, own.path) if own else (catalogue()[blocked.by].text, "")
+        violation = Violation(expected, got, path, story=seen.story if seen else None)
         return Ending(undecided=blocked, sighting=Sighting(blocked.by, violation, exchange, indirect=True))
 
     # -- findings --------------------------------------------------------------------------------------
@@ -383,6 +387,7 @@ class TestExecution:
             if not any(map(self._is_reported, known)):
                 self._add(own, observed)
         exchanges = [exchange for client in self.target.clients for exchange in client.exchanges]
+        observed.made += exchanges
         contexts = [FindingContext.of(each.violation, each.exchange) for each in observed.sightings]
         for exchange in (*exchanges, *(each.exchange for each in contexts if each.exchange)):
             observed.secrets.update((*exchange.secrets.values(), *context_secrets(exchange.request)))

@@ -1,6 +1,6 @@
 """Positive evidence: an answer satisfies a requirement only if it shows the thing that the requirement speaks of."""
 
-from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.exchange import Exchange, context_of
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import telemetry
 from pytest_corpus.kit.outcomes import Blocked
@@ -86,5 +86,5 @@ def _was_observed(requirement: str, exchange: Exchange, component: str) -> bool:
     if requirement in LABELS and (telemetry.bare(exchange) == "capabilities" or seen.malformed):
         return False
     if requirement == "COM-OBS-8":
-        return isinstance((telemetry.context_of(exchange) or {}).get("tenant"), str)
+        return isinstance((context_of(exchange.request) or {}).get("tenant"), str)
     return requirement not in OUTCOME_LABELS or not telemetry.is_hidden_failure(exchange)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from pytest_corpus.adapter.exchange import Exchange, is_observed
+from pytest_corpus.adapter.exchange import Exchange, context_of, is_observed
 from pytest_corpus.adapter.hooks.metrics import Count, Observation
 from pytest_corpus.kit.audit.envelopes import Finding, overlong
 from pytest_corpus.kit.outcomes import Blocked, Violation, in_words
@@ -34,11 +34,7 @@ def outcomes(exchange: Exchange) -> list[Count]:
 
 
 def the_one(exchange: Exchange) -> Observation:
-    """The one observation of the called operation.
-
-    Raises:
-        Blocked: there is none, or there are several.
-    """
+    """The one observation of the called operation. Raises Blocked if there is none, or if there are several."""
     seen = observations_of(exchange)
     if len(seen) != 1:
         raise Blocked(once(exchange), f"{len(seen)} observations of {exchange.op}", evidence=exchange)
@@ -53,12 +49,6 @@ def bare(exchange: Exchange) -> str:
 def failure_of(exchange: Exchange) -> Mapping[str, Any] | None:
     """The first error envelope of the answer."""
     return next((frame.body for frame in exchange.frames if looks_like_error(frame.body)), None)
-
-
-def context_of(exchange: Exchange) -> Mapping[str, Any] | None:
-    """The operation context of the request, if it is an object."""
-    ctx = exchange.request.get("ctx") if isinstance(exchange.request, Mapping) else None
-    return ctx if isinstance(ctx, Mapping) else None
 
 
 def once(exchange: Exchange) -> str:
@@ -100,7 +90,7 @@ def _observations(exchange: Exchange, component: str) -> Iterator[Finding]:
         yield from _observation(seen[0], exchange, component)
         if bare(exchange) != "capabilities":
             yield from _outcome_labels(seen[0], exchange)
-            if (ctx := context_of(exchange)) is not None:
+            if (ctx := context_of(exchange.request)) is not None:
                 yield from _context_labels(seen[0].extra, ctx)
 
 

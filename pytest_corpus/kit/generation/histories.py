@@ -13,7 +13,7 @@ from typing import Any
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Story, Violation
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.capabilities import READ_AFTER_WRITE, STRONG
 
@@ -172,13 +172,13 @@ def check(events: Mapping[str, Sequence[Event]], holds: Callable[[Sequence[Event
     """The history of every key keeps a rule.
 
     Raises:
-        Violation: one does not; its `replay` shows the smallest part of it that does not, as lanes.
+        Violation: one does not; its `story` shows the smallest part of it that does not, as lanes.
     """
     for history in events.values():
         expect.note_check()
         if not holds(history):
             found = smallest(history, holds)
-            raise Violation(claim, f"{len(found)} operations that contradict it", "result", replay=lanes(found))
+            raise Violation(claim, f"{len(found)} operations that contradict it", "result", story=Story(lanes(found)))
 
 
 def require_strong_consistency(subject: Subject) -> None:

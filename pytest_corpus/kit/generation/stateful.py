@@ -1,23 +1,213 @@
-"""State machines: random sequences of operations, compared with a small model of what they should leave behind.
+"""Sequences of operations, compared with a small model of what they should leave behind.
 
-A component's machine is a hypothesis `RuleBasedStateMachine` with a list `envelopes` of every request that it
-sent; its rules raise a `Violation` where the adapter and the model part ways.
+A component has a model of its own, and steps that act on it and on the adapter; a step raises a `Violation` if the two
+differ. A sequence that fails is made shorter: the steps that are not needed are left out, as long as it still fails.
 """
 
-import json
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 from pytest_corpus.adapter import inputs
-from pytest_corpus.kit.generation.generate import Over, imported_as_they_are, nothing_left_behind, settings
-from pytest_corpus.kit.outcomes import NotAssessed, Undecided, Violation
+from pytest_corpus.adapter.exceptions import BudgetSpent, DeclarationError, Unresponsive, WriteForbidden
+from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.generation.generate import (
+    SHRINK_CALLS,
+    SHRINK_S,
+    Over,
+    imported_as_they_are,
+    nothing_left_behind,
+    settings,
+)
+from pytest_corpus.kit.outcomes import NotAssessed, Outage, Story, Undecided, Violation
 
-GENERATE_S, SHRINK_S = 5.0, 1.0
-"""The time limits for generating sequences, and for shortening a failing one; a fast adapter needs far less."""
+GENERATE_S = 5.0
+"""The time limit for generating sequences; a fast adapter needs far less."""
+
+FEW = 4
+"""The number of writes, the last ones, that often suffice."""
+
+UNCALLABLE = (BudgetSpent, DeclarationError, Unresponsive, WriteForbidden, Outage)
+"""The exceptions after which no further calls are made."""
+
+
+class Model(Protocol):
+    """The expected content of a store, with a place of its own in the adapter."""
+
+    def close(self) -> None:
+        """Release the place."""
+
+
+M = TypeVar("M", bound=Model)
+
+
+@dataclass(frozen=True, eq=False)
+class Step(Generic[M]):
+    """One step of a sequence.
+
+    Attributes:
+        act: carries it out.
+        place: the part of the store that it is about.
+        names: the things there that it is about; empty for all.
+        is_look: it changes nothing.
+        is_reset: it empties the place.
+    """
+
+    act: Callable[[M], object]
+    place: Hashable = None
+    names: frozenset[str] = frozenset()
+    is_look: bool = False
+    is_reset: bool = False
+
+
+class Trial(Generic[M]):
+    """Steps that are carried out one after the other on a new model.
+
+    Attributes:
+        calls: the steps that made calls, with their number.
+        exchanges: these calls.
+        closing: the number of calls that releasing the place took.
+    """
+
+    def __init__(self, subject: Subject, make: Callable[[], M]) -> None:
+        self.subject, self.make = subject, make
+        self.calls: dict[Step[M], int] = {}
+        self.closing = 0
+        with self._recorded() as self.exchanges:
+            self.model = make()
+
+    def take(self, step: Step[M]) -> None:
+        """Carry out a step."""
+        made: list[Exchange] = []
+        try:
+            with self._recorded() as made:
+                step.act(self.model)
+        finally:
+            if made:
+                self.calls[step] = len(made)
+                self.exchanges += made
+
+    def close(self) -> None:
+        """Release the place, as far as calls can be made."""
+        with suppress(*UNCALLABLE), self._recorded() as made:
+            self.model.close()
+        self.closing = len(made)
+
+    @contextmanager
+    def _recorded(self) -> Iterator[list[Exchange]]:
+        """The calls that are made."""
+        exchanges, found = self.subject.client.exchanges, list[Exchange]()
+        begun = len(exchanges)
+        try:
+            yield found
+        finally:
+            found += exchanges[begun:]
+
+
+class _Search(Generic[M]):
+    """The search for the shortest part of a failing sequence that still fails, within a budget of calls and seconds."""
+
+    def __init__(self, failed: Trial[M], violation: Violation) -> None:
+        self.best, self.violation = failed, violation
+        self.is_complete = True
+        self._meter = failed.subject.client.meter
+        self._begun, self._until = self._meter.total_calls, inputs.monotonic() + SHRINK_S
+        self._tried: set[frozenset[Step[M]]] = set()
+
+    @property
+    def tried(self) -> int:
+        """The number of calls that were made."""
+        return self._meter.total_calls - self._begun
+
+    @property
+    def steps(self) -> list[Step[M]]:
+        return list(self.best.calls)
+
+    def run(self) -> None:
+        """Keep the last steps about the things that are wrong; then leave out ever smaller parts."""
+        *before, last = self.steps
+        about = self.violation.about or last.names
+        alike = [each for each in before if each.place == last.place and not each.is_look]
+        related = [each for each in alike if not (about and each.names) or about & each.names]
+        fresh = next((size for size, each in enumerate(reversed(related)) if each.is_reset), FEW)
+        parts = [related[-size:] for size in sorted({fresh, FEW, len(related)}) if 0 < size <= len(related)]
+        others = ([each for each in before if not each.is_look], [each for each in before if each.place == last.place])
+        any(self._fails([*part, last]) for part in (*parts, alike, *others))
+        size = max(1, len(self.steps) // 4)
+        while size:
+            start, length = 0, len(self.steps)
+            while start < len(self.steps) - 1:
+                fewer = [*self.steps[:start], *self.steps[start + size : -1], self.steps[-1]]
+                start += 0 if self._fails(fewer) else size
+            size = size // 2 if size > 1 or len(self.steps) == length else size
+
+    def _has_room(self, calls: int) -> bool:
+        has_room = self.tried + calls + self.best.closing <= SHRINK_CALLS and inputs.monotonic() < self._until
+        self.is_complete &= has_room
+        return has_room
+
+    def _fails(self, steps: Sequence[Step[M]]) -> bool:
+        """True if fewer steps still fail."""
+        if len(steps) == len(self.steps) or frozenset(steps) in self._tried:
+            return False
+        self._tried.add(frozenset(steps))
+        if not self._has_room(1 + sum(self.best.calls[step] for step in steps)):
+            return False
+        trial = Trial(self.best.subject, self.best.make)
+        try:
+            for step in steps:
+                if not self._has_room(1):
+                    return False
+                trial.take(step)
+        except UNCALLABLE:
+            self._until, self.is_complete = 0.0, False
+        except Undecided:
+            return False
+        except Violation as violation:
+            self.best, self.violation = trial, violation
+            return True
+        finally:
+            trial.close()
+        return False
+
+
+def shortest(failed: Trial[Any], violation: Violation, *, is_disturbed: bool = False) -> Violation:
+    """The violation of the shortest part of a sequence that was found to fail, with its calls as its `story`."""
+    search, subject = _Search(failed, violation), failed.subject
+    if is_disturbed or subject.outages.lasting:
+        said = "not shortened, because the provider failed during the test"
+    elif subject.client.meter.spending.budget.limits:
+        said = "not shortened, because the calls of the run are limited"
+    elif failed.calls:
+        search.run()
+        said = f"the smallest sequence found so far, after {search.tried} further calls"
+        if search.is_complete:
+            said = f"none of which can be left out; found with {search.tried} further calls"
+    found, exchanges = search.violation, search.best.exchanges
+    if exchanges:
+        calls = "1 call" if len(exchanges) == 1 else f"{len(exchanges)} calls"
+        found.story = Story(f"{calls}, {said}", tuple(exchanges))
+        found.seen_in(exchanges[-1])
+    return found
+
+
+@contextmanager
+def shortened(trial: Trial[Any]) -> Iterator[None]:
+    """Give a `Violation` the shortest sequence that leads to it."""
+    disturbances = trial.subject.disturbances
+    try:
+        yield
+    except Violation as violation:
+        trial.close()
+        is_disturbed = trial.subject.disturbances > disturbances
+        raise shortest(trial, violation, is_disturbed=is_disturbed) from None
+
+
+# -- state machines ----------------------------------------------------------------------------------------
 
 
 def machines() -> ModuleType:
@@ -28,91 +218,87 @@ def machines() -> ModuleType:
     return hypothesis.stateful
 
 
-@dataclass
+def machine(subject: Subject, make: Callable[[], Model], rules: dict[str, Any]) -> type[Any]:
+    """A state machine whose rules take steps of its `trial`."""
+
+    class Machine(machines().RuleBasedStateMachine):  # type: ignore[misc]
+        """Random steps on a model of its own."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.trial = Trial(subject, make)
+
+        def teardown(self) -> None:
+            self.trial.close()
+
+    return type("SequenceMachine", (Machine,), rules)
+
+
+@dataclass(slots=True)
 class _Runs:
-    """The outcome of the sequences so far: the shortest failing one, or the reason why there is no verdict."""
+    """The outcome of the sequences so far: one that failed, or the reason why there is no verdict."""
 
     until: float = float("inf")
     violation: Violation | None = None
-    envelopes: list[Any] = field(default_factory=list)
+    failed: Trial[Any] | None = None
     undecided: Undecided | None = None
     stopped: bool = False
 
     @property
     def over(self) -> bool:
-        return self.undecided is not None or inputs.monotonic() > self.until
+        return bool(self.undecided or self.violation) or inputs.monotonic() > self.until
 
     def begin(self) -> None:
         """Start the clock with the first sequence: what hypothesis does before it takes long on a busy machine."""
         self.until = min(self.until, inputs.monotonic() + GENERATE_S)
 
-    def note(self, outcome: BaseException | None, envelopes: list[Any]) -> None:
-        """Keep the outcome of a sequence where it is worth keeping."""
+    def note(self, outcome: BaseException | None, trial: Trial[Any]) -> None:
+        """Keep the outcome of a sequence that did not simply pass."""
         if isinstance(outcome, Undecided):
             self.undecided = outcome
-        if not isinstance(outcome, Violation):
-            return
-        if self.violation is None:
-            self.until = inputs.monotonic() + SHRINK_S
-        if self.violation is None or len(envelopes) <= len(self.envelopes):
-            self.violation, self.envelopes = outcome, list(envelopes)
+        if isinstance(outcome, Violation):
+            self.violation, self.failed = outcome, trial
 
 
-def run_machine(machine_class: type[Any], *, seed: int, steps: int, examples: int) -> None:
+def run_machine(machine_class: type[Any], subject: Subject, *, steps: int, examples: int) -> None:
     """Run a machine on random sequences, the same ones for the same seed.
 
     Raises:
-        Violation: that of the shortest failing sequence that was found; its `replay` lists the envelopes.
+        Violation: that of the shortest failing sequence that was found, with its story.
         Undecided: a rule could not go on.
     """
     stateful = machines()
     import hypothesis
     import hypothesis.errors
 
-    runs = _Runs()
+    runs, disturbances = _Runs(), subject.disturbances
 
-    def machine() -> Any:
+    def made() -> Any:
         if runs.over:
             runs.stopped = True
-            raise Over("the time is up")
+            raise Over("there is a result, or the time is up")
         runs.begin()
-        made = machine_class()
-        tear_down = made.teardown
+        found = machine_class()
+        tear_down = found.teardown
 
         def teardown() -> None:
-            runs.note(sys.exc_info()[1], made.envelopes)
+            runs.note(sys.exc_info()[1], found.trial)
             tear_down()
 
-        made.teardown = teardown
-        return made
+        found.teardown = teardown
+        return found
 
     chosen = settings(examples, stateful_step_count=steps, print_blob=False)
     try:
         with nothing_left_behind():
-            stateful.run_state_machine_as_test(hypothesis.seed(seed)(machine), settings=chosen)
+            stateful.run_state_machine_as_test(hypothesis.seed(subject.settings.seed)(made), settings=chosen)
     except (Violation, Undecided, Over):
         pass
     except hypothesis.errors.HypothesisException as error:
         if runs.violation is None and not runs.stopped:
             raise NotAssessed(f"the sequences cannot be repeated ({type(error).__name__})") from error
-    if runs.violation is not None:
-        runs.violation.replay = replay(runs.envelopes, seed)
-        raise runs.violation from None
+    if runs.violation is not None and runs.failed is not None:
+        is_disturbed = subject.disturbances > disturbances
+        raise shortest(runs.failed, runs.violation, is_disturbed=is_disturbed) from None
     if runs.undecided is not None:
         raise runs.undecided
-
-
-@contextmanager
-def replayed(envelopes: Callable[[], list[Any]], seed: int) -> Iterator[None]:
-    """Give a `Violation` the envelopes that led to it."""
-    try:
-        yield
-    except Violation as violation:
-        violation.replay = replay(envelopes(), seed)
-        raise
-
-
-def replay(envelopes: list[Any], seed: int) -> str:
-    """The envelopes of a sequence, one a line, to be sent again in this order."""
-    lines = [json.dumps(envelope, ensure_ascii=True) for envelope in envelopes]
-    return "\n".join([f"{len(lines)} requests, seed {seed}", *lines])

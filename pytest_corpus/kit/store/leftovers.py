@@ -16,13 +16,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from pytest_corpus.adapter.inputs import DIGITS
+
 FOLDER = ".corpus"
 """The folder of the files, below the one in which pytest was started."""
 
 PREFIX = "corpus"
 """The first word of every name that the suite makes."""
 
-DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 RANDOM_DIGITS, TIME_DIGITS = 4, 6
 
 TIDY_S = 20.0

@@ -8,6 +8,7 @@ from pytest_corpus import resources
 from pytest_corpus.spec.components import WIRE
 from pytest_corpus.spec.goldens import Golden, answer_golden, request_golden
 from pytest_corpus.spec.illustrations import details_of, error_of, operation_of
+from pytest_corpus.spec.operations import Operation
 from pytest_corpus.spec.requirements import Requirement
 
 WIDTH = 96
@@ -22,9 +23,10 @@ class Example:
 
 
 def examples(entry: Requirement) -> tuple[Example, ...]:
-    """A plain request of the operation by which a requirement is shown, and a good answer.
+    """A plain request of the operation by which a requirement is shown, a good answer, and what metrics are told.
 
-    If the sentence names an error, the answer is that error as it should look, otherwise a success.
+    If the sentence names an error, the answer is that error as it should look, otherwise a success. A requirement on
+    metrics has the arguments of the call that it is about.
 
     Raises:
         FileNotFoundError: the installation carries no goldens.
@@ -33,7 +35,9 @@ def examples(entry: Requirement) -> tuple[Example, ...]:
     request = Example(f"a plain request of {operation.op}", _messages(request_golden(operation.op)))
     if entry.components == WIRE:
         return (request,)
-    if error := error_of(entry.chapter, entry.text):
+    error = error_of(entry.chapter, entry.text)
+    metrics = [_metrics(entry, operation, error.name if error else "OK")] if entry.chapter.endswith("-OBS") else []
+    if error:
         envelope = {
             "ok": False,
             "code": error.code,
@@ -43,8 +47,22 @@ def examples(entry: Requirement) -> tuple[Example, ...]:
             "details": details_of(entry.text, error),
             "ms": 1.5,
         }
-        return request, Example(f"a good answer where {error.name} is meant", (envelope,))
-    return request, Example("a good answer to it", _messages(answer_golden(operation.op)))
+        return request, Example(f"a good answer where {error.name} is meant", (envelope,)), *metrics
+    return request, Example("a good answer to it", _messages(answer_golden(operation.op))), *metrics
+
+
+def _metrics(entry: Requirement, operation: Operation, code: str) -> Example:
+    """The arguments of the call of metrics that a requirement is about."""
+    op = operation.op.partition(".")[2]
+    if "count" in entry.text:
+        counted = {"component": operation.component, "name": "count_stream_final_outcome", "value": 1}
+        return Example(f"{COUNTER}, once, when the stream ends", ({**counted, "extra": {"op": op, "code": code}},))
+    seen = {"component": operation.component, "op": op, "ms": 412.7, "ok": code == "OK", "code": code}
+    extra = {"tenant_hash": "9f2c61d04be7", "deadline_bucket": "ge_60s"}
+    return Example(f"{OBSERVE}, once, when the call ends", ({**seen, "extra": extra},))
+
+
+COUNTER, OBSERVE = "the keyword arguments of metrics.counter", "the keyword arguments of metrics.observe"
 
 
 def laid_out(value: Any, indent: int = 0) -> str:

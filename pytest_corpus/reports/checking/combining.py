@@ -60,11 +60,9 @@ def build(reports: Sequence[tuple[str, view.Document]], shipped: Shipped) -> dic
     Raises:
         Unfit: they are not all shards of one suite, each of them once and whole.
     """
-    given = [Part(printable(name), document) for name, document in reports]
-    for part in given:
-        _check(part)
-    parts = sorted(given, key=lambda part: part.shard.number)
-    _check_together(parts)
+    parts = sorted((check(name, document) for name, document in reports), key=lambda part: part.shard.number)
+    check_numbers(parts)
+    _check_options(parts)
     first, *others = parts
     suites = {name: list(shipped(name, first.document["profile"])) for name in first.document["components"]}
     for part in parts:
@@ -75,19 +73,20 @@ def build(reports: Sequence[tuple[str, view.Document]], shipped: Shipped) -> dic
     return _written(parts, ledger)
 
 
-def _check(part: Part) -> None:
-    """Refuse a report unless it is an unaltered one of a shard, by this version."""
-    document = part.document
+def check(name: str, document: view.Document) -> Part:
+    """The report of a shard, unaltered and of this version. Raises Unfit if it is another one."""
+    part = Part(printable(name), document)
     if view.altered(document):
         raise Unfit(f"{part.name}: its sha256 does not match its content; it was altered")
     if "shard" not in document:
         raise Unfit(f"{part.name} is not the report of a shard; run pytest with --corpus-shard=1/2 and the like")
     for said in foreign(document):
         raise Unfit(f"{part.name}: {said}; combine it with the version that wrote it")
+    return part
 
 
-def _check_together(parts: Sequence[Part]) -> None:
-    """Refuse shards unless each is there once and all have one adapter and the same options."""
+def check_numbers(parts: Sequence[Part]) -> None:
+    """Refuse shards unless each is there once."""
     first, by_number = parts[0], dict[int, Part]()
     for part in parts:
         if part.shard.of != first.shard.of:
@@ -99,6 +98,11 @@ def _check_together(parts: Sequence[Part]) -> None:
     if missing := [f"{number}/{first.shard.of}" for number in range(1, first.shard.of + 1) if number not in by_number]:
         shards = "shards" if len(missing) > 1 else "shard"
         raise Unfit(f"{shards} {some(missing)} missing: name the report of each shard")
+
+
+def _check_options(parts: Sequence[Part]) -> None:
+    """Refuse shards unless all have one adapter and the same options."""
+    first = parts[0]
     for part in parts[1:]:
         for words, one, other in _shared(first, part):
             if one != other:

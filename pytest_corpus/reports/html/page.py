@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_corpus.reports import view
-from pytest_corpus.reports.text import STATUS_SIGNS, STATUS_WORDS, STATUSES, VERDICT_WORDS, printable
+from pytest_corpus.reports.text import STATUS_SIGNS, STATUS_WORDS, STATUSES, VERDICT_WORDS, found, printable
 from pytest_corpus.spec.components import TITLES
 from pytest_corpus.verdict.editions import PREVIEW
 
@@ -109,8 +109,8 @@ def findings(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The findings of a requirement as rows of `pairs`."""
     for finding in entry.get("findings", ()):
         yield "Expected", f"<code>{text(finding['expected'])}</code>"
-        place = f" at <code>{text(finding['path'])}</code>" if finding["path"] else ""
-        yield "Got", f"<code>{text(finding['got'])}</code>{place}"
+        got, path = found(finding["got"], finding["path"])
+        yield "Got", f"<code>{text(got)}</code>" + (f" at <code>{text(path)}</code>" if path else "")
 
 
 def top(title: str) -> str:

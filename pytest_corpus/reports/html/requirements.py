@@ -14,6 +14,7 @@ from pytest_corpus.reports.finding_text import behind
 from pytest_corpus.reports.html.page import choice, command, filters, pairs, pill, sentence, status_pill, text
 from pytest_corpus.reports.html.page import findings as found_rows
 from pytest_corpus.reports.html.sources import sources
+from pytest_corpus.reports.remedies import with_remedy
 from pytest_corpus.reports.text import STATUS_SIGNS, STATUS_WORDS, count
 from pytest_corpus.spec.components import TITLES
 from pytest_corpus.verdict.evidence import Evidence
@@ -54,7 +55,7 @@ def findings(shown: Shown) -> Iterator[str]:
     violated = view.fix_first(shown.document)
     if not violated:
         return
-    yield f'<section aria-labelledby="findings"><h2 id="findings">{count(len(violated), "violation")}</h2>'
+    yield f'<section aria-labelledby="findings"><h2 id="findings">{view.by_level(violated)} violated</h2>'
     groups: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for entry in violated:
         groups[entry["level"], entry["component"]].append(entry)
@@ -129,7 +130,7 @@ def _causes(entry: dict[str, Any]) -> list[str]:
         return [f"blocked by {_link(entry, name)}" for name in entry["blocked_by"]]
     if keyword := entry.get("keyword"):
         return [f"the factory does not accept <code>{text(keyword)}</code>"]
-    return [f"because {text(entry.get('reason') or 'no reason was noted')}"]
+    return [f"because {text(with_remedy(entry.get('reason') or 'no reason was noted'))}"]
 
 
 def rows(shown: Shown) -> Iterator[str]:
@@ -169,7 +170,8 @@ def _details(entry: dict[str, Any]) -> list[tuple[str, str]]:
     if entry.get("deviation"):
         listed += _declared(entry)
     if entry.get("reason"):
-        listed.append(("Reason", text(entry["reason"])))
+        open_for = with_remedy(entry["reason"]) if entry["status"] == "not_assessed" else entry["reason"]
+        listed.append(("Reason", text(open_for)))
     if entry.get("blocked_by"):
         listed.append(("Blocked by", ", ".join(_link(entry, name) for name in entry["blocked_by"])))
     if repeats := entry.get("repeats"):

@@ -1,13 +1,16 @@
 """The report as Markdown: the attestation of BEHAVIORAL_CONFORMANCE 12, fit for a job summary."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
-from pytest_corpus.reports import view
+from pytest_corpus.reports import bundle_view, view
 from pytest_corpus.reports.finding_text import behind
 from pytest_corpus.reports.markdown.bundles import bundles
 from pytest_corpus.reports.markdown.text import code, sentence
-from pytest_corpus.reports.text import VERDICT_WORDS, count
+from pytest_corpus.reports.remedies import with_remedy
+from pytest_corpus.reports.text import VERDICT_WORDS, count, found
 from pytest_corpus.spec.components import TITLES
 from pytest_corpus.verdict.evidence import Evidence
 
@@ -21,18 +24,25 @@ HEADLINES = {
 
 COLUMNS = "Component | Verdict | Level | Satisfied / applicable | Violated | Deviated | Not assessed | Not applicable"
 FOOT = ("Started", "Took", "Catalogue", "Schema editions met", "Counts from", "Writes show", "Seed", "sha256")
+FIRST = 5  # the most requirements named as what to fix first
 LONGEST = 200  # requirements of one kind that are listed; a job summary has an end
 
 
 def render(document: view.Document, evidence: Sequence[Evidence] = ()) -> str:
     """The attestation: headline, components, commit, CI run, notes, numbers, findings and open requirements."""
-    violated, left = view.of_status(document, "violated"), view.of_status(document, "not_assessed")
+    violated = view.fix_first(document)
+    left = [entry for entry in view.of_status(document, "not_assessed") if document["complete"] or entry["tests"]]
     summary = f"<details>\n<summary>{count(len(left), 'requirement')} not assessed</summary>"
     unassessed = _listed(summary, map(_unassessed, left))
     parts = (
         _head(document),
         _table(document),
-        _listed(f"### {count(len(violated), 'violation')}", (_finding(document, each, evidence) for each in violated)),
+        _listed("### Fix first", _first(document, violated)),
+        *(
+            _listed(f"### {view.by_level(entries)} violated", (_finding(document, each, evidence) for each in entries))
+            for _, each in groupby(violated, key=itemgetter("level"))
+            if (entries := list(each))
+        ),
         _listed("### Deviations", map(_deviation, view.of_status(document, "deviated"))),
         bundles(document),
         unassessed and f"{unassessed}\n\n</details>",
@@ -45,8 +55,11 @@ def _head(document: view.Document) -> str:
     said = view.words(document)
     whole = not view.altered(document)
     headline = HEADLINES.get(document["verdict"], said) if whole else said
+    tone, title = str(view.tone(document)), "Corpus Protocol (v1.0)"
+    if (alone := bundle_view.headline(document)) and whole:
+        tone, headline, title = *alone, "Behaviour bundles"
     lines = [
-        f"## {SIGNS[view.tone(document)]} Corpus Protocol (v1.0) — {headline}",
+        f"## {SIGNS[tone]} {title} — {headline}",
         "",
         f"- **Components:** {view.titles(document)}",
         f"- **Adapter:** {code(document['adapter']['name'])}",
@@ -84,11 +97,23 @@ def _table(document: view.Document) -> str:
     return "\n".join(lines)
 
 
+def _first(document: view.Document, violated: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """The MUSTs to repair first, if there are several."""
+    blocks = view.blocked(document)
+    musts = [entry for entry in violated if entry["level"] == "MUST"]
+    for number, entry in enumerate(musts[:FIRST] if len(musts) > 1 else (), 1):
+        others = blocks[entry["component"], entry["id"]]
+        why = f" blocks {count(others, 'other')}" if others else ""
+        yield f"{number}. **{entry['id']}** ({TITLES[entry['component']]}){why}: {sentence(entry['text'])}"
+
+
 def _finding(document: view.Document, entry: dict[str, Any], evidence: Sequence[Evidence]) -> str:
     lines, seen = [_named(entry)], view.evidence_of(evidence, entry)
     for finding in entry.get("findings", ()):
-        place = f" (at {code(finding['path'])})" if finding["path"] else ""
-        lines.append(f"  - expected {code(finding['expected'])}, got {code(finding['got'])}{place}")
+        got, path = found(finding["got"], finding["path"])
+        lines.append(
+            f"  - expected {code(finding['expected'])}, got {code(got)}" + (f" (at {code(path)})" if path else "")
+        )
     lines += [f"  - {label}: {code(text)}" for label, text in (behind(seen) if seen else ())]
     if hint := entry.get("hint"):
         lines.append(f"  - hint: {sentence(hint)}")
@@ -106,7 +131,7 @@ def _deviation(entry: dict[str, Any]) -> str:
 def _unassessed(entry: dict[str, Any]) -> str:
     blocked = f" Blocked by {', '.join(entry['blocked_by'])}." if entry.get("blocked_by") else ""
     keyword = f" The factory keyword {code(entry['keyword'])} would help." if entry.get("keyword") else ""
-    reason = f": {code(entry['reason'])}." if entry.get("reason") else "."
+    reason = f": {code(with_remedy(entry['reason']))}." if entry.get("reason") else "."
     return f"- **{entry['id']}** ({entry['level']}, {TITLES[entry['component']]}){reason}{keyword}{blocked}"
 
 

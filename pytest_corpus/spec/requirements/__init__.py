@@ -54,7 +54,11 @@ def chapter_titles() -> MappingProxyType[str, str]:
 
 def title(chapter: str) -> str:
     """The name of a chapter as a person reads it."""
-    return chapter.replace("_", " ").capitalize().replace("siem", "SIEM")
+    words = " ".join(SPELLINGS.get(word, word) for word in chapter.split("_"))
+    return words[0].upper() + words[1:] if chapter.partition("_")[0] not in SPELLINGS else words
+
+
+SPELLINGS = {"siem": "SIEM", "http": "HTTP", "grpc": "gRPC"}  # words that are not written in small letters
 
 
 @cache

@@ -3,8 +3,8 @@
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Violation
+from pytest_corpus.kit.fixtures import core, subject
+from pytest_corpus.kit.outcomes import Blocked, Violation
 from pytest_corpus.kit.replays import keyed
 from pytest_corpus.kit.requests import in_ms
 from pytest_corpus.spec.errors import TAXONOMY
@@ -12,29 +12,13 @@ from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.suites.embedding.support.answers import embeddings_of, failures_of, unit
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
 from pytest_corpus.suites.embedding.support.requests import OPERATIONS
+from pytest_corpus.suites.embedding.support.scenarios import caching
 from pytest_corpus.suites.embedding.support.scenarios.batches import class_of, each_its_own, family_of, placed
-from pytest_corpus.suites.embedding.support.scenarios.caching import (
-    CACHED,
-    all_accounted_for,
-    apart_under_a_key,
-    asked_anew,
-    batches_apart,
-    expect_own_vector,
-    failing_batch,
-    fallen_back,
-    replayed,
-    reported,
-    requests_apart,
-    resembling,
-    rest_after_cut,
-    shared_without_key,
-    uncached_instance,
-)
 from pytest_corpus.suites.embedding.support.scenarios.truncation import cut, flag, truncates, whole
 from pytest_corpus.suites.embedding.support.vectorless import NORMALIZED
 from pytest_corpus.suites.embedding.support.vectors import norm, vector_of
 from pytest_corpus.suites.shared.claims import replays
-from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, FAILURES, cache_scope, works
+from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, FAILURES, cache_scope
 from pytest_corpus.suites.shared.claims.replays import AnswerReplays as TestAnswerReplays
 from pytest_corpus.suites.shared.contexts import new_key, new_tenant
 
@@ -51,8 +35,7 @@ WAYS = ("one_by_one", "fallback")
 """The ways in which an adapter asks the provider for the texts of a batch."""
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-CACHE-1")
+@core("EMB-CACHE-1")
 @pytest.mark.parametrize(
     ("operations", "kind"),
     [*((PAIRS[0], kind) for kind in (*ALIKE, *TIDIED)), *((pair, "far_end") for pair in PAIRS[1:])],
@@ -63,13 +46,15 @@ def test_a_text_that_resembles_a_cached_one_is_another(
 ) -> None:
     """A text that was never sent has its own vector, and asks the provider, however much it resembles a cached one."""
     embedding.require(*operations)
-    one, other = resembling(embedding, operations, kind)
+    one, other = caching.resembling(embedding, operations, kind)
     first = embedding.known_vector(operations[0], one)
     reply = embedding.ask(operations[1], other)
     if kind not in TIDIED:
-        asked_anew(embedding, operations[1], reply)
+        caching.asked_anew(embedding, operations[1], reply)
     found = embedding.vector_in(reply, operations[1], other)
-    expect_own_vector(embedding, found, first, uncached_instance(embedding).vector(operations[1], other))
+    caching.expect_own_vector(
+        embedding, found, first, caching.uncached_instance(embedding).vector(operations[1], other)
+    )
 
 
 @pytest.mark.requirement("EMB-CACHE-1")
@@ -82,25 +67,22 @@ def test_a_repeated_request_is_answered_like_the_first(embedding: Embedding, ope
     expect.that(embedding.same(first, again), "the vector of the first time", "another vector")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-CACHE-2")
+@core("EMB-CACHE-2")
 @pytest.mark.parametrize("operations", PAIRS, ids="-".join)
 def test_a_cached_vector_stays_with_its_model(embedding: Embedding, operations: tuple[str, str]) -> None:
     """The same text of another listed model has that model's vector."""
     embedding.require(*operations)
     models = embedding.able_to(operations[1])
-    if len(models) < 2:
-        raise NotApplicable("fewer than two models are listed")
+    expect.applicable(len(models) >= 2, "fewer than two models are listed")
     for one, other in (models[:2], models[1::-1])[: 2 if operations == PAIRS[0] else 1]:
         text = embedding.unique()
         first = embedding.vector(operations[0], text, model=one)
         found = embedding.vector(operations[1], text, model=other)
-        truth = uncached_instance(embedding).vector(operations[1], text, model=other)
-        expect_own_vector(embedding, found, first, truth)
+        truth = caching.uncached_instance(embedding).vector(operations[1], text, model=other)
+        caching.expect_own_vector(embedding, found, first, truth)
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-CACHE-3")
+@core("EMB-CACHE-3")
 @pytest.mark.parametrize(
     ("operations", "first"),
     [(PAIRS[0], True), *((pair, False) for pair in PAIRS)],
@@ -114,15 +96,14 @@ def test_a_cached_vector_stays_with_its_norm(embedding: Embedding, operations: t
         text = embedding.unique()
         embedding.vector(operations[0], text, model=model, normalize=first)
         found = embedding.vector(operations[1], text, model=model, normalize=not first)
-        truth = uncached_instance(embedding).vector(operations[1], text, model=model, normalize=not first)
+        truth = caching.uncached_instance(embedding).vector(operations[1], text, model=model, normalize=not first)
         if not first:
             with expect.resting_on(NORMALIZED[operations[1]]):
                 unit(truth)
         expect.that(abs(norm(found) - norm(truth)) <= 0.02 * norm(truth), "the norm of its own request", "another one")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-CACHE-4")
+@core("EMB-CACHE-4")
 @pytest.mark.parametrize("operation", ["embed", "embed_batch"])
 @pytest.mark.parametrize("first", ["short", "long"])
 def test_a_cached_answer_has_its_own_flag(embedding: Embedding, first: str, operation: str) -> None:
@@ -130,7 +111,7 @@ def test_a_cached_answer_has_its_own_flag(embedding: Embedding, first: str, oper
     truncates(embedding)
     embedding.require(operation)
     long = embedding.text_of(embedding.beyond(9))
-    short = rest_after_cut(embedding, long)
+    short = caching.rest_after_cut(embedding, long)
     embedding.ask(operation, short if first == "short" else long, truncate=True)
     reply = embedding.embed(long if first == "short" else short, truncate=True)
     if first == "short":
@@ -145,8 +126,7 @@ def test_a_cached_answer_has_its_own_flag(embedding: Embedding, first: str, oper
         expect.that(flag(reply) is not True, "false, or nothing", "true", "result.truncated")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-CACHE-4")
+@core("EMB-CACHE-4")
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_a_cached_answer_does_not_spare_a_refusal(embedding: Embedding, operation: str) -> None:
     """A text that was truncated once is refused all the same if it may not be truncated."""
@@ -159,17 +139,16 @@ def test_a_cached_answer_does_not_spare_a_refusal(embedding: Embedding, operatio
     expect.refusal(embedding.embed(text, truncate=False), "TextTooLong")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("COM-CACHE-1")
+@core("COM-CACHE-1")
 @pytest.mark.parametrize("operations", PAIRS, ids="-".join)
 def test_a_cached_vector_stays_with_its_tenant(embedding: Embedding, operations: tuple[str, str]) -> None:
     """The same text of no tenant, or of another one, is not answered from the cache."""
     embedding.require(*operations)
     text = embedding.unique()
     first, again = (embedding.requests.with_text(operation, text) for operation in operations)
-    works(embedding.invoke(operations[0], first, new_tenant()), "an embedding")
+    expect.works(embedding.invoke(operations[0], first, new_tenant()), "an embedding")
     for ctx in ({}, new_tenant())[operations not in PAIRS[:3] :]:
-        asked_anew(embedding, operations[1], embedding.invoke(operations[1], again, ctx))
+        caching.asked_anew(embedding, operations[1], embedding.invoke(operations[1], again, ctx))
 
 
 @pytest.mark.requirement("COM-CACHE-2")
@@ -180,8 +159,8 @@ def test_a_cache_scope_does_not_share_vectors(embedding: Embedding, operation: s
     """Whatever two tenants say of the cache's scope, neither gets what was embedded for the other."""
     embedding.require(operation)
     args, said = embedding.requests.with_text(operation, embedding.unique()), cache_scope(embedding, scope)
-    works(embedding.invoke(operation, args, {**new_tenant(), **said}), "an embedding")
-    asked_anew(embedding, operation, embedding.invoke(operation, args, {**new_tenant(), **said}))
+    expect.works(embedding.invoke(operation, args, {**new_tenant(), **said}), "an embedding")
+    caching.asked_anew(embedding, operation, embedding.invoke(operation, args, {**new_tenant(), **said}))
 
 
 @pytest.mark.requirement("COM-DEADLINE-1")
@@ -195,20 +174,19 @@ def test_an_expired_request_is_refused_however_often_it_was_answered(embedding: 
     expect.refusal(reply, "DeadlineExceeded")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("COM-IDEM-1")
+@core("COM-IDEM-1")
 @pytest.mark.parametrize("changed", ["text", "normalize", "model", "truncate", "operation"])
 def test_an_idempotency_key_does_not_mix_up_requests(embedding: Embedding, changed: str) -> None:
     """Another argument, or another operation, under one key gets its own answer."""
     embedding.require("embed")
-    apart_under_a_key(embedding, requests_apart, changed, CACHED.get(changed, "EMB-CACHE-1"))
+    caching.apart_under_a_key(embedding, caching.requests_apart, changed, caching.CACHED.get(changed, "EMB-CACHE-1"))
 
 
 @pytest.mark.requirement("COM-IDEM-1")
 @pytest.mark.parametrize("changed", ["a_text", "the_order", "the_number"])
 def test_an_idempotency_key_does_not_mix_up_batches(embedding: Embedding, changed: str) -> None:
     """Another text, another order or another number of texts under one key is another batch."""
-    apart_under_a_key(embedding, batches_apart, changed, "EMB-BATCH-2")
+    caching.apart_under_a_key(embedding, caching.batches_apart, changed, "EMB-BATCH-2")
 
 
 @pytest.mark.requirement("COM-IDEM-2")
@@ -217,13 +195,13 @@ def test_an_idempotency_key_belongs_to_its_tenant(embedding: Embedding, operatio
     """The same request under the same key of another tenant, or of none, asks the provider again."""
     embedding.require(operation)
     key, args = new_key(), embedding.requests.distinct(operation)
-    works(embedding.invoke(operation, args, {**key, **new_tenant()}), "an embedding")
+    expect.works(embedding.invoke(operation, args, {**key, **new_tenant()}), "an embedding")
     for ctx in ({**key, **new_tenant()}, key):
         reply = embedding.invoke(operation, args, ctx)
         try:
-            asked_anew(embedding, operation, reply)
+            caching.asked_anew(embedding, operation, reply)
         except Violation:
-            if shared_without_key(embedding, operation):
+            if caching.shared_without_key(embedding, operation):
                 raise Blocked("COM-CACHE-1", "the cache gives one tenant's answer to another") from None
             raise
 
@@ -234,14 +212,13 @@ def test_a_replay_is_answered_as_the_first_call(embedding: Embedding, what: str)
     """The same request under the same key has the same answer, also after another one."""
     embedding.require("embed")
     ctx, between = new_key(**new_tenant()), embedding.requests.with_text("embed", embedding.unique())
-    name, args = replayed(embedding, what)
+    name, args = caching.replayed(embedding, what)
     first = embedding.call(name, args, keyed(ctx))
     embedding.call("embed", between, ctx)
     again = embedding.call(name, args, keyed(ctx))
     expect.readable(again)
     expect.that(first.is_error == again.is_error, "the answer of the first call", str(again))
-    if not embeddings_of(first.result):
-        raise NotApplicable("the first call returned no vector")
+    expect.applicable(embeddings_of(first.result), "the first call returned no vector")
     replays.answers_again(first, again)
 
 
@@ -253,10 +230,9 @@ def test_a_replay_is_answered_as_the_first_call(embedding: Embedding, what: str)
 )
 def test_texts_after_a_failed_one_are_not_forgotten(embedding: Embedding, kind: str, position: int, way: str) -> None:
     """When one call of the provider fails, each text is embedded or reported, in its place, or the batch is refused."""
-    fresh, texts, reply, struck = failing_batch(embedding, kind, position, way)
-    if reply.is_error:
-        raise NotApplicable("the batch is refused whole")
-    found = placed(fresh, "EMB-BATCH-12", all_accounted_for(reply, texts), texts)
+    fresh, texts, reply, struck = caching.failing_batch(embedding, kind, position, way)
+    expect.applicable(not reply.is_error, "the batch is refused whole")
+    found = placed(fresh, "EMB-BATCH-12", caching.all_accounted_for(reply, texts), texts)
     each_its_own(fresh, found, texts, embedding.own_vectors(texts))
     failed = len(failures_of(reply.result))
     expect.that(failed <= struck, f"no more than {struck} failed texts", f"{failed}", "result")
@@ -266,9 +242,9 @@ def test_texts_after_a_failed_one_are_not_forgotten(embedding: Embedding, kind: 
 @pytest.mark.parametrize(("kind", "way"), [(kind, WAYS[number % 2]) for number, kind in enumerate(FAILURES)])
 def test_a_failed_text_has_the_class_of_its_failure(embedding: Embedding, kind: str, way: str) -> None:
     """A text that the provider refused is reported with the class that the failure has everywhere."""
-    _, _, reply, _ = failing_batch(embedding, kind, 1, way)
+    _, _, reply, _ = caching.failing_batch(embedding, kind, 1, way)
     canonical = str(BY_KIND[kind].canonical)
-    for failure in reported(reply):
+    for failure in caching.reported(reply):
         name = class_of(failure)
         if name is None:
             raise Blocked("EMB-BATCH-11", "a failed text names no class")
@@ -279,16 +255,16 @@ def test_a_failed_text_has_the_class_of_its_failure(embedding: Embedding, kind: 
 @pytest.mark.parametrize("position", [0, 1, 3])
 def test_a_failed_text_does_not_take_over_the_failure_of_the_batch(embedding: Embedding, position: int) -> None:
     """If the provider was unavailable for a batch and then filtered one text of it, a bad request is reported."""
-    _, _, reply, _ = failing_batch(embedding, "content_filtered", position, "fallback", "unavailable")
-    families = {family_of(failure) for failure in reported(reply)}
+    _, _, reply, _ = caching.failing_batch(embedding, "content_filtered", position, "fallback", "unavailable")
+    families = {family_of(failure) for failure in caching.reported(reply)}
     expect.that("BadRequest" in families, "BadRequest among the failures", "none", "result.failed_texts.error")
 
 
 @pytest.mark.requirement("EMB-BATCH-12")
 def test_a_batch_falls_back_in_order(embedding: Embedding) -> None:
     """If a batch that the provider refuses is embedded text by text, each text keeps its place."""
-    fresh, texts, reply = fallen_back(embedding, "invalid_request", times=20)
-    found = placed(fresh, "EMB-BATCH-12", all_accounted_for(reply, texts), texts)
+    fresh, texts, reply = caching.fallen_back(embedding, "invalid_request", times=20)
+    found = placed(fresh, "EMB-BATCH-12", caching.all_accounted_for(reply, texts), texts)
     each_its_own(fresh, found, texts, embedding.own_vectors(texts))
 
 
@@ -297,6 +273,6 @@ def test_a_batch_falls_back_in_order(embedding: Embedding) -> None:
 def test_a_batch_that_falls_back_is_normalized(embedding: Embedding, kind: str) -> None:
     """With `normalize`, texts that are embedded one by one after their batch failed have vectors of norm 1 too."""
     embedding.normalizes()
-    fresh, texts, reply = fallen_back(embedding, kind, times=1, normalize=True)
+    fresh, texts, reply = caching.fallen_back(embedding, kind, times=1, normalize=True)
     for position, each in placed(fresh, "EMB-NORM-2", reply, texts).items():
         unit(vector_of(each) or [], f"result.embeddings.{position}.vector")

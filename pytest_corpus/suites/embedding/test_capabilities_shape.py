@@ -7,8 +7,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.kit.fixtures import core, subject
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.spec.capabilities import FACTS
 from pytest_corpus.suites.embedding.support.answers import STATISTICS
@@ -49,13 +48,11 @@ def test_flags_are_declared(embedding: Embedding, name: str) -> None:
     expect.that(embedding.capabilities.raw(name) is not None, "a value", "nothing", f"result.{name}")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-STATS-1")
+@core("EMB-STATS-1")
 def test_statistics_are_counters(embedding: Embedding) -> None:
     """`get_stats` answers with an object, and its documented counters are numbers that are not negative."""
     reply = embedding.call("get_stats")
-    expect.success(reply, "statistics")
-    holds("EMB-STATS-1", reply, embedding)
+    holds("EMB-STATS-1", reply, embedding, claim="statistics")
 
 
 @pytest.mark.requirement("EMB-STATS-2")
@@ -66,8 +63,7 @@ def test_statistics_move(embedding: Embedding, name: str, operation: str) -> Non
     """After some texts, alone or in a batch, the total has grown by at least as many."""
     embedding.require("get_stats", operation)
     before: Any = statistics_of(embedding).get(name)
-    if not is_number(before):
-        raise NotApplicable(f"{name} is not reported")
+    expect.applicable(is_number(before), f"{name} is not reported")
     texts = [embedding.unique() for _ in range(embedding.room(3))]
     if operation == "embed_batch":
         expect.success(embedding.batch(texts), "a batch")
@@ -84,8 +80,7 @@ def test_statistics_never_fall(embedding: Embedding) -> None:
     """Totals only grow, whatever is requested between two readings."""
     embedding.require("get_stats", "embed")
     before = statistics_of(embedding)
-    if not any(is_number(before.get(key)) for key in GROWING):
-        raise NotApplicable("no total is reported")
+    expect.applicable(any(is_number(before.get(key)) for key in GROWING), "no total is reported")
     for name in ("embed", "embed_batch", "stream_embed", "count_tokens"):
         if embedding.works(name):
             embedding.invoke(name, embedding.requests.distinct(name))

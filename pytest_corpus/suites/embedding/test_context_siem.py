@@ -7,7 +7,6 @@ from pytest_corpus.kit.audit.leaks import gives_away
 from pytest_corpus.kit.audit.telemetry import names_outcome, outcomes
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import rules, subject
-from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.embedding.support.answers import failures_of
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
@@ -19,7 +18,7 @@ from pytest_corpus.suites.shared.claims.cancelling import Cancelling as TestCanc
 from pytest_corpus.suites.shared.claims.context import Context as TestContext
 from pytest_corpus.suites.shared.claims.context import Observability as TestObservability
 from pytest_corpus.suites.shared.claims.context import StreamObservability as TestStreamObservability
-from pytest_corpus.suites.shared.claims.context import ended, works
+from pytest_corpus.suites.shared.claims.context import ended
 from pytest_corpus.suites.shared.claims.labels import Labels as TestLabels
 from pytest_corpus.suites.shared.claims.labels import StreamTimes as TestStreamTimes
 from pytest_corpus.suites.shared.claims.models import ModelLabels as TestModelLabels
@@ -35,10 +34,9 @@ SAID = ("message", "detail", "details", "code", "error", "metadata")
 def test_a_finished_stream_is_not_counted_as_an_error(embedding: Embedding) -> None:
     """No label of the outcome counter of a finished stream names an error."""
     stream = ended(embedding, "finished")
-    works(stream, "a plain stream")
+    expect.works(stream, "a plain stream")
     counted = outcomes(stream.exchange)
-    if not counted:
-        raise NotApplicable("no final outcome is counted, which is a finding of its own")
+    expect.applicable(counted, "no final outcome is counted, which is a finding of its own")
     right = all(names_outcome(count, stream.exchange) for count in counted)
     expect.that(right, "OK, or no outcome", "an error", "count_stream_final_outcome")
 
@@ -55,8 +53,7 @@ def test_no_vector_anywhere(embedding: Embedding, requirement: str, operation: s
         digits = (repr(value).partition(".")[2] for value in embedding.vector(operation, text, **options))
         long = [tail[-12:] for tail in digits if tail.isdigit() and len(tail) >= 12]
         hidden = {f"content of the vector {number}": tail for number, tail in enumerate((*long[:4], *long[-2:]))}
-        if not hidden:
-            raise NotApplicable("no component of the vector has enough digits to be recognised")
+        expect.applicable(hidden, "no component of the vector has enough digits to be recognised")
         args = embedding.requests.with_text(operation, text, **options)
         replies = [embedding.invoke(operation, args, ctx, secrets=hidden) for ctx in ({}, new_tenant())]
         for reply in replies:
@@ -72,8 +69,7 @@ def test_no_content_in_the_failures_of_a_batch(embedding: Embedding) -> None:
     texts = [long, embedding.fit("river")][: embedding.room(2)]
     args = {**embedding.requests.minimal("embed_batch"), "texts": texts, "truncate": False}
     reply = embedding.call("embed_batch", args, secrets={"content": secret})
-    if not reply.is_success or not failures_of(reply.result):
-        raise NotApplicable("no text is reported as failed")
+    expect.applicable(reply.is_success and failures_of(reply.result), "no text is reported as failed")
     for failure in failures_of(reply.result):
         said = str([failure.get(key) for key in SAID])
         expect.that(not gives_away(said, secret), "nothing of the content", "a part of it", "result.failed_texts")

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.kit.fixtures import core, subject
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
 from pytest_corpus.suites.shared.claims import tokens
@@ -40,8 +39,7 @@ def test_a_model_need_not_be_named(embedding: Embedding) -> None:
     expect.success(embedding.call("count_tokens", {"text": embedding.fit("hi")}), "a count by a default model")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-TOKENS-8")
+@core("EMB-TOKENS-8")
 def test_a_count_grows_with_the_text(embedding: Embedding) -> None:
     """Three hundred words have more tokens than one of them, or as many as the limit holds."""
     if not embedding.small:
@@ -49,7 +47,6 @@ def test_a_count_grows_with_the_text(embedding: Embedding) -> None:
         return
     embedding.require("count_tokens")
     words = "a b c d e f g h"[: embedding.limited()].strip()
-    if len(words) < 3:
-        raise NotApplicable(f"a text of {embedding.limit} characters has no words")
+    expect.applicable(len(words) >= 3, f"a text of {embedding.limit} characters has no words")
     one, many = embedding.count("a"), embedding.count(words)
     expect.that(many > one, f"more than {one} tokens for {len(words.split())} words", f"{many}")

@@ -9,7 +9,7 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import deciding, rules, subject
+from pytest_corpus.kit.fixtures import core, deciding, rules, subject
 from pytest_corpus.kit.generation import generate
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
@@ -17,14 +17,8 @@ from pytest_corpus.spec.errors import MODEL_ERRORS, UNKNOWN_MODEL
 from pytest_corpus.suites.embedding.support.answers import embeddings_of
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
 from pytest_corpus.suites.embedding.support.requests import OPERATIONS
+from pytest_corpus.suites.embedding.support.scenarios import singles
 from pytest_corpus.suites.embedding.support.scenarios.batches import FINAL, belongs
-from pytest_corpus.suites.embedding.support.scenarios.singles import (
-    any_script,
-    given_back,
-    only,
-    refusing,
-    streamed_vector,
-)
 from pytest_corpus.suites.embedding.support.texts import FILLER, FLAGS, LETTERS, NO_MODELS, SCRIPTS, UNRELATED
 from pytest_corpus.suites.embedding.support.vectors import distance
 from pytest_corpus.suites.shared.claims.models import Models as TestModels
@@ -33,19 +27,16 @@ from pytest_corpus.suites.shared.claims.tokens import NO_STRINGS
 OPTIONS: tuple[dict[str, Any], ...] = ({}, {"truncate": True}, {"truncate": False}, {"normalize": False})
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-EMBED-1")
+@core("EMB-EMBED-1")
 def test_a_plain_text_is_embedded(embedding: Embedding) -> None:
     """A short text is answered with a result of the schema."""
     reply = embedding.call("embed")
     if not embedding.capabilities.models and reply.is_a(*MODEL_ERRORS):
         raise NotAssessed("capabilities list no models, and none is known that could be asked for")
-    expect.success(reply, "an embedding of a plain text")
-    holds("EMB-EMBED-1", reply, embedding)
+    holds("EMB-EMBED-1", reply, embedding, claim="an embedding of a plain text")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-EMBED-1")
+@core("EMB-EMBED-1")
 @pytest.mark.parametrize("options", OPTIONS[1:], ids=str)
 def test_every_model_gives_a_result_of_the_schema(embedding: Embedding, options: dict[str, Any]) -> None:
     """Whichever listed model embeds, and with whatever options, the result is of the schema."""
@@ -55,8 +46,7 @@ def test_every_model_gives_a_result_of_the_schema(embedding: Embedding, options:
         if "normalize" in options and reply.is_a("NotSupported"):
             raise Blocked("EMB-NORM-9", "`normalize: false` is refused")
         if not (unoffered and reply.is_a("NotSupported")):
-            expect.success(reply, "an embedding of a plain text")
-            holds("EMB-EMBED-1", reply, embedding)
+            holds("EMB-EMBED-1", reply, embedding, claim="an embedding of a plain text")
 
 
 @pytest.mark.core
@@ -66,7 +56,6 @@ def test_dimensions_are_true(embedding: Embedding, requirement: str, operation: 
     """`dimensions` is the length of the vector, and no more than is stated, of every listed model."""
     if requirement == "EMB-DIM-2" and embedding.capabilities.limit("max_dimensions") is None:
         raise NotApplicable("capabilities state no max_dimensions")
-    embedding.require(operation)
     for model in embedding.able_to(operation):
         for text in ("hi", FILLER):
             reply = embedding.known(operation, embedding.fit(text), model=model)
@@ -74,12 +63,10 @@ def test_dimensions_are_true(embedding: Embedding, requirement: str, operation: 
             holds(requirement, reply, embedding)
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-DIM-1")
+@core("EMB-DIM-1")
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_a_model_has_one_number_of_dimensions(embedding: Embedding, operation: str) -> None:
     """Every vector of a model is as long as that which `embed` gives to a plain text."""
-    embedding.require(operation)
     for model in embedding.able_to(operation):
         wanted = len(embedding.known_vector("embed", embedding.fit("hi"), model=model))
         for text in map(embedding.fit, (SCRIPTS["emoji"], FILLER * 40)):
@@ -95,11 +82,10 @@ def test_a_model_has_one_number_of_dimensions(embedding: Embedding, operation: s
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_the_text_comes_back(embedding: Embedding, requirement: str, operation: str) -> None:
     """The text of a result is the one that was sent; spaces and forms of characters may differ (a SHOULD: may not)."""
-    given_back(embedding, operation, exact=requirement == "EMB-EMBED-9")
+    singles.given_back(embedding, operation, exact=requirement == "EMB-EMBED-9")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-EMBED-4")
+@core("EMB-EMBED-4")
 @pytest.mark.parametrize("script", list(SCRIPTS))
 def test_a_text_in_any_script_is_embedded(embedding: Embedding, script: str) -> None:
     """Letters, marks and signs of any script are embedded, by every listed model."""
@@ -131,8 +117,7 @@ def test_every_text_is_embedded(embedding: Embedding) -> None:
     generate.for_all(texts, check, embedding, examples=12)
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-EMBED-5")
+@core("EMB-EMBED-5")
 def test_unrelated_texts_have_different_vectors(embedding: Embedding) -> None:
     """Four texts that have nothing in common have four vectors, by every listed model."""
     for model in embedding.able_to("embed"):
@@ -151,8 +136,7 @@ def test_the_result_names_the_model_asked_for(embedding: Embedding, operation: s
         assert isinstance(reply, Reply)
         result = expect.success(reply, "an embedding")
         named = {result.get("model"), *(each.get("model") for each in embeddings_of(result))} - {None}
-        if not named:
-            raise NotApplicable("no model is named")
+        expect.applicable(named, "no model is named")
         expect.that(named <= {model}, "the model asked for", f"{len(named - {model})} other names", "result.model")
 
 
@@ -172,13 +156,12 @@ def test_an_embedding_is_repeatable(embedding: Embedding) -> None:
 def test_tokens_used_are_those_that_are_counted(embedding: Embedding, text: str) -> None:
     """If `tokens_used` is given, it is the count of the text."""
     embedding.require("embed", "count_tokens")
-    any_script(embedding, text)
+    singles.any_script(embedding, text)
     for model in embedding.able_to("embed"):
         reply = embedding.known_embed(embedding.fit(text), model=model)
         embedding.fits(reply)
         used = expect.success(reply, "an embedding").get("tokens_used")
-        if used is None:
-            raise NotApplicable("tokens_used is not given")
+        expect.applicable(used is not None, "tokens_used is not given")
         counted = embedding.count(embedding.fit(text), model=model)
         expect.that(used == counted, f"{counted}, as count_tokens says", f"{used}", "result.tokens_used")
 
@@ -206,7 +189,7 @@ def test_an_argument_of_the_wrong_type_is_refused(
         args, name = {"model": embedding.model, **NO_STRINGS[wrong]}, "text"
     else:
         args, name = embedding.requests.with_text(operation, embedding.fit("hi"), **{wrong[0]: wrong[1]}), wrong[0]
-    expect.refusal(embedding.invoke(operation, args), *refusing(embedding, name))
+    expect.refusal(embedding.invoke(operation, args), *singles.refusing(embedding, name))
 
 
 @rules(never_retryable="EMB-ARGS-5", refused="EMB-ARGS-6")
@@ -241,7 +224,7 @@ def test_an_empty_text_does_no_harm(embedding: Embedding, operation: str, text: 
 def test_chunks_are_of_the_schema(embedding: Embedding, requirement: str, text: str) -> None:
     """Each chunk has `embeddings` and `is_final` and nothing undocumented, and its usage adds up."""
     embedding.require("stream_embed")
-    any_script(embedding, text)
+    singles.any_script(embedding, text)
     for model in embedding.able_to("stream_embed"):
         stream = embedding.known_stream(embedding.fit(text), model=model)
         embedding.fits(stream)
@@ -251,15 +234,13 @@ def test_chunks_are_of_the_schema(embedding: Embedding, requirement: str, text: 
         holds(requirement, stream, embedding)
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-STREAM-2")
+@core("EMB-STREAM-2")
 def test_a_stream_gives_an_embedding(embedding: Embedding) -> None:
     """A stream that comes to its end has an embedding with a vector, the second time too."""
-    embedding.require("stream_embed")
     for model in embedding.able_to("stream_embed"):
         text = embedding.unique()
         for _ in range(2):
-            found = only(embedding, embedding.streamed(text, model=model))
+            found = singles.only(embedding, embedding.streamed(text, model=model))
             expect.that(found, "at least one embedding", "none", "chunk.embeddings")
 
 
@@ -269,7 +250,7 @@ def test_a_stream_embeds_its_text(embedding: Embedding) -> None:
     for model in embedding.able_to("stream_embed"):
         own = {text: embedding.known_vector("embed", text, model=model) for text in map(embedding.fit, UNRELATED)}
         for text in [*own][:2]:
-            found = streamed_vector(embedding, text, model=model)
+            found = singles.streamed_vector(embedding, text, model=model)
             apart = {other: distance(found, vector) for other, vector in own.items()}
             expect.that(max(apart.values()) > 1e-9, "another vector than for other texts", "the same one")
             expect.that(apart[text] <= min(apart.values()) + 1e-9, "the vector of the text", "that of another text")
@@ -284,6 +265,6 @@ def test_a_stream_gives_the_vector_of_embed(embedding: Embedding, normalize: boo
     options = {"normalize": True} if normalize else {}
     for model in embedding.able_to("stream_embed"):
         for text in map(embedding.fit, ("hi", FILLER)):
-            found = streamed_vector(embedding, text, model=model, **options)
+            found = singles.streamed_vector(embedding, text, model=model, **options)
             alone = embedding.known_vector("embed", text, model=model, **options)
             expect.that(embedding.same(found, alone, 0.02), "the vector of `embed`", "another vector")

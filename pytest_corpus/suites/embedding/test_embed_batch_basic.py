@@ -7,25 +7,14 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import rules
+from pytest_corpus.kit.fixtures import core, rules
 from pytest_corpus.kit.generation import generate
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
 from pytest_corpus.suites.embedding.support.answers import embeddings_of, failures_of
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
-from pytest_corpus.suites.embedding.support.scenarios.batches import (
-    FINAL,
-    WORDS,
-    arranged,
-    each_its_own,
-    family_of,
-    in_order,
-    largest,
-    placed,
-    several,
-    spoilt,
-)
+from pytest_corpus.suites.embedding.support.scenarios import batches
 from pytest_corpus.suites.embedding.support.scenarios.singles import refusing
 from pytest_corpus.suites.embedding.support.texts import FLAGS, NO_MODELS, UNRELATED
 from pytest_corpus.suites.embedding.support.vectors import distance, vector_of
@@ -41,15 +30,13 @@ MANY_TEXTS = 1_500
 """Far more than a small limit, and not too many to be sent."""
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-BATCH-1")
+@core("EMB-BATCH-1")
 @pytest.mark.parametrize("many", [1, 3])
 def test_a_plain_batch_is_embedded(embedding: Embedding, many: int) -> None:
     """A batch of one text, and of several, is answered with a result of the schema."""
-    several(embedding, many, least=1)
-    reply = embedding.batch(arranged(embedding, "plain", embedding.room(many)))
-    expect.success(reply, "a plain batch to be embedded")
-    holds("EMB-BATCH-1", reply, embedding)
+    batches.several(embedding, many, least=1)
+    reply = embedding.batch(batches.arranged(embedding, "plain", embedding.room(many)))
+    holds("EMB-BATCH-1", reply, embedding, claim="a plain batch to be embedded")
 
 
 @pytest.mark.core
@@ -60,13 +47,13 @@ def test_each_text_gets_its_own_vector(embedding: Embedding, requirement: str, h
 
     The last arrangement is embedded by every listed model.
     """
-    texts = arranged(embedding, how, several(embedding, 6))
+    texts = batches.arranged(embedding, how, batches.several(embedding, 6))
     for model in embedding.able_to("embed_batch")[: None if how == ARRANGEMENTS[-1] else 1]:
         reply = embedding.known_batch(texts, model=model)
         if requirement == "EMB-BATCH-2":
-            in_order(embedding, texts, reply, model=model)
+            batches.in_order(embedding, texts, reply, model=model)
             continue
-        found = placed(embedding, requirement, reply, texts)
+        found = batches.placed(embedding, requirement, reply, texts)
         if requirement == "EMB-BATCH-3":
             expect.that(len(found) == len(texts), "every good text to be embedded", f"{len(found)} of {len(texts)}")
 
@@ -74,7 +61,6 @@ def test_each_text_gets_its_own_vector(embedding: Embedding, requirement: str, h
 @pytest.mark.requirement("EMB-BATCH-2")
 def test_unrelated_texts_have_different_vectors_in_batches(embedding: Embedding) -> None:
     """Texts that have nothing in common have different vectors, each in a batch of its own."""
-    embedding.require("embed_batch")
     for model in embedding.able_to("embed_batch"):
         own = embedding.own_vectors([embedding.fit(text) for text in UNRELATED], model=model)
         for one, other in itertools.combinations(own.values(), 2):
@@ -85,14 +71,14 @@ def test_unrelated_texts_have_different_vectors_in_batches(embedding: Embedding)
 @pytest.mark.parametrize("stated", [True, False])
 def test_options_do_not_disturb_the_order(embedding: Embedding, stated: bool) -> None:
     """The vectors stand in the order of the texts, whatever else is asked for."""
-    texts = arranged(embedding, "mixed", several(embedding, 4))
+    texts = batches.arranged(embedding, "mixed", batches.several(embedding, 4))
     if stated:
         embedding.normalizes()
     options = {"normalize": stated, "truncate": stated}
     reply = embedding.fresh().batch(texts, **options)
     if stated and embedding.capabilities.flag("supports_truncation") is not True and reply.is_a("NotSupported"):
         raise NotApplicable("truncation is not offered")
-    in_order(embedding, texts, reply, **options)
+    batches.in_order(embedding, texts, reply, **options)
 
 
 @pytest.mark.requirement("EMB-BATCH-2")
@@ -101,26 +87,26 @@ def test_options_do_not_disturb_the_order(embedding: Embedding, stated: bool) ->
 )
 def test_texts_that_were_embedded_before_keep_their_places(embedding: Embedding, by: str, known: str) -> None:
     """A batch of which some texts may come from a cache has its vectors in the order of the texts."""
-    texts = arranged(embedding, "plain", several(embedding, 6))
+    texts = batches.arranged(embedding, "plain", batches.several(embedding, 6))
     last = len(texts) - 1
     before = {"first": [0], "last": [last], "alternate": [*range(0, last + 1, 2)]}
     fresh = embedding.fresh()
     for position in before.get(known, [*range(last, -1, -1)]):
         fresh.ask(by, texts[position])
-    in_order(embedding, texts, fresh.batch(texts))
+    batches.in_order(embedding, texts, fresh.batch(texts))
 
 
 @pytest.mark.requirement("EMB-BATCH-2")
 def test_every_list_of_texts_keeps_its_order(embedding: Embedding) -> None:
     """For generated lists of words, repeated and in any order, each has its own vector."""
     strategies = generate.strategies()
-    many = several(embedding, 8)
-    pool = list(dict.fromkeys(embedding.fit(word) for word in (*WORDS[:4], "a", "Apple", "apple", "x y")))
+    many = batches.several(embedding, 8)
+    pool = list(dict.fromkeys(embedding.fit(word) for word in (*batches.WORDS[:4], "a", "Apple", "apple", "x y")))
     own = embedding.own_vectors(pool)
 
     def check(texts: list[str]) -> None:
         reply = embedding.batch(texts)
-        each_its_own(embedding, placed(embedding, "EMB-BATCH-2", reply, texts), texts, own)
+        batches.each_its_own(embedding, batches.placed(embedding, "EMB-BATCH-2", reply, texts), texts, own)
 
     lists = strategies.lists(strategies.sampled_from(pool), min_size=1, max_size=many)
     generate.for_all(lists, check, embedding, examples=8)
@@ -130,36 +116,35 @@ def test_every_list_of_texts_keeps_its_order(embedding: Embedding) -> None:
 @pytest.mark.parametrize("normalize", [True, False])
 def test_a_batch_gives_the_vectors_of_single_calls(embedding: Embedding, normalize: bool) -> None:
     """Each listed model gives a text the same vector in a batch as alone."""
-    texts = arranged(embedding, "mixed", several(embedding, 3, least=1))
+    texts = batches.arranged(embedding, "mixed", batches.several(embedding, 3, least=1))
     if normalize:
         embedding.normalizes()
     fresh = embedding.fresh()
     for model in embedding.able_to("embed_batch"):
-        found = placed(embedding, "EMB-BATCH-18", fresh.batch(texts, model=model, normalize=normalize), texts)
+        found = batches.placed(embedding, "EMB-BATCH-18", fresh.batch(texts, model=model, normalize=normalize), texts)
         for position, each in found.items():
             alone = embedding.vector("embed", texts[position], model=model, normalize=normalize)
             expect.that(embedding.same(vector_of(each) or [], alone, 0.02), "the vector of `embed`", "another vector")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-BATCH-5")
+@core("EMB-BATCH-5")
 @pytest.mark.parametrize("where", BAD)
 def test_a_bad_text_leaves_the_others_alone(embedding: Embedding, where: str) -> None:
     """Texts that are too long are reported for themselves, or the batch is refused whole."""
-    texts, bad, reply = spoilt(embedding, where)
+    texts, bad, reply = batches.spoilt(embedding, where)
     expect.readable(reply)
     if reply.is_error:
-        expect.refusal(reply, *FINAL)
+        expect.refusal(reply, *batches.FINAL)
         return
     failed = {failure.get("index") for failure in failures_of(reply.result)}
     if None in failed:
         raise Blocked("EMB-BATCH-11", "a failed text does not say its position")
     expect.that(len(failed) == len(bad), f"the {len(bad)} bad texts to fail", f"{len(failed)} failures", "result")
-    found = placed(embedding, "EMB-BATCH-5", reply, texts)
+    found = batches.placed(embedding, "EMB-BATCH-5", reply, texts)
     if failed != bad:
         raise Blocked("EMB-BATCH-4", "another position than that of the failed text is reported")
     good = [text for number, text in enumerate(texts) if number not in bad]
-    each_its_own(embedding, found, texts, embedding.own_vectors(good, truncate=False))
+    batches.each_its_own(embedding, found, texts, embedding.own_vectors(good, truncate=False))
 
 
 @rules(
@@ -172,48 +157,45 @@ def test_a_bad_text_leaves_the_others_alone(embedding: Embedding, where: str) ->
 @pytest.mark.parametrize("where", BAD)
 def test_bad_texts_are_reported(embedding: Embedding, requirement: str, where: str) -> None:
     """Texts that are too long are reported as failed, by their position, text, class and message; none is lost."""
-    texts, bad, reply = spoilt(embedding, where)
+    texts, bad, reply = batches.spoilt(embedding, where)
     expect.readable(reply)
-    if reply.is_error:
-        raise NotApplicable("a batch with a bad text is refused whole")
+    expect.applicable(not reply.is_error, "a batch with a bad text is refused whole")
     failed = {failure.get("index") for failure in failures_of(reply.result)}
     if requirement == "EMB-BATCH-4" and None not in failed and len(failed) == len(bad):
         expect.that(failed == bad, "the positions of the bad texts", "other numbers", "result.failed_texts")
-    placed(embedding, requirement, reply, texts)
+    batches.placed(embedding, requirement, reply, texts)
 
 
 @pytest.mark.requirement("EMB-BATCH-3")
 @pytest.mark.parametrize("blank", ["", "   "], ids=["empty", "spaces"])
 def test_no_blank_text_is_lost(embedding: Embedding, blank: str) -> None:
     """A text without a word is embedded, reported as failed, or makes the whole batch a bad request."""
-    texts = [*arranged(embedding, "plain", several(embedding, 3) - 1), blank]
+    texts = [*batches.arranged(embedding, "plain", batches.several(embedding, 3) - 1), blank]
     texts[-2:] = reversed(texts[-2:])
     reply = embedding.batch(texts)
     expect.either(reply, "BadRequest", "NotSupported")
     if not reply.is_error:
-        placed(embedding, "EMB-BATCH-3", reply, texts)
+        batches.placed(embedding, "EMB-BATCH-3", reply, texts)
 
 
 @pytest.mark.requirement("EMB-BATCH-19")
 def test_the_tokens_of_a_batch_are_those_of_its_texts(embedding: Embedding) -> None:
     """If `total_tokens` is given, it is the sum of the counts of the texts."""
     embedding.require("count_tokens")
-    texts = arranged(embedding, "plain", several(embedding, 2, least=1))
+    texts = batches.arranged(embedding, "plain", batches.several(embedding, 2, least=1))
     result = expect.success(embedding.known_batch(texts, model=embedding.model), "a batch")
     total = result.get("total_tokens")
-    if total is None:
-        raise NotApplicable("total_tokens is not given")
+    expect.applicable(total is not None, "total_tokens is not given")
     counted = sum(embedding.count(text, model=embedding.model) for text in texts)
     expect.that(total == counted, f"{counted}, as count_tokens says", found=total, path="result.total_tokens")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-BATCH-6")
+@core("EMB-BATCH-6")
 @pytest.mark.parametrize("more", ["one_more", "far_more"])
 def test_a_batch_beyond_the_limit_is_refused(embedding: Embedding, more: str) -> None:
     """More texts than `max_batch_size` are the caller's mistake, whatever else is asked for."""
     embedding.require("embed_batch")
-    most = largest(embedding)
+    most = batches.largest(embedding)
     if more == "far_more":
         expect.refusal(over_large(embedding, max(most + 1, MANY_TEXTS)), "BadRequest")
         return
@@ -226,7 +208,7 @@ def test_a_batch_beyond_the_limit_is_refused(embedding: Embedding, more: str) ->
 def test_a_batch_beyond_the_limit_is_explained(embedding: Embedding) -> None:
     """The refusal gives the limit and how far to reduce the batch."""
     embedding.require("embed_batch")
-    reply = over_large(embedding, largest(embedding) + 1)
+    reply = over_large(embedding, batches.largest(embedding) + 1)
     with expect.resting_on("EMB-BATCH-6"):
         expect.refusal(reply, "BadRequest")
     for key in ("max_batch_size", "suggested_batch_reduction"):
@@ -242,13 +224,12 @@ def over_large(embedding: Embedding, size: int, **options: Any) -> Reply:
     return embedding.known_batch([embedding.fit("hi")] * size, **options)
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-BATCH-7")
+@core("EMB-BATCH-7")
 @pytest.mark.parametrize("texts", ["equal", "different"])
 def test_a_batch_of_the_limit_is_embedded(embedding: Embedding, texts: str) -> None:
     """As many texts as `max_batch_size` are all embedded, by every listed model."""
     embedding.require("embed_batch")
-    most = largest(embedding)
+    most = batches.largest(embedding)
     many = [embedding.fit("hi" if texts == "equal" else f"{embedding.short_word(n, 4)}") for n in range(most)]
     for model in embedding.able_to("embed_batch")[: 1 if texts == "equal" else None]:
         result = expect.success(embedding.batch(many, model=model), "a batch of the stated size to be embedded")
@@ -278,7 +259,7 @@ def test_texts_that_are_no_list_are_refused(embedding: Embedding, texts: Any) ->
 )
 def test_a_text_of_a_batch_that_is_no_string_is_refused(embedding: Embedding, kind: str, where: str) -> None:
     """A text that is not a string is refused with its batch, or reported for itself, and leaves the others alone."""
-    several(embedding, 2, least=1 if where == "only" else 2)
+    batches.several(embedding, 2, least=1 if where == "only" else 2)
     wrong, good = NO_STRINGS[kind]["text"], embedding.fit("river stone")
     texts = {"only": [wrong], "first": [wrong, good], "last": [good, wrong]}[where]
     reply = embedding.batch(texts)
@@ -286,7 +267,7 @@ def test_a_text_of_a_batch_that_is_no_string_is_refused(embedding: Embedding, ki
     if reply.is_error:
         expect.refusal(reply, "BadRequest")
         return
-    failed = {failure.get("index"): family_of(failure) for failure in failures_of(reply.result)}
+    failed = {failure.get("index"): batches.family_of(failure) for failure in failures_of(reply.result)}
     wanted = {number: "BadRequest" for number, text in enumerate(texts) if not isinstance(text, str)}
     expect.that(failed == wanted, "a bad request, reported for the text", "a success, or another failure", "result")
     found = len(embeddings_of(reply.result))
@@ -306,7 +287,7 @@ def test_options_of_a_batch_have_their_types(embedding: Embedding, wrong: tuple[
 @pytest.mark.requirement("EMB-BATCH-10")
 def test_every_listed_model_embeds_batches(embedding: Embedding) -> None:
     """Each model that capabilities list embeds a batch without a failure."""
-    texts = arranged(embedding, "plain", several(embedding, 2, least=1))
+    texts = batches.arranged(embedding, "plain", batches.several(embedding, 2, least=1))
     embedding.models()
     for model in embedding.able_to("embed_batch"):
         result = expect.success(embedding.known_batch(texts, model=model), "a batch of every listed model")
@@ -317,13 +298,12 @@ def test_every_listed_model_embeds_batches(embedding: Embedding) -> None:
 @pytest.mark.requirement("EMB-MODEL-6")
 def test_a_batch_is_embedded_by_the_model_asked_for(embedding: Embedding) -> None:
     """If two models give a text different vectors, a batch of each has the vectors of its own model."""
-    several(embedding, 1, least=1)
+    batches.several(embedding, 1, least=1)
     models, text = embedding.able_to("embed_batch"), embedding.fit(UNRELATED[0])
     first, others = models[0], models[1:]
     alone = {model: embedding.known_vector("embed", text, model=model) for model in models}
     others = [model for model in others if not embedding.same(alone[first], alone[model], 0.05)]
-    if not others:
-        raise NotApplicable("no two listed models give different vectors")
+    expect.applicable(others, "no two listed models give different vectors")
     for model in others:
         found = embedding.known_vector("embed_batch", text, model=model)
         near = distance(found, alone[first]) < distance(found, alone[model])
@@ -335,13 +315,12 @@ def test_a_batch_is_embedded_by_the_model_asked_for(embedding: Embedding) -> Non
 def test_counts_of_a_batch_are_true(embedding: Embedding, where: str) -> None:
     """If the result counts texts, embeddings and failures, the numbers are right."""
     if where == "none":
-        texts = arranged(embedding, "equal_texts", several(embedding, 6))
+        texts = batches.arranged(embedding, "equal_texts", batches.several(embedding, 6))
         reply = embedding.known_batch(texts, model=embedding.model)
     else:
-        texts, _, reply = spoilt(embedding, where)
-        if reply.is_error:
-            raise NotApplicable("the batch is refused whole")
-    found = placed(embedding, "EMB-BATCH-14", reply, texts)
+        texts, _, reply = batches.spoilt(embedding, where)
+        expect.applicable(not reply.is_error, "the batch is refused whole")
+    found = batches.placed(embedding, "EMB-BATCH-14", reply, texts)
     wanted = {"total_texts": len(texts), "processed_count": len(found), "failed_count": len(texts) - len(found)}
     for key, number in wanted.items():
         said = reply.result.get(key)
@@ -353,14 +332,13 @@ def test_an_empty_batch_does_no_harm(embedding: Embedding) -> None:
     """A batch without texts gives no embeddings, or is refused permanently."""
     embedding.require("embed_batch")
     reply = embedding.batch([])
-    expect.either(reply, *FINAL)
+    expect.either(reply, *batches.FINAL)
     if reply.is_success:
         found = len(embeddings_of(reply.result))
         expect.that(found == 0, "no embeddings", f"{found}", "result.embeddings")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-MODEL-3")
+@core("EMB-MODEL-3")
 def test_an_unknown_model_does_not_embed_batches(embedding: Embedding) -> None:
     """A model that is not listed is refused permanently."""
     embedding.require("embed_batch", "embed")

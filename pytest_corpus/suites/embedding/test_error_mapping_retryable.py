@@ -10,7 +10,7 @@ from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.suites.embedding.support.answers import embeddings_of, failures_of
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
 from pytest_corpus.suites.embedding.support.scenarios.batches import family_of
-from pytest_corpus.suites.shared.claims.context import PASSING, provider_failure, works
+from pytest_corpus.suites.shared.claims.context import PASSING, provider_failure
 from pytest_corpus.suites.shared.claims.faults import KINDS, struck
 from pytest_corpus.suites.shared.claims.faults import ContentFilter as TestContentFilter
 from pytest_corpus.suites.shared.claims.faults import Faults as TestFaults
@@ -44,7 +44,7 @@ def test_the_batch_after_a_failure_works_again(embedding: Embedding, kind: str) 
     if BY_KIND[kind].canonical not in ("ResourceExhausted", "TransientNetwork", "Unavailable"):
         args = fresh.requests.distinct("embed_batch")
     reply = fresh.call("embed_batch", args)
-    works(reply, "the next batch to work")
+    expect.works(reply, "the next batch to work")
     if not embeddings_of(reply.result) and not failures_of(reply.result):
         raise NotApplicable("a batch is answered without embeddings")
     expect.that(not failures_of(reply.result), "no failed text", "a failed one", "result")

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.fixtures import deciding
+from pytest_corpus.kit.fixtures import core, deciding
 from pytest_corpus.kit.generation import generate
-from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Violation
 from pytest_corpus.kit.reply import StreamReply
 from pytest_corpus.suites.embedding.support.answers import unit
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
@@ -22,8 +22,7 @@ STRAIGHT = 0.98
 """The least cosine between a vector and its normalized form; rounding and noise leave more."""
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-NORM-1")
+@core("EMB-NORM-1")
 @pytest.mark.parametrize("kind", list(TEXTS))
 def test_a_normalized_vector_has_unit_norm(embedding: Embedding, kind: str) -> None:
     """With `normalize`, every listed model gives a vector of norm 1, the second time too."""
@@ -40,10 +39,7 @@ def test_a_truncated_text_is_normalized_too(embedding: Embedding) -> None:
     """With `normalize` and `truncate`, a text beyond the limit has a vector of norm 1."""
     embedding.normalizes()
     reply = embedding.embed(embedding.text_of(embedding.beyond(7)), normalize=True, truncate=True)
-    found = vector_of(embedding.embedding(reply))
-    if found is None:
-        raise NotApplicable("a text that is too long is not embedded")
-    unit(found)
+    unit(expect.applicable(vector_of(embedding.embedding(reply)), "a text that is too long is not embedded"))
 
 
 @pytest.mark.requirement("EMB-NORM-1")
@@ -59,8 +55,7 @@ def test_every_text_is_normalized(embedding: Embedding) -> None:
     generate.for_all(words.map(" ".join), check, embedding, examples=8)
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-NORM-2")
+@core("EMB-NORM-2")
 @pytest.mark.parametrize("many", [1, 7])
 def test_normalized_vectors_of_a_batch_have_unit_norm(embedding: Embedding, many: int) -> None:
     """With `normalize`, each vector of a batch has norm 1, whichever listed model embeds."""
@@ -76,14 +71,12 @@ def test_normalized_vectors_of_a_batch_have_unit_norm(embedding: Embedding, many
             unit(vector_of(each) or [], f"result.embeddings.{position}.vector")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-NORM-3")
+@core("EMB-NORM-3")
 @pytest.mark.parametrize("kind", list(TEXTS))
 def test_normalized_vectors_of_a_stream_have_unit_norm(embedding: Embedding, kind: str) -> None:
     """With `normalize`, each vector of a stream has norm 1, whichever listed model embeds."""
     embedding.normalizes()
     any_script(embedding, TEXTS[kind])
-    embedding.require("stream_embed")
     for model in embedding.able_to("stream_embed"):
         alone(embedding, model)
         stream = embedding.known_stream(embedding.fit(TEXTS[kind]), model=model, normalize=True)
@@ -109,19 +102,16 @@ def test_what_cannot_be_normalized_is_refused(embedding: Embedding, operation: s
             unserved(embedding, operation, text, model=model)
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-NORM-7")
+@core("EMB-NORM-7")
 @pytest.mark.parametrize("kind", list(TEXTS))
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_what_the_source_normalizes_is_left_alone(embedding: Embedding, operation: str, kind: str) -> None:
     """A vector that comes with unit norm unasked is the same when `normalize` asks for it."""
     at_source(embedding)
-    embedding.require(operation)
     for model in embedding.able_to(operation):
         text = embedding.fit(TEXTS[kind])
         raw = embedding.known_vector(operation, text, model=model, normalize=False)
-        if not is_unit(raw):
-            raise NotApplicable("the source normalizes only where it is asked to")
+        expect.applicable(is_unit(raw), "the source normalizes only where it is asked to")
         reply = embedding.known(operation, text, model=model, normalize=True)
         if reply.is_a("NotSupported") and embedding.capabilities.flag("supports_normalization") is not True:
             raise NotApplicable("`normalize` is not offered")
@@ -137,24 +127,20 @@ def test_what_the_source_normalizes_is_left_alone(embedding: Embedding, operatio
 def test_normalizing_keeps_the_direction(embedding: Embedding, operation: str, kind: str) -> None:
     """The normalized vector of a text points where its plain vector points."""
     embedding.normalizes()
-    embedding.require(operation)
     for model in embedding.able_to(operation):
         text = embedding.fit(TEXTS[kind])
         plain = embedding.known_vector(operation, text, model=model)
         normalized = embedding.known_vector(operation, text, model=model, normalize=True)
         with expect.resting_on("EMB-DIM-1"):
             expect.that(len(plain) == len(normalized), f"{len(plain)} dimensions", f"{len(normalized)}", "vector")
-        if not norm(plain):
-            raise NotAssessed("a vector of zeros has no direction")
+        expect.assessable(norm(plain), "a vector of zeros has no direction")
         expect.that(cosine(plain, normalized) >= STRAIGHT, "the direction of the plain vector", "another one", "vector")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-NORM-9")
+@core("EMB-NORM-9")
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_normalize_is_false_by_default(embedding: Embedding, operation: str) -> None:
     """False is accepted, and a request that does not say `normalize` has the vector of one that says false."""
-    embedding.require(operation)
     for model in embedding.able_to(operation):
         text = embedding.fit(UNRELATED[0])
         reply = embedding.known(operation, text, model=model, normalize=False)
@@ -189,8 +175,7 @@ def alone(embedding: Embedding, model: str) -> None:
 def denied(embedding: Embedding, operation: str) -> None:
     """Go on only if normalization is denied."""
     embedding.require("embed", operation)
-    if embedding.capabilities.flag("supports_normalization") is not False:
-        raise NotApplicable("normalization is not denied")
+    expect.applicable(embedding.capabilities.flag("supports_normalization") is False, "normalization is not denied")
 
 
 def unserved(embedding: Embedding, operation: str, text: str, **changed: Any) -> None:

@@ -3,51 +3,33 @@
 import pytest
 
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.fixtures import core
 from pytest_corpus.kit.generation import generate
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.suites.embedding.support.answers import failures_of, texts_of
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
 from pytest_corpus.suites.embedding.support.requests import OPERATIONS
+from pytest_corpus.suites.embedding.support.scenarios import truncation
 from pytest_corpus.suites.embedding.support.scenarios.batches import arranged, each_its_own, placed, several
 from pytest_corpus.suites.embedding.support.scenarios.singles import only, streamed_vector
-from pytest_corpus.suites.embedding.support.scenarios.truncation import (
-    BEYOND,
-    DENIED,
-    cut,
-    cut_elsewhere,
-    cut_vector,
-    differ,
-    embedded,
-    parts,
-    refused_by_embed,
-    refused_in_batch,
-    too_long,
-    truncates,
-    unmoved,
-    variants,
-    whole,
-    within,
-)
 from pytest_corpus.suites.embedding.support.texts import FILLER, OTHER
 from pytest_corpus.suites.embedding.support.vectors import plain, same_text, vector_of
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-TRUNC-1")
-@pytest.mark.parametrize("how", list(BEYOND))
+@core("EMB-TRUNC-1")
+@pytest.mark.parametrize("how", list(truncation.BEYOND))
 def test_a_text_that_is_too_long_is_cut(embedding: Embedding, how: str) -> None:
     """A text beyond the limit, however far, is embedded, and `truncated` says so, every time."""
-    truncates(embedding)
-    text = too_long(embedding, how)
-    for others in variants(embedding, how):
-        cut(embedding.known_embed(text, truncate=True, **others))
+    truncation.truncates(embedding)
+    text = truncation.too_long(embedding, how)
+    for others in truncation.variants(embedding, how):
+        truncation.cut(embedding.known_embed(text, truncate=True, **others))
     if how == "one_more":
-        cut(embedding.embed(text, truncate=True))
+        truncation.cut(embedding.embed(text, truncate=True))
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-TRUNC-2")
+@core("EMB-TRUNC-2")
 @pytest.mark.parametrize(
     ("how", "truncate"),
     [*(("the_limit", each) for each in (True, False, None)), ("one_less", True), ("half", None), ("short", True)],
@@ -56,13 +38,13 @@ def test_a_text_within_the_limit_is_left_alone(embedding: Embedding, how: str, t
     """A text up to the limit, and of just that length, is embedded whole, whatever `truncate` says."""
     embedding.require("embed")
     options = {} if truncate is None else {"truncate": truncate}
-    text = within(embedding, how)
-    for others in variants(embedding, "one_more" if (how, truncate) == ("the_limit", True) else how):
+    text = truncation.within(embedding, how)
+    for others in truncation.variants(embedding, "one_more" if (how, truncate) == ("the_limit", True) else how):
         reply = embedding.known_embed(text, **options, **others)
         claimed = embedding.capabilities.flag("supports_truncation")
         if truncate and claimed is not True and reply.is_a("NotSupported"):
             raise NotApplicable("truncation is not offered")
-        whole(reply, text)
+        truncation.whole(reply, text)
 
 
 @pytest.mark.requirement("EMB-TRUNC-2")
@@ -72,7 +54,7 @@ def test_a_text_within_the_limit_is_accepted_everywhere(embedding: Embedding, ho
     """Batches and streams accept a text up to the limit, also without `truncate`."""
     embedding.require("embed", operation)
     for options in ({}, {"truncate": False})[how == "half" :]:
-        reply = embedding.ask(operation, within(embedding, how), **options)
+        reply = embedding.ask(operation, truncation.within(embedding, how), **options)
         if isinstance(reply, StreamReply):
             expect.finished(reply, "a text within the limit to be embedded")
             continue
@@ -80,30 +62,32 @@ def test_a_text_within_the_limit_is_accepted_everywhere(embedding: Embedding, ho
         expect.that(not failed, "a text within the limit to be embedded", "a failed text", "result")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-TRUNC-3")
-@pytest.mark.parametrize("how", list(BEYOND))
+@core("EMB-TRUNC-3")
+@pytest.mark.parametrize("how", list(truncation.BEYOND))
 def test_a_text_that_may_not_be_cut_is_refused(embedding: Embedding, how: str) -> None:
     """Without `truncate`, a text beyond the limit is TEXT_TOO_LONG, every time."""
-    truncates(embedding)
-    for others in variants(embedding, how):
-        reply = embedding.known_embed(too_long(embedding, how), truncate=False, **others)
+    truncation.truncates(embedding)
+    for others in truncation.variants(embedding, how):
+        reply = embedding.known_embed(truncation.too_long(embedding, how), truncate=False, **others)
         expect.refusal(reply, "TextTooLong")
 
 
 @pytest.mark.requirement("EMB-TRUNC-4")
-@pytest.mark.parametrize("how", list(BEYOND))
+@pytest.mark.parametrize("how", list(truncation.BEYOND))
 def test_a_cut_text_has_the_vector_of_what_is_left(embedding: Embedding, how: str) -> None:
     """The vector of a truncated text is that of the part that is left."""
-    truncates(embedding)
-    text = too_long(embedding, how)
-    for others in variants(embedding, how):
+    truncation.truncates(embedding)
+    text = truncation.too_long(embedding, how)
+    for others in truncation.variants(embedding, how):
         reply = embedding.known_embed(text, truncate=True, **others)
-        found = cut_vector(embedding, text, reply, **others)
-        left, fresh = parts(embedding, text, reply), embedding.fresh()
-        vectors = [cut_vector(fresh, part, fresh.embed(part, truncate=True, **others), **others) for part in left]
+        found = truncation.cut_vector(embedding, text, reply, **others)
+        left, fresh = truncation.parts(embedding, text, reply), embedding.fresh()
+        vectors = [
+            truncation.cut_vector(fresh, part, fresh.embed(part, truncate=True, **others), **others) for part in left
+        ]
         expect.that(
-            any(embedding.same(found, vector) for vector in vectors) or unmoved(embedding, text, found, left, **others),
+            any(embedding.same(found, vector) for vector in vectors)
+            or truncation.unmoved(embedding, text, found, left, **others),
             "the vector of what is left of the text",
             "another vector",
             "result.embedding.vector",
@@ -111,17 +95,16 @@ def test_a_cut_text_has_the_vector_of_what_is_left(embedding: Embedding, how: st
 
 
 @pytest.mark.requirement("EMB-TRUNC-5")
-@pytest.mark.parametrize("how", list(BEYOND))
+@pytest.mark.parametrize("how", list(truncation.BEYOND))
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_what_is_left_is_within_the_limit(embedding: Embedding, operation: str, how: str) -> None:
     """If a truncated text comes back shorter, it is no longer than the limit."""
-    truncates(embedding)
+    truncation.truncates(embedding)
     embedding.require(operation)
-    limit, text = embedding.limited(), too_long(embedding, how)
+    limit, text = embedding.limited(), truncation.too_long(embedding, how)
     reply = embedding.known(operation, text, truncate=True)
-    cut_elsewhere(embedding, operation, text, reply)
-    if not texts_of(reply):
-        raise NotApplicable("no text comes back")
+    truncation.cut_elsewhere(embedding, operation, text, reply)
+    expect.applicable(texts_of(reply), "no text comes back")
     for told in texts_of(reply):
         shorter = not same_text(told, text)
         fits = len(told) <= limit or not embedding.counts_characters
@@ -132,34 +115,33 @@ def test_what_is_left_is_within_the_limit(embedding: Embedding, operation: str, 
 @pytest.mark.requirement("EMB-TRUNC-15")
 def test_a_text_is_cut_at_its_end(embedding: Embedding) -> None:
     """The part of a truncated text that is kept is its beginning: the vector does not depend on the end."""
-    truncates(embedding)
-    text = too_long(embedding, "twice")
+    truncation.truncates(embedding)
+    text = truncation.too_long(embedding, "twice")
     reply = embedding.known_embed(text, truncate=True)
-    found = cut_vector(embedding, text, reply)
+    found = truncation.cut_vector(embedding, text, reply)
     told = [part for part in texts_of(reply) if not same_text(part, text)]
     if told:
         kept = all(plain(text).startswith(plain(part)) for part in told)
         expect.that(kept, "the beginning of the text", "another part", "result.text")
         return
     other = f"{text[: -len(OTHER)]}{OTHER[:-1]}x"
-    same = embedding.same(found, cut_vector(embedding, other, embedding.embed(other, truncate=True)))
+    same = embedding.same(found, truncation.cut_vector(embedding, other, embedding.embed(other, truncate=True)))
     expect.that(same, "the vector of the beginning", "one that depends on the end", "result.embedding.vector")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-TRUNC-6")
+@core("EMB-TRUNC-6")
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_truncate_is_true_by_default(embedding: Embedding, operation: str) -> None:
     """A request that does not say `truncate` is answered as one that says true."""
-    truncates(embedding)
+    truncation.truncates(embedding)
     embedding.require(operation)
-    text = too_long(embedding, "twice")
-    cut_elsewhere(embedding, operation, text, embedding.known(operation, text, truncate=True))
+    text = truncation.too_long(embedding, "twice")
+    truncation.cut_elsewhere(embedding, operation, text, embedding.known(operation, text, truncate=True))
     silent = embedding.ask(operation, text)
     expect.readable(silent)
-    expect.that(embedded(silent), "a text that is too long to be cut", str(silent))
+    expect.that(truncation.embedded(silent), "a text that is too long to be cut", str(silent))
     if isinstance(silent, Reply) and operation == "embed":
-        cut(silent)
+        truncation.cut(silent)
 
 
 @pytest.mark.requirement("EMB-TRUNC-7")
@@ -171,7 +153,7 @@ def test_no_part_is_left_out_in_silence(embedding: Embedding, where: str) -> Non
     start = {"end": len(text) - third, "middle": third, "beginning": 0}[where]
     other = text[:start] + (OTHER * (third // len(OTHER) + 1))[:third] + text[start + third :]
     for model in embedding.able_to("embed"):
-        differ(embedding, text, f"{other[:-1]}x", model=model)
+        truncation.differ(embedding, text, f"{other[:-1]}x", model=model)
 
 
 @pytest.mark.requirement("EMB-TRUNC-14")
@@ -180,31 +162,27 @@ def test_the_very_end_counts(embedding: Embedding, end: str) -> None:
     """Of two texts of the limit's length that differ in the last word, or letter, the vectors differ."""
     text = of_the_limit(embedding)
     for model in embedding.able_to("embed"):
-        differ(embedding, f"{text[:-6]} river", text[:-6] + end, model=model)
+        truncation.differ(embedding, f"{text[:-6]} river", text[:-6] + end, model=model)
 
 
 def of_the_limit(embedding: Embedding) -> str:
-    """A text of the limit's length.
-
-    Raises:
-        NotApplicable: it is too short to have parts.
-    """
+    """A text of the limit's length. Raises NotApplicable if it is too short to have parts."""
     if embedding.limited() < len(FILLER):
         raise NotApplicable(f"a text of {embedding.limited()} characters has no parts")
-    return within(embedding, "the_limit")
+    return truncation.within(embedding, "the_limit")
 
 
 @pytest.mark.requirement("EMB-TRUNC-8")
 @pytest.mark.parametrize(("how", "where"), [("one_more", "first"), ("one_more", "all"), ("twice", "last")])
 def test_a_batch_cuts_as_embed_does(embedding: Embedding, how: str, where: str) -> None:
     """Texts beyond the limit are cut in a batch, wherever they stand; each text has its own vector."""
-    truncates(embedding)
+    truncation.truncates(embedding)
     many = several(embedding, 3, least=1)
     texts = arranged(embedding, "plain", many)
     bad = {"first": [0], "last": [many - 1]}.get(where, range(many))
     for position in bad:
-        texts[position] = too_long(embedding, how if where != "all" else [*BEYOND][position])
-    own = {text: cut_vector(embedding, text, embedding.known_embed(text, truncate=True)) for text in texts}
+        texts[position] = truncation.too_long(embedding, how if where != "all" else [*truncation.BEYOND][position])
+    own = {text: truncation.cut_vector(embedding, text, embedding.known_embed(text, truncate=True)) for text in texts}
     reply = embedding.fresh().batch(texts, truncate=True)
     found = placed(embedding, "EMB-TRUNC-8", reply, texts)
     expect.that(len(found) == many, "every text to be embedded", f"{many - len(found)} failures", "result")
@@ -217,41 +195,41 @@ def test_a_batch_cuts_as_embed_does(embedding: Embedding, how: str, where: str) 
         expect.that(usual, "the vector that `embed` gives to the text", "another vector", "result.embeddings")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-TRUNC-9")
+@core("EMB-TRUNC-9")
 @pytest.mark.parametrize(("how", "where"), [("one_more", "only"), ("one_more", "last"), ("twice", "first")])
 def test_a_batch_refuses_a_text_that_may_not_be_cut(embedding: Embedding, how: str, where: str) -> None:
     """Without `truncate`, a text beyond the limit is TEXT_TOO_LONG for itself, or for the whole batch."""
-    truncates(embedding)
+    truncation.truncates(embedding)
     several(embedding, 2, least=1 if where == "only" else 2)
-    text, good = too_long(embedding, how), embedding.fit("river")
-    refused_by_embed(embedding, text, how)
+    text, good = truncation.too_long(embedding, how), embedding.fit("river")
+    truncation.refused_by_embed(embedding, text, how)
     texts = {"only": [text], "first": [text, good], "last": [good, text]}[where]
     for model in embedding.able_to("embed_batch")[: None if where == "only" else 1]:
-        refused_in_batch(embedding.batch(texts, truncate=False, model=model), texts.index(text), "TextTooLong")
+        truncation.refused_in_batch(
+            embedding.batch(texts, truncate=False, model=model), texts.index(text), "TextTooLong"
+        )
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-TRUNC-10")
-@pytest.mark.parametrize("how", list(BEYOND))
+@core("EMB-TRUNC-10")
+@pytest.mark.parametrize("how", list(truncation.BEYOND))
 def test_a_stream_refuses_a_text_that_may_not_be_cut(embedding: Embedding, how: str) -> None:
     """Without `truncate`, a text beyond the limit is TEXT_TOO_LONG for a stream too."""
-    truncates(embedding)
+    truncation.truncates(embedding)
     embedding.require("stream_embed")
-    text = too_long(embedding, how)
-    refused_by_embed(embedding, text, how)
+    text = truncation.too_long(embedding, how)
+    truncation.refused_by_embed(embedding, text, how)
     for model in embedding.able_to("stream_embed")[: None if how == "one_more" else 1]:
         expect.refusal(embedding.streamed(text, truncate=False, model=model), "TextTooLong")
 
 
 @pytest.mark.requirement("EMB-TRUNC-11")
-@pytest.mark.parametrize("how", list(BEYOND))
+@pytest.mark.parametrize("how", list(truncation.BEYOND))
 def test_a_stream_cuts_as_embed_does(embedding: Embedding, how: str) -> None:
     """A text beyond the limit is cut for a stream, with the vector that `embed` gives to it."""
-    truncates(embedding)
+    truncation.truncates(embedding)
     embedding.require("stream_embed")
-    text = too_long(embedding, how)
-    alone = cut_vector(embedding, text, embedding.known_embed(text, truncate=True))
+    text = truncation.too_long(embedding, how)
+    alone = truncation.cut_vector(embedding, text, embedding.known_embed(text, truncate=True))
     stream = embedding.known_stream(text, truncate=True)
     expect.finished(stream, "a text that is too long to be cut")
     short = embedding.fit("hi")
@@ -260,38 +238,36 @@ def test_a_stream_cuts_as_embed_does(embedding: Embedding, how: str) -> None:
         expect.that(embedding.same(found[0], alone, 0.02), "the vector of `embed`", "another vector")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("EMB-TRUNC-12")
-@pytest.mark.parametrize("how", list(BEYOND))
+@core("EMB-TRUNC-12")
+@pytest.mark.parametrize("how", list(truncation.BEYOND))
 @pytest.mark.parametrize("truncate", [True, False, None], ids=["truncate", "do_not", "left_out"])
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_without_truncation_a_text_that_is_too_long_is_refused(
     embedding: Embedding, operation: str, truncate: bool | None, how: str
 ) -> None:
     """If truncation is denied, a text beyond the limit is refused, whatever `truncate` says."""
-    if embedding.capabilities.flag("supports_truncation") is not False:
-        raise NotApplicable("truncation is not denied")
+    expect.applicable(embedding.capabilities.flag("supports_truncation") is False, "truncation is not denied")
     embedding.require("embed", operation)
     options = {} if truncate is None else {"truncate": truncate}
-    text = too_long(embedding, how)
+    text = truncation.too_long(embedding, how)
     reply = embedding.ask(operation, text, **options)
     if isinstance(reply, Reply) and operation == "embed_batch":
-        refused_in_batch(reply, 0, *DENIED)
+        truncation.refused_in_batch(reply, 0, *truncation.DENIED)
     else:
-        expect.refusal(reply, *DENIED)
+        expect.refusal(reply, *truncation.DENIED)
 
 
 @pytest.mark.requirement("EMB-TRUNC-13")
 def test_a_text_that_is_too_long_is_explained(embedding: Embedding) -> None:
     """The refusal gives the limit and the length of the text."""
     embedding.require("embed")
-    text = too_long(embedding, "twice")
+    text = truncation.too_long(embedding, "twice")
     reply = embedding.known_embed(text, truncate=False)
     claimed = embedding.capabilities.flag("supports_truncation")
     if claimed is not True and reply.is_a("NotSupported"):
         raise NotApplicable("truncation is not offered, and this is what is said")
     if claimed is None:
-        truncates(embedding)
+        truncation.truncates(embedding)
     with expect.resting_on("EMB-TRUNC-12" if claimed is False else "EMB-TRUNC-3"):
         expect.refusal(reply, "TextTooLong")
     limit = embedding.limited()
@@ -311,19 +287,19 @@ def test_every_length_around_the_limit_is_judged_rightly(embedding: Embedding) -
     """
     strategies = generate.strategies()
     limit = embedding.limited()
-    truncates(embedding)
+    truncation.truncates(embedding)
 
     def check(case: tuple[int, bool]) -> None:
         length, truncate = max(1, limit + case[0]), case[1]
         text = embedding.text_of(length)
         reply = embedding.embed(text, truncate=truncate)
         if length <= limit:
-            whole(reply, text)
+            truncation.whole(reply, text)
         elif not embedding.counts_characters:
             expect.either(reply, "TextTooLong")
         elif truncate:
             with expect.resting_on("EMB-TRUNC-1"):
-                cut(reply)
+                truncation.cut(reply)
         else:
             with expect.resting_on("EMB-TRUNC-3"):
                 expect.refusal(reply, "TextTooLong")

@@ -4,7 +4,6 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
 from pytest_corpus.suites.embedding.support.scenarios.batches import arranged
@@ -32,8 +31,7 @@ def test_new_texts_at_the_same_time_are_not_mixed_up(embedding: Embedding, opera
     other = embedding.fresh()
     own = [other.vector(operation, text) for text in texts]
     slack = 1e-6 + 10 * embedding.noise
-    if all(reply.is_a(*BUSY) for reply in replies):
-        raise NotAssessed("every concurrent call was refused")
+    expect.assessable(not all(reply.is_a(*BUSY) for reply in replies), "every concurrent call was refused")
     for number, reply in enumerate(replies):
         if reply.is_a(*BUSY):
             continue

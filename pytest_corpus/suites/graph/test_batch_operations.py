@@ -8,9 +8,9 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import Steps, deciding, rules, subject
-from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.kit.fixtures import Steps, core, deciding, rules, subject
 from pytest_corpus.kit.reply import error_names
+from pytest_corpus.redaction.values import word
 from pytest_corpus.suites.graph.support.answers import failures, listed, size
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
@@ -109,8 +109,7 @@ def test_a_result_is_of_the_schema(graph: Graph, name: str, fails: bool) -> Step
     else:
         spoiled = batches.mixed if name == "batch" else batches.failing
         reply = (yield from spoiled(graph, "first", "unknown_operation")).reply
-    if reply.is_error:
-        raise NotApplicable(f"a {name} with an unusable operation is refused, and has no result")
+    expect.applicable(not reply.is_error, f"a {name} with an unusable operation is refused, and has no result")
     holds("GRA-BATCH-2" if name == "batch" else "GRA-TXN-4", reply, graph)
 
 
@@ -127,36 +126,34 @@ def test_numbers_in_a_batch_are_finite(graph: Graph, number: float) -> None:
 
 
 @pytest.mark.core
-@pytest.mark.requirement("GRA-BATCH-4")
+@rules(reported="GRA-BATCH-4", keeps_its_place="GRA-BATCH-3", others_applied="GRA-BATCH-5")
 @MIXED
-def test_a_failed_operation_is_reported(graph: Graph, place: str, kind: str) -> Steps:
-    """An operation that cannot be carried out is a failure with its index and an error, at its place."""
+def test_one_operation_of_a_batch_fails(graph: Graph, requirement: str, place: str, kind: str) -> Steps:
+    """An operation that cannot be carried out is a failure with its index and an error, at its place.
+
+    There are still as many results as operations, in `results` and `failures`, and the others are applied; if the batch
+    is refused whole, none is.
+    """
     spoiled = yield from batches.mixed(graph, place, kind)
     reply, at, count = spoiled.reply, spoiled.at, len(spoiled.written) + 1
-    if reply.is_error:
+    if requirement == "GRA-BATCH-5":
+        spoiled.leaves([] if reply.is_error else spoiled.written, "what did not fail")
         return
+    expect.applicable(not reply.is_error, "a batch with an unusable operation is refused whole")
     found, failed = results(reply.result), batches.failed_operations(reply.result)
+    if requirement == "GRA-BATCH-3":
+        both = len(listed(reply.result, "results")) + len(listed(reply.result, "failures"))
+        reported = max(len(found), both)
+        expect.that(reported >= count, f"{count} results", f"{reported}", "result.results")
+        return
     expect.that(len(failed) == 1, "one failed operation", f"{len(failed)}", "result.results")
     index, error = failed[0].get("index"), failed[0].get("error") or failed[0].get("code")
     expect.that(index == at, f"the index {at}", str(index) if isinstance(index, int) else "none", "results.index")
-    expect.that(isinstance(error, str) and error, "an error", type(error).__name__, "results.error")
+    expect.that(isinstance(error, str) and error, "an error", word(error), "results.error")
     expect.that(error_names(failed[0]), "a class of the taxonomy, or its code", "another word", "results.error")
     blamed(failed[0], "BadRequest", "NotSupported")
     if len(found) == count:
         expect.that(found[at].get("ok") is False, "the failure at its place", "elsewhere", f"results.{at}")
-
-
-@pytest.mark.requirement("GRA-BATCH-3")
-@MIXED
-def test_a_failed_operation_keeps_its_place(graph: Graph, place: str, kind: str) -> Steps:
-    """If one operation failed there are still as many results as operations, in `results` and `failures`."""
-    spoiled = yield from batches.mixed(graph, place, kind)
-    reply, count = spoiled.reply, len(spoiled.written) + 1
-    if reply.is_error:
-        raise NotApplicable("a batch with an unusable operation is refused whole")
-    both = len(listed(reply.result, "results")) + len(listed(reply.result, "failures"))
-    reported = max(len(results(reply.result)), both)
-    expect.that(reported >= count, f"{count} results", f"{reported}", "result.results")
 
 
 @pytest.mark.requirement("GRA-BATCH-4")
@@ -171,17 +168,7 @@ def test_an_operation_with_an_item_that_fails_is_reported(graph: Graph, name: st
         expect.that(failed or not batches.committed(reply), "a failed operation", "none", "result.results")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("GRA-BATCH-5")
-@MIXED
-def test_the_others_of_a_batch_are_applied(graph: Graph, place: str, kind: str) -> Steps:
-    """If one operation fails the others are applied; if the batch is refused whole, none is."""
-    spoiled = yield from batches.mixed(graph, place, kind)
-    spoiled.leaves([] if spoiled.reply.is_error else spoiled.written, "what did not fail")
-
-
-@pytest.mark.core
-@pytest.mark.requirement("GRA-BATCH-6")
+@core("GRA-BATCH-6")
 def test_a_batch_that_is_too_large_is_refused(graph: Graph) -> Steps:
     """One operation more than `max_batch_ops` makes it BAD_REQUEST, and nothing is applied."""
     reply, sandbox = batches.too_large(graph)
@@ -197,7 +184,7 @@ def test_the_refusal_of_a_large_batch_gives_hints(graph: Graph, hint: str) -> No
     reply, _ = batches.too_large(graph)
     expect.refusal(reply, "BadRequest")
     given = reply.details.get(hint)
-    expect.that(isinstance(given, (int, float)), "a number", type(given).__name__, f"details.{hint}")
+    expect.that(isinstance(given, (int, float)), "a number", word(given), f"details.{hint}")
     if hint == "suggested_batch_reduction" and given is not None:
         expect.that(0 < given <= 100, "a percentage", found=given, path=f"details.{hint}")
 
@@ -310,8 +297,7 @@ def test_a_transaction_that_is_refused_is_not_applied(graph: Graph) -> Steps:
 def test_a_transaction_that_the_provider_fails_leaves_no_trace(graph: Graph, kind: str) -> None:
     """If the provider fails and the transaction with it, nothing of it is there."""
     carrying(graph, "transaction")
-    if "provider" not in graph.client.hooks:
-        raise NotApplicable("without the provider nothing fails")
+    expect.applicable("provider" in graph.client.hooks, "without the provider nothing fails")
     graph.faults.provider_op("transaction")
     fresh = graph.fresh()
     sandbox = fresh.sandbox(own=False)
@@ -340,6 +326,5 @@ def test_each_transaction_has_an_id_of_its_own(graph: Graph) -> None:
     sandbox = carrying(graph, "transaction")
     replies = [sandbox.call_many("transaction", put(sandbox, sandbox.node(name))) for name in "ab"]
     stated = [expect.success(reply, "a transaction to work").get("transaction_id") for reply in replies]
-    if None in stated:
-        raise NotApplicable("transactions state no transaction_id")
+    expect.applicable(None not in stated, "transactions state no transaction_id")
     expect.that(stated[0] != stated[1], "two ids", "one", "result.transaction_id")

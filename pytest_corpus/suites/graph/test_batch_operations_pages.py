@@ -6,15 +6,14 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import Steps, subject
+from pytest_corpus.kit.fixtures import Steps, core, subject
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.scenarios import paging
 from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
 
 
-@pytest.mark.core
-@pytest.mark.requirement("GRA-BULK-1")
+@core("GRA-BULK-1")
 def test_the_nodes_that_were_written_are_listed(graph: Graph) -> Steps:
     """New, updated and remaining nodes are listed, deleted ones are not."""
     sandbox = paging.bulky(graph)
@@ -27,20 +26,17 @@ def test_the_nodes_that_were_written_are_listed(graph: Graph) -> Steps:
     sandbox.shows("bulk_vertices", [values["b"], values["c"]], "the nodes that are left")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("GRA-BULK-2")
+@core("GRA-BULK-2")
 def test_a_page_is_of_the_schema(graph: Graph) -> None:
     """Each page, the last one too, is of the schema."""
     sandbox = paging.filled(graph, 3)
     sandbox.call("upsert_nodes", {"nodes": [{**sandbox.node("bare"), "labels": []}]})
     for limit in (2, 100):
         reply = sandbox.call("bulk_vertices", {"limit": limit})
-        expect.success(reply, "a page of nodes")
-        holds("GRA-BULK-2", reply, graph)
+        holds("GRA-BULK-2", reply, graph, claim="a page of nodes")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("GRA-BULK-3")
+@core("GRA-BULK-3")
 @pytest.mark.parametrize("limit", [2, 10, 11, 12, None], ids=str)
 def test_pages_have_every_node_once(graph: Graph, limit: int | None) -> None:
     """Whatever the size of a page, following the cursor gives every node exactly once."""
@@ -79,8 +75,7 @@ def test_a_tenant_pages_through_its_own_nodes(graph: Graph) -> Steps:
     paging.every_node_once(sandbox, pages, {sandbox.id(f"n{number}") for number in range(5)})
 
 
-@pytest.mark.core
-@pytest.mark.requirement("GRA-BULK-4")
+@core("GRA-BULK-4")
 @pytest.mark.parametrize("limit", [2, 10])
 def test_a_page_is_no_larger_than_asked_for(graph: Graph, limit: int) -> None:
     """The first page and the following ones have at most `limit` nodes."""
@@ -88,8 +83,7 @@ def test_a_page_is_no_larger_than_asked_for(graph: Graph, limit: int) -> None:
         expect.that(len(page) <= limit, f"at most {limit} nodes", f"{len(page)}", "result.nodes")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("GRA-BULK-5")
+@core("GRA-BULK-5")
 @pytest.mark.parametrize("limit", [2, 100])
 def test_a_filter_is_heeded_on_every_page(graph: Graph, limit: int) -> Steps:
     """Of eleven nodes the four that fit are listed, each once, in pages of any size."""

@@ -4,7 +4,6 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.shared.claims.capabilities import Capabilities as TestCapabilities
 from pytest_corpus.suites.shared.claims.capabilities import Consistency as TestConsistency
@@ -24,6 +23,5 @@ def test_the_operations_of_batches_are_advertised(graph: Graph) -> None:
 @pytest.mark.requirement("GRA-CAP-2")
 def test_the_size_of_batches_is_stated(graph: Graph) -> None:
     """`max_batch_ops` is stated where batches are offered."""
-    if graph.capabilities.flag("supports_batch") is not True:
-        raise NotApplicable("batches are not claimed")
+    expect.applicable(graph.capabilities.flag("supports_batch") is True, "batches are not claimed")
     expect.that(graph.capabilities.raw("max_batch_ops") is not None, "a number", "none", "result.limits.max_batch_ops")

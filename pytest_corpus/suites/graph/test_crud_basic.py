@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.answer_cache import cached, remembered
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import Steps, rules, subject
+from pytest_corpus.kit.fixtures import Steps, core, rules, subject
 from pytest_corpus.kit.generation.histories import check, converges, linearizable, require_strong_consistency
-from pytest_corpus.kit.generation.stateful import replayed, run_machine
-from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.kit.generation.stateful import run_machine
+from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.graph.support.answers import failures
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
@@ -60,8 +60,7 @@ NESTED: dict[str, Any] = {
 }
 
 
-@pytest.mark.core
-@pytest.mark.requirement("GRA-NODE-1")
+@core("GRA-NODE-1")
 @pytest.mark.parametrize("where", WHERE)
 def test_a_node_is_read_back(graph: Graph, where: str) -> Steps:
     """A node that was written is seen by every operation that shows nodes, wherever it was written."""
@@ -72,8 +71,7 @@ def test_a_node_is_read_back(graph: Graph, where: str) -> Steps:
     sandbox.all_show(written, "the node that was written")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("GRA-NODE-1")
+@core("GRA-NODE-1")
 def test_a_node_keeps_its_labels_and_properties(graph: Graph) -> Steps:
     """Id, every label and every property of a node are listed as they were written."""
     graph.require("upsert_nodes")
@@ -100,8 +98,7 @@ def test_a_node_keeps_its_labels_and_properties(graph: Graph) -> Steps:
             expect.that(found["properties"].get(key) == value, "its properties", "others", "properties")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("GRA-NODE-12")
+@core("GRA-NODE-12")
 def test_an_id_is_any_text(graph: Graph) -> None:
     """A node whose id is a word is taken, and not only one whose id is a UUID."""
     only_uuids = graph.prerequisites.takes_only_uuids()
@@ -140,41 +137,36 @@ def test_an_update_changes_labels_and_properties(graph: Graph) -> Steps:
     expect.that(properties.get("corpus_color") == "red", "the new property", "none", "properties")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("GRA-NODE-3")
+@core("GRA-NODE-3")
 @pytest.mark.parametrize("count", [3, 20])
 def test_every_node_of_a_request_is_written(graph: Graph, count: int) -> Steps:
     """The first, the last and all between them are there."""
     sandbox = graph.sandbox("upsert_nodes")
-    if count > graph.at_once:
-        raise NotApplicable(f"at most {graph.at_once} items go into one request")
+    expect.applicable(count <= graph.at_once, f"at most {graph.at_once} items go into one request")
     written = sandbox.put(*(sandbox.node(f"n{number}") for number in range(count)))
     yield
     sandbox.all_show(written, "every node of a request")
 
 
 @pytest.mark.core
-@pytest.mark.requirement("GRA-NODE-4")
-def test_the_result_of_an_upsert_is_of_the_schema(graph: Graph) -> None:
-    """New and updated nodes alike are answered with a result of the schema."""
-    sandbox = graph.sandbox("upsert_nodes")
-    for _ in range(2):
-        reply = sandbox.call("upsert_nodes", {"nodes": [sandbox.node("a"), sandbox.node("b")][: graph.at_once]})
-        expect.success(reply, "an upsert to work")
-        holds("GRA-NODE-4", reply, graph)
-
-
-@pytest.mark.requirement("GRA-NODE-5")
+@rules(schema="GRA-NODE-4", counts="GRA-NODE-5")
 @pytest.mark.parametrize("count", [1, 5])
-def test_the_nodes_that_were_written_are_counted(graph: Graph, count: int) -> None:
-    """New nodes, and then the same ones updated, are counted one by one, and none has failed."""
+def test_the_result_of_an_upsert_counts_its_nodes(graph: Graph, requirement: str, count: int) -> None:
+    """New nodes, and then the same ones updated, are counted in results of the schema, and none has failed."""
+    for reply in upserted_twice(graph, count):
+        if requirement == "GRA-NODE-4":
+            holds("GRA-NODE-4", reply, graph, claim="an upsert to work")
+        else:
+            items.counts(expect.success(reply, "an upsert to work"), count)
+
+
+@remembered
+def upserted_twice(graph: Graph, count: int) -> list[Reply]:
+    """The answers to an upsert of this number of nodes, and to another one of the same nodes."""
     sandbox = graph.sandbox("upsert_nodes")
-    if count > graph.at_once:
-        raise NotApplicable(f"at most {graph.at_once} items go into one request")
-    for _ in range(2):
-        reply = sandbox.call("upsert_nodes", {"nodes": [sandbox.node(f"n{number}") for number in range(count)]})
-        result = expect.success(reply, "an upsert to work")
-        items.counts(result, count)
+    expect.applicable(count <= graph.at_once, f"at most {graph.at_once} items go into one request")
+    nodes = [[sandbox.node(f"n{number}") for number in range(count)] for _ in range(2)]
+    return [sandbox.call("upsert_nodes", {"nodes": each}) for each in nodes]
 
 
 @rules(read_back="GRA-NODE-9", as_doubles="GRA-NODE-13")
@@ -217,8 +209,7 @@ def test_nodes_of_ids_that_look_alike_are_all_written(graph: Graph, kind: str) -
 def test_the_last_of_two_nodes_of_one_id_is_kept(graph: Graph) -> Steps:
     """A request that writes a node twice leaves what it says last."""
     graph.require("upsert_nodes")
-    if graph.at_once < 2:
-        raise NotApplicable("one item goes into one request")
+    expect.applicable(graph.at_once >= 2, "one item goes into one request")
     sandbox = graph.sandbox()
     nodes = [sandbox.node("a"), sandbox.node("a")]
     reply = sandbox.call("upsert_nodes", {"nodes": nodes})
@@ -238,8 +229,7 @@ def test_what_is_not_a_list_of_nodes_is_refused(graph: Graph, bad: BadArguments)
 class TestBadItems:
     """Refusals, and what becomes of the rest."""
 
-    @pytest.mark.core
-    @pytest.mark.requirement("GRA-NODE-7")
+    @core("GRA-NODE-7")
     @pytest.mark.parametrize(
         ("place", "kind"), [("first", "wrong_type"), ("middle", "not_finite"), ("last", "wrong_type")]
     )
@@ -268,8 +258,7 @@ class TestBadItems:
         yield
         items.counted_truly(reply, len(sandbox.seen(readers[0])))
 
-    @pytest.mark.core
-    @pytest.mark.requirement("GRA-NODE-8")
+    @core("GRA-NODE-8")
     @pytest.mark.parametrize("value", NOT_FINITE.values(), ids=list(NOT_FINITE))
     def test_numbers_of_a_node_are_finite(self, graph: Graph, value: Any) -> None:
         """NaN and infinities in properties are refused, or reported for that node, and never stored."""
@@ -295,16 +284,14 @@ class TestModel:
         graph.require("upsert_nodes", "delete_nodes")
         graph.readers.of_nodes()
         if graph.works("upsert_edges"):
-            if not graph.works("delete_edges"):
-                raise NotApplicable("edges cannot be deleted")
+            expect.applicable(graph.works("delete_edges"), "edges cannot be deleted")
             graph.readers.of_edges()
         exchanges, begun = graph.client.exchanges, len(graph.client.exchanges)
-        with replayed(lambda: [exchange.request for exchange in exchanges[begun:]], graph.settings.seed):
-            state_machine.plain(graph)
+        state_machine.plain(graph)
         slow = min(exchange.elapsed_s for exchange in exchanges[begun:]) > state_machine.SLOW_S
         run_machine(
-            state_machine.machine(graph),
-            seed=graph.settings.seed,
+            state_machine.machine_of(graph),
+            graph,
             steps=state_machine.SLOW_STEPS if slow else state_machine.STEPS,
             examples=1 if graph.settling.late else state_machine.EXAMPLES,
         )

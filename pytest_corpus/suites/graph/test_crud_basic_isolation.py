@@ -5,8 +5,7 @@ import itertools
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.fixtures import Steps, deciding, subject
-from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.kit.fixtures import Steps, core, deciding, subject
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.graph.support.answers import listed, records
 from pytest_corpus.suites.graph.support.component import Graph, graph
@@ -25,8 +24,7 @@ READING, DELETING = (
 """The requirements by which namespaces, or tenants, keep two places apart."""
 
 
-@pytest.mark.core
-@pytest.mark.requirement("GRA-NS-1")
+@core("GRA-NS-1")
 def test_namespaces_are_separate(graph: Graph) -> Steps:
     """Nodes of one id in two namespaces, and in the default one, are three nodes: each is read where it lies."""
     places = isolation.apart(graph)
@@ -35,8 +33,7 @@ def test_namespaces_are_separate(graph: Graph) -> Steps:
         sandbox.all_show(written, "the nodes of the namespace")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("COM-TENANT-1")
+@core("COM-TENANT-1")
 @pytest.mark.parametrize("own", [False, True], ids=["default", "namespace"])
 def test_a_tenant_reads_its_own_nodes(graph: Graph, own: bool) -> Steps:
     """Nodes of one id of two tenants are two nodes, and a third tenant has none."""
@@ -168,8 +165,7 @@ def test_answers_name_the_namespace(graph: Graph) -> Steps:
 @pytest.mark.parametrize("reader", [*NODE_READERS, "traversal"])
 def test_nothing_is_read_from_an_unknown_namespace(graph: Graph, reader: str) -> None:
     """A namespace without writes is empty and leads nowhere, or is NamespaceNotFound."""
-    if graph.capabilities.flag("supports_namespaces") is not True:
-        raise NotApplicable("namespaces are not claimed")
+    expect.applicable(graph.capabilities.flag("supports_namespaces") is True, "namespaces are not claimed")
     graph.require(reader) if reader == "traversal" else graph.readers.trusted(reader)
     graph.seed()
     nowhere = graph.seeds.like(namespace=f"nowhere-{canary()}")

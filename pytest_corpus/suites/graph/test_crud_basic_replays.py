@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.fixtures import Steps, subject
+from pytest_corpus.kit.fixtures import Steps, core, subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.replays import keyed
 from pytest_corpus.kit.requests import canary
@@ -63,8 +63,7 @@ class Write:
             self._sandbox.one_shows([value_of(self._item)] if there else [], claim)
 
 
-@pytest.mark.core
-@pytest.mark.requirement("COM-IDEM-3")
+@core("COM-IDEM-3")
 @pytest.mark.parametrize(
     ("name", "where"),
     [*((name, "default") for name in MUTATING), ("upsert_nodes", "tenant"), ("delete_nodes", "namespace")],

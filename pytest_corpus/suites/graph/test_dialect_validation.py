@@ -5,8 +5,8 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.expect import note_check
-from pytest_corpus.kit.fixtures import deciding, rules
-from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
+from pytest_corpus.kit.fixtures import core, deciding, rules
+from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.dialects import DIALECTS
 from pytest_corpus.suites.graph.support.answers import records
@@ -17,8 +17,7 @@ from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArgume
 from pytest_corpus.suites.graph.support.written_items import MANY
 
 
-@pytest.mark.core
-@pytest.mark.requirement("GRA-DIALECT-1")
+@core("GRA-DIALECT-1")
 def test_dialects_are_listed(graph: Graph) -> None:
     """Capabilities list at least one dialect where queries are answered at all."""
     if graph.dialects.listed:
@@ -40,7 +39,7 @@ def test_every_listed_dialect_is_answered(graph: Graph, operation: str) -> None:
     for name in graph.dialects.known:
         args = graph.question("group", name, group=graph.seeds.group)
         obstacle = graph.dialects.obstacle("group", name)
-        if obstacle is not None and not isinstance(obstacle, Blocked) and not graph.dialects.certain(name):
+        if obstacle is not None and not isinstance(obstacle, Blocked) and not graph.dialects.row(name).certain:
             unknown.append(name)
             takes_plain_text(graph, operation, name)
             continue
@@ -50,16 +49,14 @@ def test_every_listed_dialect_is_answered(graph: Graph, operation: str) -> None:
         found = {value for record in records(reply) for value in graph.seeds.own(record)}
         expect.that(found == set(first), f"the records that {graph.dialect} finds", "others", name)
     unknown += [name for name in graph.dialects.listed if name not in graph.dialects.known]
-    if unknown:
-        raise NotAssessed(f"no probe queries for {', '.join(unknown)}: give them with --corpus-dialects")
+    expect.assessable(not unknown, f"no probe queries for {', '.join(unknown)}: give them with --corpus-dialects")
 
 
 @pytest.mark.requirement("GRA-DIALECT-2")
 def test_every_listed_dialect_follows_edges(graph: Graph) -> None:
     """In each listed dialect the node that an edge of one label leads to is found, and none of another label."""
     graph.require("query")
-    if len(graph.dialects.known) < 2:
-        raise NotApplicable("one dialect is listed, which the tests of edges speak")
+    expect.applicable(len(graph.dialects.known) >= 2, "one dialect is listed, which the tests of edges speak")
     sandbox, values = edges.linked(graph, "query")
     sandbox.link(sandbox.edge("a", "c", "f", label="CORPUS_OTHER"))
     for name in graph.dialects.known:
@@ -112,15 +109,14 @@ def test_a_dialect_that_is_not_a_string_is_refused(graph: Graph, bad: BadArgumen
 def test_the_only_dialect_need_not_be_named(graph: Graph) -> None:
     """If one dialect is listed, a query without `dialect` is answered in it."""
     graph.require("query")
-    if len(graph.dialects.listed) != 1:
-        raise NotApplicable("several dialects are listed")
+    expect.applicable(len(graph.dialects.listed) == 1, "several dialects are listed")
     plain = graph.question("group", group=graph.seeds.group)
     expect.success(graph.call("query", {"text": plain["text"], "params": plain["params"]}), "the only dialect")
 
 
 def takes_plain_text(graph: Graph, operation: str, dialect: str) -> None:
     """A listed dialect of which no probe query is taken takes at least the plainest of texts, where one is known."""
-    args = {"text": graph.dialects.plain(dialect), "dialect": dialect, "params": {}}
+    args = {"text": graph.dialects.row(dialect).plain, "dialect": dialect, "params": {}}
     if args["text"] and (reply := graph.invoke(operation, args)).is_a("BadRequest"):
         raise Violation(f"a plain query of the listed dialect {dialect} to be answered", str(reply))
 
@@ -130,8 +126,7 @@ def in_unlisted_dialects(graph: Graph) -> list[Reply]:
     graph.require("query")
     listed = {name.lower() for name in graph.dialects.listed}
     texts = {name: row.spellings["group"][0] for name, row in DIALECTS.items() if name not in listed}
-    if not texts:
-        raise NotApplicable("every dialect of the protocol is listed")
+    expect.applicable(texts, "every dialect of the protocol is listed")
     plain = {"params": {"group": graph.seeds.group}}
     asked = [{"text": text, "dialect": name, **plain} for name, text in texts.items()]
     return cached(graph, "unlisted dialects", lambda: [graph.call("query", args) for args in asked])

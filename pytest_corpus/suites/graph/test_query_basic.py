@@ -8,14 +8,15 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, plain
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import Steps, deciding, rules, subject
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.fixtures import Steps, core, deciding, rules, subject
+from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import StreamReply
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.graph.support.answers import records
 from pytest_corpus.suites.graph.support.capabilities import ASKING
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
+from pytest_corpus.suites.graph.support.readers import can_ask
 from pytest_corpus.suites.graph.support.scenarios import queries
 from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
 from pytest_corpus.suites.graph.support.written_items import MANY
@@ -29,14 +30,12 @@ MOST_TEXT = 2_000_000
 """A longer query is not sent only to see that it is refused."""
 
 
-@pytest.mark.core
-@pytest.mark.requirement("GRA-QUERY-1")
+@core("GRA-QUERY-1")
 def test_a_plain_query_is_answered(graph: Graph) -> None:
     """A query for nodes by a property is a success whose `records` are a list of objects."""
     graph.require("query")
     reply = graph.call("query", graph.question("group", group=graph.seeds.group))
-    expect.success(reply, "records")
-    holds("GRA-QUERY-1", reply, graph)
+    holds("GRA-QUERY-1", reply, graph, claim="records")
 
 
 @pytest.mark.core
@@ -109,9 +108,8 @@ def test_a_parameter_is_a_value(graph: Graph, operation: str) -> Steps:
 def test_a_parameter_is_a_value_in_every_dialect(graph: Graph, operation: str) -> Steps:
     """In the dialects after the first one, too, such a parameter finds the node that has it as a value."""
     queries.asked(graph, operation)
-    others = [name for name in graph.dialects.known[1:] if queries.can_ask(graph, "find", name)]
-    if not others:
-        raise NotApplicable("no other dialect is listed that the suite can ask in")
+    others = [name for name in graph.dialects.known[1:] if can_ask(graph, "find", name)]
+    expect.applicable(others, "no other dialect is listed that the suite can ask in")
     sandbox, keys = queries.tricky_nodes(graph)
     yield
     for dialect, kind in product(others, queries.INJECTIONS):
@@ -128,7 +126,7 @@ def test_a_parameter_is_a_value_in_a_batch(graph: Graph, name: str) -> Steps:
     graph.require(name, "query")
     sandbox, keys = queries.tricky_nodes(graph)
     yield
-    dialects = [dialect for dialect in graph.dialects.known if queries.can_ask(graph, "find", dialect)]
+    dialects = [dialect for dialect in graph.dialects.known if can_ask(graph, "find", dialect)]
     asked = [*product(dialects, queries.INJECTIONS)]
     items = [sandbox.item("query", **graph.question("find", dialect, wanted=keys[kind][0])) for dialect, kind in asked]
     for (dialect, kind), answer in zip(asked, queries.answers_in(sandbox, name, items), strict=True):
@@ -221,7 +219,7 @@ def test_arguments_of_the_wrong_type_are_refused(graph: Graph, kind: str, operat
 def test_a_parameter_that_is_not_given_matches_nothing(graph: Graph, form: str) -> None:
     """A query whose parameter is missing is refused or finds no nodes."""
     graph.require("query")
-    if graph.dialects.supplied("group", str(graph.dialect)):
+    if "group" in graph.dialects.row(str(graph.dialect)).supplied:
         raise NotApplicable("what a missing parameter means is not asked of a dialect from --corpus-dialects (R119)")
     args = {**graph.question("group", group=graph.seeds.group), "params": {}}
     if form == "other":
@@ -238,12 +236,9 @@ def test_a_parameter_that_is_not_given_matches_nothing(graph: Graph, form: str) 
 def test_the_length_of_a_query_is_limited_as_stated(graph: Graph) -> None:
     """A text of `max_query_length` characters is taken, one that is a little longer is not."""
     graph.require("query")
-    most = graph.capabilities.limit("max_query_length")
-    if most is None:
-        raise NotApplicable("capabilities state no max_query_length")
+    most = graph.stated("max_query_length")
     plain = graph.question("group", group=graph.seeds.group)
-    if most > MOST_TEXT or most < len(plain["text"]):
-        raise NotAssessed(f"a limit of {most} characters is not tried")
+    expect.assessable(len(plain["text"]) <= most <= MOST_TEXT, f"a limit of {most} characters is not tried")
     space = most - len(plain["text"])
     expect.success(graph.call("query", {**plain, "text": plain["text"] + " " * space}), "a text of that length")
     long = f"{plain['text']}{' ' * space} "
@@ -277,8 +272,7 @@ def test_a_summary_counts_the_records(graph: Graph, operation: str) -> None:
     last = reply.chunks[-1] if isinstance(reply, StreamReply) else reply.result
     summary = last.get("summary")
     stated = [summary[key] for key in ("rows", "records") if isinstance(summary.get(key), int)] if summary else []
-    if not stated:
-        raise NotApplicable("no summary counts records")
+    expect.applicable(stated, "no summary counts records")
     expect.that(set(stated) == {found}, f"a count of {found}", f"{stated}", "summary")
 
 
@@ -350,5 +344,4 @@ def test_a_timeout_ends_a_query(graph: Graph, operation: str) -> None:
 def times(graph: Graph, operation: str, requirement: str) -> None:
     """Go on only if an operation works, and a timeout is claimed if the requirement asks for that."""
     graph.require(operation)
-    if requirement == TIMED["claimed"] and not graph.claims_timeout:
-        raise NotApplicable("no timeout of queries is claimed")
+    expect.applicable(requirement != TIMED["claimed"] or graph.claims_timeout, "no timeout of queries is claimed")

@@ -1,6 +1,7 @@
 """Traversals: depth, direction, types, filters, cycles (SPECIFICATION 4.2.6, 14.4; R12, R31)."""
 
 from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.expect import note_check
-from pytest_corpus.kit.fixtures import Steps, subject
+from pytest_corpus.kit.fixtures import Steps, core, rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.graph.support.answers import listed
 from pytest_corpus.suites.graph.support.component import Graph, graph
@@ -17,26 +18,32 @@ from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArgume
 from pytest_corpus.suites.graph.support.scenarios.edges import LOOP
 
 
-@pytest.mark.core
-@pytest.mark.requirement("GRA-TRAV-1")
+@core("GRA-TRAV-1")
 def test_a_traversal_is_of_the_schema(graph: Graph) -> None:
     """The result has `nodes` and `relationships` of the schema."""
     sandbox, _ = traversal.chain(graph)
     reply = sandbox.call("traversal", {"start_nodes": [sandbox.id("n0")], "max_depth": 1})
-    expect.success(reply, "a traversal to work")
-    holds("GRA-TRAV-1", reply, graph)
+    holds("GRA-TRAV-1", reply, graph, claim="a traversal to work")
 
 
 @pytest.mark.core
-@pytest.mark.requirement("GRA-TRAV-2")
-def test_a_traversal_reaches_every_node_in_its_depth(graph: Graph) -> None:
-    """Along a chain each depth reaches the nodes up to it, from the first node and from a later one."""
+@rules(every_node="GRA-TRAV-2", no_deeper="GRA-TRAV-3")
+def test_a_traversal_reaches_what_is_in_its_depth(graph: Graph, requirement: str) -> None:
+    """Along a chain each depth reaches the nodes up to it, from a later node too, and no node or edge beyond it."""
     sandbox, _ = traversal.chain(graph)
-    for start in (0, 1):
-        for depth in traversal.depths(graph):
-            wanted = {f"n{number}" for number in range(start + 1, min(start + depth, traversal.CHAIN) + 1)}
-            missing = wanted - sandbox.names(traversal.walked(graph, f"n{start}", max_depth=depth))
+    for start, depth in product((0, 1), traversal.depths(graph)):
+        wanted = {f"n{number}" for number in range(start + 1, min(start + depth, traversal.CHAIN) + 1)}
+        result = traversal.walked(graph, f"n{start}", max_depth=depth)
+        found = sandbox.names(result)
+        if requirement == "GRA-TRAV-2":
+            missing = wanted - found
             expect.that(not missing, "every node in the depth", f"{len(missing)} are missing", "result.nodes")
+            continue
+        more = found - wanted - {f"n{start}"}
+        expect.that(not more, f"no node beyond {depth} steps", f"{len(more)}", "result.nodes")
+        shown = {str(edge.get("id")) for edge in listed(result, "relationships")}
+        beyond = shown - {sandbox.id(f"e{number}") for number in range(start, start + depth)}
+        expect.that(not beyond, f"no edge beyond {depth} steps", f"{len(beyond)}", "result.relationships")
 
 
 @pytest.mark.requirement("GRA-TRAV-2")
@@ -67,38 +74,20 @@ def test_a_traversal_starts_at_every_start_node(graph: Graph) -> Steps:
     expect.that(sandbox.reached("a", "c", "e") == ["b", "d", "f"], "a node from each start", "others", "result.nodes")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("GRA-TRAV-3")
-def test_a_traversal_goes_no_deeper(graph: Graph) -> None:
-    """Along a chain no depth reaches a node beyond it, nor an edge beyond it."""
-    sandbox, _ = traversal.chain(graph)
-    for depth in traversal.depths(graph):
-        wanted = {f"n{number}" for number in range(1, depth + 1)}
-        result = traversal.walked(graph, "n0", max_depth=depth)
-        more = sandbox.names(result) - wanted - {"n0"}
-        expect.that(not more, f"no node beyond {depth} steps", f"{len(more)}", "result.nodes")
-        edges = {str(edge.get("id")) for edge in listed(result, "relationships")}
-        beyond = edges - {sandbox.id(f"e{number}") for number in range(depth)}
-        expect.that(not beyond, f"no edge beyond {depth} steps", f"{len(beyond)}", "result.relationships")
-
-
-@pytest.mark.core
-@pytest.mark.requirement("GRA-TRAV-4")
+@core("GRA-TRAV-4")
 @pytest.mark.parametrize("depth", [1, 2])
 @pytest.mark.parametrize("direction", ["OUTGOING", "INCOMING", "BOTH"])
 def test_a_traversal_heeds_the_direction(graph: Graph, direction: str, depth: int) -> None:
     """From the middle of a chain, edges are followed forwards, backwards or both ways, at every step."""
     sandbox, _ = traversal.chain(graph)
-    if depth not in traversal.depths(graph):
-        raise NotApplicable("capabilities state a smaller depth")
+    expect.applicable(depth in traversal.depths(graph), "capabilities state a smaller depth")
     ways = {"OUTGOING": [1], "INCOMING": [-1], "BOTH": [1, -1]}[direction]
     wanted = sorted(f"n{2 + way * step}" for way in ways for step in range(1, depth + 1))
     found = sandbox.names(traversal.walked(graph, "n2", max_depth=depth, direction=direction)) - {"n2"}
     expect.that(sorted(found) == wanted, f"{len(wanted)} nodes", f"{len(found)}, or other ones", "result.nodes")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("GRA-TRAV-5")
+@core("GRA-TRAV-5")
 @pytest.mark.parametrize("types", ["A", "B", "AB", "C", ""], ids=["first", "second", "both", "none_there", "any"])
 def test_a_traversal_heeds_the_types(graph: Graph, types: str) -> None:
     """Of edges of two labels those are followed whose label is asked for, at the second step too."""
@@ -124,8 +113,7 @@ def test_a_traversal_heeds_the_types(graph: Graph, types: str) -> None:
 def test_a_traversal_heeds_filters(graph: Graph, value: Any, depth: int, wanted: Sequence[str], what: str) -> None:
     """Of a hub's nodes, or edges, those are followed that have the property of the filter, at every step."""
     sandbox = traversal.filterable(graph)
-    if depth not in traversal.depths(graph):
-        raise NotApplicable("capabilities state a smaller depth")
+    expect.applicable(depth in traversal.depths(graph), "capabilities state a smaller depth")
     starts = [sandbox.id(f"hub-{value}")]
     args = {"start_nodes": starts, "max_depth": depth, "direction": "OUTGOING", what: {"corpus_kind": value}}
     reply = sandbox.call("traversal", args)
@@ -135,8 +123,7 @@ def test_a_traversal_heeds_filters(graph: Graph, value: Any, depth: int, wanted:
         expect.that(found == names, f"{len(names)} nodes that fit", f"{len(found)}, or other ones", "result.nodes")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("GRA-TRAV-7")
+@core("GRA-TRAV-7")
 @pytest.mark.parametrize("direction", ["OUTGOING", "INCOMING", "BOTH"])
 def test_relationships_are_the_edges_that_were_written(graph: Graph, direction: str) -> None:
     """Each relationship has the id, ends, label and properties of an edge, whatever the direction."""
@@ -151,24 +138,19 @@ def test_relationships_are_the_edges_that_were_written(graph: Graph, direction: 
             expect.that(edge.get(key) == written[key], f"the {key} that was written", "another", "relationships")
 
 
-@pytest.mark.requirement("GRA-TRAV-8")
-def test_a_depth_beyond_the_maximum_is_bounded(graph: Graph) -> None:
-    """One step more than `max_traversal_depth` is refused, or the traversal stops at the maximum."""
+@rules(bounded="GRA-TRAV-8", works="GRA-TRAV-9")
+def test_the_maximal_depth(graph: Graph, requirement: str) -> None:
+    """`max_traversal_depth` steps reach the node at their end; a traversal of more is refused, or stops there."""
     sandbox, most = traversal.deep(graph)
+    if requirement == "GRA-TRAV-9":
+        reached = sandbox.reached("n0", max_depth=most)
+        expect.that(f"n{most}" in reached, f"the node after {most} steps", "not that", "result.nodes")
+        return
     starts = [sandbox.id("n0")]
     reply = sandbox.call("traversal", {"start_nodes": starts, "max_depth": most + 1, "direction": "OUTGOING"})
     if expect.either(reply, "BadRequest", "NotSupported"):
-        reached = {str(node.get("id")) for node in listed(reply.result, "nodes")}
-        beyond = sandbox.id(f"n{most + 1}")
-        expect.that(beyond not in reached, f"no node beyond {most} steps", "one", "result.nodes")
-
-
-@pytest.mark.requirement("GRA-TRAV-9")
-def test_the_maximal_depth_works(graph: Graph) -> None:
-    """A traversal of `max_traversal_depth` steps reaches the node at its end."""
-    sandbox, most = traversal.deep(graph)
-    reached = sandbox.reached("n0", max_depth=most)
-    expect.that(f"n{most}" in reached, f"the node after {most} steps", "not that", "result.nodes")
+        beyond = f"n{most + 1}" in sandbox.names(reply.result)
+        expect.that(not beyond, f"no node beyond {most} steps", "one", "result.nodes")
 
 
 @pytest.mark.requirement("GRA-TRAV-10")
@@ -186,8 +168,7 @@ def test_cycles_do_not_disturb(graph: Graph, direction: str) -> Steps:
     expect.that(found == wanted, f"{len(wanted)} nodes", f"{len(found)}, or other ones", "result.nodes")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("GRA-TRAV-11")
+@core("GRA-TRAV-11")
 @pytest.mark.parametrize("known", ["", "before", "behind"], ids=["alone", "last", "first"])
 def test_an_unknown_start_node_adds_nothing(graph: Graph, known: str) -> None:
     """A start node that does not exist is refused permanently, or nothing is reached from it; others do their work."""
@@ -228,8 +209,7 @@ def test_a_traversal_shows_each_node_and_edge_once(graph: Graph) -> Steps:
 @pytest.mark.requirement("GRA-TRAV-15")
 def test_paths_that_are_claimed_are_given(graph: Graph) -> None:
     """If path queries are claimed, a traversal along an edge gives a path, or a query for paths returns one."""
-    if graph.capabilities.flag("supports_path_queries") is not True:
-        raise NotApplicable("path queries are not claimed")
+    expect.applicable(graph.capabilities.flag("supports_path_queries") is True, "path queries are not claimed")
     if graph.works("traversal") and graph.works("upsert_edges"):
         given = traversal.walked(graph, "n0", max_depth=1).get("paths")
         if isinstance(given, list) and given:
@@ -240,7 +220,7 @@ def test_paths_that_are_claimed_are_given(graph: Graph) -> None:
     dialect, start = str(graph.dialect), graph.seeds.key("s1")
     graph.question("paths", wanted=start)
     obstacle = graph.dialects.obstacle("paths", dialect)
-    if obstacle is not None and not isinstance(obstacle, NotApplicable) and not graph.dialects.certain(dialect):
+    if obstacle is not None and not isinstance(obstacle, NotApplicable) and not graph.dialects.row(dialect).certain:
         raise obstacle
     expect.that(obstacle is None, "paths, which are claimed, of a traversal or a query", "none", "result.paths")
     expect.that(graph.seeds.answers("query", "paths", wanted=start), "the path along an edge", "none", "records")

@@ -8,22 +8,20 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import rules, subject
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.fixtures import core, rules, subject
+from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
 
 
-@pytest.mark.core
-@pytest.mark.requirement("GRA-SCHEMA-1")
+@core("GRA-SCHEMA-1")
 def test_a_schema_is_of_the_schema(graph: Graph) -> None:
     """`get_schema` answers with an object."""
     graph.require("get_schema")
     reply = graph.call("get_schema")
-    expect.success(reply, "a schema")
-    holds("GRA-SCHEMA-1", reply, graph)
+    holds("GRA-SCHEMA-1", reply, graph, claim="a schema")
 
 
 @rules(labels="GRA-SCHEMA-2", names="GRA-SCHEMA-3", no_values="GRA-SCHEMA-4")
@@ -72,8 +70,7 @@ def claimed_ddl(graph: Graph) -> str:
     claims = graph.claims("ddl")
     every = any(value is True for value in claims)
     listed = {name for value in claims if isinstance(value, list) for name in value if isinstance(name, str)}
-    if not every and not listed:
-        raise NotApplicable("DDL is not claimed")
+    expect.applicable(every or listed, "DDL is not claimed")
     spoken = [name for name in graph.dialects.known if every or name in listed]
     for name in spoken:
         if graph.dialects.texts("create_index", name):

@@ -4,7 +4,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.redaction.values import word
 from pytest_corpus.spec.capabilities import SAMPLING_RANGES
 from pytest_corpus.suites.llm.support.capabilities import RANGES
 from pytest_corpus.suites.llm.support.component import LLM, llm
@@ -34,11 +34,10 @@ def test_models_and_context_length_are_stated(llm: LLM) -> None:
 @pytest.mark.requirement("COM-CAP-4")
 def test_the_entries_of_models_have_their_types(llm: LLM) -> None:
     """An object in `models` has a `name`; its context window is a number, its flags are booleans."""
-    if not llm.capabilities.model_entries:
-        raise NotApplicable("models have no entries of their own")
+    expect.applicable(llm.capabilities.model_entries, "models have no entries of their own")
     for number, entry in enumerate(llm.capabilities.model_entries):
         name = entry.get("name")
-        expect.that(isinstance(name, str) and name, "a name", type(name).__name__, f"result.models.{number}.name")
+        expect.that(isinstance(name, str) and name, "a name", word(name), f"result.models.{number}.name")
         for key, value in entry.items():
             if value is None or not (key == "context_window" or key.startswith("supports_")):
                 continue
@@ -53,8 +52,7 @@ def test_stated_sampling_ranges_are_the_protocols(llm: LLM) -> None:
     """A stated range does not reach beyond the protocol's."""
     sampling = llm.capabilities.document.get("sampling")
     stated = {name: sampling.get(key) for name, key in SAMPLING_RANGES.items()} if isinstance(sampling, dict) else {}
-    if not any(stated.values()):
-        raise NotApplicable("no sampling ranges are stated")
+    expect.applicable(any(stated.values()), "no sampling ranges are stated")
     for name, ends in stated.items():
         if ends is None:
             continue

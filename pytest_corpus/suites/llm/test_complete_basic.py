@@ -8,30 +8,18 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, plain_call
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import deciding, rules, subject
+from pytest_corpus.kit.fixtures import core, deciding, rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.replays import keyed
 from pytest_corpus.kit.requests import in_ms
+from pytest_corpus.redaction.values import word
 from pytest_corpus.suites.llm.support.answers import completion_tokens
 from pytest_corpus.suites.llm.support.capabilities import MOST_MODELS, OPTIONAL, PERMANENT
 from pytest_corpus.suites.llm.support.component import LLM, SCRIPTS, llm
 from pytest_corpus.suites.llm.support.requests import WEATHER, user
-from pytest_corpus.suites.llm.support.scenarios.completions import (
-    accepted,
-    alike,
-    beyond,
-    cold,
-    ignores_stops,
-    long_completion,
-    not_shared,
-    overran,
-    refused_as_too_long,
-    taken,
-    well_formed,
-    within,
-)
+from pytest_corpus.suites.llm.support.scenarios import completions
 from pytest_corpus.suites.shared.claims import replays
-from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, cache_scope, works
+from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, cache_scope
 from pytest_corpus.suites.shared.claims.models import Models as TestModels
 from pytest_corpus.suites.shared.claims.replays import AnswerReplays as TestAnswerReplays
 from pytest_corpus.suites.shared.contexts import new_key, new_tenant
@@ -56,13 +44,11 @@ RULES = "Answer in plain words. Be brief and friendly. Never mention the weather
 """A system message of many words."""
 
 
-@pytest.mark.core
-@pytest.mark.requirement("LLM-COMPLETE-1")
+@core("LLM-COMPLETE-1")
 def test_a_plain_request_is_completed(llm: LLM) -> None:
     """One user message is answered with a completion of the schema."""
     reply = plain_call(llm, "complete")
-    expect.success(reply, "a completion of a plain request")
-    holds("LLM-COMPLETE-1", reply, llm)
+    holds("LLM-COMPLETE-1", reply, llm, claim="a completion of a plain request")
 
 
 @deciding("operation", complete="LLM-COMPLETE-1", stream="LLM-STREAM-1")
@@ -71,7 +57,7 @@ def test_a_prompt_in_any_script_is_answered(llm: LLM, operation: str) -> None:
     llm.require(operation)
     reply = llm.ask(operation, messages=[user(SCRIPTS)])
     llm.fits(reply)
-    works(reply, "an answer to a prompt in several scripts")
+    expect.works(reply, "an answer to a prompt in several scripts")
 
 
 @rules(schema="LLM-COMPLETE-1", streamed="LLM-STREAM-1", terminal="COM-STREAM-6")
@@ -92,12 +78,11 @@ def test_a_completion_of_any_length_keeps_the_rule(llm: LLM, changed: dict[str, 
     llm.require("complete")
     reply = llm.known_complete(**{name: llm.limit(value) for name, value in changed.items()})
     llm.fits(reply)
-    well_formed(llm, reply)
+    completions.well_formed(llm, reply)
     holds(requirement, reply, llm)
 
 
-@pytest.mark.core
-@pytest.mark.requirement("LLM-COMPLETE-4")
+@core("LLM-COMPLETE-4")
 @pytest.mark.parametrize(
     ("limit", "others"), [(1, "alone"), (5, "alone"), (2, "all_arguments"), (2, "temperature"), (2, "every_model")]
 )
@@ -108,20 +93,20 @@ def test_max_tokens_is_honoured(llm: LLM, limit: int, others: str) -> None:
         for model in llm.able_to("complete"):
             limited(llm, limit, model=model)
         return
-    temperature = {"temperature": cold(llm).get("temperature")} if others == "temperature" else {}
-    limited(llm, limit, **(accepted(llm, "all") if others == "all_arguments" else temperature))
+    temperature = {"temperature": completions.cold(llm).get("temperature")} if others == "temperature" else {}
+    limited(llm, limit, **(completions.accepted(llm, "all") if others == "all_arguments" else temperature))
 
 
 def limited(llm: LLM, limit: int, **others: Any) -> None:
     """A long completion has no more tokens than `limit`, or the least that the provider takes."""
     limit = llm.limit(limit)
     given = {name: value for name, value in others.items() if value is not None}
-    reply = long_completion(llm, **{**given, "max_tokens": limit})
+    reply = completions.long_completion(llm, **{**given, "max_tokens": limit})
     llm.fits(reply)
     result = expect.success(reply, "a completion")
     with expect.resting_on("LLM-COMPLETE-1"):
-        expect.that(isinstance(result, Mapping), "an object", type(result).__name__, "result")
-    within(llm, limit, result.get("usage"), None if others else result.get("text"))
+        expect.that(isinstance(result, Mapping), "an object", word(result), "result")
+    completions.within(llm, limit, result.get("usage"), None if others else result.get("text"))
 
 
 @pytest.mark.requirement("LLM-COMPLETE-8")
@@ -143,7 +128,7 @@ def test_a_completion_with_room_left_was_not_cut(llm: LLM) -> None:
     limit = llm.limit(ROOM)
     reply = llm.known_complete(max_tokens=limit)
     llm.fits(reply)
-    well_formed(llm, reply)
+    completions.well_formed(llm, reply)
     usage = reply.result["usage"]
     spent, total = completion_tokens(usage), usage["total_tokens"]
     if spent is None or 2 * spent > limit or 2 * total > (llm.capabilities.context_window(llm.model) or 2 * total):
@@ -155,9 +140,9 @@ def test_a_completion_with_room_left_was_not_cut(llm: LLM) -> None:
 def text_and_reason(llm: LLM, **changed: Any) -> tuple[str, str]:
     """The text of a long completion, and why it ended."""
     llm.require("complete")
-    reply = long_completion(llm, **changed)
+    reply = completions.long_completion(llm, **changed)
     llm.fits(reply)
-    well_formed(llm, reply)
+    completions.well_formed(llm, reply)
     return reply.result["text"], reply.result["finish_reason"]
 
 
@@ -171,11 +156,10 @@ def test_a_system_message_is_counted(llm: LLM, way: str) -> None:
     given: dict[str, Any] = {"system_message": RULES}
     if way == "message":
         given = {"messages": [{"role": "system", "content": RULES}, user("hi")]}
-        if llm.capabilities.flag("supports_roles") is not True:
-            raise NotApplicable("roles are not claimed")
+        expect.applicable(llm.capabilities.flag("supports_roles") is True, "roles are not claimed")
     without, reply = llm.known_complete(), llm.known_complete(**given)
     for each in (without, reply):
-        well_formed(llm, each)
+        completions.well_formed(llm, each)
     sizes = [each.result["usage"]["prompt_tokens"] for each in (without, reply)]
     expect.that(sizes[1] > sizes[0], f"more than {sizes[0]} tokens", f"{sizes[1]}", "result.usage.prompt_tokens")
 
@@ -196,9 +180,9 @@ def test_the_result_names_the_model_asked_for(llm: LLM) -> None:
 def test_optional_arguments_are_accepted(llm: LLM, name: str) -> None:
     """Each optional argument alone, and all together, with valid values, unless it is refused permanently unclaimed."""
     llm.require("complete")
-    reply = taken(llm, name, "complete")
+    reply = completions.taken(llm, name, "complete")
     llm.fits(reply)
-    works(reply, f"{name} to be accepted")
+    expect.works(reply, f"{name} to be accepted")
 
 
 @pytest.mark.requirement("LLM-COMPLETE-7")
@@ -208,7 +192,7 @@ def test_the_model_may_be_left_out(llm: LLM, name: str) -> None:
     llm.require(name)
     args = llm.requests.minimal(name)
     args.pop("model", None)
-    works(llm.invoke(name, args), f"{name} to work without a model named")
+    expect.works(llm.invoke(name, args), f"{name} to work without a model named")
 
 
 @pytest.mark.requirement("LLM-CONTEXT-1")
@@ -216,9 +200,9 @@ def test_the_model_may_be_left_out(llm: LLM, name: str) -> None:
 def test_a_prompt_beyond_the_window_is_refused(llm: LLM, where: str) -> None:
     """A prompt longer than the stated context length, wherever it is long, is the caller's mistake."""
     llm.require("complete")
-    for request in beyond(llm, where):
+    for request in completions.beyond(llm, where):
         reply = llm.known_complete(**request)
-        overran(llm, reply.result if reply.is_success else None)
+        completions.overran(llm, reply.result if reply.is_success else None)
         expect.refusal(reply, "BadRequest")
 
 
@@ -235,8 +219,8 @@ def test_a_prompt_well_within_the_window_is_accepted(llm: LLM) -> None:
 def test_a_prompt_beyond_the_window_is_explained(llm: LLM, where: str, requirement: str) -> None:
     """It is a PromptTooLong that gives the limit, the length and the model, whether `max_tokens` is given or not."""
     llm.require("complete")
-    reply = llm.known_complete(**beyond(llm, where)[0])
-    refused_as_too_long(llm, reply)
+    reply = llm.known_complete(**completions.beyond(llm, where)[0])
+    completions.refused_as_too_long(llm, reply)
     if requirement == "LLM-CONTEXT-5":
         given = reply.details.get("model")
         known = isinstance(given, str) and given in (llm.capabilities.models or (given,))
@@ -250,7 +234,7 @@ def test_a_prompt_beyond_the_window_is_explained(llm: LLM, where: str, requireme
 @pytest.mark.requirement("LLM-CACHE-1")
 def test_other_messages_are_another_request(llm: LLM) -> None:
     """At temperature 0, new messages are never answered from the cache."""
-    not_shared(llm, *({**cold(llm), "messages": [user(llm.unique())]} for _ in range(2)))
+    completions.not_shared(llm, *({**completions.cold(llm), "messages": [user(llm.unique())]} for _ in range(2)))
 
 
 @pytest.mark.requirement("LLM-CACHE-1")
@@ -261,30 +245,28 @@ def test_messages_that_resemble_each_other_are_other_messages(llm: LLM, operatio
     """A request whose messages differ from a cached one's in a letter, an end, an order or a role is another one."""
     begun = BEGUN.get(kind)
     text = cached(llm, ("prompt", begun, operation), llm.unique) if begun else llm.unique()
-    one, other = alike(llm, text, kind)
-    messages = [{**cold(llm, operation), "messages": each} for each in (one, other)]
-    not_shared(llm, *messages, operation=operation, binding=kind != "role", learnt=bool(begun))
+    one, other = completions.alike(llm, text, kind)
+    messages = [{**completions.cold(llm, operation), "messages": each} for each in (one, other)]
+    completions.not_shared(llm, *messages, operation=operation, binding=kind != "role", learnt=bool(begun))
 
 
 @pytest.mark.requirement("LLM-CACHE-1")
 def test_a_repeated_request_is_answered_like_the_first(llm: LLM) -> None:
     """A request that may be answered from the cache gets a completion of the schema too."""
     llm.require("complete")
-    if not llm.capabilities.caches:
-        raise NotApplicable("caching is not claimed")
-    args = {**cold(llm), "messages": [user(llm.unique())]}
+    expect.applicable(llm.capabilities.caches, "caching is not claimed")
+    args = {**completions.cold(llm), "messages": [user(llm.unique())]}
     for _ in range(2):
         reply = llm.call("complete", args)
         llm.fits(reply)
-        expect.success(reply, "a completion")
-        holds("LLM-COMPLETE-1", reply, llm)
+        holds("LLM-COMPLETE-1", reply, llm, claim="a completion")
 
 
 @pytest.mark.requirement("COM-DEADLINE-1")
 def test_an_expired_request_is_refused_however_often_it_was_answered(llm: LLM) -> None:
     """A call whose deadline has passed gets no answer from the cache."""
     llm.require("complete")
-    args = {**cold(llm), "messages": [user(llm.unique())]}
+    args = {**completions.cold(llm), "messages": [user(llm.unique())]}
     llm.call("complete", args)
     reply = llm.call("complete", args, {"deadline_ms": in_ms(-60_000)})
     expect.refusal(reply, "DeadlineExceeded")
@@ -296,15 +278,13 @@ def test_other_arguments_are_another_request(llm: LLM, name: str) -> None:
     """At temperature 0, a request that differs in one argument is never answered from the cache."""
     llm.require("complete")
     text = cached(llm, "a cached prompt", llm.unique)
-    args = {**cold(llm), "messages": [user(text)]}
+    args = {**completions.cold(llm), "messages": [user(text)]}
     if name == "model":
         others = [model for model in llm.models() if model != args["model"]]
-        if not others:
-            raise NotApplicable("fewer than two models are listed")
+        expect.applicable(others, "fewer than two models are listed")
         changed = {**args, "model": others[0]}
     elif name in ("tools", "tool_choice"):
-        if llm.settings.edition == "1.0.0":
-            raise NotApplicable("edition 1.0.0 has no place for tool calls in a completion")
+        expect.applicable(llm.settings.edition != "1.0.0", "edition 1.0.0 has no place for tool calls in a completion")
         chosen = llm.capabilities.flag("supports_tool_choice") is True or name == "tools"
         if llm.tools is not True or not chosen or llm.model not in (None, *llm.able("supports_tools")):
             raise NotApplicable(f"{name} is not claimed for this model")
@@ -312,31 +292,28 @@ def test_other_arguments_are_another_request(llm: LLM, name: str) -> None:
             args = {**args, "tools": [WEATHER], "tool_choice": "none"}
         changed = {**args, "tools": [WEATHER], **({"tool_choice": "required"} if name == "tool_choice" else {})}
     else:
-        changed = {**args, **accepted(llm, name)}
-        if name == "stop_sequences" and ignores_stops(llm):
-            raise NotApplicable("stop_sequences are ignored")
-    not_shared(llm, args, changed, learnt=name != "tool_choice", binding=name not in OPTIONAL)
+        changed = {**args, **completions.accepted(llm, name)}
+        expect.applicable(name != "stop_sequences" or not completions.ignores_stops(llm), "stop_sequences are ignored")
+    completions.not_shared(llm, args, changed, learnt=name != "tool_choice", binding=name not in OPTIONAL)
 
 
 @pytest.mark.requirement("LLM-CACHE-3")
 @pytest.mark.parametrize("operation", ["complete", "stream"])
 def test_a_sampled_completion_is_not_cached(llm: LLM, operation: str) -> None:
     """The same request at the highest temperature asks the provider each time."""
-    if not llm.takes("temperature"):
-        raise NotApplicable("temperature is not offered")
+    expect.applicable(llm.takes("temperature"), "temperature is not offered")
     high = llm.range_of("temperature")[1]
-    if not llm.accepts(operation, temperature=high):
-        raise NotApplicable(f"a temperature of {high:g} is refused permanently")
+    expect.applicable(llm.accepts(operation, temperature=high), f"a temperature of {high:g} is refused permanently")
     args = {**llm.requests.args(temperature=high), "messages": [user(llm.unique())]}
-    not_shared(llm, args, args, operation=operation)
+    completions.not_shared(llm, args, args, operation=operation)
 
 
 @pytest.mark.requirement("COM-CACHE-1")
 @pytest.mark.parametrize("operation", ["complete", "stream"])
 def test_a_cached_answer_stays_with_its_tenant(llm: LLM, operation: str) -> None:
     """The same request of another tenant is not answered from the cache."""
-    args = {**cold(llm, operation), "messages": [user(llm.unique())]}
-    not_shared(llm, args, args, new_tenant(), new_tenant(), operation=operation)
+    args = {**completions.cold(llm, operation), "messages": [user(llm.unique())]}
+    completions.not_shared(llm, args, args, new_tenant(), new_tenant(), operation=operation)
 
 
 @pytest.mark.requirement("COM-CACHE-2")
@@ -345,9 +322,9 @@ def test_a_cached_answer_stays_with_its_tenant(llm: LLM, operation: str) -> None
 )
 def test_a_cache_scope_does_not_share_answers(llm: LLM, operation: str, scope: str) -> None:
     """Whatever two tenants say of the cache's scope, neither gets the other's answer."""
-    args = {**cold(llm, operation), "messages": [user(llm.unique())]}
+    args = {**completions.cold(llm, operation), "messages": [user(llm.unique())]}
     contexts = [{**new_tenant(), **cache_scope(llm, scope)} for _ in range(2)]
-    not_shared(llm, args, args, *contexts, operation=operation)
+    completions.not_shared(llm, args, args, *contexts, operation=operation)
 
 
 @pytest.mark.requirement("COM-IDEM-1")
@@ -366,13 +343,12 @@ def test_an_idempotency_key_does_not_mix_up_requests(llm: LLM) -> None:
 @pytest.mark.parametrize("operation", ["complete", "stream"])
 def test_an_idempotency_key_does_not_hide_a_changed_argument(llm: LLM, operation: str) -> None:
     """Another prompt, and another `max_tokens`, under one key ask the provider again; so does another operation."""
-    if "provider" not in llm.client.hooks:
-        raise NotApplicable("without a provider it is judged by the answers alone")
+    expect.applicable("provider" in llm.client.hooks, "without a provider it is judged by the answers alone")
     ctx = new_key(**new_tenant())
     limit = llm.limit(8, operation)
     args = llm.requests.args(messages=[user(llm.unique())], max_tokens=limit)
     for changed in ({"max_tokens": limit + 1}, {"messages": [user(llm.unique())]}):
-        not_shared(llm, args, {**args, **changed}, ctx, ctx, operation=operation, learnt=True)
+        completions.not_shared(llm, args, {**args, **changed}, ctx, ctx, operation=operation, learnt=True)
     if operation == "complete" and llm.works("count_tokens"):
         counted = {**llm.requests.minimal("count_tokens"), "text": llm.unique()}
         count = llm.tokens_of(expect.success(llm.call("count_tokens", counted), "a token count"))
@@ -384,7 +360,7 @@ def test_an_idempotency_key_does_not_hide_a_changed_argument(llm: LLM, operation
 def test_an_idempotency_key_belongs_to_its_tenant(llm: LLM) -> None:
     """The same request under the same key of another tenant asks the provider again."""
     key, args = new_key(), llm.requests.args(messages=[user(llm.unique())])
-    not_shared(llm, args, args, {**key, **new_tenant()}, {**key, **new_tenant()})
+    completions.not_shared(llm, args, args, {**key, **new_tenant()}, {**key, **new_tenant()})
 
 
 @pytest.mark.requirement("LLM-IDEM-1")

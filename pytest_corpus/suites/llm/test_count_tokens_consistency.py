@@ -4,7 +4,7 @@ import pytest
 
 from pytest_corpus.adapter.facts import whole
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.fixtures import subject
+from pytest_corpus.kit.fixtures import core, subject
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.suites.llm.support.answers import completion_tokens
 from pytest_corpus.suites.llm.support.component import LLM, llm
@@ -17,8 +17,7 @@ FEW_TOKENS, PART = 8, 5
 """The number of tokens, or the fraction (a fifth), by which a count may differ from the usage: it is an estimate."""
 
 
-@pytest.mark.core
-@pytest.mark.requirement("LLM-TOKENS-8")
+@core("LLM-TOKENS-8")
 def test_a_count_grows_with_the_text(llm: LLM) -> None:
     """Three hundred words have more tokens than one of them."""
     tokens.grows(llm)
@@ -52,11 +51,7 @@ def test_a_count_is_what_a_completion_is_charged(llm: LLM) -> None:
 
 
 def long_text(llm: LLM) -> str:
-    """A text of many words that surely fits the window twice.
-
-    Raises:
-        NotApplicable: the window is too small for any.
-    """
+    """A text of many words that fits the window twice. Raises NotApplicable if the window is too small."""
     for words in (80, 40, 20):
         text = " ".join(f"{'stone' if number % 2 else 'river'}{number}" for number in range(words))
         if llm.holds(2 * text):
@@ -67,8 +62,7 @@ def long_text(llm: LLM) -> str:
 def prompt_tokens(llm: LLM, text: str) -> int:
     """The prompt tokens that a completion reports for this text.
 
-    Raises:
-        Blocked: it says nothing of the kind, which is a finding of its own.
+    Raises Blocked if it says nothing of the kind, which is a finding of its own.
     """
     reply = llm.complete(messages=[user(text)])
     result = expect.success(reply, "a completion")

@@ -8,11 +8,11 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
+from pytest_corpus.kit.fixtures import core, rules
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.llm.support.capabilities import NO_STOPS, PERMANENT, UNSIGNED
 from pytest_corpus.suites.llm.support.component import LLM, llm
 from pytest_corpus.suites.llm.support.requests import CALL, CLOCK, WEATHER, user
-from pytest_corpus.suites.shared.claims.context import works
 
 OPERATIONS = ("complete", "stream")
 
@@ -97,8 +97,7 @@ def test_missing_messages_are_refused(llm: LLM, operation: str) -> None:
     expect.refusal(llm.invoke(operation, args), "BadRequest")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("LLM-MSG-7")
+@core("LLM-MSG-7")
 @pytest.mark.parametrize(
     "roles", [("system", "user"), ("user", "assistant", "user"), ("system", "user", "assistant", "user")], ids=str
 )
@@ -113,7 +112,7 @@ def test_the_roles_of_a_conversation_are_accepted(llm: LLM, operation: str, role
     if reply.is_a("NotSupported") and any(llm.capabilities.flag(flag) is None for flag in flags):
         raise NotApplicable("these roles are not claimed, and answered with NOT_SUPPORTED")
     llm.fits(reply)
-    works(reply, f"{' '.join(roles)} to be accepted")
+    expect.works(reply, f"{' '.join(roles)} to be accepted")
 
 
 @pytest.mark.requirement("LLM-MSG-8")
@@ -158,29 +157,25 @@ def test_a_model_of_the_wrong_type_does_not_count(llm: LLM) -> None:
     expect.refusal(llm.call("count_tokens", {"text": "hi", "model": ["m"]}), "BadRequest")
 
 
-@pytest.mark.requirement("LLM-TOOLS-1")
-def test_a_required_tool_is_called(llm: LLM) -> None:
-    """`tool_choice` "required" makes the model call a tool."""
-    expect.that(called(llm), "at least one tool call", "none", "result.tool_calls")
+@rules(called="LLM-TOOLS-1", one_of_the_tools="LLM-TOOLS-2", ids="LLM-TOOLS-22")
+def test_a_required_tool_is_called(llm: LLM, requirement: str) -> None:
+    """`tool_choice` "required" makes the model call a given tool, with the text of a JSON object and an id of its own.
 
-
-@pytest.mark.requirement("LLM-TOOLS-2")
-def test_a_tool_call_is_one_of_the_tools(llm: LLM) -> None:
-    """The call names a given tool, and its arguments are the text of a JSON object."""
+    Ids of tool calls are not empty, and no two calls of an answer have the same one.
+    """
+    if requirement == "LLM-TOOLS-1":
+        expect.that(called(llm), "at least one tool call", "none", "result.tool_calls")
+        return
     calls = calling(llm)
+    if requirement == "LLM-TOOLS-22":
+        holds("LLM-TOOLS-22", llm.known_complete(**with_tools(llm, tool_choice="required")), llm)
+        return
     for call in calls:
         function = call.get("function") if isinstance(call, Mapping) else None
         name = function.get("name") if isinstance(function, Mapping) else None
         expect.that(name == "get_weather", "the name of the tool", "another", "result.tool_calls[].function.name")
         text = function.get("arguments") if isinstance(function, Mapping) else None
         expect.that(is_object_text(text), "the text of a JSON object", "something else", "arguments")
-
-
-@pytest.mark.requirement("LLM-TOOLS-22")
-def test_a_tool_call_has_an_id_of_its_own(llm: LLM) -> None:
-    """The ids of tool calls are not empty, and no two calls of an answer have the same one."""
-    calling(llm)
-    holds("LLM-TOOLS-22", llm.known_complete(**with_tools(llm, tool_choice="required")), llm)
 
 
 @pytest.mark.requirement("LLM-TOOLS-10")
@@ -225,8 +220,7 @@ def test_a_malformed_tool_is_refused(llm: LLM, operation: str, tools: Any) -> No
 )
 def test_a_malformed_tool_choice_is_refused(llm: LLM, operation: str, choice: Any) -> None:
     """`tool_choice` is auto, none, required or an object."""
-    if llm.capabilities.flag("supports_tool_choice") is not True:
-        raise NotApplicable("tool_choice is not claimed (R72)")
+    expect.applicable(llm.capabilities.flag("supports_tool_choice") is True, "tool_choice is not claimed (R72)")
     offered(llm)
     has_tools(llm, operation)
     llm.refuses(operation, **with_tools(llm, tool_choice=choice))
@@ -236,8 +230,7 @@ def test_a_malformed_tool_choice_is_refused(llm: LLM, operation: str, choice: An
 def test_tools_that_are_denied_do_no_harm(llm: LLM) -> None:
     """If capabilities deny tools, a request with tools is answered or refused permanently."""
     llm.require("complete")
-    if llm.capabilities.flag("supports_tools") is not False:
-        raise NotApplicable("tools are not denied")
+    expect.applicable(llm.capabilities.flag("supports_tools") is False, "tools are not denied")
     expect.either(llm.complete(tools=[WEATHER]), "NotSupported", "BadRequest")
 
 
@@ -257,7 +250,7 @@ def test_the_result_of_a_tool_is_accepted(llm: LLM, operation: str) -> None:
     if reply.is_a("NotSupported", unclaimed) and None in (llm.tools, llm.capabilities.flag("supports_roles")):
         raise NotApplicable("the roles of tool calling are not claimed, and refused permanently")
     llm.fits(reply)
-    works(reply, "the result of a tool to be accepted")
+    expect.works(reply, "the result of a tool to be accepted")
 
 
 @pytest.mark.requirement("LLM-TOOLS-7")
@@ -269,8 +262,7 @@ def test_no_tool_is_called_where_none_is_wanted(llm: LLM) -> None:
 @pytest.mark.requirement("LLM-TOOLS-21")
 def test_the_model_may_choose(llm: LLM) -> None:
     """With `tool_choice` "auto" a request is answered, in words or with a call."""
-    if llm.capabilities.flag("supports_tool_choice") is not True:
-        raise NotApplicable("tool_choice is not claimed")
+    expect.applicable(llm.capabilities.flag("supports_tool_choice") is True, "tool_choice is not claimed")
     called(llm, tool_choice="auto")
 
 
@@ -278,9 +270,8 @@ def test_the_model_may_choose(llm: LLM) -> None:
 def test_no_more_tools_are_called_than_stated(llm: LLM) -> None:
     """`max_tool_calls_per_turn`, or one where parallel calls are denied, is not exceeded."""
     parallel = llm.capabilities.flag("supports_parallel_tool_calls")
-    most = 1 if parallel is False else llm.capabilities.limit("max_tool_calls_per_turn")
-    if most is None:
-        raise NotApplicable("no limit of tool calls is stated")
+    limit = 1 if parallel is False else llm.capabilities.limit("max_tool_calls_per_turn")
+    most = expect.applicable(limit, "no limit of tool calls is stated")
     calls = called(llm, tools=[WEATHER, CLOCK])
     expect.that(len(calls) <= most, f"at most {most} tool calls", f"{len(calls)}", "result.tool_calls")
 
@@ -318,8 +309,7 @@ def with_tools(llm: LLM, **changed: Any) -> dict[str, Any]:
 def offered(llm: LLM) -> None:
     """Go on only if a plain request with tools is taken, or tools are claimed."""
     llm.require("complete")
-    if llm.tools is False:
-        raise NotApplicable("no listed model has tools")
+    expect.applicable(llm.tools is not False, "no listed model has tools")
     if llm.tools is None and not llm.accepts("complete", **with_tools(llm)):
         raise NotApplicable("tools are not claimed, and refused permanently")
 
@@ -334,8 +324,7 @@ def has_tools(llm: LLM, operation: str) -> None:
 def used(llm: LLM, claimed: bool | None) -> None:
     """Go on only if what is not claimed is used all the same: an argument may be unknown, and ignored."""
     offered(llm)
-    if claimed is None and not called(llm):
-        raise NotApplicable("it is not claimed, and not used")
+    expect.applicable(claimed is not None or called(llm), "it is not claimed, and not used")
 
 
 def called(llm: LLM, *, asked: bool = False, **changed: Any) -> list[Any]:
@@ -345,8 +334,7 @@ def called(llm: LLM, *, asked: bool = False, **changed: Any) -> list[Any]:
         asked: a `tool_choice` that is not claimed has to be taken all the same, as a SHOULD says (R72).
     """
     offered(llm)
-    if llm.settings.edition == "1.0.0":
-        raise NotApplicable("edition 1.0.0 has no place for tool calls in a completion")
+    expect.applicable(llm.settings.edition != "1.0.0", "edition 1.0.0 has no place for tool calls in a completion")
     reply = llm.known_complete(**with_tools(llm, **{"tool_choice": "required", **changed}))
     llm.fits(reply)
     claimed = llm.tools and llm.capabilities.flag("supports_tool_choice")
@@ -354,8 +342,7 @@ def called(llm: LLM, *, asked: bool = False, **changed: Any) -> list[Any]:
         raise NotApplicable("tool_choice is not claimed, and refused permanently")
     result = expect.success(reply, "a completion with a tool call")
     calls = result.get("tool_calls") if isinstance(result, Mapping) else None
-    if claimed is None and not calls:
-        raise NotApplicable("tool_choice is not claimed, and ignored")
+    expect.applicable(claimed is not None or calls, "tool_choice is not claimed, and ignored")
     return calls if isinstance(calls, list) else []
 
 

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.fixtures import core
+from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.llm.support.capabilities import MOST_MODELS, NO_STOPS, OPTIONAL, PERMANENT, RANGES, UNSIGNED
 from pytest_corpus.suites.llm.support.component import LLM, llm
 from pytest_corpus.suites.llm.support.scenarios.completions import well_formed
-from pytest_corpus.suites.shared.claims.context import works
 
 NUMBERS = {name: f"LLM-SAMPLING-{number}" for number, name in enumerate(RANGES, start=1)}
 BEYOND = {
@@ -53,26 +53,23 @@ def test_max_tokens_is_a_whole_number_from_zero_on(llm: LLM, value: float) -> No
     llm.refuses("complete", max_tokens=value)
 
 
-@pytest.mark.core
-@pytest.mark.requirement("LLM-SAMPLING-6")
+@core("LLM-SAMPLING-6")
 @pytest.mark.parametrize("name", list(RANGES))
 @pytest.mark.parametrize("where", ["low", "middle", "high", "whole"])
 @pytest.mark.parametrize("operation", ["complete", "stream"])
 def test_a_value_within_its_range_is_accepted(llm: LLM, operation: str, name: str, where: str) -> None:
     """Both ends of a stated range, its middle, and an integer are accepted; else they may be refused (R117)."""
     llm.require(operation)
-    if not llm.takes(name, operation):
-        raise NotApplicable(f"{name} is refused permanently")
+    expect.applicable(llm.takes(name, operation), f"{name} is refused permanently")
     value = within_range(llm, name, where)
-    if value is None:
-        raise NotApplicable(f"no integer lies in the range of {name}")
+    expect.applicable(value is not None, f"no integer lies in the range of {name}")
     every = {each: within_range(llm, each, where) for each in RANGES if llm.takes(each, operation)}
     together = llm.known(operation, **{each: number for each, number in every.items() if number is not None})
     # Where all of them are accepted at once, each of them is; else each is asked for alone.
     reply = llm.ask(operation, **{name: value}) if together.is_error else together
     if not llm.claims(name, operation) and reply.is_a(*PERMANENT):
         raise NotApplicable(f"no range of {name} is stated, and {value:g} is refused permanently")
-    works(reply, f"{name} {value:g} to be accepted")
+    expect.works(reply, f"{name} {value:g} to be accepted")
 
 
 def within_range(llm: LLM, name: str, where: str) -> float | None:
@@ -130,15 +127,14 @@ def test_every_optional_argument_is_taken(llm: LLM, operation: str, what: str) -
     if not llm.takes("system_message", operation):
         del values["system_message"]
     if what in OPTIONAL:
-        if what not in values:
-            raise NotApplicable("system_message is not offered")
+        expect.applicable(what in values, "system_message is not offered")
         values = {what: values[what]} if llm.known(operation, **values).is_error else values
     elif what != "all":
         ends = {name: within_range(llm, name, what) for name in RANGES}
         values |= {name: value for name, value in ends.items() if value is not None}
     reply = llm.known(operation, **values)
     llm.fits(reply)
-    works(reply, f"{what} to be accepted")
+    expect.works(reply, f"{what} to be accepted")
 
 
 @pytest.mark.requirement("LLM-SAMPLING-11")
@@ -160,12 +156,10 @@ def test_what_may_be_ignored_is_checked(llm: LLM, operation: str, name: str, val
 def test_stop_sequences_end_a_completion(llm: LLM) -> None:
     """A text that is asked for with a stop sequence does not hold it."""
     llm.require("complete")
-    if not llm.takes("stop_sequences"):
-        raise NotApplicable("stop_sequences are refused permanently")
+    expect.applicable(llm.takes("stop_sequences"), "stop_sequences are refused permanently")
     args = llm.requests.long("complete")
     stops = [letter for letter in text_of(llm, args) if letter.isalpha()]
-    if not stops:
-        raise NotAssessed("a completion has no letters to stop at")
+    expect.assessable(stops, "a completion has no letters to stop at")
     most_usual = max(sorted(set(stops)), key=stops.count)
     text = text_of(llm, {**args, "stop_sequences": [most_usual]})
     expect.that(most_usual not in text, "a text that ends before its stop sequence", "the stop sequence", "result.text")

@@ -13,16 +13,7 @@ from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import StreamReply
 from pytest_corpus.suites.llm.support.capabilities import OPTIONAL
 from pytest_corpus.suites.llm.support.component import LLM, llm
-from pytest_corpus.suites.llm.support.scenarios.completions import (
-    beyond,
-    cold,
-    overran,
-    refused_as_too_long,
-    taken,
-    well_formed,
-    within,
-)
-from pytest_corpus.suites.shared.claims.context import works
+from pytest_corpus.suites.llm.support.scenarios import completions
 from pytest_corpus.suites.shared.claims.streaming import Streaming as TestStreaming
 
 
@@ -50,7 +41,7 @@ def test_max_tokens_is_honoured_in_a_stream(llm: LLM, limit: int) -> None:
     expect.finished(stream)
     usages = [chunk["usage_so_far"] for chunk in stream.chunks if isinstance(chunk.get("usage_so_far"), dict)]
     text = "".join(str(chunk.get("text") or "") for chunk in stream.chunks)
-    within(llm, limit, usages[-1] if usages else None, text)
+    completions.within(llm, limit, usages[-1] if usages else None, text)
 
 
 @pytest.mark.requirement("LLM-STREAM-4")
@@ -73,9 +64,9 @@ def test_usage_never_decreases(llm: LLM) -> None:
 def test_optional_arguments_of_a_stream_are_accepted(llm: LLM, name: str) -> None:
     """Each optional argument alone, and all together, with valid values, unless it is refused permanently unclaimed."""
     llm.require("stream")
-    stream = taken(llm, name, "stream")
+    stream = completions.taken(llm, name, "stream")
     llm.fits(stream)
-    works(stream, f"{name} to be accepted")
+    expect.works(stream, f"{name} to be accepted")
 
 
 @pytest.mark.requirement("LLM-STREAM-8")
@@ -83,16 +74,15 @@ def test_a_stream_gives_the_text_of_a_completion(llm: LLM) -> None:
     """At the lowest temperature the chunks together are the text of `complete`, where that repeats itself."""
     llm.require("stream")
     llm.require("complete")
-    if "temperature" not in cold(llm) or cold(llm, "stream") != cold(llm):
+    if "temperature" not in completions.cold(llm) or completions.cold(llm, "stream") != completions.cold(llm):
         raise NotApplicable("the lowest temperature is not offered")
-    args = {**cold(llm), "messages": llm.requests.long("complete")["messages"]}
+    args = {**completions.cold(llm), "messages": llm.requests.long("complete")["messages"]}
     replies = [llm.call("complete", args) for _ in range(3)]
     for reply in replies:
         llm.fits(reply)
-        well_formed(llm, reply)
+        completions.well_formed(llm, reply)
     texts = {str(reply.result["text"]) for reply in replies}
-    if len(texts) > 1:
-        raise NotApplicable("complete does not repeat itself at the lowest temperature")
+    expect.applicable(len(texts) <= 1, "complete does not repeat itself at the lowest temperature")
     stream = expect.finished(llm.stream("stream", args))
     text = "".join(str(chunk.get("text") or "") for chunk in stream.chunks)
     expect.that(text == texts.pop(), "the text of the completion", "another text", "chunk.text")
@@ -104,13 +94,8 @@ def long_stream(llm: LLM) -> StreamReply:
 
 
 def any_shown(found: Iterable[bool]) -> None:
-    """Go on only if a chunk tells what is looked at.
-
-    Raises:
-        NotApplicable: none does.
-    """
-    if not any(found):
-        raise NotApplicable("no chunk reports usage")
+    """Go on only if a chunk tells what is looked at. Raises NotApplicable if none does."""
+    expect.applicable(any(found), "no chunk reports usage")
 
 
 @pytest.mark.requirement("LLM-CONTEXT-2")
@@ -118,10 +103,10 @@ def any_shown(found: Iterable[bool]) -> None:
 def test_a_prompt_beyond_the_window_does_not_stream(llm: LLM, where: str) -> None:
     """A prompt longer than the stated context length is the caller's mistake."""
     llm.require("stream")
-    request = beyond(llm, where)[0]
+    request = completions.beyond(llm, where)[0]
     reply = llm.known_complete(**request)
-    refused_as_too_long(llm, reply)
+    completions.refused_as_too_long(llm, reply)
     stream = llm.streamed(**request)
     usages = [chunk.get("usage_so_far") for chunk in stream.chunks]
-    overran(llm, {"usage": usages[-1] if usages else None} if stream.finished else None)
+    completions.overran(llm, {"usage": usages[-1] if usages else None} if stream.finished else None)
     expect.refusal(stream, "BadRequest")

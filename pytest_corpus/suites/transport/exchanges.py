@@ -6,11 +6,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from pytest_corpus.adapter.exchange import Exchange, Frame
+from pytest_corpus.adapter.exchange import Exchange, Frame, op_of
 from pytest_corpus.adapter.opening.remote import RemoteAdapter
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.component import Subject, op_of
+from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, error_names, looks_like_error, looks_like_success
 from pytest_corpus.kit.requests import in_ms
@@ -143,8 +143,7 @@ def is_offered(subject: Subject, kind: str) -> bool:
     """Return whether a plain stream comes in a format, under any content type but that of another format."""
     seen = answered(stream(subject, kind))
     bodies = seen.bodies
-    if bodies and is_busy(bodies[0]):
-        raise NotAssessed("a plain stream is refused, and not for its format")
+    expect.assessable(not (bodies and is_busy(bodies[0])), "a plain stream is refused, and not for its format")
     if refuses(seen):
         return False
     others = [each for each in STREAM_TYPES.values() if each != kind]
@@ -154,8 +153,7 @@ def is_offered(subject: Subject, kind: str) -> bool:
 
 def offered(subject: Subject, kind: str) -> Seen:
     """A plain stream in a format."""
-    if not is_offered(subject, kind):
-        raise NotApplicable(f"{kind} is not offered")
+    expect.applicable(is_offered(subject, kind), f"{kind} is not offered")
     return stream(subject, kind)
 
 
@@ -164,8 +162,7 @@ def answered(seen: Seen) -> Seen:
     fault = seen.answer.fault
     if fault is None:
         return seen
-    if fault.kind == "cut_off":
-        raise NotAssessed(f"the suite stopped reading: {fault}")
+    expect.assessable(fault.kind != "cut_off", f"the suite stopped reading: {fault}")
     raise Blocked(expect.BLOCKERS[fault.kind], f"no answer ({fault.kind}: {fault})", evidence=seen.exchange)
 
 
@@ -240,8 +237,7 @@ def is_envelope(body: Any) -> bool:
 
 def undelayed(seen: Seen) -> Seen:
     """The exchange itself, if the adapter did not ask to retry later."""
-    if any(map(is_busy, seen.bodies)):
-        raise NotAssessed("the adapter asked to retry later")
+    expect.assessable(not any(map(is_busy, seen.bodies)), "the adapter asked to retry later")
     return seen
 
 

@@ -4,62 +4,48 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.kit.outcomes import NotAssessed
+from pytest_corpus.kit.fixtures import core, subject
 from pytest_corpus.kit.reply import error_names
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.transports import GRPC_ENVELOPE
-from pytest_corpus.suites.transport.exchanges import (
-    Seen,
-    answered,
-    ends_with_terminal,
-    hold_frames,
-    lenient,
-    opened,
-    plain,
-    refused,
-    shown,
-    stream,
-)
+from pytest_corpus.suites.transport import exchanges
 
 OK = "OK"
 
 
-@pytest.mark.core
-@pytest.mark.requirement("TRA-GRPC-1")
+@core("TRA-GRPC-1")
 def test_each_message_is_one_frame(subject: Subject) -> None:
     """Each message is a `Frame` whose `json` is one JSON object."""
-    for seen in plain(subject):
-        hold_frames(seen, messages(seen), "message")
-        answered(seen)
+    for seen in exchanges.plain(subject):
+        exchanges.hold_frames(seen, messages(seen), "message")
+        exchanges.answered(seen)
 
 
 @pytest.mark.requirement("TRA-GRPC-2")
 def test_nothing_follows_the_terminal_message_of_a_stream(subject: Subject) -> None:
     """The last message of a stream holds a terminal frame, and no other does."""
-    seen = answered(stream(subject))
+    seen = exchanges.answered(exchanges.stream(subject))
     found = messages(seen)
-    if not found:
-        raise NotAssessed("a plain stream has no message")
+    expect.assessable(found, "a plain stream has no message")
     with expect.resting_on("TRA-GRPC-1"):
-        hold_frames(seen, found, "message")
-    ends_with_terminal(seen, list(map(lenient, found)), "message")
+        exchanges.hold_frames(seen, found, "message")
+    exchanges.ends_with_terminal(seen, list(map(exchanges.lenient, found)), "message")
 
 
 @pytest.mark.requirement("TRA-GRPC-3")
 def test_a_status_is_the_one_of_its_class(subject: Subject) -> None:
     """The status of an error is OK, or in the table of ERRORS 3.2 for the class of its envelope."""
-    for seen in refused(subject):
-        answer = answered(seen).answer
+    for seen in exchanges.refused(subject):
+        answer = exchanges.answered(seen).answer
         envelope = answer.trailing.get(GRPC_ENVELOPE)
-        names = error_names(lenient(envelope)) if isinstance(envelope, bytes) else ()
+        names = error_names(exchanges.lenient(envelope)) if isinstance(envelope, bytes) else ()
         wanted = [code for name in names for code in TAXONOMY[name].grpc]
         if answer.code == OK or names:
-            with shown(seen):
+            with exchanges.shown(seen):
                 text = f"OK or {' or '.join(wanted)}" if wanted else OK
                 expect.that(answer.code in (OK, *wanted), text, answer.code, "status")
 
 
-def messages(seen: Seen) -> list[bytes]:
+def messages(seen: exchanges.Seen) -> list[bytes]:
     """The JSON of each message; empty if it is not a `Frame`."""
-    return [opened(piece.data) for piece in seen.answer.pieces]
+    return [exchanges.opened(piece.data) for piece in seen.answer.pieces]

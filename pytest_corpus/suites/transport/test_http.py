@@ -8,7 +8,7 @@ import pytest
 from pytest_corpus.adapter.transports.raw import RawRequest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.fixtures import rules, subject
+from pytest_corpus.kit.fixtures import core, rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, in_words
 from pytest_corpus.kit.reply import error_names, looks_like_error, looks_like_success
 from pytest_corpus.spec.errors import TAXONOMY
@@ -35,8 +35,7 @@ MAX_UNZIPPED_BYTES = 2 * 2**20
 GZIP_MAGIC = b"\x1f\x8b"
 
 
-@pytest.mark.core
-@pytest.mark.requirement("TRA-HTTP-1")
+@core("TRA-HTTP-1")
 def test_a_unary_answer_is_json(subject: Subject) -> None:
     """Successes and errors have the content type application/json."""
     for seen in (capabilities(subject), *refused(subject)):
@@ -62,8 +61,7 @@ def test_an_error_has_the_status_of_its_class(subject: Subject) -> None:
 def test_a_success_has_a_status_of_success(subject: Subject) -> None:
     """A success is answered with 2xx."""
     seen = answered(capabilities(subject))
-    if not looks_like_success(body_of(seen)):
-        raise NotAssessed("the answer is not a success")
+    expect.assessable(looks_like_success(body_of(seen)), "the answer is not a success")
     with shown(seen):
         expect.that(200 <= seen.answer.status < 300, "2xx", f"{seen.answer.status}", "status")
 
@@ -109,8 +107,7 @@ def test_another_content_type_is_refused_with_its_status(subject: Subject) -> No
     """An envelope that is sent as text/plain is served, or refused with 400 or 415."""
     seen = undelayed(answered(other_type(subject)))
     status, body = seen.answer.status, body_of(seen)
-    if looks_like_success(body):
-        raise NotApplicable("another content type is served")
+    expect.applicable(not looks_like_success(body), "another content type is served")
     legal = (400, 415, 200) if looks_like_error(body) else (400, 415)
     with shown(seen):
         expect.that(status in legal, "400 or 415", f"{status}", "status")
@@ -136,18 +133,15 @@ def test_a_refused_stream_is_a_frame_or_an_envelope(subject: Subject) -> None:
             expect.that(allowed, f"{kind} or {JSON}", type_and_status(seen), "Content-Type")
             found = kind_of(bodies[0]) if bodies else "nothing"
             expect.that(bool(bodies) and looks_like_error(bodies[0]), "one error envelope", found, "body")
-    if not there:
-        raise NotApplicable("no stream is offered")
-    if not looked:
-        raise NotAssessed("a stream with arguments of wrong types is not refused")
+    expect.applicable(there, "no stream is offered")
+    expect.assessable(looked, "a stream with arguments of wrong types is not refused")
 
 
 @pytest.mark.requirement("TRA-HTTP-9")
 def test_a_format_that_is_not_offered_is_refused(subject: Subject) -> None:
     """NDJSON and SSE are served, or refused with NOT_SUPPORTED and 406 or the status of that class."""
     offered = {kind: is_offered(subject, kind) for kind in STREAM_TYPES.values()}
-    if not any(offered.values()):
-        raise NotApplicable("no stream is offered")
+    expect.applicable(any(offered.values()), "no stream is offered")
     legal = (406, 200, *TAXONOMY["NotSupported"].http)
     for kind in (kind for kind, is_there in offered.items() if not is_there):
         seen = answered(stream(subject, kind))
@@ -156,8 +150,7 @@ def test_a_format_that_is_not_offered_is_refused(subject: Subject) -> None:
         with shown(seen):
             got = f"{kind_of(bodies[0]) if bodies else 'nothing'} with status {status}"
             expect.that(named and status in legal, f"NOT_SUPPORTED with 406 for {kind}", got)
-    if all(offered.values()):
-        raise NotApplicable("every format is offered")
+    expect.applicable(not all(offered.values()), "every format is offered")
 
 
 @rules(refused="TRA-HTTP-10", read_as_it_is="TRA-HTTP-11")

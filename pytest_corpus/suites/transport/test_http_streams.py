@@ -4,20 +4,11 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.fixtures import deciding, subject
+from pytest_corpus.kit.fixtures import core, deciding, subject
 from pytest_corpus.spec.transports import NDJSON, STREAM_TYPES
-from pytest_corpus.suites.transport.exchanges import (
-    Seen,
-    ends_with_terminal,
-    events,
-    hold_frames,
-    lenient,
-    lines,
-    offered,
-    shown,
-)
+from pytest_corpus.suites.transport import exchanges
 
-PARTS = {"ndjson": ("line", lines), "sse": ("event", events)}
+PARTS = {"ndjson": ("line", exchanges.lines), "sse": ("event", exchanges.events)}
 """The part of a stream that holds a frame, by format, and a function that finds those of a body."""
 
 
@@ -26,19 +17,18 @@ PARTS = {"ndjson": ("line", lines), "sse": ("event", events)}
 def test_a_stream_has_its_content_type(subject: Subject, name: str) -> None:
     """A stream has the content type that is asked for: application/x-ndjson or text/event-stream."""
     kind = STREAM_TYPES[name]
-    seen = offered(subject, kind)
+    seen = exchanges.offered(subject, kind)
     found = seen.answer.content_type
-    with shown(seen):
+    with exchanges.shown(seen):
         expect.that(found == kind, kind, found=found or None, path="Content-Type")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("TRA-NDJSON-2")
+@core("TRA-NDJSON-2")
 def test_ndjson_is_chunked(subject: Subject) -> None:
     """A stream of NDJSON is sent in chunks, without a content length."""
-    seen = offered(subject, NDJSON)
+    seen = exchanges.offered(subject, NDJSON)
     coding = seen.answer.header("Transfer-Encoding").lower()
-    with shown(seen):
+    with exchanges.shown(seen):
         length = "a content length" if seen.answer.header("Content-Length") else "no transfer encoding"
         got = f"{length}, HTTP/{seen.answer.version}"
         expect.that("chunked" in coding, "Transfer-Encoding: chunked", got, "Transfer-Encoding")
@@ -56,15 +46,15 @@ def test_the_last_part_is_the_terminal(subject: Subject, name: str) -> None:
     """The last line, or event with data, holds a terminal frame, and no other does."""
     with expect.resting_on("TRA-NDJSON-3" if name == "ndjson" else "TRA-SSE-2"):
         seen, found = frames_in(subject, name)
-    ends_with_terminal(seen, [lenient(each) for each in found], PARTS[name][0])
+    exchanges.ends_with_terminal(seen, [exchanges.lenient(each) for each in found], PARTS[name][0])
 
 
-def frames_in(subject: Subject, name: str) -> tuple[Seen, list[bytes]]:
+def frames_in(subject: Subject, name: str) -> tuple[exchanges.Seen, list[bytes]]:
     """A stream in a format, and its lines or events, each of which is a frame."""
-    seen = offered(subject, STREAM_TYPES[name])
+    seen = exchanges.offered(subject, STREAM_TYPES[name])
     part, split = PARTS[name]
     found = split(seen.answer.body)
-    with shown(seen):
+    with exchanges.shown(seen):
         expect.that(found, f"a frame in each {part}", f"no {part} with data", "body")
-    hold_frames(seen, found, part)
+    exchanges.hold_frames(seen, found, part)
     return seen, found

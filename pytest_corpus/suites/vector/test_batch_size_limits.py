@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import Steps, rules
-from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.kit.fixtures import Steps, core, rules
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.redaction.values import word
 from pytest_corpus.suites.vector.support.answers import (
     failures_of,
     id_of,
@@ -48,8 +48,7 @@ def batch_of(vector: Vector, count: int) -> list[dict[str, Any]]:
 @pytest.mark.requirement("VEC-LIMIT-1")
 def test_the_largest_batch_is_stored(vector: Vector) -> Steps:
     """A batch of exactly `max_batch_size` vectors is accepted, and all of it is there."""
-    if vector.batch != vector.capabilities.limit("max_batch_size"):
-        raise NotApplicable("batch operations are denied")
+    expect.applicable(vector.batch == vector.capabilities.limit("max_batch_size"), "batch operations are denied")
     filters = vector.filters
     most = largest(vector)
     sandbox, items = vector.sandbox(), batch_of(vector, most)
@@ -75,7 +74,7 @@ def test_a_batch_that_is_too_large_is_refused(vector: Vector, requirement: str) 
     allowed, and by which percentage the batch must shrink.
     """
     most, denied = largest(vector), vector.capabilities.flag("supports_batch_operations") is False
-    held, replies, found = cached(vector, "batches that are too large", lambda: too_large(vector, most))
+    held, replies, found = too_large(vector, most)
     for reply in replies:
         if requirement == "VEC-LIMIT-2":
             expect.refusal(reply, "BadRequest", *(["NotSupported"] if denied else []))
@@ -94,6 +93,7 @@ def test_a_batch_that_is_too_large_is_refused(vector: Vector, requirement: str) 
             expect.that(fits, "a percentage", found=given, path="details.suggested_batch_reduction")
 
 
+@remembered
 def too_large(vector: Vector, most: int) -> tuple[Item, list[Reply], dict[str, Mapping[str, Any]]]:
     """A vector, the answers to batches that are larger than allowed, and the vectors that are there in the end."""
     held = vector.item(90)
@@ -112,8 +112,7 @@ def test_the_most_matches_can_be_asked_for(vector: Vector, operation: str) -> No
     expect.success(reply, f"top_k of {query['top_k']}")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("VEC-LIMIT-5")
+@core("VEC-LIMIT-5")
 @pytest.mark.parametrize("operation", ["query", "batch_query"])
 @pytest.mark.parametrize("more", [1, 1000])
 def test_more_matches_than_the_most_are_refused(vector: Vector, operation: str, more: int) -> None:
@@ -134,14 +133,13 @@ def test_the_refusal_of_too_many_matches_gives_the_limit(vector: Vector) -> None
     with expect.resting_on("VEC-LIMIT-5"):
         expect.refusal(reply, "BadRequest")
     given = reply.details.get("max_top_k")
-    expect.that(given == most, f"{most}", type(given).__name__, "details.max_top_k")
+    expect.that(given == most, f"{most}", word(given), "details.max_top_k")
 
 
 @rules(refused_or_stored="VEC-LIMIT-8", not_stored="VEC-LIMIT-14")
 def test_a_batch_where_batches_are_denied(vector: Vector, requirement: str) -> None:
     """Two vectors at once are refused, or stored both; they should be refused."""
-    if vector.capabilities.flag("supports_batch_operations") is not False:
-        raise NotApplicable("batch operations are not denied")
+    expect.applicable(vector.capabilities.flag("supports_batch_operations") is False, "batch operations are not denied")
     vector.require("upsert")
     items = [vector.item(20), vector.item(110)]
     sandbox = vector.sandbox()
@@ -161,8 +159,7 @@ def test_a_batch_where_batches_are_denied(vector: Vector, requirement: str) -> N
 # -- several queries at once ----------------------------------------------------------------------------
 
 
-@pytest.mark.core
-@pytest.mark.requirement("VEC-MULTI-1")
+@core("VEC-MULTI-1")
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_a_batch_has_a_result_for_each_query(vector: Vector, count: int) -> None:
     """As many results as queries, each of the schema."""
@@ -190,8 +187,7 @@ def test_a_query_without_matches_has_a_result(vector: Vector) -> None:
     answered(vector, {**query, "filter": {"kind": "none"}}, query)
 
 
-@pytest.mark.core
-@pytest.mark.requirement("VEC-MULTI-2")
+@core("VEC-MULTI-2")
 def test_results_stand_in_the_order_of_the_queries(vector: Vector) -> None:
     """Each query finds its own vector first, in whatever order they are asked."""
     vector.require("query", "batch_query")

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.kit.outcomes import NotApplicable, in_words
+from pytest_corpus.kit.outcomes import in_words
 from pytest_corpus.spec.capabilities import SECTIONS
 from pytest_corpus.suites.shared.claims.capabilities import Capabilities as TestCapabilities
 from pytest_corpus.suites.shared.claims.capabilities import Consistency as TestConsistency
@@ -32,8 +32,7 @@ def test_every_metric_that_is_listed_can_be_used(vector: Vector) -> None:
     vector.require("query")
     vector.need_namespaces()
     listed = vector.capabilities.names("metrics")
-    if not listed:
-        raise NotApplicable("no metric is listed")
+    expect.applicable(listed, "no metric is listed")
     for metric in listed:
         used(vector, vector.named(metric=metric), in_words(metric))
 
@@ -49,8 +48,7 @@ def test_the_most_matches_are_published(vector: Vector) -> None:
 def test_a_stated_limit_is_a_positive_whole_number(vector: Vector, name: str) -> None:
     """A limit that is stated can be kept."""
     stated = [(path, value) for path, value in vector.capabilities.stated(name) if is_number(value)]
-    if not stated:
-        raise NotApplicable(f"no {name} is stated")
+    expect.applicable(stated, f"no {name} is stated")
     for path, value in stated:
         if math.isfinite(value):
             expect.that(

@@ -7,7 +7,6 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import Steps, rules, subject
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.replays import keyed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import canary
@@ -161,8 +160,7 @@ def test_one_key_of_two_operations_is_two_requests(vector: Vector) -> None:
     args, key = vector.named(), new_key()
     expect.success(vector.call("create_namespace", args, key), "a namespace")
     deleted = vector.call("delete_namespace", args, key)
-    if deleted.is_a("BadRequest"):
-        raise NotApplicable("arguments that no document knows are refused")
+    expect.applicable(not deleted.is_a("BadRequest"), "arguments that no document knows are refused")
     expect.success(deleted, "the deletion")
     left = vector.call("query", {**vector.looking(), "namespace": args["namespace"]})
     expect.that(left.is_a("BadRequest") or not is_made(left), "the namespace deleted", "it is there")
@@ -189,8 +187,7 @@ def test_a_key_of_another_tenant_reaches_the_provider(vector: Vector, name: str)
         reply = vector.call(*replayed(vector, sandbox, name, item), {**sandbox.ctx, **key})
         expect.success(reply, f"a {name}")
         reached.append(reply.exchange.reached_provider)
-    if not reached[0]:
-        raise NotAssessed("the provider is not reached")
+    expect.assessable(reached[0], "the provider is not reached")
     expect.that(reached[1], "the provider asked for each tenant", "only for the first one")
 
 
@@ -227,8 +224,7 @@ def test_a_replay_has_the_failures_of_the_first_call(vector: Vector) -> None:
     items = [vector.item(angle) for angle in (20, 80, 140)][: vector.batch or 3]
     items[1:] = [{**item, "vector": [*item["vector"], 0.5]} for item in items[1:]]
     first = within(sandbox, **keyed(key)).upsert(*items)
-    if not failures_of(first.result):
-        raise NotApplicable("an upsert with a bad vector is refused whole")
+    expect.applicable(failures_of(first.result), "an upsert with a bad vector is refused whole")
     replays.answers_again(first, within(sandbox, **keyed(key)).upsert(*items))
 
 

@@ -19,13 +19,7 @@ from pytest_corpus.suites.vector.support.answers import matches_of, metadata_of,
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
 from pytest_corpus.suites.vector.support.sandbox import within
-from pytest_corpus.suites.vector.support.scenarios.checks import (
-    answers_with,
-    described_by,
-    exactly,
-    present,
-    two_tenants,
-)
+from pytest_corpus.suites.vector.support.scenarios import checks
 
 MERGED_S = 0.3
 """Data of tenants that an index merges later would be seen after this time."""
@@ -38,7 +32,7 @@ def test_one_tenant_does_not_find_what_another_wrote(vector: Vector, requirement
     So it should be where capabilities claim nothing.
     """
     item, own = vector.item(40, {"kind": "a"}), vector.item(120, {"kind": "a"})
-    one, other = two_tenants(vector, item, claimed=requirement == "COM-TENANT-1")
+    one, other = checks.two_tenants(vector, item, claimed=requirement == "COM-TENANT-1")
     asked: list[dict[str, Any]] = [{}]
     if requirement == "COM-TENANT-1":
         other.put(own)
@@ -51,7 +45,7 @@ def test_one_tenant_does_not_find_what_another_wrote(vector: Vector, requirement
         there = own["id"] in (other.contents() if vector.approximate else found) or not other.held
         expect.that(there, "the vector of the tenant", "none", "result.matches")
     if requirement == "COM-TENANT-1":
-        exactly(one, item)
+        checks.exactly(one, item)
 
 
 @pytest.mark.requirement("COM-TENANT-1")
@@ -64,7 +58,7 @@ def test_one_tenant_does_not_change_what_another_wrote(vector: Vector, change: s
     if change == "delete_namespace":
         vector.need_namespaces()
     item = vector.item(40, {"kind": "a"})
-    one, other = two_tenants(vector, item)
+    one, other = checks.two_tenants(vector, item)
     same = {"kind": "a" if change == "delete_by_filter" else "other"}
     other.put({**item, "vector": direction(130, vector.dimensions), "metadata": same})
     reply = {
@@ -75,8 +69,8 @@ def test_one_tenant_does_not_change_what_another_wrote(vector: Vector, change: s
     }[change]()
     expect.success(reply, f"a {change}")
     yield
-    found = exactly(one, item, claim="the vectors of the other tenant")
-    expect.that(described_by(found[item["id"]], {"kind": "a"}), "the metadata as before", "others")
+    found = checks.exactly(one, item, claim="the vectors of the other tenant")
+    expect.that(checks.described_by(found[item["id"]], {"kind": "a"}), "the metadata as before", "others")
 
 
 @pytest.mark.requirement("COM-TENANT-1")
@@ -104,8 +98,8 @@ def test_a_namespace_that_only_another_tenant_has_is_unknown(vector: Vector) -> 
         for result in ([reply.result] if name == "query" else results_of(reply.result)) if reads else ():
             kinds = [metadata_of(match).get("kind") for match in matches_of(result)]
             expect.that("a" not in kinds, "nothing of another tenant's", "its vector", "result.matches")
-    found = exactly(one, item, claim="the vectors of the other tenant")
-    expect.that(described_by(found[item["id"]], {"kind": "a"}), "the metadata as before", "others")
+    found = checks.exactly(one, item, claim="the vectors of the other tenant")
+    expect.that(checks.described_by(found[item["id"]], {"kind": "a"}), "the metadata as before", "others")
 
 
 @pytest.mark.requirement("COM-TENANT-1")
@@ -117,7 +111,7 @@ def test_what_a_tenant_wrote_is_not_found_without_a_tenant(vector: Vector) -> St
     untenanted = vector.sandbox(name=name)
     yield
     expect.that(item["id"] not in untenanted.ids(item["vector"], 3), "nothing of a tenant's", "its vector")
-    present(one, item)
+    checks.present(one, item)
 
 
 def scopes_of_caches(vector: Vector) -> Iterator[dict[str, Any]]:
@@ -148,9 +142,9 @@ def test_a_cached_answer_stays_with_its_tenant(vector: Vector, requirement: str)
     operations = ["query", *(["batch_query"] if vector.works("batch_query") else [])]
     scopes = [{}] if cached else list(scopes_of_caches(vector))
     items = [vector.item(45), vector.item(45)]
-    sandboxes = two_tenants(vector, items[0])
+    sandboxes = checks.two_tenants(vector, items[0])
     sandboxes[1].put(items[1])
     yield
     for operation, ctx in product(operations if cached else operations[:1], scopes):
         for number in (0, 1, 0) if cached else (0, 1):
-            answers_with(within(sandboxes[number], **ctx), items[number], 2, operation)
+            checks.answers_with(within(sandboxes[number], **ctx), items[number], 2, operation)

@@ -8,7 +8,7 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import plain_call
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import Steps, rules
+from pytest_corpus.kit.fixtures import Steps, core, rules
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.vector.support.answers import failed, processed
 from pytest_corpus.suites.vector.support.component import Vector, vector
@@ -59,18 +59,15 @@ def filled(vector: Vector) -> tuple[Sandbox, list[dict[str, Any]]]:
     return vector.sandbox(*items), items
 
 
-@pytest.mark.core
-@pytest.mark.requirement("VEC-DELETE-1")
+@core("VEC-DELETE-1")
 def test_a_delete_is_answered_with_its_counts(vector: Vector) -> None:
     """The result of a plain delete fits the schema."""
     vector.require("upsert")
     reply = plain_call(vector, "delete")
-    expect.success(reply, "a delete")
-    holds("VEC-DELETE-1", reply, vector)
+    holds("VEC-DELETE-1", reply, vector, claim="a delete")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("VEC-DELETE-2")
+@core("VEC-DELETE-2")
 def test_a_deleted_vector_is_not_found(vector: Vector) -> Steps:
     """It is gone as soon as its deletion is answered, by every way of reading and for queries asked before."""
     sandbox, items = filled(vector)
@@ -104,8 +101,7 @@ def test_a_deleted_vector_stays_deleted(vector: Vector) -> None:
         expect.that(gone["id"] not in sandbox.contents(), "the deleted vector gone", "it is there again")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("VEC-DELETE-3")
+@core("VEC-DELETE-3")
 def test_every_id_of_a_list_is_deleted(vector: Vector) -> Steps:
     """All vectors of a list are gone, from the first to the last."""
     vector.several()
@@ -118,8 +114,7 @@ def test_every_id_of_a_list_is_deleted(vector: Vector) -> Steps:
     expect.that(not left, "all of them gone", f"{left} of {len(doomed)} are there")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("VEC-DELETE-4")
+@core("VEC-DELETE-4")
 def test_a_delete_leaves_all_others(vector: Vector) -> None:
     """The other vectors are found with what they had, also those whose ids begin with or resemble the deleted one."""
     sandbox, items = filled(vector)

@@ -8,19 +8,13 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
-from pytest_corpus.kit.fixtures import Steps, rules
+from pytest_corpus.kit.fixtures import Steps, core, rules
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.vector.support.answers import failed, failures_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
 from pytest_corpus.suites.vector.support.sandbox import Sandbox
-from pytest_corpus.suites.vector.support.scenarios.checks import (
-    described_by,
-    exactly,
-    points_at,
-    refused_or_reported,
-    used,
-)
+from pytest_corpus.suites.vector.support.scenarios import checks
 from pytest_corpus.suites.vector.support.shared import Item
 
 MISMATCH = "DimensionMismatch"
@@ -35,8 +29,7 @@ def wrong_lengths(vector: Vector, degrees: float = 45) -> list[list[float]]:
     return [[*plain, 0.5], plain[:-1] if len(plain) > 1 else [*plain, *plain]]
 
 
-@pytest.mark.core
-@pytest.mark.requirement("VEC-DIM-1")
+@core("VEC-DIM-1")
 @pytest.mark.parametrize("when", ["first", "later", "overwriting"])
 def test_an_upsert_of_another_dimension_is_a_mismatch(vector: Vector, when: str) -> None:
     """Longer and shorter vectors are refused or reported, in an empty namespace and in a filled one."""
@@ -46,21 +39,20 @@ def test_an_upsert_of_another_dimension_is_a_mismatch(vector: Vector, when: str)
     sandbox = vector.sandbox(*([] if when == "first" else [held]))
     for wrong in wrong_lengths(vector):
         item = {**(held if when == "overwriting" else vector.item()), "vector": wrong}
-        refused_or_reported(sandbox.upsert(item), MISMATCH)
+        checks.refused_or_reported(sandbox.upsert(item), MISMATCH)
 
 
 @pytest.mark.requirement("VEC-DIM-1")
 def test_the_default_namespace_has_its_dimensions_too(vector: Vector) -> None:
     """After a vector that names no namespace, one of another length that names none is refused or reported."""
-    if not vector.namespaces:
-        raise NotApplicable("there is one namespace only, which other tests speak of")
+    expect.applicable(vector.namespaces, "there is one namespace only, which other tests speak of")
     vector.require("upsert")
     first = vector.call("upsert", {"vectors": [vector.item(30)]})
     expect.readable(first)
     if not first.is_success or failures_of(first.result):
         raise NotApplicable("there is no default namespace for vectors of these dimensions")
     for wrong in wrong_lengths(vector):
-        refused_or_reported(vector.call("upsert", {"vectors": [{**vector.item(), "vector": wrong}]}), MISMATCH)
+        checks.refused_or_reported(vector.call("upsert", {"vectors": [{**vector.item(), "vector": wrong}]}), MISMATCH)
 
 
 @pytest.mark.core
@@ -85,8 +77,8 @@ def test_a_vector_of_another_dimension_is_not_stored(vector: Vector, known: bool
     sandbox = vector.sandbox(held)
     for wrong in wrong_lengths(vector, 120):
         sandbox.upsert({**(held if known else vector.item()), "vector": wrong, "metadata": {"kind": "wrong"}})
-        found = exactly(sandbox, held, claim="what was there before")
-        kept = described_by(found[held["id"]], held["metadata"])
+        found = checks.exactly(sandbox, held, claim="what was there before")
+        kept = checks.described_by(found[held["id"]], held["metadata"])
         expect.that(kept, "the metadata as before", "those of the wrong one")
     if vector.dimensions > 1:
         expect.that(sandbox.ids(held["vector"], 1) == [held["id"]], "the vector as before", "another")
@@ -106,7 +98,7 @@ def test_only_items_of_another_dimension_fail(vector: Vector) -> Steps:
         expect.refusal(reply, MISMATCH)
         raise NotApplicable("a batch with a bad item is refused whole")
     expect.that(failed(reply.result) == 2, "2 failed items", f"{failed(reply.result)}", "result.failed_count")
-    points = points_at(reply.result, wrong, vector.settings.edition)
+    points = checks.points_at(reply.result, wrong, vector.settings.edition)
     expect.that(points, "failures of the items 1 and 3", f"{len(failures_of(reply.result))} others", "result.failures")
     yield
     found = sandbox.contents()
@@ -119,10 +111,9 @@ def test_the_most_dimensions_can_be_used(vector: Vector, requirement: str) -> No
     """A namespace of `max_dimensions` dimensions takes vectors and gives them back; one of more is refused."""
     vector.need_namespaces("create_namespace")
     most = vector.stated("max_dimensions", MOST_DIMENSIONS if requirement == "VEC-DIM-6" else None)
-    if vector.fixed and vector.fixed != most:
-        raise NotApplicable("the dimensions are fixed")
+    expect.applicable(vector.fixed in (None, most), "the dimensions are fixed")
     if requirement == "VEC-DIM-6":
-        used(vector, vector.named(dimensions=most), f"{most} dimensions")
+        checks.used(vector, vector.named(dimensions=most), f"{most} dimensions")
         return
     for more in (1, 1000):
         expect.refusal(vector.call("create_namespace", vector.named(dimensions=most + more)), "BadRequest")
@@ -135,8 +126,7 @@ def test_each_namespace_keeps_its_own_dimensions(vector: Vector) -> Steps:
     A name that is used again, with other dimensions, takes vectors of those.
     """
     vector.need_namespaces()
-    if vector.fixed or vector.dimensions < 2:
-        raise NotApplicable("all namespaces have the same dimensions")
+    expect.applicable(vector.dimensions > 1 and not vector.fixed, "all namespaces have the same dimensions")
     sizes = (vector.dimensions, vector.dimensions - 1)
     sandboxes = [vector.sandbox(dimensions=size) for size in sizes]
     items: list[dict[str, Any]] = [{"id": vector.name(), "vector": direction(40, size)} for size in sizes]
@@ -144,8 +134,8 @@ def test_each_namespace_keeps_its_own_dimensions(vector: Vector) -> Steps:
         takes(sandbox, item)
     yield
     for sandbox, own, other in zip(sandboxes, items, items[::-1], strict=True):
-        exactly(sandbox, own)
-        refused_or_reported(sandbox.upsert({**other, "id": vector.name()}), "BadRequest")
+        checks.exactly(sandbox, own)
+        checks.refused_or_reported(sandbox.upsert({**other, "id": vector.name()}), "BadRequest")
         expect.refusal(sandbox.ask(other["vector"], 1), "BadRequest")
     if vector.works("delete_namespace"):
         expect.success(vector.call("delete_namespace", {"namespace": sandboxes[0].name}), "the deletion")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.fixtures import Steps, rules
+from pytest_corpus.kit.fixtures import Steps, core, rules
 from pytest_corpus.kit.outcomes import Full, NotApplicable, in_words
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
@@ -160,8 +160,7 @@ def test_a_filter_compares_whole_values(vector: Vector, requirement: str) -> Ste
         just(sandbox, wanted, items, [items[number] for number in right])
 
 
-@pytest.mark.core
-@pytest.mark.requirement("VEC-FILTER-2")
+@core("VEC-FILTER-2")
 def test_the_filter_applies_before_the_cut(vector: Vector) -> Steps:
     """Vectors that meet the filter are found although many nearer ones do not."""
     vector.need_filters()
@@ -187,15 +186,13 @@ def test_the_filter_applies_before_the_cut(vector: Vector) -> Steps:
 def test_a_crowd_does_not_push_out_what_meets_the_filter(vector: Vector) -> Steps:
     """The matches of a filter are still there when many nearer vectors that do not meet it were written."""
     vector.need_filters()
-    if vector.post_filters:
-        raise NotApplicable("capabilities say that filters are applied after the search")
+    expect.applicable(not vector.post_filters, "capabilities say that filters are applied after the search")
     vector.need_direction()
     sandbox = vector.sandbox(*(vector.item(degrees, {"kind": "far"}) for degrees in (12, 13, 14, 15)))
     yield
     query: dict[str, Any] = {"vector": direction(8, vector.dimensions), "top_k": 3, "filter": {"kind": "far"}}
     before = sandbox.ids(**query)
-    if not before and vector.approximate:
-        raise NotApplicable("an approximate search does not find what is near")
+    expect.applicable(before or not vector.approximate, "an approximate search does not find what is near")
     with expect.resting_on("VEC-FILTER-1"):
         expect.that(before, "the vectors that meet the filter", "no matches", "result.matches")
     written = 0
@@ -258,8 +255,7 @@ def test_an_unknown_operator_is_refused(vector: Vector) -> None:
 @pytest.mark.parametrize("operation", ["query", "batch_query"])
 def test_a_filter_that_is_denied_is_not_ignored(vector: Vector, operation: str) -> None:
     """If filters are denied, one is refused with NOT_SUPPORTED, or served all the same."""
-    if vector.capabilities.flag("supports_filters") is not False:
-        raise NotApplicable("filters are not denied")
+    expect.applicable(vector.capabilities.flag("supports_filters") is False, "filters are not denied")
     vector.require("query", operation)
     sandbox, items = fan(vector)
     query = {"vector": items[0]["vector"], "top_k": vector.at_most(5), "filter": {"sort": "b"}}

@@ -7,9 +7,10 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
-from pytest_corpus.kit.fixtures import Steps, rules
+from pytest_corpus.kit.fixtures import Steps, core, rules
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.redaction.values import word
 from pytest_corpus.spec.capabilities import DEFAULT_METRIC
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
@@ -18,8 +19,7 @@ from pytest_corpus.suites.vector.support.sandbox import Sandbox, stored
 from pytest_corpus.suites.vector.support.scenarios.checks import described_by, exactly, used
 
 
-@pytest.mark.core
-@pytest.mark.requirement("VEC-NS-1")
+@core("VEC-NS-1")
 def test_a_namespace_that_was_created_can_be_used(vector: Vector) -> Steps:
     """A new namespace takes vectors and gives them back."""
     vector.need_namespaces()
@@ -47,8 +47,7 @@ def test_a_namespace_that_was_deleted_can_be_created_again(vector: Vector) -> St
     expect.that(item["id"] in again.contents(), "the vector in the new namespace", "nothing")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("VEC-NS-2")
+@core("VEC-NS-2")
 def test_one_namespace_is_not_found_in_another(vector: Vector) -> Steps:
     """Two namespaces with vectors of the same directions answer each with its own."""
     vector.need_namespaces("query")
@@ -62,8 +61,7 @@ def test_one_namespace_is_not_found_in_another(vector: Vector) -> Steps:
         exactly(sandbox, *own)
 
 
-@pytest.mark.core
-@pytest.mark.requirement("VEC-NS-3")
+@core("VEC-NS-3")
 def test_the_same_id_in_two_namespaces_is_two_vectors(vector: Vector) -> Steps:
     """Writing an id in one namespace, or deleting it or by a filter, leaves it in the other as it is."""
     vector.need_namespaces()
@@ -84,8 +82,7 @@ def test_the_same_id_in_two_namespaces_is_two_vectors(vector: Vector) -> Steps:
         expect.that(described_by(found, one["metadata"]), "the metadata as before", "others")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("VEC-NS-4")
+@core("VEC-NS-4")
 def test_a_deleted_namespace_holds_nothing(vector: Vector) -> Steps:
     """After its deletion a namespace gives no matches or an error, and a new one of its name is empty.
 
@@ -107,8 +104,7 @@ def test_a_deleted_namespace_holds_nothing(vector: Vector) -> Steps:
     expect.that(new["id"] in again.ids(asked, 3), "the vector of the new namespace", "none", "result.matches")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("VEC-NS-5")
+@core("VEC-NS-5")
 def test_deleting_a_namespace_leaves_the_others(vector: Vector) -> Steps:
     """The vectors of another namespace stay, even if its name begins with that of the deleted one."""
     vector.need_namespaces("delete_namespace")
@@ -138,10 +134,8 @@ def test_a_query_on_an_unknown_namespace_is_refused(vector: Vector, requirement:
 def test_each_namespace_keeps_its_own_metric(vector: Vector) -> Steps:
     """Namespaces of different metrics, made one after the other, rank the same vectors each by its own."""
     vector.need_namespaces()
-    if len({canonical(metric) for metric in vector.metrics}) < 2:
-        raise NotApplicable("fewer than two metrics are listed")
-    if vector.dimensions == 1:
-        raise NotApplicable("on a line the metrics do not differ")
+    expect.applicable(len({canonical(metric) for metric in vector.metrics}) >= 2, "fewer than two metrics are listed")
+    expect.applicable(vector.dimensions != 1, "on a line the metrics do not differ")
     items = [vector.item(metadata=None, vector=direction(angle, vector.dimensions, size)) for angle, size in POLAR]
     sandboxes = [vector.sandbox(*items, metric=metric) for metric in vector.metrics]
     query = direction(SEEN_FROM[0], vector.dimensions, SEEN_FROM[1])
@@ -209,7 +203,7 @@ def test_a_success_speaks_of_the_namespace_that_was_asked_for(vector: Vector, na
     args = vector.requests.minimal(name)
     with expect.resting_on("VEC-NS-1"):
         result = expect.success(vector.call(name, args), f"{name} to work")
-    expect.that(isinstance(result, dict), "an object", type(result).__name__, "result")
+    expect.that(isinstance(result, dict), "an object", word(result), "result")
     expect.that(result.get("success") is not False, "true", "false", "result.success")
     named = result.get("namespace")
     expect.that(named in (None, args["namespace"]), "the namespace of the request", "another", "result.namespace")

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.answer_cache import cached, remembered
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import Steps, rules
+from pytest_corpus.kit.fixtures import Steps, core, rules
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of, metadata_of, vector_of
@@ -32,15 +32,13 @@ MOST_SHOWN = 120
 """Whoever gives pages at all gives them where more matches than that are there."""
 
 
-@pytest.mark.core
-@pytest.mark.requirement("VEC-QUERY-1")
+@core("VEC-QUERY-1")
 @pytest.mark.parametrize("more", [{}, {"include_vectors": True}, {"include_metadata": False}], ids=str)
 def test_a_query_is_answered_with_matches(vector: Vector, more: dict[str, Any]) -> None:
     """The result of a plain query fits the schema, whatever it is to include."""
     vector.require("query")
     reply = vector.call("query", {**vector.requests.minimal("query"), **more})
-    expect.success(reply, "a query result")
-    holds("VEC-QUERY-1", reply, vector)
+    holds("VEC-QUERY-1", reply, vector, claim="a query result")
 
 
 @pytest.mark.core
@@ -84,8 +82,7 @@ def test_an_id_is_in_the_matches_once(vector: Vector) -> None:
 @pytest.mark.requirement("VEC-QUERY-19")
 def test_an_approximate_search_finds_nearly_all(vector: Vector) -> Steps:
     """Over many plain queries, nine tenths of the best ten of thirty vectors are found."""
-    if not vector.approximate:
-        raise NotApplicable("capabilities do not speak of an approximate search")
+    expect.applicable(vector.approximate, "capabilities do not speak of an approximate search")
     vector.need_direction()
     metric, top_k = canonical(vector.metric) or "cosine", vector.at_most(10)
     items = [vector.item(3 + 6 * number) for number in range(30)]
@@ -98,8 +95,7 @@ def test_an_approximate_search_finds_nearly_all(vector: Vector) -> Steps:
     expect.that(recall >= RECALL, f"a recall of {RECALL} or more", f"{recall:.2f}", "result.matches")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("VEC-QUERY-4")
+@core("VEC-QUERY-4")
 @pytest.mark.parametrize("count", [5, 20])
 def test_the_matches_are_the_best_of_all(vector: Vector, count: int) -> Steps:
     """The best vectors are found, whatever their place in the order of writing."""
@@ -128,8 +124,7 @@ def test_an_answer_names_the_namespace_that_was_asked(vector: Vector, requiremen
             named = {result.get("namespace")}
         else:
             named = {vector_of(match).get("namespace") for match in matches_of(result)} - {None}
-        if not named:
-            raise NotApplicable("no match names a namespace")
+        expect.applicable(named, "no match names a namespace")
         expect.that(named == {sandbox.name}, "the namespace of the request", "another", "result.namespace")
 
 
@@ -174,8 +169,7 @@ def all_found(vector: Vector, found: Iterable[str], items: Sequence[Item]) -> No
         expect.that(missing <= 0, f"{len(items)} different matches", f"{missing} fewer", "result.matches")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("VEC-QUERY-8")
+@core("VEC-QUERY-8")
 def test_vectors_are_in_the_matches_when_asked_for(vector: Vector) -> Steps:
     """Each match carries the components that were stored under its id, to the last one."""
     items = [vector.item(angle) for angle in HOME]
@@ -221,7 +215,7 @@ def test_any_finite_number_is_a_component(vector: Vector, kind: str) -> Steps:
 def test_an_empty_namespace_has_no_matches(vector: Vector, emptied: bool) -> Steps:
     """A namespace without vectors, new or emptied, gives no matches or INDEX_NOT_READY."""
     vector.require("query", "delete")
-    sandbox, reply = cached(vector, "empty namespace", lambda: empty(vector))
+    sandbox, reply = empty(vector)
     if emptied:
         item = vector.item(30)
         sandbox = vector.sandbox(item)
@@ -233,6 +227,7 @@ def test_an_empty_namespace_has_no_matches(vector: Vector, emptied: bool) -> Ste
         expect.that(not sandbox.own(matches_of(reply.result)), "no matches", "some", "result.matches")
 
 
+@remembered
 def empty(vector: Vector) -> tuple[Sandbox, Reply]:
     """A place without vectors, and the answer to a query of it."""
     sandbox = vector.sandbox()
@@ -242,9 +237,8 @@ def empty(vector: Vector) -> tuple[Sandbox, Reply]:
 @pytest.mark.requirement("VEC-QUERY-15")
 def test_an_index_that_is_not_ready_says_when_to_retry(vector: Vector) -> None:
     """INDEX_NOT_READY gives `retry_after_ms`."""
-    _, reply = cached(vector, "empty namespace", lambda: empty(vector))
-    if not reply.is_a("IndexNotReady"):
-        raise NotApplicable("an empty namespace gives no matches")
+    _, reply = empty(vector)
+    expect.applicable(reply.is_a("IndexNotReady"), "an empty namespace gives no matches")
     expect.that(reply.body.get("retry_after_ms") is not None, "a number", "none", "retry_after_ms")
 
 
@@ -286,8 +280,7 @@ def given(vector: Vector, *, shown: int, stored: int) -> None:
     top_k = vector.at_most(MOST_SHOWN)
     sandbox = vector.sandbox(*(vector.item(170 * number / top_k) for number in range(top_k + 1)))
     result = expect.success(sandbox.ask(None, top_k), "an answer to the query")
-    if len(matches_of(result)) < top_k:
-        raise NotApplicable("an approximate search finds fewer matches than a page holds")
+    expect.applicable(len(matches_of(result)) >= top_k, "an approximate search finds fewer matches than a page holds")
     expect.that(token_of(result), "a page token where there are more matches", "none", "result.next_page_token")
 
 
@@ -316,6 +309,5 @@ def test_the_query_vector_is_that_of_the_query(vector: Vector) -> None:
     vector.require("query")
     args = vector.requests.minimal("query")
     given = expect.success(vector.call("query", args)).get("query_vector")
-    if not given:
-        raise NotApplicable("no query_vector is given")
+    expect.applicable(given, "no query_vector is given")
     expect.that(alike(given, args["vector"]), "the vector of the query", "another", "result.query_vector")

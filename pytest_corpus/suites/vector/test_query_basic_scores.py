@@ -5,10 +5,9 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import rules
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, error_names
 from pytest_corpus.spec.errors import is_a
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of
@@ -38,8 +37,7 @@ def test_the_best_match_comes_first(vector: Vector, requirement: str) -> None:
 def test_a_number_tells_the_better_match(vector: Vector, requirement: str, metric: str) -> None:
     """`score` rises and `distance` falls the better a match is."""
     found = [ranking for ranking in rankings(vector, metric) if len(ranking.matches) > 1]
-    if not found:
-        raise NotApplicable("one match at most can be asked for")
+    expect.applicable(found, "one match at most can be asked for")
     for ranking in found:
         if requirement == "VEC-SCORE-4":
             ranking.keeps("score", 1)
@@ -77,7 +75,7 @@ def test_a_vector_of_zeros_is_a_vector(vector: Vector, requirement: str, metric:
     No answer about it, or about a vector of huge components, which may be refused too, holds NaN or an infinity.
     """
     spelled = vector.spelling(metric)
-    zero, reply, *queries = cached(vector, ("zeros", metric), lambda: asked(vector, spelled, 0.0))
+    zero, reply, *queries = asked(vector, spelled, 0.0)
     if requirement == "COM-NUM-2":
         for answer in (*queries, *asked(vector, spelled, HUGE)[2:]):
             expect.readable(answer)
@@ -93,6 +91,7 @@ def test_a_vector_of_zeros_is_a_vector(vector: Vector, requirement: str, metric:
         expect.that(near(given, 0.0), "a distance of 0", "another, or no match", "result.matches.distance")
 
 
+@remembered
 def asked(vector: Vector, metric: str, component: float) -> tuple[Any, ...]:
     """The id of a vector of equal components, and the answers to its upsert and to queries for it and another one."""
     item, other = {**vector.item(), "vector": [component] * vector.dimensions}, vector.item(20)
@@ -114,15 +113,13 @@ def settle(reply: Reply, claim: str, *families: str) -> None:
 @pytest.mark.requirement("COM-CONC-1")
 def test_queries_at_the_same_time_get_their_own_answers(vector: Vector) -> None:
     """Queries that were never asked before, sent together, each find the vector that they look for."""
-    if vector.dimensions < 2:
-        raise NotAssessed("on a line the nearest vector depends on the metric")
+    expect.assessable(vector.dimensions >= 2, "on a line the nearest vector depends on the metric")
     sandbox, items = fan(vector)
     sandbox.ids(direction(30, vector.dimensions), 2)
     items = items[: max(2, min(len(items), vector.capabilities.limit("concurrency") or len(items)))]
     requests = [vector.envelope("query", sandbox.args(vector=item["vector"], top_k=1)) for item in items]
     exchanges = vector.send_all(requests)
-    if not any(Reply(exchange).is_success for exchange in exchanges):
-        raise NotAssessed("every concurrent query was refused")
+    expect.assessable(any(Reply(exchange).is_success for exchange in exchanges), "every concurrent query was refused")
     for item, reply in zip(items, map(Reply, exchanges), strict=True):
         if reply.is_success:
             found = [id_of(match) for match in sandbox.own(matches_of(reply.result))]

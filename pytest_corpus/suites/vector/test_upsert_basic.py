@@ -9,10 +9,9 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import Steps, rules, subject
+from pytest_corpus.kit.fixtures import Steps, core, rules, subject
 from pytest_corpus.kit.generation.histories import check, converges, linearizable, require_strong_consistency
 from pytest_corpus.kit.generation.stateful import run_machine
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, error_names
 from pytest_corpus.suites.shared.claims.replays import EarlyReplays as TestEarlyReplays
 from pytest_corpus.suites.vector.support.answers import failed, failures_of, id_of, metadata_of, processed, vector_of
@@ -75,17 +74,14 @@ STEPS, SEQUENCES, FEW_SEQUENCES, SLOW_CALL_S = 22, 6, 3, 0.005
 """The length and the number of the random sequences; few if a call takes as long as this, one if writes show late."""
 
 
-@pytest.mark.core
-@pytest.mark.requirement("VEC-UPSERT-1")
+@core("VEC-UPSERT-1")
 def test_an_upsert_is_answered_with_its_counts(vector: Vector) -> None:
     """The result of a plain upsert fits the schema."""
     reply = vector.call("upsert")
-    expect.success(reply, "an upsert")
-    holds("VEC-UPSERT-1", reply, vector)
+    holds("VEC-UPSERT-1", reply, vector, claim="an upsert")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("VEC-UPSERT-2")
+@core("VEC-UPSERT-2")
 def test_what_was_upserted_is_found(vector: Vector) -> None:
     """Every vector is found as soon as its upsert is answered, the first one by a query for it alone."""
     sandbox = vector.sandbox()
@@ -116,8 +112,7 @@ def test_what_was_upserted_is_found_by_a_query_asked_before(vector: Vector) -> S
     )
 
 
-@pytest.mark.core
-@pytest.mark.requirement("VEC-UPSERT-3")
+@core("VEC-UPSERT-3")
 @pytest.mark.parametrize("count", [5, 24])
 def test_every_vector_of_a_batch_is_stored(vector: Vector, count: int) -> Steps:
     """All vectors of a batch are found, each with its own metadata and components."""
@@ -132,8 +127,7 @@ def test_every_vector_of_a_batch_is_stored(vector: Vector, count: int) -> Steps:
     expect.that(not mixed, "its own metadata with each vector", f"those of another with {len(mixed)}")
 
 
-@pytest.mark.core
-@pytest.mark.requirement("VEC-UPSERT-4")
+@core("VEC-UPSERT-4")
 @pytest.mark.parametrize("way", ["alone", "in_a_batch", "twice"])
 def test_an_upsert_of_a_known_id_replaces_the_vector(vector: Vector, way: str) -> Steps:
     """The new vector counts in ranking and in answers, the old one is gone, and the id is there once."""
@@ -224,13 +218,27 @@ def test_the_counts_of_an_upsert_are_true(vector: Vector) -> None:
         expect.that(not failed(result) and not failures_of(result), "no failures", "some", "result.failures")
 
 
-@pytest.mark.requirement("VEC-UPSERT-11")
+@rules(settled="VEC-UPSERT-11", reported="VEC-UPSERT-12")
 @pytest.mark.parametrize("at", [0, 1, 2], ids=["first", "middle", "last"])
-def test_a_bad_item_does_not_decide_of_the_others(vector: Vector, at: int) -> None:
-    """With a bad item at any place the batch is refused whole, or applied but for that item and reported."""
+def test_a_bad_item_does_not_decide_of_the_others(vector: Vector, requirement: str, at: int) -> None:
+    """With a bad item at any place the batch is refused whole, or applied but for that item.
+
+    Then each failure says which item and why.
+    """
     vector.several(3)
+    found = False
     for batch in mixed_batches(vector, *({at: kind} for kind in KINDS)):
-        batch.is_settled()
+        if requirement == "VEC-UPSERT-11":
+            batch.is_settled()
+        if not batch.reply.is_success or (vector.settings.edition == "1.0.0" and "id" not in batch.bad[at]):
+            continue
+        found = True
+        if requirement == "VEC-UPSERT-12":
+            points = points_at(batch.reply.result, batch.bad, vector.settings.edition)
+            expect.that(points, f"a failure at the index {at}", "another", "result.failures")
+            named = all(map(error_names, failures_of(batch.reply.result)))
+            expect.that(named, "a class or a code of the taxonomy", "another error, or none", "result.failures")
+    expect.applicable(found or requirement == "VEC-UPSERT-11", "a batch with a bad item is refused whole")
 
 
 @pytest.mark.requirement("VEC-UPSERT-11")
@@ -239,25 +247,6 @@ def test_bad_items_of_two_kinds_do_not_decide_of_the_others(vector: Vector) -> N
     vector.several(4)
     for batch in mixed_batches(vector, {1: "wrong_dimension", 3: "no_vector"}, {1: "empty_id", 3: "wrong_type"}):
         batch.is_settled()
-
-
-@pytest.mark.requirement("VEC-UPSERT-12")
-@pytest.mark.parametrize("at", [0, 1, 2], ids=["first", "middle", "last"])
-def test_a_failed_item_is_reported_with_its_index_and_error(vector: Vector, at: int) -> None:
-    """If a batch is applied item by item, each failure says which item and why."""
-    vector.several(3)
-    found = False
-    for batch in mixed_batches(vector, *({at: kind} for kind in KINDS)):
-        result = batch.reply.result
-        if not batch.reply.is_success or (vector.settings.edition == "1.0.0" and "id" not in batch.bad[at]):
-            continue
-        found = True
-        points = points_at(result, batch.bad, vector.settings.edition)
-        expect.that(points, f"a failure at the index {at}", "another", "result.failures")
-        named = all(map(error_names, failures_of(result)))
-        expect.that(named, "a class or a code of the taxonomy", "another error, or none", "result.failures")
-    if not found:
-        raise NotApplicable("a batch with a bad item is refused whole")
 
 
 @pytest.mark.requirement("VEC-UPSERT-13")
@@ -279,8 +268,7 @@ def test_ids_are_told_apart(vector: Vector) -> Steps:
     found = present(sandbox, *stored)
     apart = all(described_by(found[item["id"]], item["metadata"]) for item in stored)
     expect.that(apart, "its own metadata with each id", "those of the other")
-    if not stored:
-        raise NotApplicable("such ids are refused")
+    expect.applicable(stored, "such ids are refused")
 
 
 def is_taken(sandbox: Sandbox, *items: Item) -> bool:
@@ -341,8 +329,7 @@ def test_upserts_at_the_same_time_are_all_stored(vector: Vector) -> Steps:
     sandbox.know(*items)
     exchanges = vector.send_all(requests)
     taken = [item for item, exchange in zip(items, exchanges, strict=True) if Reply(exchange).is_success]
-    if len(taken) < 2:
-        raise NotAssessed("too few of the upserts were accepted")
+    expect.assessable(len(taken) >= 2, "too few of the upserts were accepted")
     sandbox.held.update(item["id"] for item in taken)
     yield
     found = present(sandbox, *taken)
@@ -356,7 +343,7 @@ def test_any_sequence_leaves_what_it_should(vector: Vector) -> None:
     vector.require("query", "upsert", "delete")
     slow = min(vector.call("query").exchange.elapsed_s for _ in range(3)) > SLOW_CALL_S
     examples = 1 if vector.settling.late else FEW_SEQUENCES if slow else SEQUENCES
-    run_machine(machine_of(vector), seed=vector.settings.seed, steps=STEPS, examples=examples)
+    run_machine(machine_of(vector), vector, steps=STEPS, examples=examples)
 
 
 @rules(whole="VEC-STATE-2", in_order="VEC-STATE-3")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_corpus.adapter.client_library import Built, ClientLibrary
+from pytest_corpus.kit import expect
 from pytest_corpus.kit.expect import note_check
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.target import Target
@@ -85,11 +86,8 @@ class ClientTarget(Target):
     def decide(self, op: str, requirement: str) -> None:
         """Let the envelope of an operation pass the stage that decides a requirement.
 
-        Raises:
-            Violation: it does not.
-            NotApplicable: there is no builder, or nothing for the stage to check.
-            NotAssessed: it is unclear whose builder it is.
-            Blocked: it does not get as far.
+        Raises Violation if it does not, NotApplicable if there is no builder, or nothing for the stage to check,
+        NotAssessed if it is unclear whose builder it is, Blocked if it does not get as far.
         """
         stages = list(STAGES)
         before = stages[: stages.index(requirement)]
@@ -127,14 +125,11 @@ class ClientTarget(Target):
     def built(self, op: str) -> Built:
         """The result of the builder of an operation.
 
-        Raises:
-            NotApplicable: there is none.
-            NotAssessed: it is unclear whose builder it is.
+        Raises NotApplicable if there is none, NotAssessed if it is unclear whose builder it is.
         """
         case = self.case(op)
         name = self.library.name_of(case)
-        if not name:
-            raise NotApplicable(f"the client does not offer {case.build_method}")
+        expect.applicable(name, f"the client does not offer {case.build_method}")
         if self.library.is_unclear(case):
             raise NotAssessed(
                 f"{name} could be of several components: name it {case.qualified_method}, "

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.kit import expect
 from pytest_corpus.kit.expect import that
-from pytest_corpus.kit.fixtures import SUBJECT, rules
-from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.kit.fixtures import SUBJECT, core, rules
 from pytest_corpus.suites.wire.component import ClientTarget
 from pytest_corpus.validation.requests.arguments import replaced_keys
 from pytest_corpus.validation.requests.cases import CASES, WireRequestCase
@@ -39,8 +39,7 @@ def library(request: pytest.FixtureRequest) -> ClientTarget:
     return found
 
 
-@pytest.mark.core
-@pytest.mark.requirement("WIR-OFFER-1")
+@core("WIR-OFFER-1")
 def test_request_builders_are_offered(library: ClientTarget) -> None:
     """A declared client library has at least one builder."""
     that(
@@ -79,8 +78,7 @@ def test_an_envelope_passes_a_stage(library: ClientTarget, op: str, requirement:
 def test_the_deadline_is_a_point_in_time(library: ClientTarget, op: str) -> None:
     """`deadline_ms` counts milliseconds from the epoch."""
     deadline = json_roundtrip(library.passed(op, "WIR-JSON-2"))["ctx"].get("deadline_ms")
-    if deadline is None:
-        raise NotApplicable("the request has no deadline")
+    expect.applicable(deadline is not None, "the request has no deadline")
     that(deadline >= EARLIEST_DEADLINE_MS, "milliseconds of the epoch", "a span, or seconds", "ctx.deadline_ms")
 
 

@@ -3,10 +3,9 @@
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import singledispatch
 from typing import Any
 
-from pytest_corpus.spec.arguments import ALTERNATIVES, RULES, Choice, Numbers, OneOf, Rule, Within
+from pytest_corpus.spec.arguments import ALTERNATIVES, RULES, Choice, OneOf, Rule, Within
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.spec.schemas import BY_NAME, EDITIONS
 from pytest_corpus.text.problems import Problem, dotted
@@ -86,46 +85,30 @@ def _problems(op: str, args: dict[str, Any], edition: str) -> list[Problem]:
     return [problem for problem in found if problem.rule != "required" or problem.path not in replaced]
 
 
-@singledispatch
-def _faults(rule: Rule, _: dict[str, Any]) -> Iterator[_Fault]:
-    raise TypeError(f"no reading of a {type(rule).__name__}")
-
-
-@_faults.register
-def _one_of(rule: OneOf, args: dict[str, Any]) -> Iterator[_Fault]:
-    if all(args.get(key) is None for key in rule.keys):
-        yield "args", f"requires {' or '.join(map(repr, rule.keys))}"
-
-
-@_faults.register
-def _within(rule: Within, args: dict[str, Any]) -> Iterator[_Fault]:
-    value = args.get(rule.key)
-    if value is None or (_is_number(value) and _is_inside(rule, value)):
-        return
-    low = f"above {rule.low:g}" if rule.above else f"at least {rule.low:g}"
-    yield f"args.{rule.key}", f"{rule.key} must be {low}{'' if rule.high is None else f' and at most {rule.high:g}'}"
+def _faults(rule: Rule, args: dict[str, Any]) -> Iterator[_Fault]:
+    if isinstance(rule, OneOf):
+        if all(args.get(key) is None for key in rule.keys):
+            yield "args", f"requires {' or '.join(map(repr, rule.keys))}"
+    elif isinstance(rule, Within):
+        value, high = args.get(rule.key), "" if rule.high is None else f" and at most {rule.high:g}"
+        if value is not None and not (_is_number(value) and _is_inside(rule, value)):
+            low = f"above {rule.low:g}" if rule.above else f"at least {rule.low:g}"
+            yield f"args.{rule.key}", f"{rule.key} must be {low}{high}"
+    else:
+        for path, value in _at(args, rule.path):
+            where, name = dotted(("args", *path)), rule.path[-1]
+            if isinstance(rule, Choice):
+                if value not in rule.choices:
+                    yield where, f"{name} must be one of {', '.join(rule.choices)}"
+            elif not isinstance(value, list) or not value:
+                yield where, f"{name} must be a non-empty list"
+            elif not all(map(_is_number, value)):
+                yield where, f"{name} must contain finite numbers"
 
 
 def _is_inside(rule: Within, value: float) -> bool:
     above = value > rule.low if rule.above else value >= rule.low
     return above and (rule.high is None or value <= rule.high)
-
-
-@_faults.register
-def _choice(rule: Choice, args: dict[str, Any]) -> Iterator[_Fault]:
-    for path, value in _at(args, rule.path):
-        if value not in rule.choices:
-            yield dotted(("args", *path)), f"{rule.path[-1]} must be one of {', '.join(rule.choices)}"
-
-
-@_faults.register
-def _numbers(rule: Numbers, args: dict[str, Any]) -> Iterator[_Fault]:
-    for path, value in _at(args, rule.path):
-        where = dotted(("args", *path))
-        if not isinstance(value, list) or not value:
-            yield where, f"{rule.path[-1]} must be a non-empty list"
-        elif not all(map(_is_number, value)):
-            yield where, f"{rule.path[-1]} must contain finite numbers"
 
 
 def _is_number(value: object) -> bool:

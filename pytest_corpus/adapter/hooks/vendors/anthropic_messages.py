@@ -10,8 +10,8 @@ from pytest_corpus.adapter.hooks.vendors.endpoint import (
     Completion,
     Errors,
     Events,
+    Plain,
     Refusal,
-    TokenCount,
     Trouble,
     event,
     parts_of,
@@ -89,13 +89,7 @@ class Messages(Completion):
         return Events(opening + _typed("ping"), chunks, closing + _typed("message_stop"))
 
 
-class CountTokens(TokenCount):
-    """Counts the tokens of a request for a message."""
-
-    errors = ERRORS
-
-    def answer(self, body: Body, _filtered: bool, /) -> Body:
-        return {"input_tokens": count(_texts(body))}
+COUNT_TOKENS = Plain("llm.count_tokens", ERRORS, lambda body: {"input_tokens": count(_texts(body))})
 
 
 def _reply(body: Body) -> Reply:

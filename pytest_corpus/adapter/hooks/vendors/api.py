@@ -1,17 +1,25 @@
-"""The endpoints at one address: each request is counted, struck by what is planned for it, and answered."""
+"""The endpoints at one address: each request is counted, struck by what is planned for it, and answered.
+
+`ProviderServer` has the one at `provider.url`, in a thread and an event loop of its own, for clients of every kind.
+"""
 
 import asyncio
+import contextlib
 import math
+import threading
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Any, Protocol
 
 from pytest_corpus.adapter.hooks.fault_plan import Plan
-from pytest_corpus.adapter.hooks.http_server import Connection, HookRequest
+from pytest_corpus.adapter.hooks.http_server import Connection, HookRequest, LoopbackServer
 from pytest_corpus.adapter.hooks.vendors.endpoint import Endpoint, Endpoints, Events, Refusal, Trouble
 from pytest_corpus.adapter.hooks.vendors.faults import break_off, fail, has_a_form_in_streams
 from pytest_corpus.adapter.hooks.vendors.registry import ENDPOINTS, UNKNOWN
 from pytest_corpus.text.strict_json import read_exactly
+
+START_S = 10.0
+CLOSE_S = 2.0
 
 DEADLINE_HEADER = "x-deadline-ms"
 """The header in which an adapter may hand on its deadline: no vendor has one, so it has a name of ours (R93)."""
@@ -27,36 +35,26 @@ def unplanned(op: str, **facts: Any) -> None:
     """For requests that belong to no call: they count for nothing, and nothing is planned for them."""
 
 
-class VendorApi:
-    """Serves requests of the official clients, and at the endpoints that an author adds."""
+async def serve(request: HookRequest, path: str, connection: Connection, arrived: Arrived, own: Endpoints) -> None:
+    """Answer a request for `path`, or break off, as is planned. Raises OSError if the connection is gone.
 
-    def __init__(self, arrived: Arrived, own: Endpoints) -> None:
-        self._arrived, self._own = arrived, own
-
-    async def serve(self, request: HookRequest, path: str, connection: Connection) -> None:
-        """Answer a request for `path`, or break off, as is planned.
-
-        Raises:
-            OSError: the connection is gone.
-        """
-        endpoint = self._endpoint(request.method, path)
-        if endpoint is None:
-            trouble = Trouble("not_found", "there is no such endpoint")
-            await connection.answer(404, UNKNOWN.body(trouble), UNKNOWN.headers)
-            return
-        body, flaw = read_exactly(request.body or b"{}")
-        if flaw is not None or not isinstance(body, dict):
-            trouble = Trouble("invalid_request", "We could not parse the JSON body of your request")
-            await connection.answer(400, endpoint.errors.body(trouble), endpoint.errors.headers)
-            return
-        await _Visit(self._arrived, endpoint, body, _context_of(request.headers), connection).carry_out()
-
-    def _endpoint(self, method: str, path: str) -> Endpoint | None:
-        """The first endpoint for a path, the author's own before ours; a `*` in its path stands for any text."""
-        for (verb, pattern), endpoint in (*self._own.items(), *ENDPOINTS.items()):
-            if verb == method and fnmatchcase(path, pattern.strip("/")):
-                return endpoint
-        return None
+    The author's own endpoints are asked before ours; a `*` in a path stands for any text.
+    """
+    every = (*own.items(), *ENDPOINTS.items())
+    fitting = (
+        each for (verb, pattern), each in every if verb == request.method and fnmatchcase(path, pattern.strip("/"))
+    )
+    endpoint = next(fitting, None)
+    if endpoint is None:
+        trouble = Trouble("not_found", "there is no such endpoint")
+        await connection.answer(404, UNKNOWN.body(trouble), UNKNOWN.headers)
+        return
+    body, flaw = read_exactly(request.body or b"{}")
+    if flaw is not None or not isinstance(body, dict):
+        trouble = Trouble("invalid_request", "We could not parse the JSON body of your request")
+        await connection.answer(400, endpoint.errors.body(trouble), endpoint.errors.headers)
+        return
+    await _Visit(arrived, endpoint, body, _context_of(request.headers), connection).carry_out()
 
 
 class _Visit:
@@ -137,3 +135,45 @@ def _context_of(headers: Mapping[str, str]) -> dict[str, Any]:
             deadline = math.nan
         context["deadline_ms"] = int(deadline) if deadline.is_integer() else deadline
     return context
+
+
+class ProviderServer(LoopbackServer):
+    """Listens on a free port from its construction until it is closed."""
+
+    def __init__(self, arrived: Arrived, own: Endpoints) -> None:
+        super().__init__()
+        self._arrived, self._own = arrived, own
+        self._failed: OSError | None = None
+        self._loop, self._ending = asyncio.new_event_loop(), asyncio.Event()
+        listening = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(listening,), name="corpus-provider", daemon=True)
+        self._thread.start()
+        listening.wait(START_S)
+        if self._failed is not None:
+            raise self._failed
+
+    async def respond(self, request: HookRequest, path: list[str], connection: Connection) -> None:
+        """Serve a request at an endpoint of a vendor."""
+        await serve(request, "/".join(path), connection, self._arrived, self._own)
+
+    def close(self) -> None:
+        """End every connection, and everything that still waits for the provider."""
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._ending.set)
+        self._thread.join(CLOSE_S)
+
+    def _run(self, listening: threading.Event) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._loop.run_until_complete(self._serve(listening))
+        except OSError as error:
+            self._failed = error
+        finally:
+            listening.set()
+            self._loop.close()
+
+    async def _serve(self, listening: threading.Event) -> None:
+        await self.start()
+        listening.set()
+        await self._ending.wait()
+        await self.aclose()

@@ -12,7 +12,6 @@ from pytest_corpus.adapter.hooks.vendors.endpoint import (
     Errors,
     Events,
     Refusal,
-    TokenCount,
     Trouble,
     embedding,
     event,
@@ -86,18 +85,14 @@ class Chat(Completion):
         return Events(opening, chunks, closing + event("[DONE]"))
 
 
-class Tokenize(TokenCount):
+def tokenize(body: Body) -> Body:
     """The tokens of a text, as numbers and as strings."""
-
-    errors = ERRORS
-
-    def answer(self, body: Body, _filtered: bool, /) -> Body:
-        text = fields.required(body, "text", str)
-        fields.required(body, "model", str)
-        if len(text) > MOST_CHARACTERS:
-            raise Refusal(f"text must be at most {MOST_CHARACTERS} characters")
-        tokens = split(text)
-        return {"tokens": list(range(len(tokens))), "token_strings": tokens, "meta": {"api_version": {"version": "1"}}}
+    text = fields.required(body, "text", str)
+    fields.required(body, "model", str)
+    if len(text) > MOST_CHARACTERS:
+        raise Refusal(f"text must be at most {MOST_CHARACTERS} characters")
+    tokens = split(text)
+    return {"tokens": list(range(len(tokens))), "token_strings": tokens, "meta": {"api_version": {"version": "1"}}}
 
 
 class Embed(Endpoint):

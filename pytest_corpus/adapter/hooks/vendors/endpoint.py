@@ -97,12 +97,19 @@ class Completion(Endpoint):
         raise NotImplementedError
 
 
-class TokenCount(Endpoint):
-    """An endpoint that counts tokens."""
+class Plain(Endpoint):
+    """An endpoint of one op whose answers a function makes."""
+
+    def __init__(self, op: str, errors: Errors, make: Callable[[Body], Body]) -> None:
+        self._op, self.errors, self._make = op, errors, make
 
     def reached(self, _body: Body, /) -> tuple[str, dict[str, Any]]:
-        """Return the op of a count."""
-        return "llm.count_tokens", {}
+        """Return the op, without further facts."""
+        return self._op, {}
+
+    def answer(self, body: Body, _filtered: bool, /) -> Body:
+        """Return what the function makes of a request."""
+        return self._make(body)
 
 
 def embedding(inputs: Sequence[Any]) -> tuple[str, dict[str, Any]]:

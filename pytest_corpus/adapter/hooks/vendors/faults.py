@@ -40,7 +40,7 @@ async def fail(plan: Plan, endpoint: Endpoint, connection: Connection) -> None:
     elif plan.form in ("truncated", "unfinished"):
         await connection.truncate({"id": "standin", "choices": [], "content": plan.message}, errors.headers)
     elif plan.form == "garbage":
-        await connection.garbage(f"<html>{plan.message}", errors.headers)
+        await connection.answer_bytes(200, f"<html>{plan.message}".encode(), errors.headers)
     else:
         status = BY_KIND[plan.kind].http_status or UNFORESEEN
         await connection.answer(status, errors.body(trouble), {**errors.headers, **told_hints(plan)})

@@ -1,11 +1,20 @@
-"""``POST /v1/chat/completions``."""
+"""``POST /v1/chat/completions``, and the errors of OpenAI and of the many servers that speak its API."""
 
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pytest_corpus.adapter.hooks.vendors import fields, openai_errors
-from pytest_corpus.adapter.hooks.vendors.endpoint import Body, Completion, Events, Refusal, event, parts_of
+from pytest_corpus.adapter.hooks.vendors import fields
+from pytest_corpus.adapter.hooks.vendors.endpoint import (
+    Body,
+    Completion,
+    Errors,
+    Events,
+    Refusal,
+    Trouble,
+    event,
+    parts_of,
+)
 from pytest_corpus.adapter.hooks.vendors.stand_in import Question, Reply, Tool, answered
 
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
@@ -16,10 +25,52 @@ SAMPLING = {"temperature": (0.0, 2.0), "top_p": (0.0, 1.0)}
 LIMITS = {**SAMPLING, "frequency_penalty": (-2.0, 2.0), "presence_penalty": (-2.0, 2.0)}
 
 
+WORDS: dict[str, tuple[str, str | None]] = {
+    "rate_limited": ("requests", "rate_limit_exceeded"),
+    "quota_exhausted": ("insufficient_quota", "insufficient_quota"),
+    "overloaded": ("server_error", "server_is_overloaded"),
+    "unavailable": ("server_error", None),
+    "network": ("server_error", None),
+    "gateway_timeout": ("server_error", None),
+    "auth": ("invalid_request_error", "invalid_api_key"),
+    "forbidden": ("invalid_request_error", "unsupported_country_region_territory"),
+    "content_filtered": ("invalid_request_error", "content_filter"),
+    "invalid_request": ("invalid_request_error", None),
+    "unexpected": ("server_error", "server_error"),
+    "not_found": ("invalid_request_error", "unknown_url"),
+}
+"""The type and the code of each kind of error."""
+
+
+def error(trouble: Trouble) -> dict[str, Any]:
+    """The error object."""
+    kind, code = WORDS.get(trouble.kind, ("invalid_request_error", trouble.kind))
+    return {"message": trouble.message, "type": kind, "param": None, "code": code}
+
+
+def _body(trouble: Trouble) -> dict[str, Any]:
+    return {"error": error(trouble)}
+
+
+def _event(trouble: Trouble) -> bytes:
+    return event(_body(trouble))
+
+
+def _typed_event(trouble: Trouble) -> bytes:
+    found = error(trouble)
+    message, code = found["message"], found["code"] or found["type"]
+    return event({"type": "error", "code": code, "message": message, "param": None, "sequence_number": 0}, "error")
+
+
+HEADERS = {"x-request-id": "req_stand_in"}
+ERRORS = Errors(_body, _event, HEADERS)
+RESPONSES_ERRORS = Errors(_body, _typed_event, HEADERS)
+
+
 class Chat(Completion):
     """Answers to chats: words, JSON where `response_format` wants it, a call where `tool_choice` wants one."""
 
-    errors = openai_errors.CHAT
+    errors = ERRORS
     filters = True
 
     def replies(self, body: Body, filtered: bool) -> list[Reply]:

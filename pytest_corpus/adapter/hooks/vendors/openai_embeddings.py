@@ -6,8 +6,9 @@ import math
 import struct
 from typing import Any
 
-from pytest_corpus.adapter.hooks.vendors import fields, openai_errors
+from pytest_corpus.adapter.hooks.vendors import fields
 from pytest_corpus.adapter.hooks.vendors.endpoint import Body, Endpoint, Refusal, embedding
+from pytest_corpus.adapter.hooks.vendors.openai_chat import ERRORS
 from pytest_corpus.adapter.hooks.vendors.stand_in import split
 
 DIMENSIONS = {"text-embedding-3-large": 3072}
@@ -19,7 +20,7 @@ MOST_TOKENS = 8192
 class Embeddings(Endpoint):
     """Unit vectors; texts that share words are alike."""
 
-    errors = openai_errors.CHAT
+    errors = ERRORS
 
     def reached(self, body: Body, /) -> tuple[str, dict[str, Any]]:
         return embedding(_inputs(body))

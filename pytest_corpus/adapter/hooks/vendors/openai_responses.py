@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from itertools import count as counting
 from typing import Any
 
-from pytest_corpus.adapter.hooks.vendors import fields, openai_errors
-from pytest_corpus.adapter.hooks.vendors.endpoint import Body, Completion, Events, Refusal, TokenCount, event, parts_of
-from pytest_corpus.adapter.hooks.vendors.openai_chat import SAMPLING, check_window, wanted_schema
+from pytest_corpus.adapter.hooks.vendors import fields
+from pytest_corpus.adapter.hooks.vendors.endpoint import Body, Completion, Events, Plain, Refusal, event, parts_of
+from pytest_corpus.adapter.hooks.vendors.openai_chat import RESPONSES_ERRORS, SAMPLING, check_window, wanted_schema
 from pytest_corpus.adapter.hooks.vendors.stand_in import Question, Reply, Tool, answered, count
 
 LEAST_ANSWER = 1
@@ -17,7 +17,7 @@ REASONS = {"length": "max_output_tokens", "filtered": "content_filter"}
 class Responses(Completion):
     """Answers to a text or to the items of a conversation; nothing is stored."""
 
-    errors = openai_errors.RESPONSES
+    errors = RESPONSES_ERRORS
     filters = True
 
     def replies(self, body: Body, filtered: bool) -> list[Reply]:
@@ -56,13 +56,11 @@ class Responses(Completion):
         return Events(opening, chunks, closing)
 
 
-class InputTokens(TokenCount):
-    """Counts the tokens of a request for a response."""
-
-    errors = openai_errors.RESPONSES
-
-    def answer(self, body: Body, _filtered: bool, /) -> Body:
-        return {"object": "response.input_tokens", "input_tokens": count(_texts(body))}
+INPUT_TOKENS = Plain(
+    "llm.count_tokens",
+    RESPONSES_ERRORS,
+    lambda body: {"object": "response.input_tokens", "input_tokens": count(_texts(body))},
+)
 
 
 def _reply(body: Body) -> Reply:

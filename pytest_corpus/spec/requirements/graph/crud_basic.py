@@ -126,7 +126,7 @@ GRA-CACHE-1 MUST: A cached answer is not given to another text, dialect or names
   hint: key the cache by a hash of dialect, text, params and namespace
 GRA-MODEL-1 MUST: After any sequence of writes, deletes, batches and transactions, the graph holds their result.
   from SPECIFICATION 4.2.6, SPECIFICATION 7.3.1, SPECIFICATION 7.3.3
-  hint: replay the envelopes that are printed, and look for the first node or edge that is wrong
+  hint: send the calls of the smallest story again, and look for the first node or edge that is wrong
 GRA-MODEL-2 MUST: Concurrent writes, reads and deletes of a node show whole nodes, and leave the last write.
   from SPECIFICATION 4.2.6, R46
   hint: read and change what is stored in one step, after the last await, and commit only what the request changes

@@ -61,7 +61,7 @@ VEC-UPSERT-19 SHOULD: Numbers with a fraction in `metadata` are doubles, whateve
   hint: store the numbers of metadata as doubles, also if the components of vectors are of 32 bits
 VEC-STATE-1 MUST: Whatever the sequence of writes and deletes, queries find exactly what it leaves behind.
   from SPECIFICATION 4.2.6, SPECIFICATION 9.3
-  hint: replay the shortest sequence of envelopes in the message, and follow the id that is lost or stays
+  hint: send the calls of the smallest story again, and follow the id that is lost or stays
 VEC-STATE-2 MUST: Where clients write and delete an id at once, queries find whole vectors, and in the end the last
     write, or nothing after a delete.
   from SPECIFICATION 4.2.6, SPECIFICATION 9.3, R46

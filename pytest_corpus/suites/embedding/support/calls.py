@@ -1,12 +1,10 @@
 """Calls that embed texts, and the vectors in their answers."""
 
-import json
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from pytest_corpus.adapter import inputs
-from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.suites.embedding.support.answers import embedded_by
 from pytest_corpus.suites.embedding.support.requests import EmbeddingRequests
@@ -37,10 +35,10 @@ class EmbeddingCalls(Texts):
         """Embed one text by any operation that embeds."""
         return self.invoke(name, self.requests.with_text(name, text, **changed))
 
+    @remembered
     def known(self, name: str, text: str, **changed: Any) -> Reply | StreamReply:
         """The answer to a request for one text, asked once a run: for a test that looks at the answer alone."""
-        key = ("asked", name, text, json.dumps(changed, sort_keys=True))
-        return cached(self, key, partial(self.ask, name, text, **changed))
+        return self.ask(name, text, **changed)
 
     def known_model(self, name: str, model: str) -> Reply | StreamReply:
         return self.known(name, self.fit("hi"), model=model)
@@ -57,21 +55,17 @@ class EmbeddingCalls(Texts):
         assert isinstance(stream, StreamReply)
         return stream
 
+    @remembered
     def known_batch(self, texts: list[str], **changed: Any) -> Reply:
         """The answer to a batch, asked once a run: for a test that looks at the answer alone."""
-        key = ("batch", json.dumps([texts, changed], sort_keys=True))
-        return cached(self, key, partial(self.batch, texts, **changed))
+        return self.batch(texts, **changed)
 
     def embedding(self, reply: Reply | StreamReply) -> Mapping[str, Any]:
         """The first embedding of an answer; empty if there is none."""
         return next(iter(embedded_by(reply)), {})
 
     def vector(self, name: str, text: str, **changed: Any) -> list[float]:
-        """The vector that an operation gives to a text now.
-
-        Raises:
-            Undecided: it gives none, which may be the finding of another requirement.
-        """
+        """The vector that an operation gives to a text now. Raises Undecided if it gives none (`vector_in`)."""
         return self.vector_in(self.ask(name, text, **changed), name, text, **changed)
 
     def known_vector(self, name: str, text: str, **changed: Any) -> list[float]:
@@ -79,11 +73,7 @@ class EmbeddingCalls(Texts):
         return self.vector_in(self.known(name, text, **changed), name, text, **changed)
 
     def vector_in(self, reply: Reply | StreamReply, name: str, text: str, **changed: Any) -> list[float]:
-        """The vector in the answer to a request.
-
-        Raises:
-            Undecided: it has none, which may be the finding of another requirement.
-        """
+        """The vector in an answer. Raises Undecided if it has none, which may be another requirement's finding."""
         found = vector_of(self.embedding(reply))
         if found is None:
             raise without_vector(self, name, text, reply, changed)

@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import pytest
-
-from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.audit.exchanges import payload_problem
 from pytest_corpus.kit.faults import ProviderFaults
-from pytest_corpus.kit.fixtures import SUBJECT
+from pytest_corpus.kit.fixtures import fixture_of
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
 from pytest_corpus.kit.prerequisites import Prerequisites
+from pytest_corpus.redaction.values import word
 from pytest_corpus.spec.errors import MODEL_ERRORS
 from pytest_corpus.suites.embedding.support.answers import embeddings_of, statistics_problems
 from pytest_corpus.suites.embedding.support.calls import EmbeddingCalls
@@ -68,27 +68,23 @@ class Embedding(EmbeddingCalls):
 
         Where none are listed, the one that plain requests name.
 
-        Raises:
-            Blocked: `embed`, or the operation, refuses one of them.
+        Raises Blocked if `embed`, or the operation, refuses one of them.
         """
-        self.require("embed")
+        self.require(name, "embed")
         flag = self.operation(name).capability or ""
         models = [model for model in self.capabilities.models if flag not in self.capabilities.denials(model)]
-        if self.capabilities.models and not models:
-            raise NotApplicable(f"every listed model denies {flag}")
+        expect.applicable(models or not self.capabilities.models, f"every listed model denies {flag}")
         for operation in dict.fromkeys(("embed", name)):
-            for model in models[:MOST_MODELS] if self.works(operation) else ():
+            for model in models[:MOST_MODELS]:
                 if (tried := self.known(operation, self.fit("hi"), model=model)).is_error:
                     said = f"{operation} of a listed model is answered with {tried}"
                     raise Blocked(EVERY_MODEL[operation], said, evidence=tried.exchange)
         return models[:MOST_MODELS] if self.capabilities.models else [self.model]
 
     @property
+    @remembered
     def counts_characters(self) -> bool:
         """Return whether a text of one character more than `max_text_length` is too long, and one of it is not."""
-        return cached(self, "one character more is too long", self._counts_characters)
-
-    def _counts_characters(self) -> bool:
         limit = self.limited()
         just, more = (self.embed(self.text_of(length), truncate=False) for length in (limit, limit + 1))
         if more.is_a("BadRequest", "NotSupported") and not just.is_error:
@@ -99,8 +95,7 @@ class Embedding(EmbeddingCalls):
     def beyond(self, more: int = 1) -> int:
         """The number of ASCII characters of a text that exceeds `max_text_length` by `more`, in whatever unit (R120).
 
-        Raises:
-            NotApplicable: no limit is stated, or one that is too large to exceed.
+        Raises NotApplicable if no limit is stated, or one that is too large to exceed.
         """
         limit = self.limited()
         if self.counts_characters:
@@ -110,11 +105,7 @@ class Embedding(EmbeddingCalls):
         return CHARACTERS_IN_A_TOKEN * limit + more
 
     def normalizes(self) -> None:
-        """Go on only if normalization is offered.
-
-        Raises:
-            NotApplicable: capabilities deny it, or it is answered with NOT_SUPPORTED unclaimed.
-        """
+        """Go on only if normalization is offered: neither denied nor answered with NOT_SUPPORTED unclaimed."""
         self.require("embed")
         flag = self.capabilities.flag("supports_normalization")
         if flag is False or (flag is None and self.known("embed", self.fit("hi"), normalize=True).is_a("NotSupported")):
@@ -149,7 +140,7 @@ class Embedding(EmbeddingCalls):
                 yield "EMB-TOKENS-1", violation
         elif name in ("capabilities", "health", "get_stats"):
             if not isinstance(result, Mapping):
-                yield self.operation(name).shaped, Violation("an object", type(result).__name__, "result")
+                yield self.operation(name).shaped, Violation("an object", word(result), "result")
             elif name == "get_stats":
                 yield from statistics_problems(result)
         elif name in ("embed", "embed_batch"):
@@ -175,12 +166,6 @@ class Embedding(EmbeddingCalls):
                 yield "EMB-DIM-2", Violation(f"at most {most} dimensions", f"{len(vector)}", "vector")
 
 
-@pytest.fixture
-def embedding(request: pytest.FixtureRequest) -> Embedding:
-    """The embedding component under test."""
-    found = request.node.stash[SUBJECT]
-    assert isinstance(found, Embedding)
-    return found
-
+embedding = fixture_of(Embedding)
 
 COMPONENT = Embedding

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_corpus.adapter import inputs
+from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.run_state import MOST_WORDS, Shared
@@ -129,23 +130,13 @@ class Texts(ListedModels):
             raise NotApplicable(f"a max_text_length of {self.limit} may be too small for this request")
 
     def limited(self) -> int:
-        """The stated limit, where texts of that length can be sent.
-
-        Raises:
-            NotApplicable: none is stated, or one that is too large to fill.
-        """
-        if self.limit is None:
-            raise NotApplicable("capabilities state no max_text_length")
-        if self.limit > MOST_LENGTH:
-            raise NotApplicable(f"a text of {self.limit} characters is not sent here")
-        return self.limit
+        """The stated limit. Raises NotApplicable if none is stated, or one that is too large to fill."""
+        limit = expect.applicable(self.limit, "capabilities state no max_text_length")
+        expect.applicable(limit <= MOST_LENGTH, f"a text of {limit} characters is not sent here")
+        return limit
 
     def tells_apart(self) -> None:
-        """Go on only if texts can be long enough never to have been sent before.
-
-        Raises:
-            NotApplicable: the limit is too small.
-        """
+        """Go on only if the limit leaves room for texts that were never sent before."""
         if self.limit is not None and self.limit < TELLING:
             raise NotApplicable(f"texts of {self.limit} characters have all been sent before")
 

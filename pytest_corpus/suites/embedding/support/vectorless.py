@@ -23,11 +23,7 @@ ANSWERED = {"embed": "EMB-EMBED-1", "embed_batch": "COM-CAP-6", "stream_embed": 
 def without_vector(
     texts: Texts, name: str, text: str, reply: Reply | StreamReply, changed: Mapping[str, Any]
 ) -> Undecided:
-    """Return the obstacle to a test if an operation gave no vector to a text.
-
-    Raises:
-        Blocked: the answer is not an envelope, or a stream without an end.
-    """
+    """Return the obstacle to a test if an operation gave no vector. Raises Blocked if the answer cannot be read."""
     expect.readable(reply)
     if reply.is_error:
         expect.named(reply)

@@ -108,9 +108,8 @@ class GraphCapabilities(Subject):
     def speaks(self, purpose: str, dialect: str | None = None) -> None:
         """Go on only if a question can be asked.
 
-        Raises:
-            NotAssessed: the suite knows no listed dialect, or the adapter takes no spelling of it.
-            Blocked: it takes none although any adapter of the dialect does.
+        Raises NotAssessed if the suite knows no listed dialect, or the adapter takes no spelling of it, Blocked if it
+        takes none although any adapter of the dialect does.
         """
         spoken = dialect or self.dialect
         if spoken is None:
@@ -123,11 +122,7 @@ class GraphCapabilities(Subject):
             raise obstacle
 
     def item(self, name: str, **args: Any) -> dict[str, Any]:
-        """An operation of a batch or a transaction.
-
-        Raises:
-            NotApplicable: capabilities list the operations that batches take, and this one is not among them.
-        """
+        """An operation of a batch or a transaction. Raises NotApplicable if capabilities list others only."""
         return {"op": self.operation_names.spelled(name), "args": args}
 
     def sandbox(self, *needs: str, tenant: str | None = None, own: bool = True) -> Sandbox:
@@ -141,9 +136,8 @@ class GraphCapabilities(Subject):
     def namespaces(self, *, aside: bool = False) -> None:
         """Go on only if writing to a new namespace makes it; `aside` where a test tries that too, among others.
 
-        Raises:
-            NotApplicable: namespaces are not claimed, or a new one is refused and the test tries others as well.
-            NotAssessed: a new one is refused.
+        Raises NotApplicable if namespaces are not claimed, or a new one is refused and the test tries others as well,
+        NotAssessed if a new one is refused.
         """
         if obstacle := self._makes_namespaces():
             raise NotApplicable(obstacle.reason) if aside else obstacle
@@ -168,23 +162,18 @@ class GraphCapabilities(Subject):
             return
         self._seeded.add(when)
         with self.client.provider.paused(), inputs.apart(f"graph seeds {tenant}"):
-            self._write_seeds(tenant)
+            sandbox = self.seeds.like(tenant=tenant)
+            nodes = [sandbox.node(name, f"v-{sandbox.tag}-{name}", rank=rank) for rank, name in enumerate(SEEDS, 1)]
+            edges = [sandbox.edge(SEEDS[0], SEEDS[1], "e1"), sandbox.edge(SEEDS[1], SEEDS[2], "e2")]
+            for kind, items in (("nodes", nodes), ("edges", edges if tenant is None and self.main is self else [])):
+                for start in range(0, len(items), self.at_once):
+                    args = {kind: items[start : start + self.at_once]}
+                    self.send(self.envelope(f"upsert_{kind}", args, sandbox.ctx))
 
     @property
     def lasting(self) -> frozenset[str]:
         """The ids of the nodes and edges that more than one test looks at."""
         return frozenset((*(self.seeds.id(name) for name in (*SEEDS, "e1", "e2")), *self.shared.lasting))
-
-    def _write_seeds(self, tenant: str | None) -> None:
-        sandbox = self.seeds.like(tenant=tenant)
-        nodes = [
-            sandbox.node(name, f"v-{sandbox.tag}-{name}", rank=number) for number, name in enumerate(SEEDS, start=1)
-        ]
-        edges = [sandbox.edge(SEEDS[0], SEEDS[1], "e1"), sandbox.edge(SEEDS[1], SEEDS[2], "e2")]
-        for kind, items in (("nodes", nodes), ("edges", edges if tenant is None and self.main is self else [])):
-            for start in range(0, len(items), self.at_once):
-                args = {kind: items[start : start + self.at_once]}
-                self.send(self.envelope(f"upsert_{kind}", args, sandbox.ctx))
 
     def plain_nodes(self, name: str = "plain") -> dict[str, Any]:
         """The arguments that write one plain node."""

@@ -6,6 +6,9 @@ from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Unde
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.dialects import Dialect
 
+UNKNOWN = Dialect("", {}, certain=False)
+"""A language that the suite does not know."""
+
 BASIC = ("find", "group")
 """The questions that any adapter of a language can be asked."""
 
@@ -19,25 +22,13 @@ class Dialects:
         self._taken: dict[tuple[str, str], str] = {}
         self._refused: dict[tuple[str, str], list[Reply]] = {}
 
+    def row(self, dialect: str) -> Dialect:
+        """The probe queries of a language; none if it is unknown."""
+        return self._table.get(dialect.lower(), UNKNOWN)
+
     def texts(self, purpose: str, dialect: str) -> tuple[str, ...]:
-        """Every spelling of a question; none if the language is unknown."""
-        known = self._table.get(dialect.lower())
-        return known.spellings.get(purpose, ()) if known else ()
-
-    def certain(self, dialect: str) -> bool:
-        """Return whether an adapter of the language surely takes one of the spellings."""
-        known = self._table.get(dialect.lower())
-        return known is not None and known.certain
-
-    def supplied(self, purpose: str, dialect: str) -> bool:
-        """Return whether the spellings of a question come from the user."""
-        known = self._table.get(dialect.lower())
-        return known is not None and purpose in known.supplied
-
-    def plain(self, dialect: str) -> str:
-        """A text that any adapter of the language takes; empty if none is known."""
-        known = self._table.get(dialect.lower())
-        return known.plain if known else ""
+        """Every spelling of a question."""
+        return self.row(dialect).spellings.get(purpose, ())
 
     def was_tried(self, purpose: str, dialect: str) -> bool:
         """Return whether the spelling that is taken is known, if there is one."""
@@ -68,7 +59,7 @@ class Dialects:
             return NotAssessed(f"no probe query {purpose!r} for {dialect}: give one with --corpus-dialects")
         if not refused:
             return None
-        if purpose in BASIC and self.certain(dialect) and all(reply.is_a("BadRequest") for reply in refused):
+        if purpose in BASIC and self.row(dialect).certain and all(reply.is_a("BadRequest") for reply in refused):
             return Blocked("GRA-QUERY-1", f"every spelling of a plain {dialect} query is refused: {refused[0]}")
         if purpose in BASIC and all(reply.is_a("NotSupported") for reply in refused):
             return Blocked("GRA-DIALECT-2", f"a plain {dialect} query, though listed, is answered with {refused[0]}")

@@ -27,11 +27,7 @@ class OperationNames:
         self._graph = graph
 
     def spelled(self, name: str) -> str:
-        """Return the name of an operation that batches take.
-
-        Raises:
-            NotApplicable: capabilities list the operations that batches take, and this one is not among them.
-        """
+        """The name of an operation that batches take. Raises NotApplicable if capabilities list others only."""
         for names in _operation_lists(self._graph.capabilities.document):
             for spelling in (name, PREFIX + name):
                 if spelling in names:

@@ -92,6 +92,10 @@ class Place:
         """A value that was not written before."""
         return f"v-{self.tag}-{name}-{inputs.number()}"
 
+    def named(self, value: str) -> str:
+        """The name of the node that a value was made for."""
+        return value.removeprefix(f"v-{self.tag}-").rpartition("-")[0]
+
     def node(self, name: str, value: str | None = None, *, rank: Any = 0, **properties: Any) -> dict[str, Any]:
         """A node of this group."""
         own = {"corpus_key": self.key(name), "corpus_group": self.group, "corpus_rank": rank}

@@ -30,19 +30,11 @@ class Readers:
             return self._graph.shared.once("node_readers", lambda: _node_readers(self._graph))
 
     def of_nodes(self) -> list[str]:
-        """The operations that show nodes correctly, or all of them if none does.
-
-        Raises:
-            NotAssessed: no operation can show them.
-        """
+        """The operations that show nodes correctly, or all if none does. Raises NotAssessed if there are none."""
         return _correct(self.nodes_shown(), "read back: neither bulk_vertices nor a query of a known dialect")
 
     def of_edges(self) -> list[str]:
-        """The operations that show edges correctly, or all of them if none does.
-
-        Raises:
-            NotAssessed: no operation can show them.
-        """
+        """The operations that show edges correctly, or all if none does. Raises NotAssessed if there are none."""
         with self._graph.client.provider.paused():
             found = self._graph.shared.once("edge_readers", lambda: _edge_readers(self._graph))
         return _correct(found, "show edges: neither traversal nor a query of a known dialect")
@@ -50,9 +42,8 @@ class Readers:
     def trusted(self, name: str) -> str:
         """Go on only if an operation shows nodes correctly, or no operation does.
 
-        Raises:
-            NotApplicable: the suite knows no listed dialect, but other operations show nodes.
-            Undecided: the operation is not offered, does not work, or shows less than the others.
+        Raises NotApplicable if the suite knows no listed dialect, but other operations show nodes, Undecided if the
+        operation is not offered, does not work, or shows less than the others.
         """
         shown = self.nodes_shown()
         self.skip_if_others_work(name, shown)
@@ -71,9 +62,7 @@ class Readers:
     def skip_if_others_work(self, name: str, others: Mapping[str, bool]) -> None:
         """Go on only if an operation works; a query of an unknown dialect is not needed if others show the same.
 
-        Raises:
-            NotApplicable: there are others.
-            Undecided: it is not offered or does not work.
+        Raises NotApplicable if there are others, Undecided if it is not offered or does not work.
         """
         try:
             self._graph.require(name)
@@ -84,8 +73,7 @@ class Readers:
 
 
 def _correct(readers: Mapping[str, bool], purpose: str) -> list[str]:
-    if not readers:
-        raise NotAssessed(f"no operation can {purpose}")
+    expect.assessable(readers, f"no operation can {purpose}")
     return [name for name, correct in readers.items() if correct] or list(readers)
 
 
@@ -115,7 +103,7 @@ def _written_nodes(graph: GraphCapabilities) -> Iterator[tuple[Sandbox, list[str
 def _edge_readers(graph: GraphCapabilities) -> dict[str, bool]:
     """By operation that works, whether it shows exactly the edge of the seeds, and one in another place."""
     readers = {
-        name: True for name in EDGE_READERS if graph.works(name) and (name == "traversal" or _asks_for_links(graph))
+        name: True for name in EDGE_READERS if graph.works(name) and (name == "traversal" or can_ask(graph, "links"))
     }
     graph.seed()
     _follow(readers, graph.seeds, "s1", {"s2": f"v-{graph.seeds.tag}-s2"})
@@ -126,10 +114,10 @@ def _edge_readers(graph: GraphCapabilities) -> dict[str, bool]:
     return readers
 
 
-def _asks_for_links(graph: GraphCapabilities) -> bool:
-    """Return whether a query can ask for the ends of edges."""
+def can_ask(graph: GraphCapabilities, purpose: str, dialect: str | None = None) -> bool:
+    """Return whether a question can be asked."""
     try:
-        graph.speaks("links")
+        graph.speaks(purpose, dialect)
     except Undecided:
         return False
     return True
@@ -188,7 +176,7 @@ class GraphSettling(Settling):
 
     def looks(self, name: str, request: Mapping[str, Any]) -> bool:
         """Return whether a request reads what was written; a write may do so only if it has a filter."""
-        direct = self._settle.in_order and self._graph.operation(name).mutating
+        direct = self.known.in_order and self._graph.operation(name).mutating
         return super().looks(name, request) and not (direct and "'filter'" not in str(request.get("args")))
 
     def trials(self) -> Iterator[Look]:
@@ -200,7 +188,7 @@ class GraphSettling(Settling):
             yield from (partial(_shows, sandbox, name, values) for name in readers)
             sandbox.remove("nodes", "a")
             yield from (partial(_shows, sandbox, name, []) for name in readers)
-            if readers and self._settle.in_order is None:
+            if readers and self.known.in_order is None:
                 yield self._trial_of_order(graph.sandbox(own=False), readers[0])
 
     def _trial_of_order(self, sandbox: Sandbox, reader: str) -> Look:

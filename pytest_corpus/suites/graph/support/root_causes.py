@@ -13,33 +13,26 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked, Undecided, Violation
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.kit.root_causes import BasicRequirement, RootCauses
+from pytest_corpus.suites.graph.support import run_state
 from pytest_corpus.suites.graph.support.answers import listed
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.place import value_of
-from pytest_corpus.suites.graph.support.run_state import (
-    IN_A_NAMESPACE,
-    LOOKING,
-    LOOKING_FIRST,
-    NODE_AGAIN,
-    SEVERAL_EDGES,
-    SEVERAL_NODES,
-)
 from pytest_corpus.suites.graph.support.sandbox import Sandbox, observed
 
 BASICS = {
     requirement: BasicRequirement(requirement, frozenset(needs))
     for requirement, *needs in (
         ("GRA-NODE-1", "upsert_nodes"),
-        ("GRA-NODE-3", SEVERAL_NODES),
-        ("GRA-NODE-2", NODE_AGAIN, LOOKING),
+        ("GRA-NODE-3", run_state.SEVERAL_NODES),
+        ("GRA-NODE-2", run_state.NODE_AGAIN, run_state.LOOKING),
         ("GRA-DELETE-1", "delete_nodes"),
         ("GRA-EDGE-1", "upsert_edges"),
-        ("GRA-EDGE-9", SEVERAL_EDGES),
+        ("GRA-EDGE-9", run_state.SEVERAL_EDGES),
         ("GRA-DELETE-2", "delete_edges"),
         ("GRA-TRAV-2", "upsert_edges", "traversal"),
-        ("GRA-TRAV-3", SEVERAL_EDGES, "traversal"),
-        ("GRA-NS-1", IN_A_NAMESPACE, LOOKING),
-        ("GRA-NS-4", LOOKING_FIRST),
+        ("GRA-TRAV-3", run_state.SEVERAL_EDGES, "traversal"),
+        ("GRA-NS-1", run_state.IN_A_NAMESPACE, run_state.LOOKING),
+        ("GRA-NS-4", run_state.LOOKING_FIRST),
         ("GRA-BATCH-1", "batch"),
         ("GRA-TXN-1", "transaction"),
     )

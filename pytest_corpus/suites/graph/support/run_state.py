@@ -84,6 +84,7 @@ class GraphShared(Shared):
     node_readers: dict[str, bool] | None = None
     edge_readers: dict[str, bool] | None = None
     lasting: set[str] = field(default_factory=set)
+    crowded: bool = False
     namespaces: Undecided | None = None
     tried_namespaces: bool = False
     filters: bool | None = None

@@ -53,7 +53,8 @@ class NodeViews(Place):
         if wanted != found:
             missing, more = len(set(wanted) - set(found)), len(set(found) - set(wanted))
             got = f"{len(found)} of which {more} are wrong, and {missing} are missing"
-            raise Violation(f"{claim}: {len(wanted)} nodes", got, reader)
+            about = (self.named(value) for value in set(wanted) ^ set(found))
+            raise Violation(f"{claim}: {len(wanted)} nodes", got, reader, about=about)
 
     def all_show(self, values: Iterable[str], claim: str) -> None:
         """Every operation that shows nodes correctly shows exactly these values."""
@@ -98,8 +99,7 @@ class NodeViews(Place):
     def pages(self, args: Mapping[str, Any], first: Reply | None = None) -> Iterator[list[Mapping[str, Any]]]:
         """The pages of `bulk_vertices`, to the last one; `first` is the answer to the first request.
 
-        Raises:
-            NotAssessed: there are too many.
+        Raises NotAssessed if there are too many.
         """
         cursor: Any = None
         for _ in range(MOST_PAGES):

@@ -1,16 +1,13 @@
 """The options of an LLM adapter: what it states, and what it turns out to take."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached
-from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.spec.capabilities import SAMPLING_RANGES
 from pytest_corpus.suites.llm.support.windows import Windows
-from pytest_corpus.suites.shared.claims.context import works
 
 RANGES = {
     "temperature": (0.0, 2.0),
@@ -113,21 +110,20 @@ class LLMCapabilities(Windows):
         self.require("complete")
         self.models()
         models = self.able(flag)[:MOST_MODELS]
-        if not models:
-            raise NotApplicable(f"every listed model denies {flag}")
+        expect.applicable(models, f"every listed model denies {flag}")
         with expect.resting_on("LLM-MODEL-1"):
             for model in models:
-                works(self.known("complete", model=model), "a completion by every listed model")
+                expect.works(self.known("complete", model=model), "a completion by every listed model")
         return models
 
     def accepts(self, operation: str, **changed: Any) -> bool:
         """Return whether `complete` or `stream` takes a plain request with some arguments changed."""
         return not self.known(operation, **changed).is_a(*PERMANENT)
 
+    @remembered
     def known(self, name: str, **changed: Any) -> Reply | StreamReply:
         """The answer that `complete` or `stream` gives to a plain request with some arguments changed, once a run."""
-        key = ("asked", name, json.dumps(changed, sort_keys=True))
-        return cached(self, key, lambda: self.invoke(name, {**self.requests.minimal(name), **changed}))
+        return self.invoke(name, {**self.requests.minimal(name), **changed})
 
     def known_model(self, name: str, model: str) -> Reply | StreamReply:
         return self.known(name, model=model)

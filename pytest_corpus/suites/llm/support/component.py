@@ -3,16 +3,15 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import pytest
-
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.audit.envelopes import Finding
 from pytest_corpus.kit.audit.exchanges import data_of, payload_problem
-from pytest_corpus.kit.fixtures import SUBJECT
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation
+from pytest_corpus.kit.fixtures import fixture_of
+from pytest_corpus.kit.outcomes import NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.redaction.values import word
 from pytest_corpus.suites.llm.support.answers import chunk_problems, completion_problems, repetition
 from pytest_corpus.suites.llm.support.capabilities import LLMCapabilities
 from pytest_corpus.suites.llm.support.requests import LLMRequests
@@ -43,13 +42,11 @@ class LLM(LLMCapabilities):
     def half_full(self) -> str:
         """A text that takes between a quarter and a half of the context window, by the adapter's own count.
 
-        Raises:
-            NotApplicable: no window is stated, or it is too small, or so large that a call would be dear.
-            NotAssessed: tokens cannot be counted.
+        Raises NotApplicable if no window is stated, or it is too small, or so large that a call would be dear,
+        NotAssessed if tokens cannot be counted.
         """
         window = self.window()
-        if self.small or window > MOST_WINDOW:
-            raise NotApplicable(f"a window of {window} tokens is not filled here")
+        expect.applicable(window <= MOST_WINDOW and not self.small, f"a window of {window} tokens is not filled here")
         self.require("count_tokens")
         words = [f"w{number % 97}" for number in range(window // 2)]
         while words:
@@ -72,15 +69,13 @@ class LLM(LLMCapabilities):
     def too_long(self, model: str | None = None) -> str:
         """A text with more tokens than the context window of a model: of the one in use, if none is named.
 
-        Raises:
-            NotAssessed: the window is too large, or the length cannot be verified.
+        Raises NotAssessed if the window is too large, or the length cannot be verified.
         """
         window = self.window(model)
         return cached(self, ("too long", window), lambda: self._too_long(model or self.model, window))
 
     def _too_long(self, model: str | None, window: int) -> str:
-        if window > 400_000:
-            raise NotAssessed(f"a window of {window} tokens is too large to overrun here")
+        expect.assessable(window <= 400_000, f"a window of {window} tokens is too large to overrun here")
         words = max(8, window + window // 4 + 8)
         text = " ".join(f"w{number % 97}" for number in range(words))
         while self.works("count_tokens"):
@@ -100,7 +95,7 @@ class LLM(LLMCapabilities):
                 yield "LLM-TOKENS-1", violation
         elif name in ("capabilities", "health"):
             if not isinstance(result, Mapping):
-                yield self.operation(name).shaped, Violation("an object", type(result).__name__, "result")
+                yield self.operation(name).shaped, Violation("an object", word(result), "result")
         elif problem := payload_problem("llm.types.completion", result, self.settings.edition):
             yield "LLM-COMPLETE-1", problem
 
@@ -120,12 +115,6 @@ class LLM(LLMCapabilities):
                 yield "LLM-STREAM-9", problem
 
 
-@pytest.fixture
-def llm(request: pytest.FixtureRequest) -> LLM:
-    """The LLM component under test."""
-    found = request.node.stash[SUBJECT]
-    assert isinstance(found, LLM)
-    return found
-
+llm = fixture_of(LLM)
 
 COMPONENT = LLM

@@ -5,7 +5,8 @@ from functools import cached_property
 from typing import Any
 
 from pytest_corpus.adapter import inputs
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.run_state import MOST_WORDS, Shared
 from pytest_corpus.suites.shared.claims.tokens import ListedModels
@@ -64,11 +65,7 @@ class Windows(ListedModels):
         return tokens if window is None else max(1, min(tokens, window // 4))
 
     def fits(self, reply: Reply | StreamReply) -> None:
-        """Give no verdict if a request may have been refused for a small window.
-
-        Raises:
-            NotAssessed: it was a bad request, and the window is small.
-        """
+        """Give no verdict (NotAssessed) on a bad request that may have been refused for a small window."""
         if self.small and reply.is_a("BadRequest"):
             raise NotAssessed(f"a window of {self.window()} tokens may be too small for this request")
 
@@ -83,12 +80,6 @@ class Windows(ListedModels):
         return f"{self.settings.run[:2]}{inputs.ordinal(MOST_WORDS)}"
 
     def window(self, model: str | None = None) -> int:
-        """The context window of a model: of the one in use, if none is named.
-
-        Raises:
-            NotApplicable: none is stated.
-        """
+        """The context window of a model, else of the one in use. Raises NotApplicable if none is stated."""
         window = self.capabilities.context_window(model or self.model)
-        if window is None:
-            raise NotApplicable("capabilities state no context length")
-        return window
+        return expect.applicable(window, "capabilities state no context length")

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pytest_corpus.kit.answer_cache import cached, expired
+from pytest_corpus.kit.answer_cache import expired, remembered
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.reply import Reply, StreamReply
 
@@ -26,12 +26,9 @@ NO_OBJECTS: tuple[Any, ...] = ([], "request", 7, None, True)
 """JSON values that are not a request."""
 
 
+@remembered
 def refusals(subject: Subject) -> list[Reply]:
     """Answers to bad requests that any adapter refuses: no such operation, no arguments, wrong types, expired."""
-    return cached(subject, "refusals", lambda: _refusals(subject))
-
-
-def _refusals(subject: Subject) -> list[Reply]:
     unknown = {"op": f"{subject.component}.no_such_operation", "ctx": {}, "args": {}}
     plain = subject.envelope(subject.principal)
     replies = [subject.send(unknown), subject.send({key: plain[key] for key in ("op", "ctx")})]
@@ -41,16 +38,19 @@ def _refusals(subject: Subject) -> list[Reply]:
     return replies
 
 
+@remembered
 def wrongly_typed(subject: Subject, name: str) -> Reply | StreamReply:
     """The answer to a request whose first argument has a wrong type."""
-    return cached(subject, ("wrong types", name), lambda: subject.invoke(name, subject.requests.wrong_types(name)))
+    return subject.invoke(name, subject.requests.wrong_types(name))
 
 
+@remembered
 def no_object(subject: Subject, value: Any) -> Reply:
     """The answer of `handle` to input that is not a request."""
-    return cached(subject, ("no object", repr(value)), lambda: subject.send(value))
+    return subject.send(value)
 
 
+@remembered
 def no_stream_object(subject: Subject, value: Any) -> StreamReply:
     """The answer of `handle_stream` to input that is not a request."""
-    return cached(subject, ("no stream object", repr(value)), lambda: subject.send_stream(value))
+    return subject.send_stream(value)

@@ -8,8 +8,9 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import plain, plain_call
 from pytest_corpus.kit.component import Subject, holds
-from pytest_corpus.kit.fixtures import rules
+from pytest_corpus.kit.fixtures import core, rules
 from pytest_corpus.kit.outcomes import Blocked, Keys, NotApplicable
+from pytest_corpus.redaction.values import word
 from pytest_corpus.spec.capabilities import FACTS, KEYS, READ_AFTER_WRITE, REQUIRED, SECTIONS, STRONG
 from pytest_corpus.spec.operations import operations_of, protocol_of
 from pytest_corpus.spec.words import EXTENSION_KEYS
@@ -37,24 +38,20 @@ class Consistency:
 class Capabilities:
     """The contents of capabilities, and their truth."""
 
-    @pytest.mark.core
-    @pytest.mark.requirement("COM-CAP-1")
+    @core("COM-CAP-1")
     def test_capabilities_answer_with_an_object(self, subject: Subject) -> None:
         """`capabilities` without arguments is a success whose result is an object."""
         reply = plain_call(subject, "capabilities")
-        expect.success(reply, "capabilities")
-        holds("COM-CAP-1", reply, subject)
+        holds("COM-CAP-1", reply, subject, claim="capabilities")
 
-    @pytest.mark.core
-    @pytest.mark.requirement("COM-CAP-2")
+    @core("COM-CAP-2")
     def test_server_version_and_protocol_are_stated(self, subject: Subject) -> None:
         """The three required keys are non-empty strings."""
         for key in REQUIRED:
             value = subject.capabilities.document.get(key)
-            expect.that(isinstance(value, str) and value, "a non-empty string", type(value).__name__, f"result.{key}")
+            expect.that(isinstance(value, str) and value, "a non-empty string", word(value), f"result.{key}")
 
-    @pytest.mark.core
-    @pytest.mark.requirement("COM-CAP-3")
+    @core("COM-CAP-3")
     def test_the_protocol_is_the_components(self, subject: Subject) -> None:
         """`protocol` names the component and version 1.0."""
         wanted = protocol_of(subject.component)
@@ -68,9 +65,7 @@ class Capabilities:
         """Documented flags are booleans, limits are finite numbers, listings are lists of strings."""
         for section in SECTIONS:
             value = subject.capabilities.document.get(section)
-            expect.that(
-                value is None or isinstance(value, dict), "an object", type(value).__name__, f"result.{section}"
-            )
+            expect.that(value is None or isinstance(value, dict), "an object", word(value), f"result.{section}")
         for fact in FACTS:
             if subject.component not in fact.components or fact.kind == "text":
                 continue
@@ -129,15 +124,13 @@ class Capabilities:
             flag = next((place for place, _ in subject.capabilities.stated(operation.capability)), operation.capability)
             what = f"{operation.op}, which {flag} {'claims' if claimed else 'does not deny'}"
             expect.that(not reply.is_error, f"{what}, to work", str(reply))
-        if not tried:
-            raise NotApplicable("every operation that can be denied is denied, or not offered")
+        expect.applicable(tried, "every operation that can be denied is denied, or not offered")
 
     @rules(refused="COM-CAP-7", not_working="COM-CAP-8")
     def test_an_operation_that_is_denied_is_not_supported(self, subject: Subject, requirement: str) -> None:
         """An operation that a capability switches off answers NOT_SUPPORTED, and does not work."""
         denied = subject.prerequisites.denied()
-        if not denied:
-            raise NotApplicable("capabilities deny no operation")
+        expect.applicable(denied, "capabilities deny no operation")
         for name in denied:
             reply = plain(subject, name)
             fails = not expect.either(reply, "NotSupported") if requirement == "COM-CAP-7" else reply.is_error
@@ -151,6 +144,5 @@ class StreamingClaim:
     @pytest.mark.requirement("COM-CAP-9")
     def test_claimed_streaming_has_its_door(self, subject: Subject) -> None:
         """If `supports_streaming` is true, there is a `handle_stream`."""
-        if subject.capabilities.flag("supports_streaming") is not True:
-            raise NotApplicable("streaming is not claimed")
+        expect.applicable(subject.capabilities.flag("supports_streaming") is True, "streaming is not claimed")
         expect.that(subject.client.streams(subject.component), "a handle_stream", "none")

@@ -9,13 +9,13 @@ import pytest
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached, expired, plain
+from pytest_corpus.kit.answer_cache import cached, expired, plain, remembered
 from pytest_corpus.kit.audit import leaks, telemetry
 from pytest_corpus.kit.component import Subject, holds
-from pytest_corpus.kit.fixtures import in_turn, rules
-from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
+from pytest_corpus.kit.fixtures import core, in_turn, rules
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.requests import HOUR_MS, Request, canary, in_ms
+from pytest_corpus.kit.requests import HOUR_MS, canary, in_ms
 from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.suites.shared.claims.bad_requests import refusals, wrongly_typed
 
@@ -70,8 +70,7 @@ REFUSED_BY = {"missing_args": "COM-WIRE-6", "expired": "COM-DEADLINE-1", "wrong_
 class Context:
     """The members of `ctx` that are read, and those that are ignored."""
 
-    @pytest.mark.core
-    @pytest.mark.requirement("COM-CTX-1")
+    @core("COM-CTX-1")
     @pytest.mark.parametrize("unknown", UNKNOWN.values(), ids=list(UNKNOWN))
     def test_unknown_context_keys_are_ignored(self, subject: Subject, unknown: dict[str, Any]) -> None:
         """Every operation works with undocumented keys in `ctx`; in a run pinned to 1.0.0 it may refuse them."""
@@ -82,7 +81,7 @@ class Context:
             reply = subject.invoke(name, ctx=unknown) if together.is_error else together
             if closed(subject, reply):
                 raise NotApplicable("the context of edition 1.0.0 is closed, and unknown keys in it are refused")
-            works(reply, f"{name} to ignore unknown keys in ctx")
+            expect.works(reply, f"{name} to ignore unknown keys in ctx")
 
     @pytest.mark.requirement("COM-CTX-2")
     @pytest.mark.parametrize(("key", "value"), WRONG_CONTEXT, ids=str)
@@ -98,8 +97,7 @@ class Context:
             else:
                 expect.refusal(reply, "BadRequest")
 
-    @pytest.mark.core
-    @pytest.mark.requirement("COM-CTX-3")
+    @core("COM-CTX-3")
     @pytest.mark.parametrize(
         "key", ["request_id", "idempotency_key", "deadline_ms", "traceparent", "tenant", "attrs", "all"]
     )
@@ -110,14 +108,14 @@ class Context:
             together = in_full_context(subject, name)[0]
             alone = key != "all" and together.is_error
             ctx = {key: together.exchange.request["ctx"].get(key)}
-            works(subject.invoke(name, ctx=ctx) if alone else together, f"{name} to accept ctx.{key}")
+            expect.works(subject.invoke(name, ctx=ctx) if alone else together, f"{name} to accept ctx.{key}")
 
     @pytest.mark.requirement("COM-CTX-4")
     def test_attributes_may_hold_any_json(self, subject: Subject) -> None:
         """`attrs` is opaque: nested values of every JSON type are accepted."""
         attrs: dict[str, Any] = {"a": None, "b": [1, 2.5, {"c": "ü"}], "d.e": True, "f": {"g": {"h": []}}}
         subject.require(subject.principal)
-        works(subject.invoke(subject.principal, ctx={"attrs": attrs}), "attrs of any shape to be accepted")
+        expect.works(subject.invoke(subject.principal, ctx={"attrs": attrs}), "attrs of any shape to be accepted")
 
 
 class Observability:
@@ -140,8 +138,7 @@ class Observability:
         for reply in (*replies, wrongly_typed(subject, subject.principal)):
             holds(requirement, reply, subject)
 
-    @pytest.mark.core
-    @pytest.mark.requirement("COM-OBS-2")
+    @core("COM-OBS-2")
     @pytest.mark.parametrize("failing", ["wrong_types", "missing_args", "expired", "wrong_context"])
     def test_a_failure_is_observed_once(self, subject: Subject, failing: str) -> None:
         """Refused, malformed and expired calls are observed like any other."""
@@ -173,8 +170,7 @@ class Observability:
     def test_a_tenant_hash_is_one_in_all_operations(self, subject: Subject) -> None:
         """Every operation, whatever its outcome, labels one tenant with the same hash."""
         found = set(filter(None, map(labelled, with_canaries_in_context(subject))))
-        if not found:
-            raise NotApplicable(UNLABELLED)
+        expect.applicable(found, UNLABELLED)
         expect.that(len(found) == 1, "the hash of the tenant in every observation", "another one")
 
     @pytest.mark.requirement("COM-OBS-9")
@@ -185,8 +181,7 @@ class Observability:
         name = subject.principal
         requests = [subject.envelope(name, subject.requests.distinct(name), {"tenant": tenant}) for tenant in tenants]
         replies = [Reply(exchange) for exchange in subject.send_all(requests)]
-        if not all(reply.is_success for reply in replies):
-            raise NotAssessed("calls at the same time are not all carried out")
+        expect.assessable(all(reply.is_success for reply in replies), "calls at the same time are not all carried out")
         seen = [one for reply in replies for one in telemetry.observations_of(reply.exchange)]
         if len(seen) != len(tenants):
             raise Blocked("COM-OBS-1", f"{len(seen)} observations of {len(tenants)} calls")
@@ -214,15 +209,13 @@ class Observability:
 class StreamObservability:
     """One observation and one outcome a stream."""
 
-    @pytest.mark.core
-    @pytest.mark.requirement("COM-OBS-3")
+    @core("COM-OBS-3")
     @pytest.mark.parametrize("outcome", ENDS)
     def test_a_stream_is_observed_once(self, subject: Subject, outcome: str) -> None:
         """Finished, refused, expired and failing streams are observed exactly once."""
         holds("COM-OBS-3", ended(subject, outcome), subject)
 
-    @pytest.mark.core
-    @pytest.mark.requirement("COM-OBS-11", "EMB-OBS-1")
+    @core("COM-OBS-11", "EMB-OBS-1")
     @pytest.mark.parametrize("outcome", ENDS)
     def test_the_outcome_of_a_stream_is_counted_once(self, subject: Subject, outcome: str) -> None:
         """Finished, refused, expired and failing streams have one final outcome."""
@@ -233,19 +226,10 @@ def ended(subject: Subject, outcome: str) -> Reply | StreamReply:
     """A stream with one of the outcomes `ENDS`."""
     name = subject.principal_stream
     subject.require(name)
-    if outcome == "failed":
-        return failed_stream(subject)
-    stream = {"finished": plain, "refused": wrongly_typed, "expired": expired}[outcome](subject, name)
+    usual = {"finished": plain, "refused": wrongly_typed, "expired": expired}
+    stream = failed_stream(subject) if outcome == "failed" else usual[outcome](subject, name)
     expect.readable(stream)
     return stream
-
-
-def works(reply: Reply | StreamReply, claim: str) -> None:
-    """A success of either kind."""
-    if isinstance(reply, StreamReply):
-        expect.finished(reply, claim)
-    else:
-        expect.success(reply, claim)
 
 
 def closed(subject: Subject, reply: Reply | StreamReply) -> bool:
@@ -270,23 +254,22 @@ def tenant_hashes(subject: Subject) -> list[str]:
         return [labelled(subject.call(subject.principal, ctx={"tenant": tenant})) for tenant in tenants]
 
     found = cached(subject, "of two tenants", ask)
-    if not all(found):
-        raise NotApplicable(UNLABELLED)
+    expect.applicable(all(found), UNLABELLED)
     expect.that(not set(found) & set(tenants), "a hash of the tenant", "the raw tenant")
     return found
 
 
-def two_tenants(subject: Subject) -> tuple[str, str]:
+@remembered
+def two_tenants(_subject: Subject) -> tuple[str, str]:
     """Two tenants whose ids differ in length."""
-    return cached(subject, "two tenants", lambda: (f"t-{canary()}", f"t-{canary()}-{canary(LONGER)}"))
+    return f"t-{canary()}", f"t-{canary()}-{canary(LONGER)}"
 
 
+@remembered
 def ample(subject: Subject, name: str) -> Reply | StreamReply:
     """The answer to a plain request that has an hour left, and a full context if that makes no difference."""
     full = in_full_context(subject, name)[0]
-    if not full.is_error:
-        return full
-    return cached(subject, ("ample", name), lambda: subject.invoke(name, ctx={"deadline_ms": in_ms(HOUR_MS)}))
+    return subject.invoke(name, ctx={"deadline_ms": in_ms(HOUR_MS)}) if full.is_error else full
 
 
 def labelled(reply: Reply | StreamReply) -> str:
@@ -295,21 +278,16 @@ def labelled(reply: Reply | StreamReply) -> str:
     return str(telemetry.the_one(reply.exchange).extra.get("tenant_hash") or "")
 
 
+@remembered
 def failed_stream(subject: Subject, *, at_chunk: int = 0) -> StreamReply:
     """A stream whose provider failed before this chunk."""
     name = subject.principal_stream
-
-    def ask() -> StreamReply:
-        if "provider" not in subject.client.hooks:
-            subject.require(name)
-            return subject.stream(name, subject.requests.wrong_types(name))
-        return subject.with_fault(
-            "unavailable", name, lambda fresh: fresh.stream(name, fresh.requests.long(name)), at_chunk=at_chunk
-        )[1]
-
-    stream = cached(subject, ("failed stream", at_chunk), ask)
-    expect.readable(stream)
-    return stream
+    if "provider" not in subject.client.hooks:
+        subject.require(name)
+        return subject.stream(name, subject.requests.wrong_types(name))
+    return subject.with_fault(
+        "unavailable", name, lambda fresh: fresh.stream(name, fresh.requests.long(name)), at_chunk=at_chunk
+    )[1]
 
 
 def with_canaries_in_context(subject: Subject) -> list[Reply | StreamReply]:
@@ -318,15 +296,12 @@ def with_canaries_in_context(subject: Subject) -> list[Reply | StreamReply]:
     return [reply for name in subject.working() for reply in in_full_context(subject, name)]
 
 
+@remembered
 def in_full_context(subject: Subject, name: str) -> list[Reply | StreamReply]:
     """The answers of an operation to a good, a refused and an expired request, with all that a context can hold.
 
     Each member that may be any text is a canary.
     """
-    return cached(subject, ("in a full context", name), lambda: _in_full_context(subject, name))
-
-
-def _in_full_context(subject: Subject, name: str) -> list[Reply | StreamReply]:
     tenant, note = cached(subject, "tenant and note", lambda: (canary(24), canary(24)))
     replies = []
     for args, left_ms in (("minimal", HOUR_MS), ("wrong_types", HOUR_MS), ("minimal", -60_000)):
@@ -351,13 +326,6 @@ def in_process(subject: Subject) -> bool:
     return subject.client.declaration.in_process
 
 
-def with_context(request: Request) -> Request:
-    """A request of a tenant, under an idempotency key, which are canaries too."""
-    tenant, key = canary(24), canary(24)
-    ctx = {"tenant": tenant, "idempotency_key": key, **request.ctx}
-    return replace(request, ctx=ctx, canaries={**request.canaries, "tenant": tenant, "idempotency key": key})
-
-
 def provider_failures(subject: Subject, kind: str) -> list[Reply | StreamReply]:
     """The answers of the principal operation, and of its stream, to a failing provider."""
     stream = subject.principal_stream
@@ -365,16 +333,15 @@ def provider_failures(subject: Subject, kind: str) -> list[Reply | StreamReply]:
     return [provider_failure(subject, name, kind) for name in names]
 
 
+@remembered
 def provider_failure(subject: Subject, name: str, kind: str) -> Reply | StreamReply:
     """The answer to a request full of canaries, which has an hour left, where the provider fails."""
 
-    def ask() -> Reply | StreamReply:
-        def send(fresh: Subject) -> Reply | StreamReply:
-            found = next(each for each in subject.requests.with_canaries(refused=False) if each.op == name)
-            request = with_context(found)
-            late = replace(request, ctx={"deadline_ms": in_ms(HOUR_MS), **request.ctx})
-            return fresh.carry_out(late, debug_logs=in_process(subject))
+    def send(fresh: Subject) -> Reply | StreamReply:
+        found = next(each for each in subject.requests.with_canaries(refused=False) if each.op == name)
+        own = {"tenant": canary(24), "idempotency key": canary(24)}
+        ctx = {"deadline_ms": in_ms(HOUR_MS), "tenant": own["tenant"], "idempotency_key": own["idempotency key"]}
+        request = replace(found, ctx={**ctx, **found.ctx}, canaries={**found.canaries, **own})
+        return fresh.carry_out(request, debug_logs=in_process(subject))
 
-        return subject.with_fault(kind, name, send)[1]
-
-    return cached(subject, ("failure", name, kind), ask)
+    return subject.with_fault(kind, name, send)[1]

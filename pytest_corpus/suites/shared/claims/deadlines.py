@@ -12,12 +12,12 @@ from pytest_corpus.kit.answer_cache import expired
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.expect import note_check
 from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES
-from pytest_corpus.kit.fixtures import in_turn
+from pytest_corpus.kit.fixtures import core, in_turn
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import in_ms
 from pytest_corpus.spec.operations import Operation
-from pytest_corpus.suites.shared.claims.context import ample, works
+from pytest_corpus.suites.shared.claims.context import ample
 from pytest_corpus.suites.shared.claims.health import RETRYABLE
 
 S = TypeVar("S", bound=Subject)
@@ -49,8 +49,7 @@ STREAM_BUDGETS_MS = ((150, 140), (450, 400))
 class Deadlines:
     """Budgets of unary operations."""
 
-    @pytest.mark.core
-    @pytest.mark.requirement("COM-DEADLINE-1")
+    @core("COM-DEADLINE-1")
     @pytest.mark.parametrize("ago_ms", AGO_MS.values(), ids=list(AGO_MS))
     def test_an_expired_call_is_refused(self, subject: Subject, ago_ms: int) -> None:
         """Every operation that has a deadline fails fast when it has passed."""
@@ -76,8 +75,7 @@ class Deadlines:
         for name in deadlined(subject, subject.faults.backed(streaming=False)):
             cut_off(subject, name, at_chunk=None)
 
-    @pytest.mark.core
-    @pytest.mark.requirement("COM-DEADLINE-6")
+    @core("COM-DEADLINE-6")
     def test_an_ample_deadline_changes_nothing(self, subject: Subject) -> None:
         """Every operation works with a deadline that lies an hour ahead, the principal one also with a minute."""
         subject.require(subject.principal)
@@ -90,7 +88,7 @@ class Deadlines:
     def test_a_slow_provider_within_the_budget_is_waited_for(self, subject: Subject) -> None:
         """A provider that takes a moment does not use up a budget of a minute."""
         if "provider" not in subject.client.hooks:
-            works(subject.call(subject.principal, ctx={"deadline_ms": in_ms(60_000)}), "the call to work")
+            expect.works(subject.call(subject.principal, ctx={"deadline_ms": in_ms(60_000)}), "the call to work")
             return
         name, deadline = subject.principal, {"deadline_ms": in_ms(60_000)}
         _, reply = subject.with_fault(
@@ -99,7 +97,7 @@ class Deadlines:
         if not reply.is_success:
             _, alone = subject.with_fault("slow", name, delay_ms=60)
             as_without(subject.operation(name), alone)
-        works(reply, "a call well within its deadline to be carried out")
+        expect.works(reply, "a call well within its deadline to be carried out")
 
     @pytest.mark.requirement("COM-DEADLINE-7")
     @pytest.mark.parametrize("deadline_ms", PAST_MS)
@@ -129,8 +127,7 @@ class NestedDeadlines:
             subject.faults.provider_op(name)
             heeded(subject, name, expired(subject, name))
             repeatedly(partial(_itemised, subject, name))
-        if not names:
-            raise NotApplicable("no operation on several items is offered, or works")
+        expect.applicable(names, "no operation on several items is offered, or works")
 
 
 def _itemised(subject: Subject, name: str) -> None:
@@ -146,8 +143,7 @@ def _itemised(subject: Subject, name: str) -> None:
 class StreamDeadlines:
     """Budgets of streams."""
 
-    @pytest.mark.core
-    @pytest.mark.requirement("COM-DEADLINE-3")
+    @core("COM-DEADLINE-3")
     @pytest.mark.parametrize("ago_ms", AGO_MS.values(), ids=list(AGO_MS))
     def test_an_expired_stream_is_one_error(self, subject: Subject, ago_ms: int) -> None:
         """A stream whose deadline has passed has one frame, the error."""
@@ -230,8 +226,7 @@ def hung_health(subject: Subject) -> None:
     planned, reply, budget_ms = out_of_time(
         subject, anywhere, lambda fresh, ctx, limit_s: fresh.call("health", ctx=ctx, limit_s=limit_s)
     )
-    if not planned.fired:
-        raise NotApplicable("health does not ask the provider")
+    expect.applicable(planned.fired, "health does not ask the provider")
     in_time(reply, budget_ms)
     expect.either(reply, "DeadlineExceeded", *RETRYABLE)
 
@@ -277,20 +272,16 @@ def _cut_off(subject: Subject, name: str, at_chunk: int | None) -> None:
 def works_as_without(subject: Subject, name: str, reply: Reply | StreamReply) -> None:
     """A plain request with an ample deadline works, where it does without one."""
     try:
-        works(reply, f"{name} to work")
+        expect.works(reply, f"{name} to work")
     except Violation:
         as_without(subject.operation(name), subject.invoke(name))
         raise
 
 
 def as_without(operation: Operation, reply: Reply | StreamReply) -> None:
-    """Go on only where a request works without a deadline.
-
-    Raises:
-        Blocked: it does not, so that the deadline is not the reason.
-    """
+    """Go on only where a request works without a deadline, so that the deadline is the reason."""
     with expect.resting_on(operation.works):
-        works(reply, f"{operation.op} to work without a deadline")
+        expect.works(reply, f"{operation.op} to work without a deadline")
 
 
 def in_time(reply: Reply | StreamReply, budget_ms: float) -> None:

@@ -16,7 +16,7 @@ from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import HOUR_MS, canary, in_ms, new_trace
 from pytest_corpus.spec.errors import RESOURCE_SCOPES, TAXONOMY
 from pytest_corpus.spec.faults import BY_KIND
-from pytest_corpus.suites.shared.claims.context import PASSING, provider_failure, works
+from pytest_corpus.suites.shared.claims.context import PASSING, provider_failure
 from pytest_corpus.suites.shared.claims.deadlines import cut_off, out_of_time
 
 REQUIREMENTS = {
@@ -106,8 +106,7 @@ class Faults:
             reply = struck(subject, subject.principal, "rate_limited", {"tenant": tenant, **ids()})
             classified(reply, "rate_limited", "COM-FAULT-1")
             scopes.append(reply.details.get("throttle_scope"))
-        if None in scopes:
-            raise NotApplicable("no throttle_scope is given")
+        expect.applicable(None not in scopes, "no throttle_scope is given")
         where = "details.throttle_scope"
         expect.that(scopes[0] == scopes[1], "the same scope for both requests", "another one", where)
         expect.that(len(str(scopes[0])) <= LONGEST_SCOPE, "a short identifier", f"{len(str(scopes[0]))} letters", where)
@@ -129,8 +128,7 @@ class Faults:
     @pytest.mark.requirement("COM-FAULT-12")
     def test_the_call_after_a_deadline_works_again(self, subject: Subject) -> None:
         """A call that was cut off by its deadline leaves nothing behind."""
-        if subject.capabilities.flag("supports_deadline") is False:
-            raise NotApplicable("deadlines are denied")
+        expect.applicable(subject.capabilities.flag("supports_deadline") is not False, "deadlines are denied")
         name = subject.principal
         subject.faults.provider_op(name)
         opened: list[Subject] = []
@@ -150,7 +148,7 @@ class Faults:
             with expect.resting_on("COM-DEADLINE-4"):
                 cut_off(subject, name, at_chunk=None)
             raise NotAssessed("a call whose provider hung did not end in a deadline this time")
-        works(fresh.invoke(name, fresh.requests.distinct(name)), "the next call to work")
+        expect.works(fresh.invoke(name, fresh.requests.distinct(name)), "the next call to work")
 
     @pytest.mark.requirement("COM-FAULT-14")
     @pytest.mark.parametrize("kind", ["quota_exhausted", "overloaded", "unavailable"])
@@ -244,7 +242,7 @@ def works_again(subject: Subject, name: str, kind: str) -> None:
     same = subject.requests.distinct(name)
     fresh, _ = subject.with_fault(kind, name, lambda fresh: fresh.invoke(name, same), times=1)
     retryable = TAXONOMY[str(BY_KIND[kind].canonical)].retry == "yes"
-    works(fresh.invoke(name, same if retryable else fresh.requests.distinct(name)), "the next call to work")
+    expect.works(fresh.invoke(name, same if retryable else fresh.requests.distinct(name)), "the next call to work")
 
 
 def struck(
@@ -298,8 +296,7 @@ def struck_at(subject: Subject, kind: str, at_chunk: int | None, **options: floa
     fresh.faults.plan(kind, name, at_chunk=at_chunk, **options)
     stream = fresh.stream(name, fresh.requests.long(name))
     fresh.client.provider.clear()
-    if stream.finished:
-        raise NotApplicable("the stream has fewer chunks, or goes on after the failure")
+    expect.applicable(not stream.finished, "the stream has fewer chunks, or goes on after the failure")
     return stream
 
 
@@ -325,8 +322,7 @@ def decided(kind: str) -> str:
 def passed_on(reply: Reply | StreamReply, name: str) -> None:
     """An error has the provider's retry hint, as the provider gave it or rounded up to the next full second (R111)."""
     given = reply.exchange.hints_ms
-    if not given:
-        raise NotApplicable("the provider's API gives no retry hint in mid-stream")
+    expect.applicable(given, "the provider's API gives no retry hint in mid-stream")
     hint = reply.error.get("retry_after_ms")
     number = hint if isinstance(hint, (int, float)) and not isinstance(hint, bool) else -1
     right = any(each <= number <= math.ceil(each / 1000) * 1000 for each in given)

@@ -6,8 +6,9 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import plain_call
 from pytest_corpus.kit.component import Subject, holds
 from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.fixtures import core
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.redaction.values import word
 from pytest_corpus.spec.words import HEALTH_STATES
 
 RETRYABLE = ("ResourceExhausted", "TransientNetwork", "Unavailable")
@@ -17,8 +18,7 @@ DOWN = ("unavailable", "network", "overloaded")
 class Health:
     """The answers of `health` when all is well and when the backend is down."""
 
-    @pytest.mark.core
-    @pytest.mark.requirement("COM-HEALTH-1")
+    @core("COM-HEALTH-1")
     def test_health_answers(self, subject: Subject) -> None:
         """`health` is a success whose result is an object, or says with an error that the backend is down."""
         reply = plain_call(subject, "health")
@@ -29,20 +29,19 @@ class Health:
     def test_a_report_says_how_things_are(self, subject: Subject) -> None:
         """A report has a boolean `ok`, a known `status`, `server` and `version`."""
         report = self.report(plain_call(subject, "health"))
-        expect.that(isinstance(report.get("ok"), bool), "a boolean", type(report.get("ok")).__name__, "result.ok")
+        expect.that(isinstance(report.get("ok"), bool), "a boolean", word(report.get("ok")), "result.ok")
         expect.that(
             report.get("status") in HEALTH_STATES, " or ".join(HEALTH_STATES), "something else", "result.status"
         )
         for key in ("server", "version"):
             value = report.get(key)
-            expect.that(isinstance(value, str) and value, "a non-empty string", type(value).__name__, f"result.{key}")
+            expect.that(isinstance(value, str) and value, "a non-empty string", word(value), f"result.{key}")
 
     @pytest.mark.requirement("COM-HEALTH-3")
     def test_a_bad_report_gives_a_reason(self, subject: Subject) -> None:
         """A report of status degraded or down has a `reason`."""
         bad = [report for report in self.reports(subject) if report.get("status") in HEALTH_STATES[1:]]
-        if not bad:
-            raise NotApplicable("no report was degraded or down")
+        expect.applicable(bad, "no report was degraded or down")
         for report in bad:
             expect.that(report.get("reason"), "a reason", "none", "result.reason")
 
@@ -69,8 +68,7 @@ class Health:
         """`ok` is not false together with status ok, nor true together with status down."""
         stated = [(report.get("ok"), report.get("status")) for report in self.reports(subject)]
         stated = [(ok, status) for ok, status in stated if isinstance(ok, bool) and status in HEALTH_STATES]
-        if not stated:
-            raise NotApplicable("no report has both `ok` and `status`")
+        expect.applicable(stated, "no report has both `ok` and `status`")
         for ok, status in stated:
             contradiction = (ok, status) in ((False, "ok"), (True, "down"))
             expect.that(not contradiction, f"`ok` {status != 'down'} with status {status}", f"{ok}", "result.ok")
@@ -93,7 +91,6 @@ class Health:
     @staticmethod
     def report(reply: Reply) -> dict[str, object]:
         """The report, where there is one."""
-        if reply.is_error:
-            raise NotAssessed("the backend is down: health answers with an error")
+        expect.assessable(not reply.is_error, "the backend is down: health answers with an error")
         result = expect.success(reply, "a health report")
         return result if isinstance(result, dict) else {}

@@ -17,10 +17,10 @@ from pytest_corpus.kit.audit import telemetry
 from pytest_corpus.kit.component import Subject, holds
 from pytest_corpus.kit.expect import note_check
 from pytest_corpus.kit.fixtures import rules
-from pytest_corpus.kit.outcomes import Keys, NotAssessed, Violation
+from pytest_corpus.kit.outcomes import Keys, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import canary, in_ms
-from pytest_corpus.suites.shared.claims.context import failed_stream, tenant_hashes, two_tenants, works
+from pytest_corpus.suites.shared.claims.context import failed_stream, tenant_hashes, two_tenants
 
 DELAY_MS = 150
 """So long the provider takes where the time of a call is looked at."""
@@ -163,8 +163,7 @@ def timed(subject: Subject, name: str, requirement: str) -> None:
     reply = delayed(subject, name, kind)
     exchange = reply.exchange
     found = [telemetry.the_one(exchange).ms] if requirement == "COM-OBS-17" else times(subject, exchange)
-    if not any(found) and stands_still(subject):
-        raise NotAssessed("the adapter says that every call takes 0 ms")
+    expect.assessable(any(found) or not stands_still(subject), "the adapter says that every call takes 0 ms")
     holds(requirement, reply, subject)
     for ms in found:
         long_enough(ms)
@@ -174,9 +173,8 @@ def delayed(subject: Subject, name: str, kind: str) -> Reply | StreamReply:
     """A call whose provider takes a while, and then answers or fails."""
     reply = cached(subject, ("timed", name, kind), lambda: subject.with_fault(kind, name, delay_ms=DELAY_MS)[1])
     with expect.resting_on(subject.operation(name).works if kind == "slow" else "COM-FAULT-2"):
-        works(reply, "a call whose provider is slow") if kind == "slow" else expect.refusal(reply, "Unavailable")
-    if reply.exchange.elapsed_s * 1000 < DELAY_MS:
-        raise NotAssessed("the call did not wait for its provider")
+        expect.works(reply, "a call whose provider is slow") if kind == "slow" else expect.refusal(reply, "Unavailable")
+    expect.assessable(reply.exchange.elapsed_s * 1000 >= DELAY_MS, "the call did not wait for its provider")
     return reply
 
 
@@ -187,11 +185,7 @@ def times(subject: Subject, exchange: Exchange) -> list[Any]:
 
 
 def stands_still(subject: Subject) -> bool:
-    """Return whether a success and an error both say 0, although the provider took a while.
-
-    Raises:
-        NotAssessed: the calls did not wait for their provider.
-    """
+    """Return whether a success and an error both say 0, although the provider took a while."""
     replies = [delayed(subject, subject.principal, kind) for kind in ("slow", "unavailable")]
     return all(ms == 0 for reply in replies for ms in times(subject, reply.exchange))
 
@@ -199,8 +193,7 @@ def stands_still(subject: Subject) -> bool:
 def long_enough(ms: Any) -> None:
     """A time is at least nine tenths of what the provider took (R116); null says nothing (R6)."""
     least = SHORTER * DELAY_MS
-    if ms is not None and not isinstance(ms, (int, float)):
-        raise NotAssessed("`ms` is not a number")
+    expect.assessable(ms is None or isinstance(ms, (int, float)), "`ms` is not a number")
     expect.that(ms is None or ms >= least, f"at least {least:g} ms", found=ms, path="ms")
 
 

@@ -8,10 +8,9 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.kit.fixtures import core
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
-from pytest_corpus.suites.shared.claims.context import works
 from pytest_corpus.suites.shared.claims.tokens import ListedModels
 
 MOST_LISTED = 20
@@ -21,19 +20,19 @@ MOST_LISTED = 20
 class Models:
     """The models of the principal operation."""
 
-    @pytest.mark.core
-    @pytest.mark.requirement("LLM-MODEL-1", "EMB-MODEL-1")
+    @core("LLM-MODEL-1", "EMB-MODEL-1")
     def test_every_listed_model_works(self, subject: ListedModels) -> None:
         """Each model that capabilities list answers a plain request, and another one too."""
         name = subject.principal
         subject.require(name)
         for number, model in enumerate(subject.models()[:MOST_LISTED]):
-            works(subject.known_model(name, model), "an answer of every listed model")
+            expect.works(subject.known_model(name, model), "an answer of every listed model")
             if not number:
-                works(subject.call(name, {**subject.requests.distinct(name), "model": model}), "another answer of it")
+                expect.works(
+                    subject.call(name, {**subject.requests.distinct(name), "model": model}), "another answer of it"
+                )
 
-    @pytest.mark.core
-    @pytest.mark.requirement("LLM-MODEL-2", "EMB-MODEL-2")
+    @core("LLM-MODEL-2", "EMB-MODEL-2")
     def test_an_unknown_model_is_refused(self, subject: ListedModels) -> None:
         """A model that is not listed is refused permanently, after a listed one has answered the same request too."""
         subject.require(subject.principal)
@@ -51,8 +50,7 @@ class Models:
         named = reply.details.get("model")
         expect.that(named == model, "the model that was asked for", "another or none", "details.model")
 
-    @pytest.mark.core
-    @pytest.mark.requirement("LLM-MODEL-3", "EMB-MODEL-4")
+    @core("LLM-MODEL-3", "EMB-MODEL-4")
     def test_an_unknown_model_does_not_stream(self, subject: ListedModels) -> None:
         """A model that is not listed is refused permanently."""
         subject.require(subject.principal_stream, subject.principal)
@@ -73,8 +71,7 @@ class Models:
             inner = [chunk["embeddings"] for chunk in chunks if isinstance(chunk.get("embeddings"), list)]
             naming = [each for each in (*chunks, *itertools.chain(*inner)) if isinstance(each, Mapping)]
             named = [each["model"] for each in naming if each.get("model") is not None]
-            if not named:
-                raise NotApplicable("no model is named")
+            expect.applicable(named, "no model is named")
             others = [each for each in named if each != stream.exchange.request["args"]["model"]]
             expect.that(not others, "the model asked for", f"{len(others)} other names", "chunk.model")
 
@@ -89,8 +86,7 @@ class ModelLabels:
         hidden = {"model": model.rpartition("-")[2]}
         names = [name for name in subject.working() if "model" in subject.requests.minimal(name)]
         replies = [of_unknown(subject, name, model, secrets=hidden) for name in names]
-        if not replies:
-            raise NotApplicable("no operation that names a model is offered, or works")
+        expect.applicable(replies, "no operation that names a model is offered, or works")
         for reply in replies:
             holds("COM-OBS-13", reply, subject)
 

@@ -7,10 +7,9 @@ from dataclasses import replace
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.component import Subject, holds
 from pytest_corpus.kit.fixtures import rules
-from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Request, canary
 from pytest_corpus.suites.shared.claims.context import FAILURES, in_process, provider_failures, with_canaries_in_context
@@ -77,8 +76,7 @@ class Privacy:
     @pytest.mark.requirement("COM-LEAK-7")
     def test_no_content_in_debug_records(self, subject: Subject) -> None:
         """With debug logging switched on, content stays out of the records too."""
-        if not in_process(subject):
-            raise NotAssessed("debug logging cannot be switched on outside this process")
+        expect.assessable(in_process(subject), "debug logging cannot be switched on outside this process")
         subject.require(subject.principal)
         replies = [*answers_to_canaries(subject), *answers_to_canaries(subject, refused=True)]
         replies += with_canaries_in_context(subject)
@@ -98,13 +96,10 @@ def shortened(requests: list[Request]) -> Iterator[Request]:
             return
 
 
+@remembered
 def answers_to_canaries(subject: Subject, *, refused: bool = False) -> list[Reply | StreamReply]:
     """Answers to requests that carry secrets; `refused` ones are wrong in some way."""
-
-    def ask() -> list[Reply | StreamReply]:
-        requests = subject.requests.with_canaries(refused=refused)
-        if not refused:
-            requests += shortened(requests)
-        return [subject.carry_out(each, debug_logs=in_process(subject)) for each in requests if subject.works(each.op)]
-
-    return cached(subject, ("canaries", refused), ask)
+    requests = subject.requests.with_canaries(refused=refused)
+    if not refused:
+        requests += shortened(requests)
+    return [subject.carry_out(each, debug_logs=in_process(subject)) for each in requests if subject.works(each.op)]

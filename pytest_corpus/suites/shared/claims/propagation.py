@@ -101,11 +101,7 @@ def backed(subject: Subject) -> list[str]:
 
 
 def reached_by(subject: Subject, name: str) -> tuple[str, ...]:
-    """The ops at which a working operation reaches the provider.
-
-    Raises:
-        NotAssessed: it reaches it at none.
-    """
+    """The ops at which a working operation reaches the provider. Raises NotAssessed if it reaches it at none."""
     subject.faults.provider_op(name)
     return subject.shared.provider_ops[name]
 

@@ -12,7 +12,6 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.fixtures import rules
-from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.replays import Rivals, under
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.redaction.values import listed
@@ -132,8 +131,7 @@ def sent_twice_at_once(subject: Subject, request: dict[str, Any], op: str | None
     for reply in replies:
         expect.either(reply, *RETRYABLE)
     results = [reply.result for reply in replies if reply.is_success]
-    if len(results) < 2:
-        raise NotAssessed("one of the two is to come again")
+    expect.assessable(len(results) >= 2, "one of the two is to come again")
     return results, plan.fired
 
 
@@ -156,11 +154,9 @@ def can_be_sent_again(subject: Subject, name: str, args: Mapping[str, Any]) -> R
     plan = subject.faults.plan("unavailable", name)
     failed = subject.call(name, args, key)
     subject.faults.fired(plan)
-    if not failed.is_a(*RETRYABLE):
-        raise NotAssessed(f"{name} whose provider fails is answered with {failed}")
+    expect.assessable(failed.is_a(*RETRYABLE), f"{name} whose provider fails is answered with {failed}")
     control = subject.call(name, args, new_key())
-    if not control.is_success:
-        raise NotAssessed(f"after a failure {name} is answered with {control}")
+    expect.assessable(control.is_success, f"after a failure {name} is answered with {control}")
     again = subject.call(name, args, key)
     expect.success(again, "the request to be carried out")
     return again

@@ -12,7 +12,8 @@ from pytest_corpus.adapter.facts import whole
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import Subject, holds
-from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
+from pytest_corpus.kit.fixtures import core
+from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
@@ -124,27 +125,18 @@ class ListedModels(Counting):
     """The requirement that says that the principal operation refuses an unknown model."""
 
     def unknown_model(self) -> str:
-        """A name that is surely not listed.
-
-        Raises:
-            NotApplicable: capabilities list no models.
-        """
+        """A name that is surely not listed. Raises NotApplicable if capabilities list no models."""
         self.models()
         return f"no-such-model-{canary()}"
 
     def unknown_models(self) -> tuple[str, ...]:
-        """Names that are surely not listed: a strange one, and one that begins like a listed one.
-
-        Raises:
-            NotApplicable: capabilities list no models.
-        """
+        """Names that are surely not listed: a strange one, and one that begins like a listed one."""
         return self.unknown_model(), f"{self.models()[0]}-{canary()}"
 
     def able_to(self, name: str) -> list[str]:
         """The listed models that offer an operation, as many as are tried.
 
-        Raises:
-            Undecided: none does, or one of them does not work, which is a finding of its own.
+        Raises Undecided if none does, or one of them does not work, which is a finding of its own.
         """
         raise NotImplementedError
 
@@ -163,19 +155,16 @@ ENDS = sorted({17, *range(1, len(SENTENCE) + 1, 12), *range(len(SENTENCE) - 12, 
 class Tokens:
     """Counts of tokens, of any component whose capabilities may list models."""
 
-    @pytest.mark.core
-    @pytest.mark.requirement("LLM-TOKENS-1", "EMB-TOKENS-1")
+    @core("LLM-TOKENS-1", "EMB-TOKENS-1")
     @pytest.mark.parametrize("text", ["hi", "one two three", "x" * 40], ids=["word", "words", "long_word"])
     def test_a_count_is_a_whole_number(self, subject: ListedModels, text: str) -> None:
         """A count is an integer of at least 0, bare or inside an object."""
         for model in counting(subject):
             reply = subject.known_count(text, **model)
             subject.fits(reply)
-            expect.success(reply, "a token count")
-            holds(subject.operation("count_tokens").shaped, reply, subject)
+            holds(subject.operation("count_tokens").shaped, reply, subject, claim="a token count")
 
-    @pytest.mark.core
-    @pytest.mark.requirement("LLM-TOKENS-2", "EMB-TOKENS-2")
+    @core("LLM-TOKENS-2", "EMB-TOKENS-2")
     @pytest.mark.parametrize("alphabet", ["letters", "unicode"])
     def test_a_longer_text_never_has_fewer_tokens(self, subject: Counting, alphabet: str) -> None:
         """Along a generated text, a beginning has at most as many tokens as a longer one."""
@@ -213,8 +202,7 @@ class Tokens:
         subject.require("count_tokens")
         subject.count(UNICODE[kind])
 
-    @pytest.mark.core
-    @pytest.mark.requirement("LLM-TOKENS-4", "EMB-TOKENS-4")
+    @core("LLM-TOKENS-4", "EMB-TOKENS-4")
     def test_an_unknown_model_does_not_count(self, subject: ListedModels) -> None:
         """A model that is not listed is refused permanently."""
         subject.require("count_tokens")
@@ -274,8 +262,7 @@ def counts_of(subject: Counting, texts: Iterable[str], **changed: Any) -> list[i
 
 def two_or_more(counts: list[int]) -> list[int]:
     """Counts that can be compared."""
-    if len(counts) < 2:
-        raise NotApplicable("no two of these texts are surely short enough to be counted")
+    expect.applicable(len(counts) >= 2, "no two of these texts are surely short enough to be counted")
     return counts
 
 

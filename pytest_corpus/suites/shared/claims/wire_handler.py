@@ -10,21 +10,14 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import plain
 from pytest_corpus.kit.component import Subject, holds
-from pytest_corpus.kit.fixtures import in_turn
+from pytest_corpus.kit.fixtures import core, in_turn
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names
 from pytest_corpus.kit.requests import Request
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.operations import BY_OP
-from pytest_corpus.suites.shared.claims.bad_requests import (
-    KEYS,
-    NO_OBJECTS,
-    WRONG_KEYS,
-    no_object,
-    no_stream_object,
-    refusals,
-)
+from pytest_corpus.suites.shared.claims import bad_requests
 
 ABSURD = (2**63, 10**400, -(10**400))
 """Integers that fit no field."""
@@ -54,8 +47,7 @@ def requests(subject: Subject) -> list[dict[str, Any]]:
 def offered(subject: Subject, requests: list[Request]) -> list[Request]:
     """Those of some requests whose operation is offered and works."""
     found = [request for request in requests if subject.works(request.op)]
-    if not found:
-        raise NotApplicable("no operation that takes this is offered, or works")
+    expect.applicable(found, "no operation that takes this is offered, or works")
     return found
 
 
@@ -63,16 +55,14 @@ def told_apart(subject: Subject) -> tuple[list[dict[str, Any]], list[Any]]:
     """Requests with the fingerprints of the answers that they get alone."""
     requests = subject.requests.distinguishable()
     alone = [subject.requests.fingerprint(subject.send(each)) for each in requests]
-    if len(set(alone)) < 2:
-        raise NotAssessed("the answers to different requests cannot be distinguished")
+    expect.assessable(len(set(alone)) >= 2, "the answers to different requests cannot be distinguished")
     return requests, alone
 
 
 def sent_together(subject: Subject, requests: Sequence[tuple[Any, Any]]) -> None:
     """Requests that are sent together get the answers that they get alone, or are asked to come again."""
     replies = [Reply(exchange) for exchange in subject.send_all([request for request, _ in requests])]
-    if all(reply.is_a(*BUSY) for reply in replies):
-        raise NotAssessed("every concurrent call was refused")
+    expect.assessable(not all(reply.is_a(*BUSY) for reply in replies), "every concurrent call was refused")
     claim = "the answer that the request gets alone"
     for reply, (request, own) in zip(replies, requests, strict=True):
         if not reply.is_a(*BUSY):
@@ -87,43 +77,43 @@ def sent_together(subject: Subject, requests: Sequence[tuple[Any, Any]]) -> None
 class WireHandler:
     """The treatment of requests that does not depend on their operation."""
 
-    @pytest.mark.core
-    @pytest.mark.requirement("COM-WIRE-1")
+    @core("COM-WIRE-1")
     def test_no_exception_escapes(self, subject: Subject) -> None:
         """Good and bad requests alike are answered; no exception comes out of `handle` or `handle_stream`."""
-        replies: list[Reply | StreamReply] = [plain(subject, subject.principal), *refusals(subject)]
-        replies += [no_object(subject, value) for value in NO_OBJECTS]
+        replies: list[Reply | StreamReply] = [plain(subject, subject.principal), *bad_requests.refusals(subject)]
+        replies += [bad_requests.no_object(subject, value) for value in bad_requests.NO_OBJECTS]
         if subject.principal_stream and subject.client.streams(subject.component):
-            replies += [no_stream_object(subject, value) for value in NO_OBJECTS]
+            replies += [bad_requests.no_stream_object(subject, value) for value in bad_requests.NO_OBJECTS]
         for reply in replies:
             holds(expect.ANSWERS, reply, subject)
 
-    @pytest.mark.core
-    @pytest.mark.requirement("COM-WIRE-2")
+    @core("COM-WIRE-2")
     def test_every_call_comes_to_an_end(self, subject: Subject) -> None:
         """Each operation answers a plain request within the call limit."""
         for name in subject.operations(streaming=False):
             holds(expect.IN_TIME, plain(subject, name), subject)
 
-    @pytest.mark.core
-    @pytest.mark.requirement("COM-WIRE-3")
+    @core("COM-WIRE-3")
     def test_an_answer_is_an_envelope(self, subject: Subject) -> None:
         """Good and bad requests alike are answered with a JSON object that is an envelope."""
-        for reply in (*(plain(subject, name) for name in subject.operations(streaming=False)), *refusals(subject)):
+        for reply in (
+            *(plain(subject, name) for name in subject.operations(streaming=False)),
+            *bad_requests.refusals(subject),
+        ):
             holds(expect.ENVELOPE, reply, subject)
 
     @pytest.mark.requirement("COM-WIRE-4")
-    @pytest.mark.parametrize("request_value", NO_OBJECTS, ids=lambda value: type(value).__name__)
+    @pytest.mark.parametrize("request_value", bad_requests.NO_OBJECTS, ids=lambda value: type(value).__name__)
     def test_a_request_that_is_no_object_is_refused(self, subject: Subject, request_value: Any) -> None:
         """A list, a string, a number, null or a boolean in a request's place gets a bad request's error envelope."""
-        expect.refusal(no_object(subject, request_value), "BadRequest", "NotSupported")
+        expect.refusal(bad_requests.no_object(subject, request_value), "BadRequest", "NotSupported")
 
     @pytest.mark.requirement("COM-WIRE-6")
-    @pytest.mark.parametrize("missing", KEYS)
+    @pytest.mark.parametrize("missing", bad_requests.KEYS)
     def test_a_request_without_a_required_key_is_refused(self, subject: Subject, missing: str) -> None:
         """`op`, `ctx` and `args` are required by every operation; keys are case-sensitive."""
         by_op = {request["op"]: request for request in requests(subject)}
-        for op in in_turn(by_op, f"{subject.component}.{subject.principal}", KEYS.index(missing)):
+        for op in in_turn(by_op, f"{subject.component}.{subject.principal}", bad_requests.KEYS.index(missing)):
             request = by_op[op]
             del request[missing]
             expect.refusal(subject.send(request), "BadRequest")
@@ -132,20 +122,19 @@ class WireHandler:
         expect.refusal(subject.send(shouted), "BadRequest")
 
     @pytest.mark.requirement("COM-WIRE-7")
-    @pytest.mark.parametrize(("key", "value"), WRONG_KEYS, ids=str)
+    @pytest.mark.parametrize(("key", "value"), bad_requests.WRONG_KEYS, ids=str)
     def test_a_required_key_of_the_wrong_type_is_refused(self, subject: Subject, key: str, value: Any) -> None:
         """`op` is a string, `ctx` and `args` are objects, whatever the operation."""
         by_op = {request["op"]: request for request in requests(subject)}
         principal = f"{subject.component}.{subject.principal}"
-        for op in in_turn(by_op, principal, WRONG_KEYS.index((key, value))):
+        for op in in_turn(by_op, principal, bad_requests.WRONG_KEYS.index((key, value))):
             request = by_op[op]
             expect.refusal(subject.send({**request, key: value}), "BadRequest")
 
-    @pytest.mark.core
-    @pytest.mark.requirement("COM-WIRE-8")
+    @core("COM-WIRE-8")
     def test_an_unknown_operation_is_not_supported(self, subject: Subject) -> None:
         """An operation of the component that does not exist is NOT_SUPPORTED."""
-        expect.refusal(refusals(subject)[0], "NotSupported")
+        expect.refusal(bad_requests.refusals(subject)[0], "NotSupported")
 
     @pytest.mark.requirement("COM-WIRE-9")
     @pytest.mark.parametrize("form", ["", "{name}", "{upper}", "{op} ", "{op}.", ".{name}", "{stranger}"])
@@ -167,11 +156,9 @@ class WireHandler:
             if subject.operation(name).mutating or not subject.works(name):
                 continue
             request, fresh = subject.envelope(name), subject.fresh()
-            if fresh.client is subject.client:
-                raise NotAssessed("the factory hands out one and the same object")
+            expect.assessable(fresh.client is not subject.client, "the factory hands out one and the same object")
             reply = Reply(fresh.client.send(request, subject.component))
-            if reply.is_a("ResourceExhausted"):
-                raise NotAssessed("the first call of an instance is asked to wait")
+            expect.assessable(not reply.is_a("ResourceExhausted"), "the first call of an instance is asked to wait")
             expect.either(reply, "BadRequest", "IndexNotReady")
 
     @pytest.mark.requirement("COM-WIRE-12")
@@ -280,11 +267,11 @@ class StreamEntryPoint:
     """The answers of `handle_stream` to requests that do not belong there."""
 
     @pytest.mark.requirement("COM-WIRE-5")
-    @pytest.mark.parametrize("request_value", NO_OBJECTS, ids=lambda value: type(value).__name__)
+    @pytest.mark.parametrize("request_value", bad_requests.NO_OBJECTS, ids=lambda value: type(value).__name__)
     def test_a_stream_request_that_is_no_object_is_refused(self, subject: Subject, request_value: Any) -> None:
         """A list, a string, a number, null or a boolean in a request's place gets an error envelope."""
         subject.require(subject.principal_stream)
-        expect.refusal(no_stream_object(subject, request_value), "BadRequest", "NotSupported")
+        expect.refusal(bad_requests.no_stream_object(subject, request_value), "BadRequest", "NotSupported")
 
     @pytest.mark.requirement("COM-WIRE-10")
     def test_a_streaming_operation_on_handle_is_refused(self, subject: Subject) -> None:
@@ -308,7 +295,7 @@ class StreamEntryPoint:
         expect.refusal(stream, "NotSupported")
 
     @pytest.mark.requirement("COM-WIRE-6")
-    @pytest.mark.parametrize("missing", KEYS)
+    @pytest.mark.parametrize("missing", bad_requests.KEYS)
     def test_a_stream_request_without_a_required_key_is_refused(self, subject: Subject, missing: str) -> None:
         """`op`, `ctx` and `args` are required of a stream too."""
         subject.require(subject.principal_stream)
@@ -317,7 +304,7 @@ class StreamEntryPoint:
         expect.refusal(subject.send_stream(request), "BadRequest")
 
     @pytest.mark.requirement("COM-WIRE-7")
-    @pytest.mark.parametrize(("key", "value"), WRONG_KEYS, ids=str)
+    @pytest.mark.parametrize(("key", "value"), bad_requests.WRONG_KEYS, ids=str)
     def test_a_stream_request_with_a_key_of_the_wrong_type_is_refused(
         self, subject: Subject, key: str, value: Any
     ) -> None:

@@ -47,11 +47,7 @@ def failures_of(result: Any) -> list[Any]:
 
 
 def processed(result: Any) -> int:
-    """The number of items that a batch reports as processed, in any documented spelling (R14).
-
-    Raises:
-        Violation: it does not say.
-    """
+    """The number of items reported as processed, in any spelling (R14). Raises Violation if there is none."""
     for key in ("upserted_count", "deleted_count", "processed_count"):
         count = whole(result.get(key)) if isinstance(result, Mapping) else None
         if count is not None:

@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter import inputs
-from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.exchange import Exchange, op_of
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit.exchanges import payload_problem
-from pytest_corpus.kit.component import op_of
 from pytest_corpus.kit.faults import ProviderFaults
-from pytest_corpus.kit.fixtures import SUBJECT
-from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Outage, Violation, in_words
+from pytest_corpus.kit.fixtures import fixture_of
+from pytest_corpus.kit.outcomes import Blocked, Outage, Violation, in_words
 from pytest_corpus.kit.replays import Rivals
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Request
 from pytest_corpus.kit.run_state import MIN_NAMESPACES
 from pytest_corpus.kit.store.settling import postponed
+from pytest_corpus.redaction.values import word
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of, metadata_of, results_of
 from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities
 from pytest_corpus.suites.vector.support.cleanup import UNCALLABLE, Cleanup, nothing
@@ -88,8 +88,7 @@ class Vector(VectorConditions):
     def sandbox(self, *items: Item, tenant: str | None = None, name: str = "", **made: Any) -> Sandbox:
         """A new namespace with these vectors in it; without namespaces the default one, swept.
 
-        Raises:
-            Blocked: it cannot be created or written to.
+        Raises Blocked if it cannot be created or written to.
         """
         ctx = context_of(tenant)
         dimensions, metric = made.get("dimensions", self.dimensions), made.get("metric", self.metric)
@@ -134,8 +133,7 @@ class Vector(VectorConditions):
         def shows() -> None:
             matches = matches_of(expect.success(sandbox.ask(later["vector"], 10, include_metadata=True)))
             found = [metadata_of(match) for match in matches if id_of(match) == item["id"]]
-            if not found:
-                raise NotAssessed("a vector that was written is not found")
+            expect.assessable(found, "a vector that was written is not found")
             expect.that(found[0].get("kind") == "later", "the metadata of the last write", "older metadata", "result")
 
         return Rivals(Request("upsert", sandbox.args(vectors=[item])), other, shows)
@@ -150,8 +148,7 @@ class Vector(VectorConditions):
         if reply.is_success:
             return
         said = f"create_namespace is answered with {reply}"
-        if sandbox.dimensions != self.usual or reply.is_a("ResourceExhausted"):
-            raise NotAssessed(said)
+        expect.assessable(sandbox.dimensions == self.usual and not reply.is_a("ResourceExhausted"), said)
         plain = sandbox.metric in (self.metric, next(iter(self.metrics), None))
         raise Blocked("VEC-NS-1" if plain else "VEC-CAP-2", said, evidence=reply.exchange)
 
@@ -195,9 +192,9 @@ class Vector(VectorConditions):
     def _prepared(self, request: Any) -> Any:
         if self._preparing or not isinstance(request, Mapping):
             return request
-        before_s = self.settling.waited_s
+        before_s = self.settle.waited_s
         self._preparation.prepare(request)
-        return postponed(request, self.settling.waited_s - before_s)
+        return postponed(request, self.settle.waited_s - before_s)
 
     @property
     def has_room(self) -> bool:
@@ -236,7 +233,7 @@ class Vector(VectorConditions):
         edition, shaped = self.settings.edition, self.operation(name).shaped
         if name in ("capabilities", "health", "create_namespace", "delete_namespace"):
             if not isinstance(result, Mapping):
-                yield shaped, Violation("an object", type(result).__name__, "result")
+                yield shaped, Violation("an object", word(result), "result")
             elif shaped == "VEC-NS-10" and result.get("success") is False:
                 yield shaped, Violation("true, or an error envelope", "false", "result.success")
         elif name in ("upsert", "delete"):
@@ -246,7 +243,7 @@ class Vector(VectorConditions):
             yield from _query_result(result, edition, shaped)
         elif name == "batch_query":
             if edition == "1.0.0" and not isinstance(result, Mapping):
-                yield shaped, Violation("an object (edition 1.0.0)", type(result).__name__, "result")
+                yield shaped, Violation("an object (edition 1.0.0)", word(result), "result")
             try:
                 for each in results_of(result):
                     yield from _query_result(each, edition, shaped)
@@ -273,12 +270,6 @@ def _query_result(result: Any, edition: str | None, requirement: str) -> Iterato
         yield "VEC-QUERY-3", Violation("each id once", "one of them again", "result.matches")
 
 
-@pytest.fixture
-def vector(request: pytest.FixtureRequest) -> Vector:
-    """The vector component under test."""
-    found = request.node.stash[SUBJECT]
-    assert isinstance(found, Vector)
-    return found
-
+vector = fixture_of(Vector)
 
 COMPONENT = Vector

@@ -14,57 +14,30 @@ class VectorConditions(VectorCapabilities):
     """Conditions: each goes on, or raises the reason why there is no verdict."""
 
     def several(self, count: int = 2) -> None:
-        """Go on only if an upsert may hold this many vectors.
-
-        Raises:
-            NotApplicable: it may not.
-        """
-        if (self.batch or count) < count:
-            raise NotApplicable(f"an upsert holds at most {self.batch} vectors")
+        """Go on only if an upsert may hold this many vectors. Raises NotApplicable if it may not."""
+        expect.applicable((self.batch or count) >= count, f"an upsert holds at most {self.batch} vectors")
 
     def stated(self, limit: str, most: int | None = None) -> int:
-        """A stated limit.
-
-        Raises:
-            NotApplicable: it is not stated.
-            NotAssessed: it is larger than `most`, and so too large to be tried.
-        """
-        found = self.capabilities.limit(limit)
-        if found is None:
-            raise NotApplicable(f"no {limit} is stated")
-        if most is not None and found > most:
-            raise NotAssessed(f"a {limit} of {found} is too large to be tried here")
+        """A stated limit. Raises NotApplicable if there is none, NotAssessed if it is larger than `most`."""
+        found = expect.applicable(self.capabilities.limit(limit), f"no {limit} is stated")
+        expect.assessable(most is None or found <= most, f"a {limit} of {found} is too large to be tried here")
         return found
 
     def need_direction(self, metric: str | None = "cosine") -> None:
-        """Go on only if vectors differ in their direction, for a metric that compares directions.
-
-        Raises:
-            NotAssessed: they have one component.
-        """
+        """Go on only if vectors differ in their direction, for a metric that compares directions."""
         if self.dimensions == 1 and metric == "cosine":
             raise NotAssessed("one-dimensional vectors have no direction to compare")
 
     def spelling(self, metric: str) -> str:
-        """A metric as capabilities spell it, if a namespace can be known to be of it.
-
-        Raises:
-            NotApplicable: it is not listed, or not that of the only namespace.
-        """
+        """A metric as capabilities list it. Raises NotApplicable if no namespace can be known to be of it."""
         spelled = next((name for name in self.metrics if canonical(name) == metric), None)
         if spelled is None or not (self.namespaces or len(self.metrics) == 1):
             raise NotApplicable(f"no namespace can be known to be of {metric}")
         return spelled
 
     def need_filters(self) -> None:
-        """Go on only if filters are offered and a plain one is answered.
-
-        Raises:
-            NotApplicable: they are not offered.
-            Blocked: a plain filter is refused.
-        """
-        if not self.filters:
-            raise NotApplicable("filters are denied, or answered with NOT_SUPPORTED and not claimed")
+        """Go on only if filters are offered and a plain one is answered."""
+        expect.applicable(self.filters, "filters are denied, or answered with NOT_SUPPORTED and not claimed")
         self.require("query")
         reply = cached(self, "plain filter", self._plain_filter)
         if reply.is_a("IndexNotReady", "ResourceExhausted"):
@@ -77,13 +50,8 @@ class VectorConditions(VectorCapabilities):
         return self.ready(lambda: self.call("query", query), True)
 
     def need_terms(self) -> None:
-        """Go on only if a filter may have two terms.
-
-        Raises:
-            NotApplicable: it may not.
-        """
-        if (self.capabilities.limit("max_filter_terms") or 2) < 2:
-            raise NotApplicable("a filter has at most one term")
+        """Go on only if a filter may have two terms. Raises NotApplicable if it may not."""
+        expect.applicable((self.capabilities.limit("max_filter_terms") or 2) >= 2, "a filter has at most one term")
 
     def filters_work(self) -> bool:
         """Return whether filters are offered and a plain one is answered."""
@@ -94,33 +62,17 @@ class VectorConditions(VectorCapabilities):
         return True
 
     def need_filter_deletes(self) -> None:
-        """Go on only if deletes take filters.
-
-        Raises:
-            NotApplicable: they do not.
-            Blocked: a plain filter of a query is refused.
-        """
+        """Go on only if deletes take filters."""
         self.need_filters()
-        if not self.deletes_by_filter:
-            raise NotApplicable("a delete by filter is answered with NOT_SUPPORTED")
+        expect.applicable(self.deletes_by_filter, "a delete by filter is answered with NOT_SUPPORTED")
 
     def need_namespaces(self, *names: str) -> None:
-        """Go on only if namespaces can be created, and these operations work.
-
-        Raises:
-            NotApplicable: they cannot.
-            Blocked: an operation does not work.
-        """
-        if not self.namespaces:
-            raise NotApplicable("namespaces are not supported")
+        """Go on only if namespaces can be created, and these operations work."""
+        expect.applicable(self.namespaces, "namespaces are not supported")
         self.require(*names)
 
     def check_ids(self, reply: Reply) -> None:
-        """Go on only if an upsert was not refused for ids that are not UUIDs.
-
-        Raises:
-            Blocked: it was.
-        """
+        """Go on only if an upsert was not refused for ids that are not UUIDs. Raises Blocked if it was."""
         if not (reply.is_a("BadRequest") or (reply.is_success and failures_of(reply.result))):
             return
         if self.shared.once("only_uuids", lambda: not self.takes_any_id()):

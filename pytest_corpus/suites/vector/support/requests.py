@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_corpus.adapter import inputs
-from pytest_corpus.kit.outcomes import NotAssessed
+from pytest_corpus.kit import expect
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import Request, Requests, canary, in_ms
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of
@@ -137,8 +137,7 @@ class VectorRequests(PlainPlaces):
         return [self._vector.envelope("query", {**self._vector.looking(degrees), **self.in_main}) for degrees in angles]
 
     def fingerprint(self, reply: Reply) -> Any:
-        if not reply.is_success:
-            raise NotAssessed(f"a query is answered with {reply}")
+        expect.assessable(reply.is_success, f"a query is answered with {reply}")
         return next((id_of(match) for match in matches_of(reply.result)), None)
 
     # -- bad ones --------------------------------------------------------------------------------------

@@ -81,8 +81,7 @@ class Sandbox:
     def put(self, *items: Item) -> None:
         """Upsert, in as many calls as limits ask for, to go on with.
 
-        Raises:
-            Blocked: something is refused or not stored by its own report.
+        Raises Blocked if something is refused or not stored by its own report.
         """
         size = self.vector.batch or len(items) or 1
         for start in range(0, len(items), size):
@@ -96,11 +95,7 @@ class Sandbox:
         return self._call("delete", args)
 
     def remove(self, *names: str) -> None:
-        """Delete by ids, in as many calls as limits ask for, to go on with.
-
-        Raises:
-            Blocked: it is refused.
-        """
+        """Delete by ids, in as many calls as limits ask for, to go on with. Raises Blocked if it is refused."""
         size = self.vector.batch or len(names) or 1
         for start in range(0, len(names), size):
             reply = self.delete(ids=list(names[start : start + size]))
@@ -151,8 +146,7 @@ class Sandbox:
 
         What a query for everything leaves out is looked for by its own vector, for a search may be approximate (R113).
 
-        Raises:
-            NotAssessed: so few can be asked for at once that those on a line hide each other.
+        Raises NotAssessed if so few can be asked for at once that those on a line hide each other.
         """
         total = len(self.known) + SPARE
         most = self.vector.at_most(total)
@@ -181,27 +175,21 @@ class Sandbox:
         return {id_of(match): match for match in self.matches(vector, top_k, **args)}
 
     def tell_apart(self, top_k: int) -> None:
-        """Go on only if that many matches surely hold the nearest vector of those that were stored here.
-
-        Raises:
-            NotAssessed: those on a line are all equally near, and fewer are asked for than there are.
-        """
+        """Go on only if that many matches surely hold the nearest vector: those on a line are all equally near."""
         if len(self.known) > self.vector.at_most(top_k) and self.dimensions == 1 and self.truth != "euclidean":
             raise NotAssessed("one-dimensional vectors have no direction to compare, and `top_k` has a low limit")
 
     def own(self, matches: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         """The same matches, where the place is the suite's alone.
 
-        Raises:
-            NotAssessed: a namespace that was not made by the suite holds vectors of others.
-            Blocked: vectors that an earlier test deleted are still there.
+        Raises NotAssessed if a namespace that was not made by the suite holds vectors of others, Blocked if vectors
+        that an earlier test deleted are still there.
         """
         strange = [] if self.vector.namespaces else [id_of(each) for each in matches if id_of(each) not in self.known]
         gone = self.vector.shared.swept_of(self.ctx.get("tenant"), own_data=not self.vector.shares)
         if any(name in gone for name in strange):
             raise Blocked("VEC-DELETE-2", "vectors that were deleted are still there")
-        if strange:
-            raise NotAssessed("the only namespace holds vectors of others, or some that could not be deleted")
+        expect.assessable(not strange, "the only namespace holds vectors of others, or some that could not be deleted")
         return list(matches)
 
 
@@ -223,7 +211,6 @@ def stored(reply: Reply, items: Sequence[Item]) -> None:
     held = [value for item in items for value in (item.get("metadata") or {}).values()]
     if reply.is_a("ResourceExhausted"):
         raise Full(said)
-    if len(items) > FEW or not all(isinstance(value, SCALAR) for value in held):
-        raise NotAssessed(said)
+    expect.assessable(len(items) <= FEW and all(isinstance(value, SCALAR) for value in held), said)
     plain = all(isinstance(value, (str, int)) and value not in ("", True, False) for value in held)
     raise Blocked("VEC-UPSERT-1" if plain else "VEC-UPSERT-6", said, evidence=reply.exchange)

@@ -117,9 +117,7 @@ def belongs(embedding: Embedding, text: Any, sent: str) -> bool:
 def placed(embedding: Embedding, requirement: str, reply: Reply, texts: Sequence[str]) -> dict[int, Mapping[str, Any]]:
     """The embeddings of a batch by the positions of their texts.
 
-    Raises:
-        Violation: the batch breaks this requirement.
-        Blocked: the places of the texts are not known.
+    Raises Violation if the batch breaks this requirement, Blocked if the places of the texts are not known.
     """
     result = expect.success(reply, "a batch")
     found = list(problems(embedding, result, texts))
@@ -162,15 +160,10 @@ def each_its_own(
 
 
 def several(embedding: Embedding, wanted: int, least: int = 2) -> int:
-    """As many texts as a batch may have, up to `wanted`.
-
-    Raises:
-        NotApplicable: it may have fewer than `least`.
-    """
+    """As many texts as a batch may have, up to `wanted`. Raises NotApplicable if it may have fewer than `least`."""
     embedding.require("embed_batch")
     many = embedding.room(wanted)
-    if many < least:
-        raise NotApplicable(f"a batch may have {many} texts only")
+    expect.applicable(many >= least, f"a batch may have {many} texts only")
     return many
 
 
@@ -194,11 +187,7 @@ def in_order(embedding: Embedding, texts: Sequence[str], reply: Reply, **changed
 
 
 def largest(embedding: Embedding) -> int:
-    """The stated size of the largest batch.
-
-    Raises:
-        NotApplicable: none is stated, or it is too large to be sent.
-    """
+    """The stated size of the largest batch. Raises NotApplicable if none is stated, or it is too large to be sent."""
     most = embedding.capabilities.limit("max_batch_size")
     if most is None or most > MOST_TEXTS:
         raise NotApplicable("capabilities state no max_batch_size" if most is None else f"{most} texts are not sent")
@@ -208,8 +197,7 @@ def largest(embedding: Embedding) -> int:
 def spoilt(embedding: Embedding, where: str) -> tuple[list[str], set[int], Reply]:
     """A batch with texts that are too long and may not be cut, their positions, and the answer, asked once a run.
 
-    Raises:
-        NotApplicable: no limit is stated.
+    Raises NotApplicable if no limit is stated.
     """
     length = embedding.beyond(1 + len(FILLER))
     texts = arranged(embedding, "plain", several(embedding, 5, least=3 if where in ("middle", "two", "equal") else 1))

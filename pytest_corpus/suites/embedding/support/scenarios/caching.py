@@ -13,7 +13,6 @@ from pytest_corpus.suites.embedding.support.scenarios.batches import arranged, e
 from pytest_corpus.suites.embedding.support.scenarios.truncation import cut, truncates
 from pytest_corpus.suites.embedding.support.texts import FILLER
 from pytest_corpus.suites.embedding.support.vectors import Vector, distance, vector_of
-from pytest_corpus.suites.shared.claims.context import works
 from pytest_corpus.suites.shared.contexts import new_key, new_tenant
 
 CACHED = {"normalize": "EMB-CACHE-3", "model": "EMB-CACHE-2", "truncate": "EMB-CACHE-4"}
@@ -26,16 +25,11 @@ CACHES = ("EMB-CACHE-1", *CACHED.values())
 
 
 def resembling(embedding: Embedding, operations: tuple[str, str], kind: str) -> tuple[str, str]:
-    """A text that is cached by the first of two operations, and another one, never sent before, that resembles it.
-
-    Raises:
-        NotApplicable: texts are too short.
-    """
+    """A text that the first of two operations caches, and a new one that resembles it, if texts are long enough."""
     embedding.tells_apart()
     word = cached(embedding, ("a cached word", *operations), embedding.unique)
     if embedding.small:
-        if kind not in ("other", "letter_case"):
-            raise NotApplicable(f"texts of {embedding.limit} characters have no parts")
+        expect.applicable(kind in ("other", "letter_case"), f"texts of {embedding.limit} characters have no parts")
         return word, embedding.unique() if kind == "other" else word.swapcase()
     middle = FILLER[:40]
     text = f"{word} cat ab c {middle}a {middle}b"
@@ -57,7 +51,7 @@ def asked_anew(embedding: Embedding, operation: str, reply: Reply | StreamReply)
     """A request that may not be answered from what the adapter keeps reaches the provider."""
     embedding.faults.provider_op(operation)
     embedding.tells_apart()
-    works(reply, "an embedding")
+    expect.works(reply, "an embedding")
     asked = reply.exchange.reached_provider
     expect.that(asked > 0, "the request's own answer", "an answer without the provider: another request's")
 
@@ -72,8 +66,7 @@ def shared_without_key(embedding: Embedding, operation: str) -> bool:
 def uncached_instance(embedding: Embedding) -> Embedding:
     """Return another instance with an empty cache; or this one, if there is no other and it just asked the provider.
 
-    Raises:
-        NotAssessed: the factory always gives the same one, and it may have answered from its cache.
+    Raises NotAssessed if the factory always gives the same one, and it may have answered from its cache.
     """
     embedding.tells_apart()
     fresh = embedding.fresh()
@@ -86,8 +79,7 @@ def uncached_instance(embedding: Embedding) -> Embedding:
 
 def expect_own_vector(embedding: Embedding, found: Vector, first: Vector, truth: Vector) -> None:
     """Go on only if a vector belongs to its own request, not to the first one."""
-    if embedding.same(first, truth):
-        raise NotApplicable("the two requests have the same vector anyway")
+    expect.applicable(not embedding.same(first, truth), "the two requests have the same vector anyway")
     near = distance(found, first) < distance(found, truth)
     expect.that(not near or embedding.same(found, truth, 0.02), "the vector of this request", "that of the one before")
 
@@ -110,13 +102,12 @@ def apart_under_a_key(
 ) -> None:
     """Two requests under one idempotency key get different answers.
 
-    Raises:
-        Blocked: they do not without a key either, which is a finding of the requirement `found`.
-        NotAssessed: they do not, and no requirement explains it.
+    Raises Blocked if they do not without a key either, which is a finding of the requirement `found`, NotAssessed if
+    they do not, and no requirement explains it.
     """
     ctx = new_tenant()
     with expect.resting_on("COM-CTX-3"):
-        works(embedding.call("embed", embedding.requests.distinct("embed"), ctx), "an embedding for a tenant")
+        expect.works(embedding.call("embed", embedding.requests.distinct("embed"), ctx), "an embedding for a tenant")
     try:
         apart(embedding, changed, new_key(**ctx))
     except Violation as under_a_key:
@@ -162,11 +153,7 @@ def batches_apart(embedding: Embedding, changed: str, ctx: Mapping[str, Any]) ->
 
 
 def changed_from(embedding: Embedding, text: str, changed: str) -> dict[str, Any]:
-    """The arguments of a request that differs from that for `text` in one respect.
-
-    Raises:
-        NotApplicable: the adapter does not offer it.
-    """
+    """The arguments of a request that differs in one respect from that for `text`, if the adapter offers it."""
     other: dict[str, Any] = {}
     if changed == "text":
         other = {"text": embedding.unique()}
@@ -177,8 +164,7 @@ def changed_from(embedding: Embedding, text: str, changed: str) -> dict[str, Any
         other = {"text": embedding.text_of(embedding.beyond(3)), "truncate": False}
     elif changed == "model":
         models = embedding.able_to("embed")
-        if len(models) < 2:
-            raise NotApplicable("fewer than two models are listed")
+        expect.applicable(len(models) >= 2, "fewer than two models are listed")
         other = {"model": models[1]}
     return {**embedding.requests.with_text("embed", text), **other}
 
@@ -235,8 +221,7 @@ def failing_batch(
     reply = fresh.batch(texts)
     expect.readable(reply)
     provider.clear()
-    if not plans[-1].fired:
-        raise NotApplicable("a batch is embedded with fewer calls of the provider")
+    expect.applicable(plans[-1].fired, "a batch is embedded with fewer calls of the provider")
     return fresh, texts, reply, len(plans)
 
 
@@ -257,8 +242,7 @@ def fallen_back(embedding: Embedding, kind: str, *, times: int, **options: Any) 
     plan = fresh.client.provider.plan(kind, "embedding.embed_batch", times=times)
     reply = fresh.batch(texts, **options)
     fresh.client.provider.clear()
-    if reply.is_error or not plan.fired:
-        raise NotApplicable("a batch that the provider refuses is refused whole")
+    expect.applicable(plan.fired and not reply.is_error, "a batch that the provider refuses is refused whole")
     return fresh, texts, reply
 
 
@@ -270,11 +254,7 @@ def new_texts(embedding: Embedding, texts: list[str]) -> list[str]:
 
 
 def reported(reply: Reply) -> list[Mapping[str, Any]]:
-    """The failed texts of a batch.
-
-    Raises:
-        NotApplicable: there are none.
-    """
+    """The failed texts of a batch. Raises NotApplicable if there are none."""
     if failures := failures_of(reply.result):
         return failures
     raise NotApplicable("no text is reported as failed")

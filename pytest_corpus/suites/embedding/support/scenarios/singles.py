@@ -3,7 +3,7 @@
 from typing import Any
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.outcomes import Blocked, NotApplicable
+from pytest_corpus.kit.outcomes import Blocked
 from pytest_corpus.kit.reply import StreamReply
 from pytest_corpus.suites.embedding.support.answers import embedded_by, streamed_embeddings, texts_of
 from pytest_corpus.suites.embedding.support.component import Embedding
@@ -29,16 +29,11 @@ def given_back(embedding: Embedding, operation: str, *, exact: bool) -> None:
                     raise Blocked("EMB-EMBED-3", "another text comes back")
                 where = f"the text that was sent{', letter by letter' if exact else ''}"
                 expect.that(kept, where, f"a text of {len(plain(told))} characters", "text")
-    if not came_back:
-        raise NotApplicable("no text comes back")
+    expect.applicable(came_back, "no text comes back")
 
 
 def any_script(embedding: Embedding, *texts: str) -> None:
-    """Go on only if `embed` takes these texts, whatever their script.
-
-    Raises:
-        Undecided: it does not, which is a finding of its own.
-    """
+    """Go on only if `embed` takes these texts, whatever their script; if not, that is a finding of its own."""
     for text in texts:
         if not text.isascii():
             reply = embedding.known_embed(embedding.fit(text))
@@ -55,17 +50,12 @@ def only(embedding: Embedding, stream: StreamReply) -> list[list[float]]:
 
 
 def streamed_vector(embedding: Embedding, text: str, **changed: Any) -> list[float]:
-    """The one vector of a stream.
-
-    Raises:
-        NotApplicable: it gives several: the text in parts.
-    """
+    """The one vector of a stream. Raises NotApplicable if it gives several: the text in parts."""
     embedding.require("stream_embed")
     found = only(embedding, embedding.known_stream(text, **changed))
     if not found:
         raise Blocked("EMB-STREAM-2", "a stream gives no embedding")
-    if len(found) > 1:
-        raise NotApplicable("a stream gives several embeddings")
+    expect.applicable(len(found) <= 1, "a stream gives several embeddings")
     return found[0]
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.suites.embedding.support.answers import embeddings_of, failures_of, texts_of
@@ -23,26 +23,24 @@ DENIED = ("TextTooLong", "NotSupported")
 """What a text that is too long is refused with where it cannot be cut (R29)."""
 
 
+@remembered
 def too_long(embedding: Embedding, how: str) -> str:
     """A text that is longer than the stated limit: the same one in the whole run."""
     times, more = BEYOND[how]
     length = max(embedding.limited() * times + more, embedding.beyond(more))
-    return cached(embedding, ("too long", how), lambda: embedding.text_of(length))
+    return embedding.text_of(length)
 
 
+@remembered
 def within(embedding: Embedding, how: str) -> str:
     """A text that is no longer than the stated limit: the same one in the whole run."""
     limit = embedding.limited()
     lengths = {"the_limit": limit, "one_less": limit - 1, "half": limit // 2, "short": min(limit, 3)}
-    return cached(embedding, ("within", how), lambda: embedding.text_of(max(1, lengths[how])))
+    return embedding.text_of(max(1, lengths[how]))
 
 
 def truncates(embedding: Embedding) -> None:
-    """Go on only if truncation is offered.
-
-    Raises:
-        NotApplicable: capabilities deny it, or it is refused unclaimed.
-    """
+    """Go on only if truncation is offered. Raises NotApplicable if capabilities deny it, or it is refused unclaimed."""
     embedding.require("embed")
     flag = embedding.capabilities.flag("supports_truncation")
     if flag is False or (flag is None and embedding.known_embed(too_long(embedding, "one_more")).is_a(*DENIED)):
@@ -97,8 +95,7 @@ def embedded(reply: Reply | StreamReply) -> bool:
 def parts(embedding: Embedding, text: str, reply: Reply) -> list[str]:
     """The possible rests of a truncated text: the reported one, or else its beginning or its end.
 
-    Raises:
-        NotApplicable: it says nothing, and the limit is not one of characters.
+    Raises NotApplicable if it says nothing, and the limit is not one of characters.
     """
     limit = embedding.limited()
     most = limit if embedding.counts_characters else len(text)

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.answer_cache import cached, remembered
+from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.graph.support.answers import listed
 from pytest_corpus.suites.graph.support.component import Graph
@@ -77,11 +77,12 @@ def carrying(graph: Graph, name: str = "batch") -> Sandbox:
     """Return an empty place if batches, or transactions, take writes."""
     graph.require(name, "upsert_nodes")
     graph.operation_names.spelled("upsert_nodes")
-    if name == "batch" and cached(graph, "plain batch", partial(_takes_no_nodes, graph)):
+    if name == "batch" and _takes_no_nodes(graph):
         raise NotAssessed("batches take no upsert_nodes")
     return graph.sandbox()
 
 
+@remembered
 def _takes_no_nodes(graph: Graph) -> bool:
     sandbox = graph.sandbox()
     first = results(sandbox.call_many("batch", put(sandbox, sandbox.node("a"))).result)[:1]
@@ -92,8 +93,7 @@ def _takes_no_nodes(graph: Graph) -> bool:
 def room(graph: Graph, count: int) -> None:
     """Go on only if a batch holds this many operations."""
     most = graph.capabilities.limit("max_batch_ops")
-    if most is not None and most < count:
-        raise NotApplicable(f"a batch holds {most} operations")
+    expect.applicable(most is None or most >= count, f"a batch holds {most} operations")
 
 
 def put(place: Place, *nodes: dict[str, Any]) -> dict[str, Any]:
@@ -190,24 +190,17 @@ def _failing(graph: Graph, sandbox: Sandbox, place: str, kind: str) -> Spoiled:
 def limit(graph: Graph) -> int:
     """The stated `max_batch_ops`."""
     carrying(graph)
-    most = graph.capabilities.limit("max_batch_ops")
-    if most is None:
-        raise NotApplicable("capabilities state no max_batch_ops")
-    if most > MOST_OPS:
-        raise NotAssessed(f"a limit of {most} operations is not filled here")
+    most = graph.stated("max_batch_ops")
+    expect.assessable(most <= MOST_OPS, f"a limit of {most} operations is not filled here")
     return most
 
 
+@remembered
 def too_large(graph: Graph) -> tuple[Reply, Sandbox]:
     """The answer to a batch of one operation more than the limit, of which the first writes a node, and its place."""
-
-    def ask() -> tuple[Reply, Sandbox]:
-        sandbox = graph.sandbox()
-        drops = (drop(sandbox, f"none{number}") for number in range(most))
-        return sandbox.call_many("batch", put(sandbox, sandbox.node("a")), *drops), sandbox
-
-    most = limit(graph)
-    return cached(graph, "too large", ask)
+    most, sandbox = limit(graph), graph.sandbox()
+    drops = (drop(sandbox, f"none{number}") for number in range(most))
+    return sandbox.call_many("batch", put(sandbox, sandbox.node("a")), *drops), sandbox
 
 
 def in_order(counts: list[int | None], sizes: list[int]) -> None:

@@ -4,7 +4,8 @@ from typing import Any
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.answer_cache import remembered
+from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import error_names
 from pytest_corpus.spec.errors import is_a
 from pytest_corpus.suites.graph.support.answers import failures
@@ -44,7 +45,7 @@ def linked_nodes(graph: Graph) -> tuple[Sandbox, dict[str, str]]:
 def ends(graph: Graph, sandbox: Sandbox, reader: str, source: str, wanted: list[str]) -> list[str]:
     """The targets of the edges from a node, as an operation shows them."""
     found = sandbox.ends(reader, source)
-    given = reader != "traversal" and graph.dialects.supplied("links", str(graph.dialect))
+    given = reader != "traversal" and "links" in graph.dialects.row(str(graph.dialect)).supplied
     if given and found != wanted and found == sorted(set(wanted)):
         values = set(sandbox.answers(reader, "link_values", wanted=sandbox.key(source)))
         if len(values) == len(wanted):
@@ -53,6 +54,7 @@ def ends(graph: Graph, sandbox: Sandbox, reader: str, source: str, wanted: list[
     return found
 
 
+@remembered
 def dangling(graph: Graph, missing: str) -> Any:
     """The answer to an edge of which one node, or both, does not exist."""
     sandbox = graph.sandbox("upsert_nodes", "upsert_edges")
@@ -99,8 +101,7 @@ def takes(graph: Graph, kind: str) -> bool:
 def needs(graph: Graph, *kinds: str) -> None:
     """Go on only if a graph stores edges of these kinds."""
     for kind in kinds:
-        if not takes(graph, kind):
-            raise NotApplicable(f"{kind} is refused permanently")
+        expect.applicable(takes(graph, kind), f"{kind} is refused permanently")
 
 
 def _refuses(graph: Graph, kind: str) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply, error_names
+from pytest_corpus.redaction.values import word
 from pytest_corpus.suites.graph.support.answers import counted, failures
 from pytest_corpus.suites.graph.support.scenarios.edges import blamed
 
@@ -27,7 +28,7 @@ def rest(reply: Reply, at: int, written: list[str]) -> list[str]:
     expect.that(len(found) == 1, "one failed item", f"{len(found)}", "result.failures")
     index, error = found[0].get("index"), found[0].get("error")
     expect.that(index == at, f"the index {at}", f"{index}" if isinstance(index, int) else "none", "failures.0.index")
-    expect.that(isinstance(error, str) and error, "an error", type(error).__name__, "failures.0.error")
+    expect.that(isinstance(error, str) and error, "an error", word(error), "failures.0.error")
     expect.that(error_names(found[0]), "a class of the taxonomy, or its code", "another word", "failures.0.error")
     blamed(found[0], "BadRequest")
     return written
@@ -60,8 +61,7 @@ def two_or_one(kinds: Iterable[str]) -> list[tuple[str, int]]:
 
 def among(items: list[Any], bad: list[Any], most: int) -> list[Any]:
     """Items with bad ones after the first of them, no more than fit into one request."""
-    if most < 2:
-        raise NotApplicable("one item goes into one request")
+    expect.applicable(most >= 2, "one item goes into one request")
     return [items[0], *bad, *items[1:]][:most]
 
 
@@ -71,8 +71,7 @@ def counted_truly(reply: Reply, there: int) -> None:
     found = failures(reply.result)
     if reply.is_error or not found:
         raise NotApplicable("the request is refused whole" if reply.is_error else "no item of the request fails")
-    if counted(reply.result) is None and "failed_count" not in reply.result:
-        raise NotApplicable("the result counts nothing")
+    expect.applicable(counted(reply.result) is not None or "failed_count" in reply.result, "the result counts nothing")
     if counted(reply.result) is not None:
         expect.that(
             counted(reply.result) == there, f"a count of {there}, as many as are there", f"{counted(reply.result)}"
@@ -83,7 +82,6 @@ def counted_truly(reply: Reply, there: int) -> None:
 
 def counts(result: Any, written: int) -> None:
     """The result of a request whose items were all written counts them, and no failures."""
-    if counted(result) is None:
-        raise NotApplicable("the result counts nothing (R123)")
+    expect.applicable(counted(result) is not None, "the result counts nothing (R123)")
     expect.that(counted(result) == written, f"a count of {written}", f"{counted(result)}", "result")
     expect.that(not (result.get("failed_count") or failures(result)), "no failures", "some", "result.failed_count")

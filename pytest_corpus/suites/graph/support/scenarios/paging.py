@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.sandbox import MOST_PAGES, PAGE, Sandbox
@@ -32,6 +32,7 @@ def narrowed(sandbox: Sandbox) -> dict[str, Any]:
     return {} if sandbox.namespace or not sandbox.graph.filters else {"filter": {"corpus_group": sandbox.group}}
 
 
+@remembered
 def pages(graph: Graph, limit: int | None) -> tuple[Sandbox, list[list[Mapping[str, Any]]]]:
     """A place with a number of nodes, and its pages of a size."""
     graph.require("bulk_vertices", "upsert_nodes")
@@ -39,13 +40,10 @@ def pages(graph: Graph, limit: int | None) -> tuple[Sandbox, list[list[Mapping[s
     def fill(sandbox: Sandbox) -> None:
         sandbox.put(*(sandbox.node(f"n{number}") for number in range(COUNT)))
 
-    def ask() -> tuple[Sandbox, list[list[Mapping[str, Any]]]]:
-        sandbox, _ = lasting_place(graph, "pages", fill, empty=True)
-        spacious(sandbox, limit)
-        given = {} if limit is None else {"limit": limit}
-        return sandbox, [*sandbox.pages({**given, **narrowed(sandbox)})]
-
-    return cached(graph, ("pages", limit), ask)
+    sandbox, _ = lasting_place(graph, "pages", fill, empty=True)
+    spacious(sandbox, limit)
+    given = {} if limit is None else {"limit": limit}
+    return sandbox, [*sandbox.pages({**given, **narrowed(sandbox)})]
 
 
 def every_node_once(sandbox: Sandbox, pages: Iterable[list[Mapping[str, Any]]], wanted: set[str]) -> None:

@@ -3,8 +3,8 @@
 from typing import Any
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Undecided
+from pytest_corpus.kit.answer_cache import remembered
+from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names
 from pytest_corpus.suites.graph.support.answers import listed
 from pytest_corpus.suites.graph.support.component import Graph
@@ -66,19 +66,16 @@ def asked(graph: Graph, operation: str, purpose: str = "group") -> None:
     graph.speaks(purpose)
 
 
+@remembered
 def streamed(graph: Graph, count: int) -> tuple[StreamReply, list[str], list[str]]:
     """A stream of a number of nodes, their values, and the values of its records."""
     graph.require("stream_query")
     graph.readers.trusted("stream_query")
-
-    def ask() -> tuple[StreamReply, list[str], list[str]]:
-        sandbox = graph.sandbox(own=False)
-        written = sandbox.put(*(sandbox.node(f"n{number}") for number in range(count)))
-        stream = sandbox.stream(graph.question("group", group=sandbox.group))
-        found = [sandbox.own(record) for chunk in stream.chunks for record in listed(chunk, "records", of=object)]
-        return stream, sorted(written), sorted(min(values) for values in found if values)
-
-    return cached(graph, ("stream", count), ask)
+    sandbox = graph.sandbox(own=False)
+    written = sandbox.put(*(sandbox.node(f"n{number}") for number in range(count)))
+    stream = sandbox.stream(graph.question("group", group=sandbox.group))
+    found = [sandbox.own(record) for chunk in stream.chunks for record in listed(chunk, "records", of=object)]
+    return stream, sorted(written), sorted(min(values) for values in found if values)
 
 
 def answers_in(sandbox: Sandbox, name: str, items: list[dict[str, Any]]) -> list[Any]:
@@ -88,8 +85,7 @@ def answers_in(sandbox: Sandbox, name: str, items: list[dict[str, Any]]) -> list
         reply = sandbox.call_many(name, *items[start : start + most])
         results = listed(reply.result, "results")
         refused = reply.is_a("NotSupported", "BadRequest") or all(map(is_not_supported, results))
-        if refused:
-            raise NotApplicable(f"a {name} takes no queries")
+        expect.applicable(not refused, f"a {name} takes no queries")
         expect.success(reply, f"a {name} to work")
         failed = sum(result.get("ok") is False for result in results)
         expect.that(not failed, f"every query of a {name} to be answered", f"{failed} failures", "result.results")
@@ -101,15 +97,6 @@ def answers_in(sandbox: Sandbox, name: str, items: list[dict[str, Any]]) -> list
 def is_not_supported(result: Any) -> bool:
     """Return whether an operation of a batch failed with NotSupported."""
     return result.get("ok") is False and "NotSupported" in error_names(result)
-
-
-def can_ask(graph: Graph, purpose: str, dialect: str) -> bool:
-    """Return whether a question can be asked in a dialect."""
-    try:
-        graph.speaks(purpose, dialect)
-    except Undecided:
-        return False
-    return True
 
 
 def tricky_nodes(graph: Graph) -> tuple[Sandbox, dict[str, tuple[str, str]]]:
@@ -124,13 +111,14 @@ def tricky_nodes(graph: Graph) -> tuple[Sandbox, dict[str, tuple[str, str]]]:
     return sandbox, {kind: (node["properties"]["corpus_key"], value_of(node)) for kind, node in nodes.items()}
 
 
+@remembered
 def broken(graph: Graph) -> list[tuple[dict[str, Any], Reply]]:
     """Requests whose text is not a query of the dialect, with the answers of `query`."""
     texts = graph.dialects.texts("broken", str(graph.dialect))
     if not texts:
         raise NotAssessed(f"no text is known that is not a query of {graph.dialect}: give one with --corpus-dialects")
     asked = [{"text": text, "dialect": graph.dialect} for text in texts]
-    return cached(graph, "broken", lambda: [(args, graph.call("query", args)) for args in asked])
+    return [(args, graph.call("query", args)) for args in asked]
 
 
 def changed(graph: Graph, kind: str) -> dict[str, Any]:

@@ -4,11 +4,13 @@ The machine draws names from a few nodes and edges, so that writes meet; what it
 that the adapter states.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.generation.generate import strategies
-from pytest_corpus.kit.generation.stateful import machines
+from pytest_corpus.kit.generation.stateful import Step, Trial, machine, machines, shortened
 from pytest_corpus.suites.graph.support.answers import failures, listed
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.place import value_of
@@ -24,7 +26,10 @@ SLOW_STEPS = 8
 SLOW_S = 0.004
 """An adapter whose fastest call takes longer gets shorter sequences; one that shows writes late gets a single one."""
 
-PLAIN: tuple[tuple[str, str, tuple[str, str]], ...] = (
+Write = tuple[str, str, tuple[str, str]]
+"""A kind of write, the name of a node, and the ends of an edge."""
+
+PLAIN: tuple[Write, ...] = (
     ("put", "a", ("", "")),
     ("put", "b", ("", "")),
     ("link", "", ("a", "b")),
@@ -42,7 +47,7 @@ PLAIN: tuple[tuple[str, str, tuple[str, str]], ...] = (
 class World:
     """The expected content: values of nodes by name, and the edges by name."""
 
-    def __init__(self, graph: Graph, looks: int = 0) -> None:
+    def __init__(self, graph: Graph) -> None:
         self.sandbox: Sandbox = graph.sandbox()
         self.graph = graph
         self.readers, self.edge_readers = (
@@ -50,7 +55,7 @@ class World:
             graph.readers.of_edges()[:1] if graph.works("upsert_edges") else [],
         )
         self.touched: set[str] = set()
-        self.looks, self.steps = looks, 0
+        self.steps = 0
         self.nodes: dict[str, str] = {}
         self.edges: dict[str, tuple[str, str]] = {}
 
@@ -110,18 +115,6 @@ class World:
         failed = [item for item in listed(result, "results") if item.get("ok") is False]
         expect.that(not failed, f"every operation of a sound {together} to work", f"{len(failed)} failures", "results")
 
-    def compare(self) -> None:
-        """The adapter shows, by one operation after the other, the content of the model."""
-        self.looks += 1
-        self.sandbox.shows(
-            self.readers[self.looks % len(self.readers)], self.nodes.values(), "what the sequence adds up to"
-        )
-        touched, self.touched = self.touched & set(self.nodes), set()
-        for edge_reader in self.edge_readers:
-            for name in sorted(touched):
-                targets = {pair[1]: self.nodes[pair[1]] for pair in self.edges.values() if pair[0] == name}
-                self.sandbox.leads(edge_reader, name, targets, "the edges that the sequence adds up to")
-
     def take(self, kind: str, name: str, pair: tuple[str, str]) -> None:
         """Carry out one step of `PLAIN`, or one write that a batch or a transaction carries."""
         if kind in MANY:
@@ -129,11 +122,41 @@ class World:
         elif (operation := self.step(kind, name, pair)) is not None:
             self.carry_out(operation)
 
-    def seldom(self) -> None:
-        """Compare, if each look waits for a write only after every fifth step."""
-        self.steps += 1
-        if not self.graph.settling.late or self.steps % 5 == 0:
-            self.compare()
+    def take_together(self, together: str, steps: list[Write]) -> None:
+        """Carry out steps as a batch or a transaction, as far as they make sense; no two touch the same node."""
+        operations = [operation for step in steps if (operation := self.step(*step)) is not None]
+        if operations:
+            self.carry_out_together(together, operations)
+
+    def show_nodes(self, reader: str) -> None:
+        """The adapter shows the nodes of the model."""
+        self.sandbox.shows(reader, self.nodes.values(), "what the sequence adds up to")
+
+    def show_edges(self, edge_reader: str, name: str) -> None:
+        """The adapter shows the edges from a node of the model."""
+        if name in self.nodes:
+            targets = {pair[1]: self.nodes[pair[1]] for pair in self.edges.values() if pair[0] == name}
+            self.sandbox.leads(edge_reader, name, targets, "the edges that the sequence adds up to")
+
+    def close(self) -> None:
+        """Leave the nodes to the end of the run."""
+
+
+def names_of(*writes: Write) -> frozenset[str]:
+    """The nodes that writes touch."""
+    return frozenset(name for kind, name, pair in writes for name in (pair if kind in ("link", "unlink") else (name,)))
+
+
+def compare(trial: Trial[World], number: int) -> None:
+    """The adapter shows the content of the model, by one operation after the other."""
+    world = trial.model
+    reader = world.readers[number % len(world.readers)]
+    trial.take(Step(lambda world: world.show_nodes(reader), is_look=True))
+    touched, world.touched = sorted(world.touched & set(world.nodes)), set()
+    for edge_reader in world.edge_readers:
+        for name in touched:
+            look = partial(World.show_edges, edge_reader=edge_reader, name=name)
+            trial.take(Step(look, names=frozenset({name}), is_look=True))
 
 
 def plain(graph: Graph) -> None:
@@ -143,22 +166,30 @@ def plain(graph: Graph) -> None:
     one wait is enough.
     """
     carriers = [name for name in MANY if graph.operation_names.carries(name)]
-    steps = [*PLAIN, *((name, "c", (then, "")) for name in carriers for then in ("put", ""))]
+    writes: list[Write] = [*PLAIN, *((name, "c", (then, "")) for name in carriers for then in ("put", ""))]
+    steps = [
+        Step(partial(World.take, kind=kind, name=name, pair=pair), names=names_of((kind, name, pair)))
+        for kind, name, pair in writes
+    ]
     graph.settling.find_out()
-    worlds = [World(graph)]
-    for number, step in enumerate(steps, start=1):
-        if graph.settling.late:
-            worlds.append(World(graph, looks=number))
-            for each in steps[:number]:
-                worlds[-1].take(*each)
-        else:
-            worlds[0].take(*step)
-            worlds[0].compare()
-    for world in worlds[1:]:
-        world.compare()
+    if not graph.settling.late:
+        trial = Trial(graph, lambda: World(graph))
+        with shortened(trial):
+            for number, step in enumerate(steps, start=1):
+                trial.take(step)
+                compare(trial, number)
+        return
+    trials = [Trial(graph, lambda: World(graph)) for _ in steps]
+    for number, trial in enumerate(trials, start=1):
+        with shortened(trial):
+            for step in steps[:number]:
+                trial.take(step)
+    for number, trial in enumerate(trials, start=1):
+        with shortened(trial):
+            compare(trial, number + 1)
 
 
-def machine(graph: Graph) -> type[Any]:
+def machine_of(graph: Graph) -> type[Any]:
     """The state machine of an adapter: rules for the operations that it offers."""
     stateful, draw = machines(), strategies()
     kinds, names = draw.sampled_from(["put", "put", "drop", "link", "unlink"]), draw.sampled_from(NAMES)
@@ -167,37 +198,28 @@ def machine(graph: Graph) -> type[Any]:
     most = min(graph.at_once, 4)
     many = draw.lists(draw.tuples(kinds, names, pairs), min_size=1, max_size=most)
 
-    class Machine(stateful.RuleBasedStateMachine):  # type: ignore[misc, name-defined]
-        """Writes in any order; after each the adapter is compared with the model."""
+    def take(machine: Any, act: Callable[[World], None], *writes: Write) -> None:
+        """Take a step, and compare; if each look waits for a write, only after every fifth step."""
+        trial: Trial[World] = machine.trial
+        before = len(trial.calls)
+        trial.take(Step(act, names=names_of(*writes)))
+        if len(trial.calls) > before:
+            trial.model.steps += 1
+            if not graph.settling.late or trial.model.steps % 5 == 0:
+                compare(trial, trial.model.steps)
 
-        def __init__(self) -> None:
-            super().__init__()
-            self.world = World(graph)
-            self.begun = len(graph.client.exchanges)
+    @stateful.rule(kind=kinds, name=names, pair=pairs)  # type: ignore[untyped-decorator]
+    def one(machine: Any, kind: str, name: str, pair: tuple[str, str]) -> None:
+        take(machine, lambda world: world.take(kind, name, pair), (kind, name, pair))
 
-        @property
-        def envelopes(self) -> list[Any]:
-            return [exchange.request for exchange in graph.client.exchanges[self.begun :]]
+    @stateful.precondition(lambda _: bool(together))  # type: ignore[untyped-decorator]
+    @stateful.rule(operation=draw.sampled_from(together or ["batch"]), steps=many)  # type: ignore[untyped-decorator]
+    def several(machine: Any, operation: str, steps: list[Write]) -> None:
+        found, touched = [], set[str]()
+        for step in steps:
+            if not names_of(step) & touched:  # the order in a batch, or a transaction, is a SHOULD
+                found.append(step)
+                touched |= names_of(step)
+        take(machine, lambda world: world.take_together(operation, found), *found)
 
-        @stateful.rule(kind=kinds, name=names, pair=pairs)  # type: ignore[untyped-decorator]
-        def one(self, kind: str, name: str, pair: tuple[str, str]) -> None:
-            operation = self.world.step(kind, name, pair)
-            if operation is not None:
-                self.world.carry_out(operation)
-                self.world.seldom()
-
-        @stateful.precondition(lambda _: bool(together))  # type: ignore[untyped-decorator]
-        @stateful.rule(operation=draw.sampled_from(together or ["batch"]), steps=many)  # type: ignore[untyped-decorator]
-        def several(self, operation: str, steps: list[tuple[str, str, tuple[str, str]]]) -> None:
-            found, touched = [], set[str]()
-            for kind, name, pair in steps:
-                names = {name} if kind in ("put", "drop") else {*pair}
-                if not names & touched:  # the order in a batch, or a transaction, is a SHOULD
-                    found.append(self.world.step(kind, name, pair))
-                    touched |= names
-            operations = [each for each in found if each is not None]
-            if operations:
-                self.world.carry_out_together(operation, operations)
-                self.world.seldom()
-
-    return Machine
+    return machine(graph, lambda: World(graph), {"one": one, "several": several})

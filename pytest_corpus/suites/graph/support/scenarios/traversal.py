@@ -7,8 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
 from pytest_corpus.suites.graph.support.scenarios.isolation import lasting_place
@@ -40,10 +39,10 @@ def chain(graph: Graph, length: int = CHAIN) -> Chain:
     return lasting_place(graph, ("chain", length), fill)
 
 
+@remembered
 def walked(graph: Graph, start: str, **args: Any) -> Any:
     """The result of a traversal from a node of the chain."""
-    sandbox, _ = chain(graph)
-    return cached(graph, ("walked", start, *sorted(args.items())), lambda: sandbox.traversed(start, **args))
+    return chain(graph)[0].traversed(start, **args)
 
 
 def star(graph: Graph) -> Sandbox:
@@ -81,11 +80,8 @@ def depths(graph: Graph) -> range:
 def deep(graph: Graph) -> tuple[Sandbox, int]:
     """A chain that is longer than the stated maximal depth, and that depth."""
     graph.require("traversal")
-    most = graph.capabilities.limit("max_traversal_depth")
-    if most is None:
-        raise NotApplicable("capabilities state no max_traversal_depth")
-    if most > MOST_DEPTH:
-        raise NotAssessed(f"a depth of {most} is not walked here")
+    most = graph.stated("max_traversal_depth")
+    expect.assessable(most <= MOST_DEPTH, f"a depth of {most} is not walked here")
     return chain(graph, most + 1)[0], most
 
 

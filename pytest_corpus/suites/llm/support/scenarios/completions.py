@@ -7,7 +7,7 @@ from typing import Any
 
 from pytest_corpus.adapter.facts import whole
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.answer_cache import cached, remembered
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply
@@ -15,7 +15,6 @@ from pytest_corpus.suites.llm.support.answers import completion_tokens
 from pytest_corpus.suites.llm.support.capabilities import MOST_MODELS, PERMANENT
 from pytest_corpus.suites.llm.support.component import LLM
 from pytest_corpus.suites.llm.support.requests import user
-from pytest_corpus.suites.shared.claims.context import works
 
 
 def alike(llm: LLM, text: str, kind: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -36,28 +35,19 @@ def alike(llm: LLM, text: str, kind: str) -> tuple[list[dict[str, Any]], list[di
 
 
 def accepted(llm: LLM, name: str, operation: str = "complete") -> dict[str, Any]:
-    """The optional arguments of that name, or all, within what the adapter offers.
-
-    Raises:
-        NotApplicable: they are denied by capabilities, or refused permanently (R117).
-    """
+    """The optional arguments of that name, or all. Raises NotApplicable if denied, or refused permanently (R117)."""
     values = llm.optional()
     if name == "all":
         every = {each: value for each, value in values.items() if llm.takes(each, operation)}
         if not llm.accepts(operation, **every):
             raise NotApplicable("the optional arguments are refused permanently if all are given")
         return every
-    if not llm.takes(name, operation):
-        raise NotApplicable(f"{name} is denied by capabilities, or refused permanently")
+    expect.applicable(llm.takes(name, operation), f"{name} is denied by capabilities, or refused permanently")
     return {name: values[name]}
 
 
 def taken(llm: LLM, name: str, operation: str) -> Reply | StreamReply:
-    """The answer to all optional arguments that are taken together, or to one of them alone if that is an error.
-
-    Raises:
-        NotApplicable: they are denied by capabilities, or refused permanently (R117).
-    """
+    """The answer to all `accepted` arguments together, or to one of them alone if that is an error."""
     given = accepted(llm, name, operation)
     every = {each: value for each, value in llm.optional().items() if llm.takes(each, operation)}
     together = llm.known(operation, **every)
@@ -68,12 +58,10 @@ def beyond(llm: LLM, where: str) -> list[dict[str, Any]]:
     """Requests whose prompt is longer than the window: in a message, or counting all messages, or for other models."""
     text = llm.too_long()
     if where == "system_message":
-        if not llm.takes("system_message"):
-            raise NotApplicable("system_message is not offered")
+        expect.applicable(llm.takes("system_message"), "system_message is not offered")
         return [{"system_message": text}]
     if where == "max_tokens":
-        if not llm.takes("max_tokens"):
-            raise NotApplicable("max_tokens is not offered")
+        expect.applicable(llm.takes("max_tokens"), "max_tokens is not offered")
         return [{"messages": [user(text)], "max_tokens": llm.limit(1)}]
     if where == "first_message":
         return [{"messages": llm.turns(text, "ok", "hi")}]
@@ -82,8 +70,7 @@ def beyond(llm: LLM, where: str) -> list[dict[str, Any]]:
         same = [model for model, window in windows.items() if window == llm.window()]
         smaller = sorted((window, model) for model, window in windows.items() if window and window < llm.window())
         others = [*(model for _, model in smaller[:1]), *same][: MOST_MODELS - 1]
-        if not others:
-            raise NotApplicable("no other model has a window of this length, or a smaller one")
+        expect.applicable(others, "no other model has a window of this length, or a smaller one")
         return [{"messages": [user(llm.too_long(model))], "model": model} for model in others]
     return [{"messages": [user(text)]}]
 
@@ -95,16 +82,13 @@ def cold(llm: LLM, operation: str = "complete") -> dict[str, Any]:
     return llm.requests.args(**({"temperature": low} if taken else {}))
 
 
+@remembered
 def ignores_stops(llm: LLM) -> bool:
     """Return whether a long text goes on behind the letters at which it is asked to stop, as R117 allows."""
-
-    def ask() -> bool:
-        letters = [letter for letter in long_text(llm) if letter.isalpha()]
-        usual = sorted(dict.fromkeys(letters), key=letters.count)[-3:]
-        text = long_text(llm, stop_sequences=usual) if usual else ""
-        return any(letter in text for letter in usual)
-
-    return cached(llm, "stop sequences are ignored", ask)
+    letters = [letter for letter in long_text(llm) if letter.isalpha()]
+    usual = sorted(dict.fromkeys(letters), key=letters.count)[-3:]
+    text = long_text(llm, stop_sequences=usual) if usual else ""
+    return any(letter in text for letter in usual)
 
 
 def long_text(llm: LLM, **changed: Any) -> str:
@@ -113,10 +97,10 @@ def long_text(llm: LLM, **changed: Any) -> str:
     return str(result.get("text") or "") if isinstance(result, Mapping) else ""
 
 
+@remembered
 def long_completion(llm: LLM, **changed: Any) -> Reply:
     """The answer to a request for a long text with some arguments changed, asked once a run."""
-    key = ("a long completion", json.dumps(changed, sort_keys=True))
-    return cached(llm, key, lambda: llm.call("complete", {**llm.requests.long("complete"), **changed}))
+    return llm.call("complete", {**llm.requests.long("complete"), **changed})
 
 
 def within(llm: LLM, limit: int, usage: Any, text: Any) -> None:
@@ -179,7 +163,7 @@ def not_shared(
         if not binding and reply.is_a(*PERMANENT):
             raise NotApplicable("messages in this order, or these arguments together, are refused permanently")
         llm.fits(reply)
-        works(reply, "an answer")
+        expect.works(reply, "an answer")
     asked = reply.exchange.reached_provider
     expect.that(asked > 0, "the request's own answer", "an answer without the provider: another request's")
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply, error_names
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.spec.errors import is_a
@@ -97,8 +96,7 @@ def answers_with(sandbox: Sandbox, item: Item, top_k: int, operation: str = "que
     if operation == "query":
         reply = sandbox.ask(item["vector"], top_k)
         expect.readable(reply)
-        if reply.is_a("IndexNotReady", "ResourceExhausted"):
-            raise NotAssessed(f"a query is answered with {reply}")
+        expect.assessable(not reply.is_a("IndexNotReady", "ResourceExhausted"), f"a query is answered with {reply}")
         with expect.resting_on("VEC-QUERY-1"):
             found = sandbox.own(matches_of(expect.success(reply, "a query to be answered")))
     else:
@@ -109,8 +107,7 @@ def answers_with(sandbox: Sandbox, item: Item, top_k: int, operation: str = "que
 def two_tenants(vector: Vector, *items: Any, claimed: bool = True) -> list[Sandbox]:
     """A namespace of one name for each of two tenants, the first one's with these vectors.
 
-    Raises:
-        NotApplicable: capabilities do not claim that tenants are kept apart, or do so if not `claimed`.
+    Raises NotApplicable if capabilities do not claim that tenants are kept apart, or do so if not `claimed`.
     """
     require_tenants(vector, claimed=claimed)
     name, tenants = vector.name("shared"), [f"tenant-{canary()}" for _ in range(2)]

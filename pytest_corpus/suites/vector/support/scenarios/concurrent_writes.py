@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
 
+from pytest_corpus.kit import expect
 from pytest_corpus.kit.generation.histories import Event, Step, Value, play
-from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of, metadata_of, vector_of
 from pytest_corpus.suites.vector.support.component import PERHAPS, Vector
 from pytest_corpus.suites.vector.support.geometry import direction, parallel
@@ -76,14 +76,9 @@ class Clients:
 
 
 def history(vector: Vector) -> dict[str, list[Event]]:
-    """The history of both ids.
-
-    Raises:
-        NotApplicable: a query finds one of them at most.
-    """
+    """The history of both ids. Raises NotApplicable if a query finds one of them at most."""
     vector.require("query", "upsert", "delete")
-    if vector.at_most(2) < 2:
-        raise NotApplicable("one match at most can be asked for")
+    expect.applicable(vector.at_most(2) >= 2, "one match at most can be asked for")
     ids = [vector.name("concurrent") for _ in range(2)]
     sandbox = vector.sandbox()
     for name in ids if not vector.namespaces else ():

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.vector.support.answers import failed, failures_of, processed
 from pytest_corpus.suites.vector.support.component import Vector
@@ -50,11 +50,7 @@ class MixedBatch:
     found: Collection[str]
 
     def is_settled(self) -> None:
-        """It was refused whole and left nothing behind, or applied with every bad item reported.
-
-        Raises:
-            Violation: a part of it is lost, stored although the batch was refused, or not counted.
-        """
+        """It was refused whole and left nothing behind, or applied with every bad item reported and counted."""
         expect.readable(self.reply)
         good = [item for at, item in enumerate(self.items) if at not in self.bad]
         kept = {item["id"] for item in (self.before, *(() if self.reply.is_error else good))}
@@ -74,12 +70,9 @@ class MixedBatch:
         )
 
 
+@remembered
 def mixed_batches(vector: Vector, *bad: Mapping[int, str]) -> list[MixedBatch]:
     """Batches with bad items of these kinds at these places, which are sent once in a run, before one look at all."""
-    return cached(vector, ("mixed batches", str(bad)), lambda: _mixed_batches(vector, bad))
-
-
-def _mixed_batches(vector: Vector, bad: Sequence[Mapping[int, str]]) -> list[MixedBatch]:
     before, batches = vector.item(10), []
     sandbox = vector.sandbox(before)
     for kinds in bad:

@@ -38,9 +38,8 @@ def shared_context(edition: str | None) -> dict[str, Any]:
 def others(vector: Vector) -> dict[str, Subject]:
     """The three other components, each of which carries out its step by itself.
 
-    Raises:
-        NotApplicable: the adapter has not all of them, or one does not offer its step.
-        NotAssessed: one does not carry it out.
+    Raises NotApplicable if the adapter has not all of them, or one does not offer its step, NotAssessed if one does not
+    carry it out.
     """
     found = {}
     for component, name in STEPS.items():
@@ -60,9 +59,8 @@ def others(vector: Vector) -> dict[str, Subject]:
 def step(subject: Subject, name: str, args: Mapping[str, Any], ctx: Mapping[str, Any]) -> Any:
     """The result of one step in the shared context.
 
-    Raises:
-        Violation: it is carried out in another context, and not in this one.
-        NotAssessed: it is not carried out in another one either.
+    Raises Violation if it is carried out in another context, and not in this one, NotAssessed if it is not carried out
+    in another one either.
     """
     reply = subject.invoke(name, args, ctx)
     expect.readable(reply)
@@ -99,11 +97,7 @@ def embedded(vector: Vector, ctx: Mapping[str, Any]) -> list[float]:
 
 
 def place(vector: Vector, dimensions: int, tenant: str) -> Sandbox:
-    """Return a place for vectors of these dimensions of a tenant.
-
-    Raises:
-        NotApplicable: the store takes none of these dimensions.
-    """
+    """A place for a tenant's vectors of these dimensions. Raises NotApplicable if the store takes none."""
     fixed, most = vector.fixed, vector.capabilities.limit("max_dimensions")
     if (fixed or dimensions) != dimensions or dimensions > (most or dimensions):
         raise NotApplicable(f"the store takes no vectors of {dimensions} dimensions, as the embedding component makes")

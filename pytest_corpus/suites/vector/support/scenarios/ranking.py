@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.outcomes import NotAssessed, Violation
 from pytest_corpus.suites.vector.support.answers import id_of
 from pytest_corpus.suites.vector.support.component import Vector
@@ -39,11 +39,7 @@ class Ranking:
         return TOLERANCE * max(1.0, *map(abs, self.truth.values()))
 
     def in_order(self) -> None:
-        """The matches are the best ones, best first.
-
-        Raises:
-            Violation: a vector that is clearly better comes later, or not at all.
-        """
+        """The matches are the best ones, best first, but for vectors that are not clearly different."""
         goodness, path = self.goodness, "result.matches"
         for earlier, later in pairwise(goodness):
             ordered = later <= earlier + self.tolerance
@@ -54,11 +50,7 @@ class Ranking:
             expect.that(best, "the best of all vectors", "a better one left out", path)
 
     def keeps(self, key: str, sign: int) -> None:
-        """A number of the matches rises (sign 1) or falls (-1) with how good they are.
-
-        Raises:
-            Violation: it says otherwise of clearly different vectors.
-        """
+        """A number rises (sign 1) or falls (-1) with how good clearly different matches are."""
         numbers: list[Any] = [match.get(key) for match in self.matches]
         path = f"result.matches.{key}"
         expect.that(all(map(is_number, numbers)), "a number", "something else", path)
@@ -72,20 +64,16 @@ class Ranking:
         expect.that(differs, f"another {key} of the best and of the worst match", "the same", path)
 
 
+@remembered
 def rankings(vector: Vector, metric: str) -> list[Ranking]:
     """The answers of a namespace of a metric to several queries, which are asked once in a run.
 
-    Raises:
-        NotApplicable: the metric is not listed, or not that of the only namespace.
-        NotAssessed: one-dimensional vectors have no direction to compare.
+    Raises NotApplicable if the metric is not listed, or not that of the only namespace, NotAssessed if one-dimensional
+    vectors have no direction to compare.
     """
     spelled = vector.spelling(metric)
     vector.need_direction(metric)
     vector.shared.actions.done |= {RANKING, WRITING, READING}
-    return cached(vector, ("rankings", metric), lambda: _asked(vector, metric, spelled))
-
-
-def _asked(vector: Vector, metric: str, spelled: str) -> list[Ranking]:
     chance = random.Random(vector.settings.seed)
     stored = [direction(angle, vector.dimensions, size) for angle, size in POLAR]
     stored += [scattered(chance, vector.dimensions) for _ in range(RANDOM_VECTORS)]

@@ -1,16 +1,17 @@
 """A machine that writes, deletes and queries at random, with a model of the expected content (VEC-STATE-1)."""
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any, NoReturn
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.generation.generate import strategies
-from pytest_corpus.kit.generation.stateful import machines
+from pytest_corpus.kit.generation.stateful import Step, machine, machines
 from pytest_corpus.kit.outcomes import Blocked, Violation
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of, results_of
 from pytest_corpus.suites.vector.support.component import Vector
-from pytest_corpus.suites.vector.support.geometry import GOODNESS, TOLERANCE, canonical, direction
+from pytest_corpus.suites.vector.support.geometry import GOODNESS, TOLERANCE, canonical, direction, near
 from pytest_corpus.suites.vector.support.sandbox import Sandbox
 from pytest_corpus.suites.vector.support.scenarios.checks import described_by
 
@@ -32,15 +33,13 @@ class Model:
 
     def __init__(self, vector: Vector) -> None:
         self.vector = vector
-        self.envelopes: list[dict[str, Any]] = []
         self.names = [vector.name(f"id{number}") for number in range(IDS)]
         self.sandboxes: dict[int, Sandbox] = {}
         self.held: dict[int, dict[str, tuple[int, str]]] = {}
 
     def call(self, name: str, args: Mapping[str, Any], filled: bool = False) -> Reply:
-        """Call an operation and note its envelope."""
+        """Call an operation."""
         envelope = self.vector.envelope(name, args)
-        self.envelopes.append(envelope)
         self.vector.shared.actions.note(name, args)
         return self.vector.ready(lambda: self.vector.send(envelope), filled)
 
@@ -165,16 +164,23 @@ class Model:
             wanted = max(least, min(wanted, len(found)))
         if not set(found) <= set(rows) or len(set(found)) != wanted or len(found) != wanted:
             extra = len(set(found) - set(rows))
-            raise Violation(f"{wanted} of {len(rows)} vectors", f"{len(found)} matches, {extra} of them wrong")
+            about = set(found) ^ set(rows) if query["top_k"] >= len(rows) else set(found) - set(rows)
+            self.differ(f"{wanted} of {len(rows)} vectors", f"{len(found)} matches, {extra} of them wrong", about=about)
         for match in matches:
             if not described_by(match, {"kind": rows[id_of(match)][1]}):
-                raise Violation("the metadata that were written last", "others", "result.matches")
+                about = {id_of(match)}
+                self.differ("the metadata that were written last", "others", "result.matches", about=about)
         if self.vector.dimensions > 1:
             good = self.goodness(rows, query)
             reachable = found if self.vector.approximate else rows
             best = sorted((good[name] for name in reachable), reverse=True)[:wanted]
             if any(abs(good[name] - value) > TOLERANCE for name, value in zip(found, best, strict=True)):
-                raise Violation("the best vectors, best first", "others", "result.matches")
+                about = {id_of(match) for match in matches if not near(match.get("score"), good[id_of(match)])}
+                self.differ("the best vectors, best first", "others", "result.matches", about=about)
+
+    def differ(self, *said: str, about: Iterable[str] = ()) -> NoReturn:
+        """Raise a violation about some ids."""
+        raise Violation(*said, about=(str(self.names.index(name)) for name in about if name in self.names))
 
 
 def machine_of(vector: Vector) -> type[Any]:
@@ -191,26 +197,18 @@ def machine_of(vector: Vector) -> type[Any]:
         given.booleans() if vector.works("batch_query") else given.just(False),
     )
 
-    class Machine(stateful.RuleBasedStateMachine):  # type: ignore[misc, name-defined]
-        """Random operations on a model of its own."""
-
-        def __init__(self) -> None:
-            super().__init__()
-            self.model = Model(vector)
-            self.envelopes = self.model.envelopes
-
-        def teardown(self) -> None:
-            self.model.close()
-
     def rule(operation: Callable[..., None], **args: Any) -> Any:
         """A rule that carries out an operation, and perhaps looks at what is there after it."""
 
-        def step(machine: Any, where: int, then: Look | None, **given: Any) -> None:
-            operation(machine.model, where, **given)
+        def take(machine: Any, where: int, then: Look | None, **given: Any) -> None:
+            names = {given["name"]} if "name" in given else {name for name, _, _ in given.get("batch", ())}
+            act = partial(operation, where=where, **given)
+            is_reset = operation is Model.renew
+            machine.trial.take(Step(act, where, frozenset(map(str, names)), is_reset=is_reset))
             if then is not None:
-                machine.model.look(where, *then)
+                machine.trial.take(Step(lambda model: model.look(where, *then), where, is_look=True))
 
-        return stateful.rule(where=where, **{"then": given.one_of(given.none(), look), **args})(step)
+        return stateful.rule(where=where, **{"then": given.one_of(given.none(), look), **args})(take)
 
     batch = given.lists(rows, min_size=1, max_size=size)
     rules = {
@@ -222,4 +220,4 @@ def machine_of(vector: Vector) -> type[Any]:
         rules["delete_by_filter"] = rule(Model.delete_kind, kind=kinds)
     if vector.namespaces:
         rules["renew_namespace"] = rule(Model.renew)
-    return type("VectorMachine", (Machine,), rules)
+    return machine(vector, lambda: Model(vector), rules)

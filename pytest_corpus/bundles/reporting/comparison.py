@@ -1,0 +1,137 @@
+"""Paired comparison of two runs of a bundle, case by case: McNemar's test for passes, a bootstrap for means."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from pytest_corpus.bundles.metrics import numbers_of, shown
+from pytest_corpus.bundles.results import NOT_ASKED, PASSED, CaseResult
+
+CONFIDENCE = 0.95
+FEWEST = 20
+"""Cases; the bootstrap of fewer is wrong too often."""
+
+PASSES, LATENCY = "pass_rate", "avg_latency_ms"
+WORDS = {"better": "better", "worse": "worse", "cannot_tell": "cannot tell"}
+
+CHANGES = ("newly_failing", "fixed", "added", "gone")
+"""The kinds of cases that differ."""
+
+Outcome = Mapping[str, Any]
+"""A run of a bundle: `cases` has the status of each, `numbers` the number of each by metric."""
+
+
+def outcome(results: Iterable[CaseResult]) -> dict[str, Any]:
+    """The outcome of a run, without content."""
+    asked = [result for result in results if result.status != NOT_ASKED]
+    numbers: dict[str, dict[str, float]] = defaultdict(dict)
+    for result in asked:
+        scored = {
+            f"score_{name}" for sample in result.samples for name in sample.scores if not name.startswith("agree")
+        }
+        for name in sorted({LATENCY, *scored}):
+            if values := numbers_of(name, result):
+                numbers[name][result.case] = round(sum(values) / len(values), 6)
+    return {"cases": {result.case: result.status for result in asked}, "numbers": dict(numbers)}
+
+
+def compare(before: Outcome, now: Outcome, deciding: Sequence[str] = ()) -> dict[str, Any]:
+    """The differences over the cases of both, and the verdict.
+
+    Args:
+        deciding: the metrics that decide; by default passes and scores. The error is shared equally among them.
+    """
+    old, new = before["cases"], now["cases"]
+    both = [case for case in new if case in old]
+    names = [PASSES, *sorted(set(before.get("numbers", ())) & set(now.get("numbers", ())))]
+    decides = [name for name in names if name in deciding or (not deciding and name != LATENCY)]
+    confidence = round(1 - (1 - CONFIDENCE) / max(1, len(decides)), 6)
+    differences = []
+    for name in names:
+        level = confidence if name in decides else CONFIDENCE
+        pairs = _pairs(name, before, now, both)
+        differences.append(_difference(name, pairs, level) | ({"decides": True} if name in decides else {}))
+    found = {each["verdict"] for each in differences if "decides" in each}
+    verdict = "worse" if "worse" in found else "better" if "better" in found else "cannot_tell"
+    changes = {
+        "newly_failing": [case for case in both if old[case] == PASSED != new[case]],
+        "fixed": [case for case in both if old[case] != PASSED == new[case]],
+        "added": [case for case in new if case not in old],
+        "gone": [case for case in old if case not in new],
+    }
+    changed = {kind: sorted(cases) for kind, cases in changes.items() if cases}
+    return {"verdict": verdict, "cases": len(both), "differences": differences, **changed}
+
+
+def _pairs(name: str, before: Outcome, now: Outcome, both: Iterable[str]) -> list[tuple[float, float]]:
+    if name == PASSES:
+        return [(float(before["cases"][case] == PASSED), float(now["cases"][case] == PASSED)) for case in both]
+    old, new = before["numbers"][name], now["numbers"][name]
+    return [(old[case], new[case]) for case in both if case in old and case in new]
+
+
+def _difference(name: str, pairs: Sequence[tuple[float, float]], confidence: float) -> dict[str, Any]:
+    entry: dict[str, Any] = {"metric": name, "pairs": len(pairs), "verdict": "cannot_tell", "confidence": confidence}
+    if not pairs:
+        return entry
+    old, new = (sum(each) / len(pairs) for each in zip(*pairs, strict=True))
+    entry |= {"before": round(old, 6), "now": round(new, 6), "difference": round(new - old, 6)}
+    changes = [later - earlier for earlier, later in pairs]
+    interval = (_mcnemar if name == PASSES else _bootstrap)(changes, confidence)
+    if interval is not None:
+        low, high = interval
+        entry["interval"] = [round(low, 6), round(high, 6)]
+        if low > 0 or high < 0:
+            entry["verdict"] = "better" if (low > 0) != (name == LATENCY) else "worse"
+    return entry
+
+
+def _mcnemar(changes: Sequence[float], confidence: float) -> tuple[float, float] | None:
+    """The exact interval of McNemar's test: it is without 0 if and only if the test rejects."""
+    from scipy.stats import binomtest
+
+    changed, better = sum(change != 0 for change in changes), sum(change > 0 for change in changes)
+    if not changed:
+        return None
+    found = binomtest(better, changed).proportion_ci(confidence, method="exact")
+    return tuple(float(2 * end - 1) * changed / len(changes) for end in (found.low, found.high))  # type: ignore[return-value]
+
+
+def _bootstrap(changes: Sequence[float], confidence: float) -> tuple[float, float] | None:
+    """The interval of a mean from cases drawn again; None for too few of them."""
+    if len(changes) < FEWEST or len(set(changes)) == 1:
+        return None
+    import numpy as np
+    from scipy.stats import bootstrap
+
+    found = bootstrap(
+        (np.array(changes),),
+        np.mean,
+        confidence_level=confidence,
+        n_resamples=2_000,
+        batch=max(1, 10**7 // len(changes)),
+        method="percentile",
+        random_state=0,
+    ).confidence_interval
+    return float(found.low), float(found.high)
+
+
+def lines(found: Mapping[str, Any], name: str) -> list[str]:
+    """A comparison for the terminal."""
+    said = [f"  compared with {name}: {WORDS[found['verdict']]} ({found['cases']} cases of both)"]
+    said += [f"    {difference(each)}" for each in found["differences"]]
+    for kind in CHANGES:
+        if cases := found.get(kind):
+            more = f" and {len(cases) - 20} more" if len(cases) > 20 else ""
+            said.append(f"    {kind.replace('_', ' ')}: {', '.join(cases[:20])}{more}")
+    return said
+
+
+def difference(entry: Mapping[str, Any]) -> str:
+    """The difference of one metric."""
+    if "difference" not in entry:
+        return f"{entry['metric']}: no case has it in both"
+    sign = "+" if entry["difference"] > 0 else ""
+    said = f"{entry['metric']} {shown(entry['before'])} -> {shown(entry['now'])}, difference "
+    said += f"{sign}{shown(entry['difference'], entry.get('interval'))}"
+    return f"{said}, {WORDS[entry['verdict']]} at {entry['confidence']:.4g}"

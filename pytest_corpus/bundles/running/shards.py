@@ -1,0 +1,80 @@
+"""Shards of a bundle: its cases cut by the time that they took, and the digest that all shards have in common."""
+
+import heapq
+import json
+from collections.abc import Iterable
+from dataclasses import fields, is_dataclass
+from hashlib import sha256
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from pytest_corpus.bundles.errors import BundleError, Problem
+from pytest_corpus.bundles.loading.bundle import Bundle, Case
+from pytest_corpus.bundles.loading.files import shown, text_of
+from pytest_corpus.bundles.results import CaseResult
+from pytest_corpus.text.atomic_write import write_atomically
+from pytest_corpus.verdict.shards import Shard
+
+DURATIONS = "durations.json"
+"""The file beside bundle.yaml with the seconds of each case, which `pytest-corpus bundle combine` writes."""
+
+
+def cut(bundle: Bundle, shard: Shard) -> tuple[Case, ...]:
+    """The cases of a shard, in their order. The longest go first, each to the shard that has the least to do."""
+    known = durations(bundle.folder)
+    usual = fmean(known.values()) if known else 1.0
+    seconds = [known.get(case.id, usual) for case in bundle.cases]
+    loads = [(0.0, 0, number) for number in range(1, shard.of + 1)]
+    own = []
+    for at in sorted(range(len(seconds)), key=lambda each: -seconds[each]):
+        load, count, number = loads[0]
+        heapq.heapreplace(loads, (load + seconds[at], count + 1, number))
+        if number == shard.number:
+            own.append(at)
+    return tuple(bundle.cases[at] for at in sorted(own))
+
+
+def durations(folder: Path) -> dict[str, float]:
+    """The seconds of cases in an earlier run; empty if there is no file. Raises BundleError if it is unusable."""
+    path = folder / DURATIONS
+    if not path.exists():
+        return {}
+    try:
+        found = json.loads(text_of(path))
+        if not isinstance(found, dict) or not all(0 <= float(each) < 1e9 for each in found.values()):
+            raise ValueError
+    except (ValueError, TypeError):
+        said = "is not a JSON object with the seconds of each case; `bundle combine --write-durations` writes it"
+        raise BundleError(Problem(shown(path), said)) from None
+    return {case: float(each) for case, each in found.items()}
+
+
+def write_durations(folder: Path, results: Iterable[CaseResult]) -> None:
+    """Write the seconds of the cases of a bundle, their mean over providers. Raises OSError."""
+    found: dict[str, list[float]] = {}
+    for each in results:
+        if each.cassette != "replayed":
+            found.setdefault(each.case, []).append(each.seconds)
+    means = {case: round(fmean(seconds), 3) for case, seconds in found.items()}
+    write_atomically(json.dumps(means, indent=0, sort_keys=True) + "\n", folder / DURATIONS)
+
+
+def digest(bundle: Bundle) -> str:
+    """The SHA-256 of everything that decides the cases, prompts and checks of a bundle, wherever its folder is."""
+    text = json.dumps([bundle, durations(bundle.folder)], default=_plain, sort_keys=True)
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+_PLACES = ("path", "file", "line", "uri")
+"""The members of a bundle and its parts that say only where something is."""
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Path):
+        return text_of(value)
+    if hasattr(value, "source"):
+        return value.source
+    if is_dataclass(value):
+        return {each.name: getattr(value, each.name) for each in fields(value) if each.name not in _PLACES}
+    return repr(value)

@@ -1,0 +1,85 @@
+"""The reports of all shards of a run of bundles as the one report that a run in one process writes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from pytest_corpus.bundles.reporting.section import Head, build_all, label
+from pytest_corpus.bundles.results import CaseResult
+from pytest_corpus.reports import json_report
+from pytest_corpus.reports.checking.coherence import some
+from pytest_corpus.reports.checking.combining import Part, Unfit, check, check_numbers
+from pytest_corpus.reports.checking.reconstruction import start_of
+from pytest_corpus.reports.text import printable
+from pytest_corpus.text.records import rebuilt
+
+Results = dict[str, CaseResult]
+Run = tuple[Head, Sequence[CaseResult]]
+
+
+def combined(reports: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[dict[str, Any], list[Run]]:
+    """The report of the whole run, and its runs.
+
+    Raises:
+        Unfit: they are not all shards of one run, each of them once and whole.
+    """
+    parts = sorted((check(name, document) for name, document in reports), key=lambda each: each.shard.number)
+    check_numbers(parts)
+    first = parts[0]
+    for each in parts[1:]:
+        if each.document.get("budget") != first.document.get("budget"):
+            raise Unfit(f"{first.name} and {each.name} differ in --corpus-budget: run them alike")
+    found: dict[str, list[tuple[Part, dict[str, Any]]]] = {}
+    for part in parts:
+        for section in part.document.get("bundles", ()):
+            found.setdefault(f"{section['file']} | {label(section)}", []).append((part, section))
+    if not found:
+        raise Unfit("no behaviour bundle ran in these shards; `report combine` joins the shards of a suite")
+    runs = {key: _run(f"{key.replace(' | ', ' (', 1)})", sections) for key, sections in found.items()}
+    sections = build_all(runs, runs)
+    for key, section in sections.items():
+        section["results"] = [result.numbers for result in runs[key][1]]
+        if unused := found[key][0][1].get("cassettes", {}).get("unused"):
+            section["cassettes"]["unused"] = unused
+    return _report(parts, list(sections.values())), list(runs.values())
+
+
+def _report(parts: Sequence[Part], sections: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    first = parts[0].document
+    start = min(start_of(each.document) for each in parts)
+    end = max(start_of(each.document) + timedelta(seconds=each.document["duration_s"]) for each in parts)
+    run = json_report.Run(
+        start.isoformat(timespec="seconds"),
+        (end - start).total_seconds(),
+        first["seed"],
+        first["level"],
+        first["spec"]["pinned_edition"],
+        profile=first.get("profile", ""),
+        bundles=tuple(sections),
+    )
+    own = {"environment": first["environment"], "combined": [each.document["sha256"] for each in parts]}
+    return json_report.sealed({**json_report.without_adapter(run), **own})
+
+
+def _run(name: str, sections: Sequence[tuple[Part, dict[str, Any]]]) -> Run:
+    """One bundle with one provider: its head, and the results of all its cases in their order."""
+    name, (first, whole) = printable(name), sections[0]
+    results: dict[str, CaseResult] = {}
+    owners: dict[str, Part] = {}
+    for part, section in sections:
+        for words, member in (("versions of", "digest"), ("options for", "head")):
+            if section["shard"][member] != whole["shard"][member]:
+                raise Unfit(f"{first.name} and {part.name} used different {words} {name}: run them alike")
+        if missing := section["cases"]["selected"] - len(section["results"]):
+            said = f"{missing} of its cases of {name} have no result"
+            raise Unfit(f"{part.name}: shard {part.shard} is not whole: {said}; run it again")
+        for result in (rebuilt(CaseResult, each) for each in section["results"]):
+            if (other := owners.setdefault(result.case, part)) is not part:
+                raise Unfit(f"{other.name} and {part.name} both have the case {printable(result.case)} of {name}")
+            results[result.case] = result
+    head = rebuilt(Head, whole["shard"]["head"])
+    if absent := [case for case in head.cases if case not in results]:
+        said = "run each shard without a selection of cases (-k, -m, --lf)"
+        raise Unfit(f"{len(absent)} cases of {name} are in no shard: {printable(some(absent))}; {said}")
+    return replace(head, selected=len(head.cases)), [results[case] for case in head.cases]

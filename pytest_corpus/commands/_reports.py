@@ -1,0 +1,38 @@
+"""Written reports as arguments of commands: those to read, and the file to write."""
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pytest_corpus.commands import CommandError
+from pytest_corpus.reports import formats, view
+from pytest_corpus.reports.reading import ReportError, read
+from pytest_corpus.reports.text import printable
+from pytest_corpus.text.atomic_write import obstacle
+
+Suffixes = Mapping[str, str] | tuple[str, ...]
+
+
+def report(name: str) -> dict[str, Any]:
+    """Read a report; warn if it was altered, as all its formats do."""
+    try:
+        document, _ = read(Path(name))
+    except ReportError as error:
+        raise CommandError(str(error)) from None
+    if view.altered(document):
+        sys.stderr.write(f"warning: {printable(name)}: its sha256 does not match its content; it was altered\n")
+    return document
+
+
+def target(output: str | None, known: Suffixes) -> tuple[Path, str] | None:
+    """The path to write and its suffix, checked before any work is done."""
+    if output is None:
+        return None
+    path = Path(output)
+    suffix = formats.suffix_of(path.name, known)
+    if suffix is None:
+        raise CommandError(f"-o {printable(output)}: the name must end in {formats.listed(known)}")
+    if blocked := obstacle(path):
+        raise CommandError(f"-o {printable(output)}: {printable(blocked)}")
+    return path, suffix

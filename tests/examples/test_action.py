@@ -1,0 +1,138 @@
+"""The GitHub Action and the GitLab component: their scripts, run in a shell as a runner would.
+
+A runner is imitated as far as scripts see one: the variables, the output file, and the folder with the checkout. What
+pip would install is printed instead.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+import yaml
+
+from pytest_corpus import cli
+
+ROOT = Path(__file__).resolve().parents[2]
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
+SCRIPTS = {step["name"]: step for step in ACTION["runs"]["steps"] if "run" in step}
+PROGRAMS = {
+    "python": f'case "$*" in "-m pip"*) shift 3; printf "pip:%s\\n" "$@";; *) exec "{sys.executable}" "$@";; esac',
+    "pytest": f'exec "{sys.executable}" -m pytest "$@"',
+    "pytest-corpus": f'exec "{sys.executable}" -c "from pytest_corpus.cli import main; raise SystemExit(main())" "$@"',
+}
+BROKEN = """
+async def _lazy(envelope):
+    return {"ok": True}
+
+sound = factory
+
+def factory(metrics=None, provider=None):
+    adapter = sound(metrics, provider)
+    adapter.handle = _lazy
+    return adapter
+"""
+QUICK = "-q -x -p no:randomly -p no:cacheprovider"
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    """A fresh folder with the adapter that `pytest-corpus init` writes, and the programs of the scripts."""
+    assert cli.main(["init", "llm", str(tmp_path / "mine")]) == 0
+    capsys.readouterr()
+    (tmp_path / "bin").mkdir()
+    for name, script in PROGRAMS.items():
+        path = tmp_path / "bin" / name
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
+    return tmp_path / "mine"
+
+
+def run(checkout: Path, name: str, **inputs: str) -> subprocess.CompletedProcess[str]:
+    """Run a script of the action, with its inputs, in bash as GitHub starts it."""
+    given = {key: str(each["default"]) for key, each in ACTION["inputs"].items()} | inputs
+    step = SCRIPTS[name]
+    settings = {key: expanded(value, given) for key, value in step.get("env", {}).items()}
+    runner = {
+        "PATH": f"{checkout.parent / 'bin'}:{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT),
+        "GITHUB_ACTIONS": "true",
+        "GITHUB_ACTION_PATH": str(ROOT),
+        "GITHUB_OUTPUT": str(checkout.parent / "output"),
+        "GITHUB_STEP_SUMMARY": str(checkout.parent / "summary.md"),
+        "CI": "true",
+    }
+    command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
+    return subprocess.run(
+        command, cwd=checkout, env=runner | settings, capture_output=True, text=True, timeout=300, check=False
+    )
+
+
+def expanded(value: str, inputs: Mapping[str, str]) -> str:
+    """A value with the expressions that the action uses: an input, or a choice by `sign`."""
+    if choice := re.fullmatch(r"\$\{\{ inputs\.sign == 'true' && '(.*)' \|\| '(.*)' \}\}", value):
+        return choice[1] if inputs["sign"] == "true" else choice[2]
+    return re.sub(r"\$\{\{ inputs\.([\w-]+) \}\}", lambda found: inputs[found[1]], value)
+
+
+def test_an_adapter_that_conforms(checkout: Path) -> None:
+    """The scripts are green, the attestation is whole, and the verdict is an output of the step."""
+    done = run(checkout, "Run the suite", arguments=QUICK, reports="the reports")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (checkout.parent / "output").read_text() == "verdict=conformant\n"
+    assert "whole and unaltered" in done.stdout
+    assert (checkout.parent / "summary.md").read_text().strip()
+    assert {path.name for path in (checkout / "the reports").iterdir()} == {
+        "attestation.json",
+        "attestation.html",
+        "badge.svg",
+    }
+
+
+def test_an_adapter_that_does_not(checkout: Path) -> None:
+    """A violated MUST makes the step red, and what ran is kept; the run that `-x` ends has no verdict."""
+    with (checkout / "llm_adapter" / "__init__.py").open("a") as file:
+        file.write(BROKEN)
+    done = run(checkout, "Run the suite", arguments=QUICK)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert (checkout.parent / "output").read_text() == "verdict=partial\n"
+    assert "::error" in done.stdout
+
+
+def test_nothing_to_test(checkout: Path) -> None:
+    """A wrong name is red, with a sentence and without a verdict."""
+    done = run(checkout, "Run the suite", adapter="mypkg:factory", arguments=QUICK)
+    assert done.returncode == 4
+    assert not (checkout.parent / "output").exists()
+    assert "mypkg" in done.stderr + done.stdout
+
+
+@pytest.mark.parametrize("sign", ["true", "false"])
+def test_what_is_installed(checkout: Path, sign: str) -> None:
+    """The version that the workflow names, from its own checkout, with the extras that the steps need."""
+    done = run(checkout, "Install", sign=sign, install="-e .[test] 'other'")
+    extras = "xdist,http,sigstore" if sign == "true" else "xdist,http"
+    assert done.stdout.splitlines()[-4:] == [f"pip:{ROOT}[{extras}]", "pip:-e", "pip:.[test]", "pip:'other'"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert set(extras.split(",")) <= project["optional-dependencies"].keys()
+
+
+def test_no_input_reaches_a_script_as_text() -> None:
+    """Expressions stand in variables only, where a shell does not read them as commands."""
+    assert not [name for name, step in SCRIPTS.items() if "${{" in step["run"]]
+
+
+def test_the_component_of_gitlab() -> None:
+    """Its inputs are those of the action, but for what only one of the two has, and its scripts use each."""
+    spec, pipeline = yaml.safe_load_all((ROOT / "templates" / "conformance.yml").read_text())
+    ours, action = set(spec["spec"]["inputs"]), set(ACTION["inputs"])
+    assert ours - action == {"package", "stage", "image"}
+    assert action - ours == {"reports", "python-version"}
+    used = set(re.findall(r"\$\[\[ inputs\.(\w+) \]\]", json.dumps(pipeline)))
+    assert used == ours
+    assert pipeline["conformance"]["variables"]["CORPUS_TEST_ENV"] == "ci"

@@ -1,0 +1,87 @@
+"""Writes `tools/detection.json`, the figures of docs/detection.md, from the results of runs.
+
+    python tools/detection.py [--faults .faults.jsonl] [--mutants JUNIT] [--legal JUNIT]
+
+What is not given stays as it is. `make faults` leaves the first; the others are what `--junit-xml` of pytest writes
+for `tests/mutants` and for `tests/plugin/test_legal_adapters.py`.
+"""
+
+import argparse
+import collections
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from machine_faults import JUDGED, drawn
+
+from pytest_corpus import __version__
+from pytest_corpus.spec.components import COMPONENTS
+
+RESULT = Path(__file__).with_suffix(".json")
+
+
+def main() -> int:
+    """Add what is given to the result."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--faults", type=Path, help="the results of tools/machine_faults.py")
+    parser.add_argument("--count", type=int, default=300, help="how many faults were drawn of each component")
+    parser.add_argument("--seed", type=int, default=0, help="the seed with which they were drawn")
+    parser.add_argument("--mutants", type=Path, help="the JUnit file of tests/mutants")
+    parser.add_argument("--legal", type=Path, help="the JUnit file of tests/plugin/test_legal_adapters.py")
+    given = parser.parse_args()
+    result = json.loads(RESULT.read_text("utf-8")) if RESULT.exists() else {}
+    if given.faults:
+        lines = [json.loads(line) for line in given.faults.read_text("utf-8").splitlines()]
+        found = {(line["component"], line["fault"]): line["found"] for line in lines}
+        parts = {name: faults(name, given.count, given.seed, found) for name in COMPONENTS}
+        result["faults"] = {**dated(), "seed": given.seed, "components": parts}
+    for name in ("mutants", "legal"):
+        if path := getattr(given, name):
+            result[name] = {**dated(), **tests(path)}
+    RESULT.write_text(json.dumps(result, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
+    return 0
+
+
+def dated() -> dict[str, str]:
+    """The day of a run, and the version of the kit."""
+    return {"date": time.strftime("%Y-%m-%d", time.gmtime()), "kit": __version__}
+
+
+def faults(component: str, count: int, seed: int, found: dict[tuple[str, str], str]) -> dict[str, Any]:
+    """The figures of the faults drawn of a component.
+
+    Raises:
+        SystemExit: some of them have no result.
+    """
+    possible, names = drawn(component, count, seed)
+    judged = json.loads(JUDGED.read_text("utf-8"))[component]
+    tried = [name for name in names if name not in judged]
+    if missing := [name for name in tried if (component, name) not in found]:
+        sys.exit(f"{component}: {len(missing)} of {len(names)} faults have no result; run make faults")
+    results = collections.Counter(kind(found[component, name]) for name in tried)
+    return {
+        "possible": possible,
+        "drawn": len(names),
+        **{each: results[each] for each in ("must", "should")},
+        "missed": sorted(name for name in tried if not found[component, name]),
+        "judged": len(names) - len(tried),
+    }
+
+
+def kind(finding: str) -> str:
+    return "should" if finding.startswith("SHOULD ") else "must" if finding else ""
+
+
+def tests(path: Path) -> dict[str, Any]:
+    """The number of tests in a JUnit file, and those that did not pass."""
+    cases = list(ElementTree.parse(path).iter("testcase"))  # noqa: S314 - pytest wrote it here
+    ran = [case for case in cases if case.find("skipped") is None]
+    red = [case for case in ran if case.find("failure") is not None or case.find("error") is not None]
+    return {"tried": len(ran), "failed": sorted(f"{case.get('name')}" for case in red)}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,66 @@
+"""The score of the kit itself: faults found and missed, and false alarms."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pytest_corpus.spec.components import COMPONENTS, TITLES
+from site_pages.markdown import GENERATED, code, paragraph, table
+
+RESULT = Path(__file__).resolve().parents[1] / "detection.json"
+
+HEAD = """# Detection
+
+How good is the kit? Three experiments answer, each made anew for a release (`make faults`, `make mutants`,
+`tools/detection.py`).
+"""
+
+FAULTS = (
+    "A machine changes one place of an embedded adapter: a comparison, a condition, a constant, a statement left out. "
+    "{sum} such faults were drawn with the seed {seed} ({date}, version {kit}). The suite ran on each up to the first "
+    "MUST that was violated. Changes that break no sentence of the protocol were judged one by one, with reasons, in "
+    "[machine_faults.json](../tools/machine_faults.json), and were not tried."
+)
+MUTANTS = "Each mutant violates one sentence. {found} of {tried} were found by the requirement ({date}, version {kit})."
+LEGAL = (
+    "Each legal adapter does what a sentence permits and few adapters do. {found} of {tried} runs raised no alarm "
+    "({date}, version {kit})."
+)
+
+
+def pages() -> dict[str, str]:
+    """The page, if there is a result."""
+    result = json.loads(RESULT.read_text("utf-8"))
+    return {"detection.md": "\n".join([HEAD, *_sections(result)]) + GENERATED}
+
+
+def line() -> str:
+    """The line for the README."""
+    parts = json.loads(RESULT.read_text("utf-8"))["faults"]["components"].values()
+    found = sum(part["must"] + part["should"] for part in parts)
+    tried = found + sum(len(part["missed"]) for part in parts)
+    return (
+        f"Of {tried} faults that a machine made in correct adapters it finds {found} ([Detection](docs/detection.md))."
+    )
+
+
+def _sections(result: Mapping[str, Any]) -> Iterator[str]:
+    faults = result["faults"]
+    total = sum(part["drawn"] for part in faults["components"].values())
+    yield "## Faults made by machine\n"
+    yield paragraph(FAULTS.format_map({**faults, "sum": total}))
+    rows = [_row(name, faults["components"][name]) for name in COMPONENTS]
+    yield table(("component", "possible", "drawn", "judged harmless", "found as MUST", "as SHOULD", "missed"), rows)
+    missed = [(TITLES[name], code(each)) for name, part in faults["components"].items() for each in part["missed"]]
+    yield table(("component", "missed fault"), missed)
+    for name, title, text in (("mutants", "Mutants", MUTANTS), ("legal", "Legal adapters", LEGAL)):
+        if part := result.get(name):
+            yield f"## {title}\n"
+            yield paragraph(text.format_map({**part, "found": part["tried"] - len(part["failed"])}))
+            yield "".join(f"- {code(each)}\n" for each in part["failed"])
+
+
+def _row(name: str, part: Mapping[str, Any]) -> tuple[str, ...]:
+    numbers = (part["possible"], part["drawn"], part["judged"], part["must"], part["should"], len(part["missed"]))
+    return (TITLES[name], *map(str, numbers))
