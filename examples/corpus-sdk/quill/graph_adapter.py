@@ -41,7 +41,6 @@ from .service import Service, changed, made, victims
 
 SERVER, VERSION = "quill-graphs", "1.4.0"
 TAXONOMY = Taxonomy(graph_base)
-Context = OperationContext | None
 
 
 @dataclass(frozen=True)
@@ -79,52 +78,58 @@ class QuillGraphAdapter(BaseGraphAdapter):
             extensions={"quill:batch_ops": stated["extensions"]["reference:batch_ops"]},
         )
 
-    async def _do_health(self, *, ctx: Context = None) -> Mapping[str, Any]:
+    async def _do_health(self, *, ctx: OperationContext | None = None) -> Mapping[str, Any]:
         report = await self._service.ask("health", {}, ctx)
         if not report["ok"]:
             raise Unavailable("the service is down")
         return {**report, "server": SERVER, "version": VERSION}
 
-    async def _do_query(self, spec: GraphQuerySpec, *, ctx: Context = None) -> QueryResult:
+    async def _do_query(self, spec: GraphQuerySpec, *, ctx: OperationContext | None = None) -> QueryResult:
         return made(QueryResult, await self._service.ask("query", asked(spec), ctx))
 
-    async def _do_stream_query(self, spec: GraphQuerySpec, *, ctx: Context = None) -> AsyncIterator[QueryChunk]:
+    async def _do_stream_query(
+        self, spec: GraphQuerySpec, *, ctx: OperationContext | None = None
+    ) -> AsyncIterator[QueryChunk]:
         with Outcome(self._metrics, "graph", "stream_query") as outcome:
             async for chunk in self._service.stream("stream_query", asked(spec), ctx):
                 if chunk["is_final"]:
                     outcome.finish()
                 yield made(QueryChunk, chunk)
 
-    async def _do_bulk_vertices(self, spec: BulkVerticesSpec, *, ctx: Context = None) -> BulkVerticesResult:
+    async def _do_bulk_vertices(
+        self, spec: BulkVerticesSpec, *, ctx: OperationContext | None = None
+    ) -> BulkVerticesResult:
         page = await self._service.ask("bulk_vertices", spec, ctx)
         return BulkVerticesResult(
             [made(Node, node) for node in page["nodes"]], page.get("next_cursor"), page["has_more"]
         )
 
-    async def _do_traversal(self, spec: GraphTraversalSpec, *, ctx: Context = None) -> TraversalResult:
+    async def _do_traversal(self, spec: GraphTraversalSpec, *, ctx: OperationContext | None = None) -> TraversalResult:
         found = await self._service.ask("traversal", spec, ctx)
         nodes = [made(Node, node) for node in found.pop("nodes")]
         return TraversalResult(nodes, [made(Edge, edge) for edge in found.pop("relationships")], **found)
 
-    async def _do_get_schema(self, *, ctx: Context = None) -> GraphSchema:
+    async def _do_get_schema(self, *, ctx: OperationContext | None = None) -> GraphSchema:
         return made(GraphSchema, await self._service.ask("get_schema", {}, ctx))
 
-    async def _do_upsert_nodes(self, spec: UpsertNodesSpec, *, ctx: Context = None) -> UpsertResult:
+    async def _do_upsert_nodes(self, spec: UpsertNodesSpec, *, ctx: OperationContext | None = None) -> UpsertResult:
         return changed(UpsertResult, await self._service.ask("upsert_nodes", spec, ctx))
 
-    async def _do_upsert_edges(self, spec: UpsertEdgesSpec, *, ctx: Context = None) -> UpsertResult:
+    async def _do_upsert_edges(self, spec: UpsertEdgesSpec, *, ctx: OperationContext | None = None) -> UpsertResult:
         return changed(UpsertResult, await self._service.ask("upsert_edges", spec, ctx))
 
-    async def _do_delete_nodes(self, spec: DeleteNodesSpec, *, ctx: Context = None) -> DeleteResult:
+    async def _do_delete_nodes(self, spec: DeleteNodesSpec, *, ctx: OperationContext | None = None) -> DeleteResult:
         return changed(DeleteResult, await self._service.ask("delete_nodes", victims(spec), ctx))
 
-    async def _do_delete_edges(self, spec: DeleteEdgesSpec, *, ctx: Context = None) -> DeleteResult:
+    async def _do_delete_edges(self, spec: DeleteEdgesSpec, *, ctx: OperationContext | None = None) -> DeleteResult:
         return changed(DeleteResult, await self._service.ask("delete_edges", victims(spec), ctx))
 
-    async def _do_batch(self, ops: list[BatchOperation], *, ctx: Context = None) -> BatchResult:
+    async def _do_batch(self, ops: list[BatchOperation], *, ctx: OperationContext | None = None) -> BatchResult:
         return made(BatchResult, await self._service.ask("batch", {"ops": list(map(asdict, ops))}, ctx))
 
-    async def _do_transaction(self, operations: list[BatchOperation], *, ctx: Context = None) -> BatchResult:
+    async def _do_transaction(
+        self, operations: list[BatchOperation], *, ctx: OperationContext | None = None
+    ) -> BatchResult:
         return made(
             BatchResult, await self._service.ask("transaction", {"operations": list(map(asdict, operations))}, ctx)
         )

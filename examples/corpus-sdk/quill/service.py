@@ -16,12 +16,18 @@ from .authoring import Provider, Taxonomy, subtype
 T = TypeVar("T")
 
 ADDED = {
+    "embedding": {"ContentFiltered": "BadRequest", "ProviderQuotaExceeded": "ResourceExhausted"},
     "graph": {
         "FilterSyntaxError": "BadRequest",
         "NamespaceNotFound": "BadRequest",
         "ProviderQuotaExceeded": "ResourceExhausted",
         "QueryParseError": "BadRequest",
         "VertexNotFound": "BadRequest",
+    },
+    "llm": {
+        "ContentFiltered": "BadRequest",
+        "PromptTooLong": "BadRequest",
+        "ProviderQuotaExceeded": "ResourceExhausted",
     },
     "vector": {
         "FilterSyntaxError": "BadRequest",
@@ -61,7 +67,7 @@ class Service:
     def _error(self, answer: Mapping[str, Any]) -> Exception:
         name = answer["error"]
         if name not in self._classes:
-            parent = ADDED.get(self._component, {}).get(name, "")
+            parent = ADDED[self._component].get(name, "")
             known = getattr(self._module, parent or name, self._module.BadRequest)
             self._classes[name] = subtype(known, name) if parent else known
         facts = {"retry_after_ms": answer["retry_after_ms"], "details": answer["details"]}
@@ -95,4 +101,4 @@ def victims(spec: Any) -> dict[str, Any]:
 
 def made(kind: type[T], result: Mapping[str, Any]) -> T:
     """An object of the SDK with those fields of a result that it has."""
-    return kind(**{each.name: result.get(each.name) for each in fields(kind)})  # type: ignore[arg-type]
+    return kind(**{each.name: result[each.name] for each in fields(kind) if each.name in result})  # type: ignore[arg-type]

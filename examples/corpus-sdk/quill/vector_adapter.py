@@ -33,7 +33,6 @@ from .service import Service, changed, given, made, victims
 
 SERVER, VERSION = "quill-vectors", "1.4.0"
 TAXONOMY = Taxonomy(vector_base)
-Context = OperationContext | None
 
 
 class QuillVectorAdapter(BaseVectorAdapter):
@@ -61,16 +60,16 @@ class QuillVectorAdapter(BaseVectorAdapter):
             **limits,
         )
 
-    async def _do_health(self, *, ctx: Context = None) -> dict[str, Any]:
+    async def _do_health(self, *, ctx: OperationContext | None = None) -> dict[str, Any]:
         report = await self._service.ask("health", {}, ctx)
         if not report["ok"]:
             raise Unavailable("the service is down")
         return {**report, "server": SERVER, "version": VERSION}
 
-    async def _do_query(self, spec: QuerySpec, *, ctx: Context = None) -> QueryResult:
+    async def _do_query(self, spec: QuerySpec, *, ctx: OperationContext | None = None) -> QueryResult:
         return found(await self._service.ask("query", spec, ctx))
 
-    async def _do_batch_query(self, spec: BatchQuerySpec, *, ctx: Context = None) -> list[QueryResult]:
+    async def _do_batch_query(self, spec: BatchQuerySpec, *, ctx: OperationContext | None = None) -> list[QueryResult]:
         args = given(spec)
         queries = [{key: value for key, value in query.items() if key != "namespace"} for query in args["queries"]]
         return [
@@ -78,16 +77,18 @@ class QuillVectorAdapter(BaseVectorAdapter):
             for each in (await self._service.ask("batch_query", {**args, "queries": queries}, ctx))["results"]
         ]
 
-    async def _do_upsert(self, spec: UpsertSpec, *, ctx: Context = None) -> UpsertResult:
+    async def _do_upsert(self, spec: UpsertSpec, *, ctx: OperationContext | None = None) -> UpsertResult:
         return changed(UpsertResult, await self._service.ask("upsert", spec, ctx))
 
-    async def _do_delete(self, spec: DeleteSpec, *, ctx: Context = None) -> DeleteResult:
+    async def _do_delete(self, spec: DeleteSpec, *, ctx: OperationContext | None = None) -> DeleteResult:
         return changed(DeleteResult, await self._service.ask("delete", victims(spec), ctx))
 
-    async def _do_create_namespace(self, spec: NamespaceSpec, *, ctx: Context = None) -> NamespaceResult:
+    async def _do_create_namespace(
+        self, spec: NamespaceSpec, *, ctx: OperationContext | None = None
+    ) -> NamespaceResult:
         return made(NamespaceResult, await self._service.ask("create_namespace", spec, ctx))
 
-    async def _do_delete_namespace(self, namespace: str, *, ctx: Context = None) -> NamespaceResult:
+    async def _do_delete_namespace(self, namespace: str, *, ctx: OperationContext | None = None) -> NamespaceResult:
         return made(NamespaceResult, await self._service.ask("delete_namespace", {"namespace": namespace}, ctx))
 
 
