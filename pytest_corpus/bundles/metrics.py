@@ -93,6 +93,18 @@ def _pass_at(count: int, result: CaseResult) -> float | None:
     return None if size < count else 1 - math.comb(size - passed, count) / math.comb(size, count)
 
 
+def blamed(name: str, results: Iterable[CaseResult]) -> list[CaseResult]:
+    """The cases that hold a metric down: those without a pass, with an error, or with a low number; of others none."""
+    if name.startswith("pass_"):
+        return [result for result in results if result.status != PASSED]
+    if name == "error_rate":
+        return [result for result in results if result.status == ERROR]
+    if name in RATES or name.startswith(("score_", "agreement_")):
+        worst = ((min(numbers_of(name, result) or [1.0]), result) for result in results)
+        return [result for number, result in worst if number < 1]
+    return []
+
+
 def independent(samples: Sequence[Sample]) -> list[Sample]:
     """The samples that did not come from a cache."""
     return [sample for sample in samples if not sample.from_cache]

@@ -70,6 +70,9 @@ class BundleRun:
     reference: str = ""
     """The label of the run that this one is compared with."""
 
+    named: set[str] = field(default_factory=set)
+    """The cases that a threshold explained, and the lists of cases that one named."""
+
     _results: dict[str, CaseResult] = field(default_factory=dict)
     _decided: bool = False
 
@@ -106,9 +109,9 @@ class BundleRun:
             return self._results[case]
         found = self.pool.leave_out(case) if self._decided else self.pool.result(case)
         self._results[case] = found
-        known = list(self._results.values())
         stops = self.bundle.stops and self.whole and "PYTEST_XDIST_WORKER" not in os.environ  # it sees a part
-        if stops and not self._decided and metrics.is_looked_at(len(known)):
+        if stops and not self._decided and metrics.is_looked_at(len(self._results)):
+            known = list(self._results.values())
             self._decided = metrics.are_decided(self.bundle.thresholds, known)
         return found
 

@@ -1,8 +1,8 @@
 """The answers that a run has from an adapter already, so that no call is made twice for the same purpose.
 
 A test that looks at an answer alone may take the one that another test got; a test for which it matters when, how often
-or after what a call is made asks for itself. Where tests are repeated nothing is remembered. The order of the tests
-must not matter, so no planned fault strikes what is learnt, and a failure that may pass is not remembered.
+or after what a call is made asks for itself. If tests are repeated, a test remembers its own answers alone. The order
+of the tests must not matter, so no planned fault strikes what is learnt, and a failure that may pass is not remembered.
 """
 
 from collections.abc import Callable, Hashable
@@ -41,7 +41,7 @@ def cached(calls: Calls, key: Hashable, ask: Callable[[], T]) -> T:
     with calls.client.provider.paused(), inputs.apart(f"{calls.component} {key!r}"):
         answer = ask()
     made = [each for client in calls.clients for each in client.exchanges if id(each) not in before]
-    if calls.settings.remembers and all(map(lasting, made)):
+    if all(map(lasting, made)):
         kept[key] = (answer, made, frozenset(done))
     return answer
 

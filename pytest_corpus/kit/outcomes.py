@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -27,7 +28,14 @@ def in_words(found: object) -> str:
 
 def _in_words(problem: Problem) -> str:
     """A broken rule, and the value that breaks it, as far as it may be shown."""
-    return f"{problem.message}, found {problem.found}" if problem.found else problem.message
+    is_named = not problem.found or problem.message.endswith(f", is {problem.found}")
+    return problem.message if is_named else f"{problem.message}, found {problem.found}"
+
+
+def _name_of(path: str) -> str:
+    """The last key of a path, with the indexes after it."""
+    *_, last = re.split(r"\.(?!\d+(?:\.|$))", place(path))
+    return last
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +92,9 @@ class Violation(AssertionError):
     def got(self) -> str:
         """The answer as text: keys, types, codes and numbers; never content."""
         found = self._got if self.found is ABSENT else in_words(self.found)
-        found = _in_words(self.problems[0]) if self.problems else found
+        if self.problems:
+            name = _name_of(self.problems[0].path) or (f"frame {self.frame}" if self.frame else "the answer")
+            found = f"{name} {_in_words(self.problems[0])}"
         return f"{found or 'something else'}, in the smallest example after {self.calls} calls" if self.calls else found
 
     @property

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_corpus.adapter.exchange import Exchange
-from pytest_corpus.redaction.values import listed, type_name, word
+from pytest_corpus.redaction.values import kind_of, listed, word
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY, code_of, is_a
 
 
@@ -35,7 +35,7 @@ def error_names(body: Any) -> tuple[str, ...]:
 def described(body: Any) -> str:
     """An answer in a few words, without content: its kind, code and class."""
     if not isinstance(body, dict):
-        return f"a {type_name(body)}" if body is not None else "nothing"
+        return kind_of(body) if body is not None else "nothing"
     if looks_like_error(body):
         code, error = body.get("code"), body.get("error")
         return f"the error {word(error)} / {word(code)}"

@@ -7,7 +7,7 @@ numbers, and strings that read like an identifier of the protocol.
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -115,7 +115,7 @@ def word(value: object) -> str:
     if type(value) is Unreadable:
         return f"a {value.type}"
     if isinstance(value, str):
-        return value if value in VOCABULARY else f"a string of {len(value)} characters"
+        return value if value in VOCABULARY else f"a string of {len(value)} character{'s' * (len(value) != 1)}"
     if value is None:
         return "nothing"
     if isinstance(value, bool):
@@ -125,7 +125,7 @@ def word(value: object) -> str:
             return "a number"
         text = repr(value)
         return text if len(text) <= _LONGEST_NUMBER else "a number"
-    return type_name(value)
+    return kind_of(value)
 
 
 def _is_name(key: str) -> bool:
@@ -138,7 +138,7 @@ def listed(what: str, found: Iterable[object]) -> str:
     named = sorted({key for key in every if isinstance(key, str) and _is_name(key)})[:8]
     others = len(every) - len(named)
     if not named:
-        return f"{others} {what}{'s' * (others != 1)}"
+        return f"{others or 'no'} {what.removeprefix('the ')}{'s' * (others != 1)}"
     more = f" and {others} more" if others else ""
     return f"{what}{'s' * (len(every) > 1)} {', '.join(named)}{more}"
 
@@ -154,6 +154,13 @@ def _step(step: str) -> str:
     plain = step == "(root)" or _is_name(key) or key == "" or (key.isdecimal() and len(key) <= _LONGEST_INDEX)
     plain = plain and (not bracket or indexes.isdecimal())
     return step if plain else "(a key)"
+
+
+def kind_of(value: Any) -> str:
+    """The kind of a value, in words of JSON; of other values the type."""
+    known = {None: "null", bool: "a boolean", str: "a string", int: "a number", float: "a number", list: "an array"}
+    name = known.get(None if value is None else type(value), "an object" if isinstance(value, Mapping) else "")
+    return name or f"a {type_name(value)}"
 
 
 def type_name(value: Any) -> str:

@@ -21,7 +21,7 @@ def numbers(section: Section) -> list[tuple[str, str]]:
     return [(name, _number(number, ends.get(name))) for name, number in known]
 
 
-def _number(number: float | None, ends: Sequence[float] | None) -> str:
+def _number(number: float | None, ends: Sequence[float] | None = None) -> str:
     if number is None:
         return "no data"
     return f"{number:.6g}" + (f" ({ends[0]:.4g} to {ends[1]:.4g})" if ends else "")
@@ -45,9 +45,91 @@ def cases(section: Section) -> str:
 
 
 def threshold(entry: Mapping[str, Any]) -> str:
-    """A threshold and whether it holds."""
+    """A threshold and its outcome."""
+    return f"{entry['threshold']}: {outcome(entry)}"
+
+
+def outcome(entry: Mapping[str, Any]) -> str:
+    """The metric of a threshold and its outcome."""
     word = "is undecided" if entry.get("undecided") else "holds" if entry["holds"] else "does not hold"
-    return f"{entry['threshold']}: {_number(entry['actual'], entry.get('interval'))}, {word}"
+    return f"{_number(entry['actual'], entry.get('interval'))}, {word}"
+
+
+def difference(entry: Mapping[str, Any]) -> str:
+    """The difference of one metric between two runs."""
+    if "difference" not in entry:
+        return f"{entry['metric']}: no case has it in both"
+    sign = "+" if entry["difference"] > 0 else ""
+    said = f"{sign}{_number(entry['difference'], entry.get('interval'))}, {entry['verdict'].replace('_', ' ')}"
+    return f"{entry['metric']} {_number(entry['before'])} -> {_number(entry['now'])}: {said}"
+
+
+def label(section: Section) -> str:
+    """The variant and the provider."""
+    return f"{section.get('variant', '')} {section['provider']}".lstrip()
+
+
+def headline(document: Mapping[str, Any]) -> tuple[str, str] | None:
+    """The tone and the words of a report that has bundles alone; None for others."""
+    found = sections(document)
+    if document["components"] or not found:
+        return None
+    verdicts = [each["verdict"] for each in found]
+    worst = next(each for each in ("failed", "not_judged", "passed") if each in verdicts)
+    if len(found) == 1:
+        return TONES[worst], f"bundle {found[0]['name']} {WORDS[worst]}"
+    many = f"{verdicts.count(worst)} of {len(found)}" if worst != "passed" else f"all {len(found)}"
+    return TONES[worst], f"{many} runs of bundles {WORDS[worst]}"
+
+
+def results(section: Section) -> dict[str, dict[str, Any]]:
+    """By case: status, latency, tokens, cost, scores, reasons. A report of an older version has failures alone."""
+    if "results" not in section:
+        empty: dict[str, Any] = {"latency": None, "tokens": None, "cost": None, "scores": {}}
+        return {
+            each["case"]: {**empty, "status": each["status"], "reasons": each["reasons"]}
+            for each in section["failures"]
+        }
+    return {each["case"]: _result(each) for each in section["results"]}
+
+
+def _result(result: Mapping[str, Any]) -> dict[str, Any]:
+    samples = result.get("samples", ())
+    reasons = [*result.get("reasons", ()), *(reason for sample in samples for reason in sample.get("reasons", ()))]
+    scores = {name for sample in samples for name in sample.get("scores", ())}
+    times = [sample["latency_ms"] for sample in samples if "latency_ms" in sample]
+    return {
+        "status": result["status"],
+        "latency": sum(times) / len(times) if times else None,
+        "tokens": _sum(samples, "total_tokens"),
+        "cost": _sum(samples, "cost"),
+        "scores": {name: _mean([s["scores"][name] for s in samples if name in s.get("scores", ())]) for name in scores},
+        "reasons": list(dict.fromkeys(reason["shape"] for reason in reasons)),
+    }
+
+
+def _sum(samples: Sequence[Mapping[str, Any]], key: str) -> Any:
+    given = [sample[key] for sample in samples if key in sample]
+    return sum(given) if given else None
+
+
+def _mean(numbers: Sequence[float]) -> float:
+    return sum(numbers) / len(numbers)
+
+
+def latencies(section: Section) -> list[float]:
+    """The milliseconds of all answers."""
+    samples = (sample for result in section.get("results", ()) for sample in result.get("samples", ()))
+    return [sample["latency_ms"] for sample in samples if "latency_ms" in sample]
+
+
+def judging(section: Section) -> str:
+    """The use of providers by scorers; empty if there is none."""
+    used = section.get("judging", {})
+    parts = [f"{used[key]:,} {key}" for key in ("calls", "tokens") if key in used]
+    return ", ".join(
+        parts + ([f"cost {used['cost']:.6g} {section.get('currency', '')}".rstrip()] if "cost" in used else [])
+    )
 
 
 def baseline(section: Section) -> list[tuple[str, str]]:

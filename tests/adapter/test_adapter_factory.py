@@ -28,10 +28,12 @@ class Handler:
         (" label = mypkg:factory ", ("label", "mypkg:factory")),
         ("a b=mypkg:factory", ("a b", "mypkg:factory")),
         ("=mypkg:factory", ("", "mypkg:factory")),
+        ("http://h:1/a=b=transcript:t.jsonl", ("http://h:1/a=b", "transcript:t.jsonl")),
+        ("cmd:serve --x=1=transcript:a=b.jsonl", ("cmd:serve --x=1", "transcript:a=b.jsonl")),
     ],
 )
 def test_split_label(declared: str, expected: tuple[str, str]) -> None:
-    """Everything before the first equals sign is the label."""
+    """Everything before the first equals sign is the label; of a transcript, which may be an address, before it."""
     assert factories.split_label(declared) == expected
 
 

@@ -32,7 +32,7 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     if not (shutil.which("node") and shutil.which("npm")):
         refuse("there is no node or no npm")
     folder = tmp_path_factory.mktemp("node")
-    for name in ("package.json", "package-lock.json", "look.mjs", "lint.mjs"):
+    for name in ("package.json", "package-lock.json", "look.mjs", "cases.mjs", "lint.mjs"):
         shutil.copy(HERE / name, folder)
     install = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
     done = subprocess.run(install, cwd=folder, capture_output=True, text=True, timeout=300, check=False)

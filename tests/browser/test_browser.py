@@ -8,6 +8,7 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
+import bundle_pages
 import pytest
 
 from pytest_corpus.reports import formats, json_report, matrix
@@ -147,3 +148,36 @@ def test_the_pages_hold_the_hostile_name() -> None:
     for page in PAGES.values():
         assert HOSTILE not in page
         assert HOSTILE in unescape(page)
+
+
+BUNDLES = {
+    "variants": lambda: bundle_pages.page({"short/small": 0.95, "long/small": 0.5}, 40),
+    "many": lambda: bundle_pages.page({"": 0.9}, 5_000),
+}
+
+
+@pytest.mark.parametrize("name", BUNDLES)
+def test_bundles(name: str, tools: tuple[str, Path], tmp_path: Path) -> None:
+    """The table of cases is filtered, searched, sorted and unfolded; 5,000 cases with their answers load at once."""
+    browser, folder = tools
+    (tmp_path / "page.html").write_text(BUNDLES[name](), encoding="utf-8")
+    command = ["node", "cases.mjs", browser, str(tmp_path / "page.html"), str(tmp_path)]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout)
+    assert (seen["console"], seen["requests"]) == ([], [])
+    assert {where: found for where, found in seen["violations"].items() if found} == {}
+    assert seen["widths"] == {"1280": 1280, "390": 390}
+    total = {"variants": 40, "many": 5_000}[name]
+    assert seen["first"] == [f"{total} of {total} cases", min(total, 100)]
+    assert seen["more"] == min(total, 200)
+    assert 0 < int(seen["failed"].split()[0]) < total
+    assert 0 < int(seen["searched"].split()[0]) < int(seen["failed"].split()[0])
+    assert seen["reset"] == f"{total} of {total} cases"
+    assert [seen[way][0] for way in ("ascending", "descending")] == ["ascending", "descending"]
+    if name == "many":
+        assert float(seen["ascending"][1]) < float(seen["descending"][1])
+        assert "taken" not in seen["title"]
+        assert seen["loaded"] < 10_000  # under one second on a free machine
+    assert bundle_pages.HOSTILE in seen["details"]
+    assert min(seen["parts"]) >= 1

@@ -58,6 +58,24 @@ def test_a_threshold_that_does_not_hold_is_red(pytester: pytest.Pytester) -> Non
     assert "the provider answers Unavailable: from the script" in text(result)
 
 
+def test_red_thresholds_blame_their_own_cases(pytester: pytest.Pytester) -> None:
+    """Each names the cases that hold its metric down, and a case is explained once; nothing is tolerated."""
+    gates = "".join(
+        f"  - {{metric: {name}, operator: '>=', value: 0.99}}\n"
+        for name in ("pass_rate", "pass_at_1", "schema_valid_rate")
+    )
+    more = f"output_contract: {{schema_path: s.json}}\nthresholds:\n{gates}provider: {{name: mock}}\n"
+    cases = [{"id": "odd", "input": {"q": 1}, "expected_output": 1}, echo(0), {"id": "none", "input": {"q": 2}}]
+    bundle(pytester.path / "bundles" / "qa", cases, more, s_json='{"type": "string"}')
+    shown = text(run(pytester, "--corpus-report=r.json"))
+    assert "not passed: odd, none" in shown
+    assert "not passed: the cases of the threshold above" in shown
+    assert "because of: odd\n" in shown
+    assert shown.count("the answer breaks the schema at (root): ") == 1
+    assert "tolerated  odd" not in shown
+    assert not any(each["tolerated"] for each in section(pytester)["failures"])
+
+
 def test_without_thresholds_every_case_has_to_pass(pytester: pytest.Pytester) -> None:
     """A run without thresholds is red where a case failed (the older package said passed)."""
     mixed(pytester, "thresholds: []\n")
@@ -319,7 +337,7 @@ def test_the_example_of_the_document(pytester: pytest.Pytester, given: str) -> N
     outcomes = result.parseoutcomes()
     assert (outcomes["xfailed"], outcomes["failed"]) == (3, 2)
     assert section(pytester)["cases"] == {
-        "total": 3, "selected": 3, "passed": 0, "tolerated": 3,
+        "total": 3, "selected": 3, "passed": 0, "tolerated": 0,
         "failed": 3 if given == "corpus" else 0, "error": 0 if given == "corpus" else 3,
     }  # fmt: skip
 

@@ -1,7 +1,6 @@
 """Asking: total time limits, retries, bounded concurrency, budgets, samples, cassettes."""
 
 import json
-import queue
 import threading
 import time
 from collections.abc import Callable
@@ -257,15 +256,20 @@ class Wire:
     """A channel between a worker and the server of the stores, within one process."""
 
     def __init__(self, server: StoreServer) -> None:
-        self.server, self.answers = server, queue.Queue[Any]()
+        self.server, self.sent = server, list[Any]()
         self.worker = Wire.__new__(Wire)
-        self.worker.send = self.answers.put  # type: ignore[method-assign]
+        self.worker.send = self._arrive  # type: ignore[method-assign]
 
     def send(self, item: Any) -> None:
         self.server.take(self.worker, item)
 
-    def receive(self) -> Any:
-        return self.answers.get(timeout=20)
+    def setcallback(self, callback: Callable[[Any], None], endmarker: object) -> None:
+        assert endmarker is None
+        self.callback = callback
+
+    def _arrive(self, item: Any) -> None:
+        self.sent.append(json.loads(item))
+        self.callback(item)
 
 
 def shared(server: StoreServer, found: Bundle) -> tuple[Wire, RemoteStore]:
@@ -311,12 +315,16 @@ def test_a_lost_process_is_noticed(tmp_path: Path) -> None:
     """A case whose process is gone has an error, and is not asked again; its place is free again."""
     found = made(tmp_path / "b", 3)
     server = StoreServer(SpentBudget(), None, lambda *_: None)
-    (wire, lost), (_, other) = shared(server, found), shared(server, found)
-    assert [lost.next("case-0"), lost.next("case-1"), other.next("case-2")] == ["case-0", "case-1", None]
+    (wire, lost), (rest, other) = shared(server, found), shared(server, found)
+    for store in (lost, other):
+        store.begin(lambda _: None, lambda: None)
+    for store, case in ((lost, "case-0"), (lost, "case-1"), (other, "case-2")):
+        assert store.next(case) is None
+    assert wire.sent == [["case", "key", "case-0"], ["case", "key", "case-1"]]
+    assert rest.sent == []
     server.take(wire.worker, None)
-    result = other.next("case-0")
-    assert result == "case-2"
-    result = other.next("case-0")
+    assert rest.sent == [["case", "key", "case-2"]]
+    result = (other.next("case-0"), other.next("case-0"))[1]
     assert isinstance(result, CaseResult)
     assert result.status == "error"
 

@@ -66,3 +66,10 @@ def test_the_seed_of_a_failure(project: Project) -> None:
     text = said(project.run("--corpus-adapter=mine:Flaky", FEW, "--corpus-seed=41", "-q"))
     assert "seed 41, profile dev" in text
     assert "--corpus-requirement=LLM-TOKENS-1 --corpus-seed=41" in text
+
+
+def test_a_repeated_test_agrees_with_itself(project: Project) -> None:
+    """What a test asks for twice is the same: its tenants, its place."""
+    few = "--corpus-requirement=COM-OBS-9,GRA-TRAV-4,GRA-TRAV-7"
+    result = project.run("--corpus-adapter=pytest_corpus.reference:graph", few, "--corpus-repeat=2")
+    assert result.ret == 0, result.outlines

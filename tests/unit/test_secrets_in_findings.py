@@ -82,7 +82,16 @@ def test_words_of_the_protocol_are_shown(known: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "shown"),
-    [(None, "nothing"), (True, "true"), (-1, "-1"), (0.5, "0.5"), (10**400, "a number"), ([], "list"), ({}, "dict")],
+    [
+        (None, "nothing"),
+        (True, "true"),
+        (-1, "-1"),
+        (0.5, "0.5"),
+        (10**400, "a number"),
+        ([], "an array"),
+        ({}, "an object"),
+        ("x", "a string of 1 character"),
+    ],
 )
 def test_other_values(value: object, shown: str) -> None:
     """Small numbers are themselves, everything else is its kind."""

@@ -1,7 +1,7 @@
 """The message of a case that did not pass: each reason, and at `full` the prompts and the answer too."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pytest_corpus.bundles.results import PASSED, CaseResult
 from pytest_corpus.redaction.secrets import masked, secret_values
@@ -19,9 +19,10 @@ def message(file: str, provider: str, result: CaseResult, *, full: bool, option:
     return fit("\n".join(lines))
 
 
-def fit(text: str) -> str:
-    """Text that may hold content as it may be shown: the environment's secrets masked, no character that steers."""
-    return "\n".join(map(printable, masked(text, secret_values(os.environ)).split("\n")))
+def fit(text: str, secrets: Sequence[str] | None = None) -> str:
+    """Text that may hold content as it may be shown: secrets (of the environment) masked, no character that steers."""
+    hidden = secret_values(os.environ) if secrets is None else secrets
+    return "\n".join(map(printable, masked(text, hidden).split("\n")))
 
 
 def _lines(file: str, provider: str, result: CaseResult, *, full: bool) -> Iterator[str]:

@@ -1,9 +1,10 @@
 """The section of a report on one bundle with one provider: numbers, ids and reasons without content."""
 
+import os
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 from pytest_corpus.bundles import metrics
@@ -12,6 +13,7 @@ from pytest_corpus.bundles.metrics import Threshold
 from pytest_corpus.bundles.reporting import comparison
 from pytest_corpus.bundles.reporting.case_message import fit
 from pytest_corpus.bundles.results import ERROR, FAILED, NOT_ASKED, PASSED, CaseResult, Usage
+from pytest_corpus.redaction.secrets import secret_values
 from pytest_corpus.text.records import bare
 
 MOST_LISTED = 200
@@ -81,7 +83,7 @@ def build(head: Head, results: Sequence[CaseResult], *, stopped: bool = False) -
     bad = [result for result in results if result.status != PASSED]
     missing = asked - len(results) if judges else 0
     passed = all(each.holds for each in judged) if head.thresholds else not bad and not missing
-    tolerated = bool(head.thresholds) and judges
+    tolerated = bool(head.thresholds) and judges and passed
     unjudged = "not_judged" if head.thresholds or not bad else "failed"
     section: dict[str, Any] = {
         "name": head.name,
@@ -166,6 +168,7 @@ def _failure(result: CaseResult, *, tolerated: bool) -> dict[str, Any]:
 
 def contents(head: Head, results: Iterable[CaseResult]) -> list[dict[str, Any]]:
     """The prompts and answers that were kept, as they may be shown: of each sample, with its number."""
+    shown = partial(fit, secrets=secret_values(os.environ))
     return [
         {
             "bundle": head.file,
@@ -173,10 +176,10 @@ def contents(head: Head, results: Iterable[CaseResult]) -> list[dict[str, Any]]:
             "case": result.case,
             "sample": number,
             "status": sample.status,
-            "reasons": [fit(reason.full or reason.shape) for reason in (*result.reasons, *sample.reasons)],
-            "remarks": [fit(remark) for remark in sample.content.remarks],
+            "reasons": [shown(reason.full or reason.shape) for reason in (*result.reasons, *sample.reasons)],
+            "remarks": [shown(remark) for remark in sample.content.remarks],
             **{
-                name: None if (given := getattr(sample.content, name)) is None else fit(given)
+                name: None if (given := getattr(sample.content, name)) is None else shown(given)
                 for name in ("prompt", "system", "output", "expected")
             },
         }
@@ -191,7 +194,8 @@ def one_line(section: Mapping[str, Any]) -> str:
     cases = section["cases"]
     said = section["verdict"].replace("_", " ")
     parts = [f"{cases['passed']}/{cases['total']} cases passed"]
-    parts += [f"{cases[key]} {word}" for key, word in (("failed", "failed"), ("error", "errors")) if cases[key]]
+    errors = "error" if cases["error"] == 1 else "errors"
+    parts += [f"{cases[key]} {word}" for key, word in (("failed", "failed"), ("error", errors)) if cases[key]]
     if unasked := cases["selected"] - cases["passed"] - cases["failed"] - cases["error"]:
         parts.append(f"{unasked} never asked")
     if cases["selected"] < cases["total"]:

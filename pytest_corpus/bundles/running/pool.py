@@ -1,13 +1,15 @@
 """Cases run concurrently, up to a limit: each with its time limit, none twice.
 
-Each case runs in a daemon thread, so that a provider that blocks can be given up and cannot keep the process alive. New
-cases are started only while a caller waits for a result.
+Cases run in daemon threads, so that a provider that blocks can be given up and cannot keep the process alive. New cases
+are started only while a caller waits for a result.
 """
 
 import math
+import queue
 import threading
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from pytest_corpus.bundles.loading.bundle import Case
@@ -15,8 +17,7 @@ from pytest_corpus.bundles.results import NOT_ASKED, CaseResult
 from pytest_corpus.bundles.running.asking import Asking, CaseProgress
 from pytest_corpus.bundles.running.store import Store
 
-FIRST_POLL_S, LAST_POLL_S = 0.02, 0.16
-"""The intervals between looks for results of other processes: each is twice the one before."""
+LONGEST_WAIT_S = 1.0
 
 MOST_HANGING = 100
 """Calls that were given up and still hang; with more of them no further case is asked."""
@@ -30,35 +31,39 @@ class _Running:
 
 
 class Pool:
-    """Asks the cases of one bundle with one provider."""
+    """Asks the cases of one bundle with one provider.
+
+    The lock is never held while the store is used: a store of another process may wait for it.
+    """
 
     def __init__(self, asking: Asking, cases: Iterable[Case], store: Store) -> None:
         self._asking, self._store = asking, store
         self._cases = {case.id: case for case in cases}
         self._running: dict[str, _Running] = {}
         self._hanging: list[threading.Thread] = []
-        self._changed = threading.Condition()
+        self._threads = 0
+        self._lock = threading.Lock()
+        self._ready, self._changed = queue.SimpleQueue[_Running | None](), queue.SimpleQueue[None]()
+        store.begin(self._start, lambda: self._changed.put(None))
 
     def result(self, wanted: str) -> CaseResult:
         """The result of a case; it and others are asked now, as far as there is room."""
-        longest = FIRST_POLL_S
         while True:
-            with self._changed:
-                self._give_up()
-                found = self._store.next(wanted)
-                if isinstance(found, CaseResult):
-                    return found
-                if found is not None:
-                    self._start(self._cases[found])
-                elif not self._changed.wait(self._patience(longest)):
-                    longest = min(2 * longest, LAST_POLL_S)
+            self._give_up()
+            found = self._store.next(wanted)
+            if isinstance(found, CaseResult):
+                return found
+            if found is not None:
+                self._start(found)
+            else:
+                self._wait()
 
     def finish(self) -> None:
         """Wait for the cases that run: other processes may wait for them too."""
-        with self._changed:
-            while self._running:
-                self._give_up()
-                self._changed.wait(self._patience(LAST_POLL_S))
+        self._store.leave()
+        while self._running:
+            self._give_up()
+            self._wait()
 
     def leave_out(self, case: str) -> CaseResult:
         """The result of a case that need not be asked."""
@@ -66,40 +71,55 @@ class Pool:
 
     def drain(self) -> None:
         """Wait for nothing any more: cases that run are given up."""
-        with self._changed:
+        with self._lock:
             for running in self._running.values():
                 running.progress.over = True
+            for _ in range(self._threads):
+                self._ready.put(None)
 
-    def _patience(self, longest: float) -> float:
-        until = min((each.progress.deadline for each in self._running.values()), default=math.inf) - time.monotonic()
-        return max(0.001, min(until, longest if self._store.shared else 1))
+    def _wait(self) -> None:
+        """Wait until a case ends, here or in another process, or its time is over."""
+        until = min((each.progress.deadline for each in list(self._running.values())), default=math.inf)
+        with suppress(queue.Empty):
+            self._changed.get(timeout=max(0.001, min(until - time.monotonic(), LONGEST_WAIT_S)))
 
-    def _start(self, case: Case) -> None:
-        self._hanging = [thread for thread in self._hanging if thread.is_alive()]
-        if len(self._hanging) >= MOST_HANGING:
+    def _start(self, name: str) -> None:
+        """Start a case that the store handed out; a thread that is free takes it."""
+        case = self._cases[name]
+        with self._lock:
+            self._hanging = [thread for thread in self._hanging if thread.is_alive()]
+            hangs = len(self._hanging) >= MOST_HANGING
+            if not hangs:
+                self._running[name] = _Running(case, CaseProgress(time.monotonic() + self._asking.bundle.timeout))
+                self._ready.put(self._running[name])
+                if self._threads < len(self._running):
+                    self._threads += 1
+                    threading.Thread(target=self._work, name="corpus-bundle", daemon=True).start()
+        if hangs:
             self._store.keep(self._asking.broken(case, f"{MOST_HANGING} calls hang; no further one is made"))
-            return
-        running = _Running(case, CaseProgress(time.monotonic() + self._asking.bundle.timeout))
-        self._running[case.id] = running
-        running.thread = threading.Thread(target=self._carry_out, args=(running,), name="corpus-bundle", daemon=True)
-        running.thread.start()
 
-    def _carry_out(self, running: _Running) -> None:
-        try:
-            result = self._asking.ask(running.case, self._store, running.progress)
-        except BaseException as error:  # noqa: BLE001 - whatever it is, the case has a result
-            said = f"asking raised {type(error).__name__}"
-            result = self._asking.broken(running.case, said, running.progress.calls)
-        with self._changed:
-            if self._running.pop(running.case.id, None) is not None:
-                self._store.keep(result)
-                self._changed.notify_all()
+    def _work(self) -> None:
+        while (running := self._ready.get()) is not None:
+            running.thread = threading.current_thread()
+            try:
+                result = self._asking.ask(running.case, self._store, running.progress)
+            except BaseException as error:  # noqa: BLE001 - whatever it is, the case has a result
+                said = f"asking raised {type(error).__name__}"
+                result = self._asking.broken(running.case, said, running.progress.calls)
+            with self._lock:
+                given_up = self._running.pop(running.case.id, None) is None
+            if given_up:  # another thread has the place of this one
+                return
+            self._store.keep(result)
+            self._changed.put(None)
 
     def _give_up(self) -> None:
         now = time.monotonic()
-        for name, running in list(self._running.items()):
-            if running.progress.deadline <= now:
-                del self._running[name]
-                assert running.thread is not None
-                self._hanging.append(running.thread)
-                self._store.keep(self._asking.given_up(running.case, running.progress))
+        with self._lock:
+            late = [each for each in self._running.values() if each.progress.deadline <= now]
+            for running in late:
+                del self._running[running.case.id]
+                self._threads -= 1
+                self._hanging += [running.thread] if running.thread else []
+        for running in late:
+            self._store.keep(self._asking.given_up(running.case, running.progress))

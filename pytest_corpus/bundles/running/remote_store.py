@@ -1,11 +1,14 @@
 """Stores that the workers of a run share: the controller has them, and workers use them over a channel (R84).
 
-A message is a JSON array: a method of `StoreServer` and its arguments. Workers write no file.
+A message is a JSON array. A worker sends the name of a method of `StoreServer` and its arguments; the server sends
+`reply`, or `case` and `results` as soon as there is something to ask or what a worker waits for. Workers write no file.
 """
 
 import json
+import queue
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Protocol
 
 from pytest_corpus.adapter.usage.budget import Budget
@@ -14,13 +17,42 @@ from pytest_corpus.bundles.running.journal import Journal
 from pytest_corpus.bundles.running.store import SpentBudget, Store
 from pytest_corpus.text.records import bare, rebuilt
 
+MOST_AHEAD = 50
+"""The results that a worker is sent at a time: the one that it waits for, and those of the cases after it."""
+
 
 class Channel(Protocol):
     """The part of a channel of execnet that is used."""
 
     def send(self, item: object) -> None: ...
 
-    def receive(self) -> Any: ...
+    def setcallback(self, callback: Callable[[Any], None], endmarker: object) -> None: ...
+
+
+class _Shared(Store):
+    """A store of the controller, with the workers that wait for something."""
+
+    def __init__(self, cases: list[str], slots: int, spent_budget: SpentBudget, journal: Journal | None) -> None:
+        super().__init__(cases, slots, spent_budget, journal)
+        self.lock = threading.Lock()
+        self.cases = {case: number for number, case in enumerate(cases)}
+        self.order = cases
+        self.askers: dict[str, object] = {}
+        self.wanted: dict[Any, str] = {}
+
+    def found(self, worker: object) -> list[Any] | None:
+        """The message for a worker that waits; None if it has to wait on."""
+        wanted = self.wanted[worker]
+        found = self.next(wanted, worker)
+        if found is None:
+            return None
+        del self.wanted[worker]
+        if not isinstance(found, CaseResult):
+            self.askers[found] = worker
+            return ["case", found]
+        ahead = self.order[self.cases[wanted] + 1 :][: MOST_AHEAD - 1]
+        more = [self.results[case] for case in ahead if case in self.results and self.askers.get(case) is not worker]
+        return ["results", [bare(each) for each in (found, *more)]]
 
 
 class StoreServer:
@@ -35,38 +67,59 @@ class StoreServer:
     ) -> None:
         self.spent_budget = spent_budget
         self._journal, self._opened = journal, opened
-        self._stores: dict[str, Store] = {}
+        self._stores: dict[str, _Shared] = {}
         self._lock = threading.Lock()
 
     def take(self, worker: Channel, text: str | None) -> None:
         """Take a message of a worker; None says that the worker has ended."""
         if text is None:
-            for store in list(self._stores.values()):
-                store.abandon(worker)
+            for key, store in list(self._stores.items()):
+                with store.lock:
+                    store.wanted.pop(worker, None)
+                    store.abandon(worker)
+                self._serve(key)
             return
         name, *given = json.loads(text)
         match name:
             case "open":
                 self._open(*given)
-            case "next":
-                found = self._stores[given[0]].next(given[1], worker)
-                worker.send(json.dumps(bare(found) if isinstance(found, CaseResult) else found))
+            case "want":
+                self._stores[given[0]].wanted[worker] = given[1]
+                self._serve(given[0])
             case "keep":
                 self._stores[given[0]].keep(rebuilt(CaseResult, given[1]))
+                self._serve(given[0])
+            case "leave":
+                with self._stores[given[0]].lock:
+                    self._stores[given[0]].wanted.pop(worker, None)
+                _send(worker, "reply", None)
             case "count":
                 self.spent_budget.change(int(given[0]), int(given[1]), Budget())
             case "change":
-                worker.send(json.dumps(self.spent_budget.change(given[0], given[1], Budget(**given[2]))))
+                _send(worker, "reply", self.spent_budget.change(given[0], given[1], Budget(**given[2])))
             case "recall":
-                worker.send(json.dumps(self._journal.recall(given[0]) if self._journal else None))
+                _send(worker, "reply", self._journal.recall(given[0]) if self._journal else None)
             case "record" if self._journal:
                 self._journal.record(*given)
+
+    def _serve(self, key: str) -> None:
+        """Send workers what they wait for, if it is there."""
+        store = self._stores[key]
+        with store.lock:
+            found = [(worker, message) for worker in list(store.wanted) if (message := store.found(worker))]
+            for worker, (kind, value) in found:
+                _send(worker, kind, key, value)
 
     def _open(self, key: str, cases: list[str], slots: int, about: Any) -> None:
         with self._lock:
             if key not in self._stores:
-                self._stores[key] = Store(cases, slots, self.spent_budget, self._journal)
+                self._stores[key] = _Shared(cases, slots, self.spent_budget, self._journal)
                 self._opened(key, about, self._stores[key])
+
+
+def _send(worker: Channel, *message: Any) -> None:
+    with suppress(OSError):  # it is lost, and its last message will say so
+        worker.send(json.dumps(message))
 
 
 class StoreClient:
@@ -75,6 +128,17 @@ class StoreClient:
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
         self._lock = threading.Lock()
+        self._replies = queue.SimpleQueue[Any]()
+        self.stores: dict[str, RemoteStore] = {}
+        channel.setcallback(self._take, endmarker=None)
+
+    def _take(self, text: str | None) -> None:
+        given: list[Any]
+        kind, *given = json.loads(text) if text is not None else ("reply", EOFError("the controller is gone"))
+        if kind == "reply":
+            self._replies.put(given[0])
+        else:
+            self.stores[given[0]].take(kind, given[1])
 
     def tell(self, *message: Any) -> None:
         """Send a message that has no answer."""
@@ -84,7 +148,10 @@ class StoreClient:
         """Send a message and return its answer."""
         with self._lock:
             self._channel.send(json.dumps(message))
-            return json.loads(self._channel.receive())
+            found = self._replies.get()
+        if isinstance(found, EOFError):
+            raise found
+        return found
 
 
 class RemoteSpentBudget(SpentBudget):
@@ -120,22 +187,34 @@ class RemoteJournal(Journal):
 class RemoteStore(Store):
     """A store of the controller, used by a worker; `local` has the cases, the places and the journal."""
 
-    shared = True
-
     def __init__(self, client: StoreClient, key: str, local: Store, about: Any) -> None:
         super().__init__((), local.slots, RemoteSpentBudget(client), local.journal)
         self._client, self._key = client, key
+        self._wanted = ""
+        client.stores[key] = self
         client.tell("open", key, list(local.waiting), local.slots, about)
 
+    def begin(self, start: Callable[[str], None], changed: Callable[[], None]) -> None:
+        self._start, self._changed = start, changed
+
+    def take(self, kind: str, value: Any) -> None:
+        """Take what the controller sends unasked: a case to ask, or results."""
+        self._wanted = ""
+        if kind == "case":
+            self._start(value)
+        for each in value if kind == "results" else ():
+            self.results.setdefault(each["case"], rebuilt(CaseResult, each))
+        self._changed()
+
     def next(self, wanted: str, owner: object = None) -> CaseResult | str | None:  # noqa: ARG002 - the channel tells it
-        if (kept := self.results.get(wanted)) is not None:
-            return kept
-        found = self._client.ask("next", self._key, wanted)
-        if not isinstance(found, dict):
-            return None if found is None else str(found)
-        self.results[wanted] = rebuilt(CaseResult, found)
-        return self.results[wanted]
+        if wanted not in self.results and self._wanted != wanted:
+            self._wanted = wanted
+            self._client.tell("want", self._key, wanted)
+        return self.results.get(wanted)
 
     def keep(self, result: CaseResult) -> None:
         if self.results.setdefault(result.case, result) is result:
             self._client.tell("keep", self._key, bare(result))
+
+    def leave(self) -> None:
+        self._client.ask("leave", self._key)

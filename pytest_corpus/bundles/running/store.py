@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from pytest_corpus.adapter.usage.budget import Budget
@@ -71,12 +71,7 @@ class Store:
         cases: the selected cases, in their order.
         slots: the most cases that run concurrently, in all processes.
         journal: keeps answers for a run that is resumed.
-
-    Attributes:
-        shared: other processes use it too.
     """
-
-    shared = False
 
     def __init__(
         self, cases: Iterable[str], slots: int, spent_budget: SpentBudget, journal: Journal | None = None
@@ -86,6 +81,12 @@ class Store:
         self.waiting = OrderedDict.fromkeys(cases)
         self._running: dict[str, object] = {}
         self._lock = threading.Lock()
+
+    def begin(self, start: Callable[[str], None], changed: Callable[[], None]) -> None:
+        """Note what starts a case and what is called when a result arrives, for stores of other processes."""
+
+    def leave(self) -> None:
+        """Ask for no further case."""
 
     def next(self, wanted: str, owner: object = None) -> CaseResult | str | None:
         """The result of a case; or the id of a case that the caller is to ask now; None: it has to wait.

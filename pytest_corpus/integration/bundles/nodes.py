@@ -113,8 +113,12 @@ class ThresholdItem(_Item):
         if judged.undecided and judged.holds:
             warnings.warn(f"{run.bundle.file}: {run.label}: {judged}", pytest.PytestWarning, stacklevel=1)
         if not judged.holds:
-            bad = [result for result in results if result.status != PASSED]
+            bad = metrics.blamed(self.threshold.metric, results)
             names = ", ".join(result.case for result in bad[:MOST_NAMED]) + (" ..." if len(bad) > MOST_NAMED else "")
-            said = [f"{run.bundle.file}: {run.label}: {judged}"] + ([f"  not passed: {names}"] if bad else [])
-            # pytest does not show tolerated cases (R80), so the first few are explained here.
-            raise BundleFailure("\n".join((*said, *(run.explain(result) for result in bad[:MOST_EXPLAINED]))))
+            line = f"  {'not passed' if self.threshold.metric.startswith('pass_') else 'because of'}: "
+            listed = f"{line}the cases of the threshold above" if line + names in run.named else line + names
+            said = [f"{run.bundle.file}: {run.label}: {judged}"] + ([listed] if bad else [])
+            # pytest does not show tolerated cases (R80), so the first few are explained here, each once.
+            said += [run.explain(result) for result in bad[:MOST_EXPLAINED] if result.case not in run.named]
+            run.named.update((line + names, *(result.case for result in bad[:MOST_EXPLAINED])))
+            raise BundleFailure("\n".join(said))

@@ -41,7 +41,7 @@ def success_findings(body: Mapping[str, Any], edition: str | None) -> Iterator[F
         yield "COM-ENV-5", Violation("true", found=body.get("ok"), path="ok")
     code = body.get("code")
     if code not in SUCCESS_CODES:
-        yield "COM-ENV-2", Violation(" or ".join(SUCCESS_CODES), found=code, path="code")
+        yield "COM-ENV-2", Violation(f"one of {', '.join(SUCCESS_CODES)}", found=code, path="code")
     elif code != "OK":
         yield "COM-ENV-4", Violation("OK", found=code, path="code")
     if not _is_elapsed(body, edition):
@@ -66,14 +66,14 @@ def error_findings(body: Mapping[str, Any], component: str, edition: str | None)
     if retry_after is not None and not _is_at_least_0(retry_after):
         yield "COM-ERR-6", Violation("null or a non-negative number", found=retry_after, path="retry_after_ms")
     if body.get("error") == "DeadlineExceeded" and retry_after is not None:
-        yield "COM-ERR-16", Violation("none", "a time to wait", "retry_after_ms")
+        yield "COM-ERR-16", Violation("no time to wait after DeadlineExceeded", "one", "retry_after_ms")
     yield from _class_findings(body)
     known = TAXONOMY.get(str(body.get("error")))
     if known and known.retry == "no" and retry_after is not None:
-        yield "COM-ERR-21", Violation("null, or none", found=retry_after, path="retry_after_ms")
+        yield "COM-ERR-21", Violation(f"no time to wait after {known.name}", found=retry_after, path="retry_after_ms")
     yield from _details_findings(body, edition)
     if any(STACK_TRACE.search(text) for text in strings_of([message, body.get("details")])):
-        yield "COM-ERR-15", Violation("no stack trace", "the frame of one", "error")
+        yield "COM-ERR-15", Violation("no stack trace", "a frame of one", "error")
     for name in error_names(body):
         if component not in (owners := TAXONOMY[name].components):  # a subtype of other protocols (R58)
             got = f"{name}, of {' and '.join(owners)}"
@@ -113,7 +113,10 @@ def _details_findings(body: Mapping[str, Any], edition: str | None) -> Iterator[
         yield "COM-ERR-14", Violation(" or ".join(map(str, known.http)), f"{status}", "details.http_status")
     retryable, right = details.get("retryable"), known.retry == "yes"
     if isinstance(retryable, bool) and known.retry != "conditional" and retryable is not right:
-        yield "COM-ERR-8", Violation(f"{right} for {known.name}", f"{retryable}", "details.retryable")
+        yield (
+            "COM-ERR-8",
+            Violation(f"{str(right).lower()} for {known.name}", found=retryable, path="details.retryable"),
+        )
 
 
 def _fits(name: str, value: Any) -> bool:
@@ -133,7 +136,7 @@ def overlong(requirement: str, ms: Any, seconds: float) -> Iterator[Finding]:
     """The violation of an `ms` that is more than the seconds that the suite's clock saw (R116)."""
     most = seconds * 1000 + CLOCKS_MS
     if _is_at_least_0(ms) and ms > most:
-        yield requirement, Violation(f"at most {most:.0f} ms, which the call took", f"{ms:.0f}", "ms")
+        yield requirement, Violation(f"at most {most:.0f} ms, for the call took no longer", f"{ms:.0f}", "ms")
 
 
 def _is_readable(message: str) -> bool:

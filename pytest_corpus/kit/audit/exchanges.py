@@ -73,7 +73,7 @@ def audit(exchange: Exchange, context: AuditContext, *, with_reports: bool) -> I
         yield expect.SIZE, Violation(f"at most {MAX_FRAME_BYTES} bytes", TOO_LONG, f"frame {len(exchange.frames) + 1}")
     for frame in exchange.frames:
         for path in () if frame.finite else non_finite(frame.body):
-            problem = Problem(path, NO_JSON, "NaN or an infinity", "")
+            problem = Problem(path, NO_JSON, "is NaN or an infinity", "")
             yield FINITE, Violation("finite numbers only", problems=(problem,))
         if looks_like_error(frame.body):
             yield from error_findings(frame.body, context.component, context.edition)

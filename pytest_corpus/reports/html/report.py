@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pytest_corpus.reports import view
+from pytest_corpus.reports import bundle_view, view
 from pytest_corpus.reports.difference import Earlier, since
 from pytest_corpus.reports.html import requirements
 from pytest_corpus.reports.html.bundles import bundles
@@ -33,21 +33,27 @@ def render(
 ) -> str:
     """The page, with changes since an earlier run, evidence of findings, prompts and answers of bundles if given."""
     shown = Shown(document, earlier, tuple(evidence))
-    return page(f"{view.words(document)} - {document['adapter']['name']}", _body(shown, contents))
+    alone = bundle_view.headline(document)
+    return page(
+        alone[1] if alone else f"{view.words(document)} - {document['adapter']['name']}", _body(shown, contents)
+    )
 
 
 def _body(shown: Shown, contents: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     document = shown.document
-    yield top("Corpus Protocol v1.0 conformance report")
+    alone = bundle_view.headline(document)
+    yield top("Behaviour bundles" if alone else "Corpus Protocol v1.0 conformance report")
     yield "<main>"
     yield from _verdict(shown)
-    yield from _components(document)
+    if not alone:
+        yield from _components(document)
     for part in (requirements.fix_first, requirements.findings, requirements.deviations):
         yield from part(shown)
     yield from bundles(document, contents)
     yield from requirements.helps(shown)
-    yield from requirements.rows(shown)
-    yield from appendix(document)
+    if not alone:
+        yield from requirements.rows(shown)
+        yield from appendix(document)
     yield from _background(document)
     yield "</main>"
     seal = f"<code>{text(document['sha256'])}</code>"
@@ -56,14 +62,15 @@ def _body(shown: Shown, contents: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 def _verdict(shown: Shown) -> Iterator[str]:
     document = shown.document
-    tone = view.tone(document)
-    words = view.words(document)
+    alone = bundle_view.headline(document)
+    tone, words = alone or (str(view.tone(document)), view.words(document))
     yield f'<section class="verdict {tone}" aria-labelledby="verdict">'
-    yield f'<p class="name">{text(document["adapter"]["name"])}</p>'
+    yield "" if alone else f'<p class="name">{text(document["adapter"]["name"])}</p>'
     yield f'<h1 id="verdict"><span aria-hidden="true">{SIGNS[tone]}</span> {text(words[:1].upper() + words[1:])}</h1>'
-    lines = view.notices(document) or [MEANINGS[document["verdict"]]]
-    yield from (f"<p>{text(line)}</p>" for line in lines)
-    yield from (f"<p>Not complete: {text(gap)}.</p>" for gap in document["gaps"])
+    if alone is None:
+        lines = view.notices(document) or [MEANINGS[document["verdict"]]]
+        yield from (f"<p>{text(line)}</p>" for line in lines)
+        yield from (f"<p>Not complete: {text(gap)}.</p>" for gap in document["gaps"])
     yield from (f"<p>{text(note)}</p>" for note in document.get("notes", ()))
     if shown.earlier:
         yield f"<p>Since {text(shown.earlier.label)}: {text(since(document, shown.earlier))}.</p>"
@@ -73,8 +80,9 @@ def _verdict(shown: Shown) -> Iterator[str]:
         facts["CI run"] = f'<a href="{text(url)}">{facts["CI run"]}</a>'
     if commit := facts.pop("Commit", ""):
         facts["Commit"] = f"<code>{commit}</code>"
-    rows = [(label, markup) for label, markup in facts.items() if label not in ("Adapter", "sha256")]
-    yield pairs([("Components", text(view.titles(document))), *rows], "facts")
+    left_out = ("Adapter", "sha256", *(("Catalogue", "Schema editions met", "Counts from", "Seed") if alone else ()))
+    rows = [(label, markup) for label, markup in facts.items() if label not in left_out]
+    yield pairs([*([] if alone else [("Components", text(view.titles(document)))]), *rows], "facts")
     yield "</section>"
 
 

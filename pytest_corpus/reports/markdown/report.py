@@ -5,7 +5,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from pytest_corpus.reports import view
+from pytest_corpus.reports import bundle_view, view
 from pytest_corpus.reports.finding_text import behind
 from pytest_corpus.reports.markdown.bundles import bundles
 from pytest_corpus.reports.markdown.text import code, sentence
@@ -55,8 +55,11 @@ def _head(document: view.Document) -> str:
     said = view.words(document)
     whole = not view.altered(document)
     headline = HEADLINES.get(document["verdict"], said) if whole else said
+    tone, title = str(view.tone(document)), "Corpus Protocol (v1.0)"
+    if (alone := bundle_view.headline(document)) and whole:
+        tone, headline, title = *alone, "Behaviour bundles"
     lines = [
-        f"## {SIGNS[view.tone(document)]} Corpus Protocol (v1.0) — {headline}",
+        f"## {SIGNS[tone]} {title} — {headline}",
         "",
         f"- **Components:** {view.titles(document)}",
         f"- **Adapter:** {code(document['adapter']['name'])}",

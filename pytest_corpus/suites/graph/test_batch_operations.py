@@ -10,6 +10,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import Steps, core, deciding, rules, subject
 from pytest_corpus.kit.reply import error_names
+from pytest_corpus.redaction.values import word
 from pytest_corpus.suites.graph.support.answers import failures, listed, size
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
@@ -148,7 +149,7 @@ def test_one_operation_of_a_batch_fails(graph: Graph, requirement: str, place: s
     expect.that(len(failed) == 1, "one failed operation", f"{len(failed)}", "result.results")
     index, error = failed[0].get("index"), failed[0].get("error") or failed[0].get("code")
     expect.that(index == at, f"the index {at}", str(index) if isinstance(index, int) else "none", "results.index")
-    expect.that(isinstance(error, str) and error, "an error", type(error).__name__, "results.error")
+    expect.that(isinstance(error, str) and error, "an error", word(error), "results.error")
     expect.that(error_names(failed[0]), "a class of the taxonomy, or its code", "another word", "results.error")
     blamed(failed[0], "BadRequest", "NotSupported")
     if len(found) == count:
@@ -183,7 +184,7 @@ def test_the_refusal_of_a_large_batch_gives_hints(graph: Graph, hint: str) -> No
     reply, _ = batches.too_large(graph)
     expect.refusal(reply, "BadRequest")
     given = reply.details.get(hint)
-    expect.that(isinstance(given, (int, float)), "a number", type(given).__name__, f"details.{hint}")
+    expect.that(isinstance(given, (int, float)), "a number", word(given), f"details.{hint}")
     if hint == "suggested_batch_reduction" and given is not None:
         expect.that(0 < given <= 100, "a percentage", found=given, path=f"details.{hint}")
 

@@ -12,6 +12,7 @@ from pytest_corpus.kit.fixtures import core, deciding, rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.replays import keyed
 from pytest_corpus.kit.requests import in_ms
+from pytest_corpus.redaction.values import word
 from pytest_corpus.suites.llm.support.answers import completion_tokens
 from pytest_corpus.suites.llm.support.capabilities import MOST_MODELS, OPTIONAL, PERMANENT
 from pytest_corpus.suites.llm.support.component import LLM, SCRIPTS, llm
@@ -104,7 +105,7 @@ def limited(llm: LLM, limit: int, **others: Any) -> None:
     llm.fits(reply)
     result = expect.success(reply, "a completion")
     with expect.resting_on("LLM-COMPLETE-1"):
-        expect.that(isinstance(result, Mapping), "an object", type(result).__name__, "result")
+        expect.that(isinstance(result, Mapping), "an object", word(result), "result")
     completions.within(llm, limit, result.get("usage"), None if others else result.get("text"))
 
 

@@ -10,6 +10,7 @@ from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.fixtures import Steps, core, rules
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.redaction.values import word
 from pytest_corpus.spec.capabilities import DEFAULT_METRIC
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
@@ -202,7 +203,7 @@ def test_a_success_speaks_of_the_namespace_that_was_asked_for(vector: Vector, na
     args = vector.requests.minimal(name)
     with expect.resting_on("VEC-NS-1"):
         result = expect.success(vector.call(name, args), f"{name} to work")
-    expect.that(isinstance(result, dict), "an object", type(result).__name__, "result")
+    expect.that(isinstance(result, dict), "an object", word(result), "result")
     expect.that(result.get("success") is not False, "true", "false", "result.success")
     named = result.get("namespace")
     expect.that(named in (None, args["namespace"]), "the namespace of the request", "another", "result.namespace")

@@ -42,6 +42,88 @@
     });
   }
 
+  // Tables of cases: filtered and sorted as data, and drawn as far as somebody looks.
+  const made = (name, content, className = "") => {
+    const node = document.createElement(name);
+    node.append(...[content].flat());
+    if (className) node.className = className;
+    return node;
+  };
+  const difference = (parts) => made("pre", parts.map(([sign, part]) => (
+    sign ? made(sign === "-" ? "del" : "ins", part) : part)));
+  const value = (given) => (Array.isArray(given) ? difference(given) : made("pre", given));
+  const details = (said) => {
+    const first = said.map((each) => each[2]).find(Boolean) ?? "";
+    if (!said.some((each) => each[3].length)) return first;
+    const box = made("details", made("summary", first || "answer"));
+    box.addEventListener("toggle", () => {
+      if (box.children.length > 1) return;
+      for (const [label, status, , rows] of said) {
+        if (said.length > 1) box.append(made("h4", `${label}: ${status.replace("_", " ")}`));
+        box.append(made("dl", rows.map(([name, given]) => made("div", [made("dt", name), made("dd", value(given))])), "pairs"));
+      }
+    });
+    return box;
+  };
+  for (const own of document.querySelectorAll("form.case-filters")) {
+    const table = document.getElementById(own.dataset.table);
+    const { signs, tones, rows } = JSON.parse(document.getElementById(`${own.dataset.table}-data`).textContent);
+    const body = table.tBodies[0];
+    const heads = [...table.tHead.rows[0].cells];
+    const count = own.nextElementSibling.querySelector("output");
+    const more = table.nextElementSibling;
+    const texts = new Map();
+    let fitting = rows;
+    const text = (row) => {
+      if (!texts.has(row)) texts.set(row, JSON.stringify([row[0], row[3]]).toLowerCase());
+      return texts.get(row);
+    };
+    const drawn = ([name, statuses, numbers, said]) => {
+      const head = made("th", made("code", name));
+      head.scope = "row";
+      const words = statuses.map((each) => {
+        const sign = made("span", signs[each] ?? "");
+        sign.setAttribute("aria-hidden", "true");
+        return made("td", [sign, ` ${each.replace("_", " ")}`], tones[each] ?? "absent");
+      });
+      const shown = numbers.map((each) => made("td", each === null ? "" : String(Number(each.toPrecision(4))), "number"));
+      return made("tr", [head, ...words, ...shown, made("td", details(said))]);
+    };
+    const draw = () => {
+      const from = body.rows.length;
+      body.append(...fitting.slice(from, from + 100).map(drawn));
+      more.hidden = body.rows.length >= fitting.length;
+      more.textContent = `Show more (${fitting.length - body.rows.length} left)`;
+    };
+    const narrow = () => {
+      const wanted = Object.fromEntries(new FormData(own));
+      const words = wanted.search.toLowerCase().split(/\s+/).filter(Boolean);
+      fitting = rows.filter((row) => (!wanted.status || row[1].includes(wanted.status))
+        && (!wanted.differ || new Set(row[1]).size > 1) && words.every((word) => text(row).includes(word)));
+      count.textContent = `${fitting.length} of ${rows.length} cases`;
+      body.replaceChildren();
+      draw();
+    };
+    const cell = (row, at) => [row[0], ...row[1], ...row[2], row[3].map((each) => each[2]).find(Boolean) ?? ""][at] ?? "";
+    const collator = new Intl.Collator("en", { numeric: true });
+    const order = (a, b) => (typeof a === "number" && typeof b === "number" ? a - b : collator.compare(a, b));
+    heads.forEach((head, at) => head.querySelector("button").addEventListener("click", () => {
+      const way = head.getAttribute("aria-sort") === "ascending" ? -1 : 1;
+      for (const each of heads) each.removeAttribute("aria-sort");
+      head.setAttribute("aria-sort", way === 1 ? "ascending" : "descending");
+      const keyed = rows.map((row) => [cell(row, at), row]);
+      keyed.sort(([a], [b]) => (a === "") - (b === "") || way * order(a, b)); // empty cells stay at the end
+      rows.splice(0, rows.length, ...keyed.map(([, row]) => row));
+      narrow();
+    }));
+    more.addEventListener("click", draw);
+    own.hidden = false;
+    own.addEventListener("input", narrow);
+    own.addEventListener("submit", (event) => event.preventDefault());
+    own.addEventListener("reset", () => setTimeout(narrow));
+    narrow();
+  }
+
   const form = document.getElementById("filters");
   if (!form) return;
   const shown = document.getElementById("shown");

@@ -10,6 +10,7 @@ from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.fixtures import fixture_of
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
 from pytest_corpus.kit.prerequisites import Prerequisites
+from pytest_corpus.redaction.values import word
 from pytest_corpus.spec.errors import MODEL_ERRORS
 from pytest_corpus.suites.embedding.support.answers import embeddings_of, statistics_problems
 from pytest_corpus.suites.embedding.support.calls import EmbeddingCalls
@@ -139,7 +140,7 @@ class Embedding(EmbeddingCalls):
                 yield "EMB-TOKENS-1", violation
         elif name in ("capabilities", "health", "get_stats"):
             if not isinstance(result, Mapping):
-                yield self.operation(name).shaped, Violation("an object", type(result).__name__, "result")
+                yield self.operation(name).shaped, Violation("an object", word(result), "result")
             elif name == "get_stats":
                 yield from statistics_problems(result)
         elif name in ("embed", "embed_batch"):

@@ -6,12 +6,14 @@ from typing import Any
 
 from pytest_corpus.adapter.exceptions import BudgetSpent, DeclarationError, Unresponsive, WriteForbidden
 from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit.exchanges import payload_problem
 from pytest_corpus.kit.fixtures import fixture_of
 from pytest_corpus.kit.outcomes import Outage, Violation
 from pytest_corpus.kit.replays import Rivals
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Request
+from pytest_corpus.redaction.values import word
 from pytest_corpus.suites.graph.support.answers import failures
 from pytest_corpus.suites.graph.support.capabilities import ASKING, GraphCapabilities
 from pytest_corpus.suites.graph.support.place import value_of
@@ -75,6 +77,10 @@ class Graph(GraphCapabilities):
             self.shared.written_items.note(request, self.settings.journal)
         return super().send_all(requests)
 
+    def stated(self, limit: str) -> int:
+        """A limit that capabilities state."""
+        return expect.applicable(self.capabilities.limit(limit), f"capabilities state no {limit}")
+
     def rivals(self) -> Rivals:
         self.require("upsert_nodes")
         sandbox = self.sandbox(own=False)
@@ -105,7 +111,7 @@ class Graph(GraphCapabilities):
         if not requirement or self.operation(name).streaming:
             return
         if not isinstance(result, Mapping) and (name not in ANSWERED_WITH_IDS or self.settings.edition == "1.0.0"):
-            yield requirement, Violation("an object", type(result).__name__, "result")
+            yield requirement, Violation("an object", word(result), "result")
         elif name not in ("capabilities", "health") and self.settings.edition != "1.0.0":
             # Edition 1.0.0 has no schema that says what the result of a graph operation is.
             whole = {"ok": True, "code": "OK", "ms": 0, "result": result}

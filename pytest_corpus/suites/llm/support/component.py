@@ -11,6 +11,7 @@ from pytest_corpus.kit.audit.exchanges import data_of, payload_problem
 from pytest_corpus.kit.fixtures import fixture_of
 from pytest_corpus.kit.outcomes import NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.redaction.values import word
 from pytest_corpus.suites.llm.support.answers import chunk_problems, completion_problems, repetition
 from pytest_corpus.suites.llm.support.capabilities import LLMCapabilities
 from pytest_corpus.suites.llm.support.requests import LLMRequests
@@ -94,7 +95,7 @@ class LLM(LLMCapabilities):
                 yield "LLM-TOKENS-1", violation
         elif name in ("capabilities", "health"):
             if not isinstance(result, Mapping):
-                yield self.operation(name).shaped, Violation("an object", type(result).__name__, "result")
+                yield self.operation(name).shaped, Violation("an object", word(result), "result")
         elif problem := payload_problem("llm.types.completion", result, self.settings.edition):
             yield "LLM-COMPLETE-1", problem
 

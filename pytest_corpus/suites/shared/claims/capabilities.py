@@ -10,6 +10,7 @@ from pytest_corpus.kit.answer_cache import plain, plain_call
 from pytest_corpus.kit.component import Subject, holds
 from pytest_corpus.kit.fixtures import core, rules
 from pytest_corpus.kit.outcomes import Blocked, Keys, NotApplicable
+from pytest_corpus.redaction.values import word
 from pytest_corpus.spec.capabilities import FACTS, KEYS, READ_AFTER_WRITE, REQUIRED, SECTIONS, STRONG
 from pytest_corpus.spec.operations import operations_of, protocol_of
 from pytest_corpus.spec.words import EXTENSION_KEYS
@@ -48,7 +49,7 @@ class Capabilities:
         """The three required keys are non-empty strings."""
         for key in REQUIRED:
             value = subject.capabilities.document.get(key)
-            expect.that(isinstance(value, str) and value, "a non-empty string", type(value).__name__, f"result.{key}")
+            expect.that(isinstance(value, str) and value, "a non-empty string", word(value), f"result.{key}")
 
     @core("COM-CAP-3")
     def test_the_protocol_is_the_components(self, subject: Subject) -> None:
@@ -64,9 +65,7 @@ class Capabilities:
         """Documented flags are booleans, limits are finite numbers, listings are lists of strings."""
         for section in SECTIONS:
             value = subject.capabilities.document.get(section)
-            expect.that(
-                value is None or isinstance(value, dict), "an object", type(value).__name__, f"result.{section}"
-            )
+            expect.that(value is None or isinstance(value, dict), "an object", word(value), f"result.{section}")
         for fact in FACTS:
             if subject.component not in fact.components or fact.kind == "text":
                 continue

@@ -8,6 +8,7 @@ from pytest_corpus.kit.component import Subject, holds
 from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES
 from pytest_corpus.kit.fixtures import core
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.redaction.values import word
 from pytest_corpus.spec.words import HEALTH_STATES
 
 RETRYABLE = ("ResourceExhausted", "TransientNetwork", "Unavailable")
@@ -28,13 +29,13 @@ class Health:
     def test_a_report_says_how_things_are(self, subject: Subject) -> None:
         """A report has a boolean `ok`, a known `status`, `server` and `version`."""
         report = self.report(plain_call(subject, "health"))
-        expect.that(isinstance(report.get("ok"), bool), "a boolean", type(report.get("ok")).__name__, "result.ok")
+        expect.that(isinstance(report.get("ok"), bool), "a boolean", word(report.get("ok")), "result.ok")
         expect.that(
             report.get("status") in HEALTH_STATES, " or ".join(HEALTH_STATES), "something else", "result.status"
         )
         for key in ("server", "version"):
             value = report.get(key)
-            expect.that(isinstance(value, str) and value, "a non-empty string", type(value).__name__, f"result.{key}")
+            expect.that(isinstance(value, str) and value, "a non-empty string", word(value), f"result.{key}")
 
     @pytest.mark.requirement("COM-HEALTH-3")
     def test_a_bad_report_gives_a_reason(self, subject: Subject) -> None:

@@ -18,6 +18,7 @@ from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Request
 from pytest_corpus.kit.run_state import MIN_NAMESPACES
 from pytest_corpus.kit.store.settling import postponed
+from pytest_corpus.redaction.values import word
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of, metadata_of, results_of
 from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities
 from pytest_corpus.suites.vector.support.cleanup import UNCALLABLE, Cleanup, nothing
@@ -191,9 +192,9 @@ class Vector(VectorConditions):
     def _prepared(self, request: Any) -> Any:
         if self._preparing or not isinstance(request, Mapping):
             return request
-        before_s = self.settling.waited_s
+        before_s = self.settle.waited_s
         self._preparation.prepare(request)
-        return postponed(request, self.settling.waited_s - before_s)
+        return postponed(request, self.settle.waited_s - before_s)
 
     @property
     def has_room(self) -> bool:
@@ -232,7 +233,7 @@ class Vector(VectorConditions):
         edition, shaped = self.settings.edition, self.operation(name).shaped
         if name in ("capabilities", "health", "create_namespace", "delete_namespace"):
             if not isinstance(result, Mapping):
-                yield shaped, Violation("an object", type(result).__name__, "result")
+                yield shaped, Violation("an object", word(result), "result")
             elif shaped == "VEC-NS-10" and result.get("success") is False:
                 yield shaped, Violation("true, or an error envelope", "false", "result.success")
         elif name in ("upsert", "delete"):
@@ -242,7 +243,7 @@ class Vector(VectorConditions):
             yield from _query_result(result, edition, shaped)
         elif name == "batch_query":
             if edition == "1.0.0" and not isinstance(result, Mapping):
-                yield shaped, Violation("an object (edition 1.0.0)", type(result).__name__, "result")
+                yield shaped, Violation("an object (edition 1.0.0)", word(result), "result")
             try:
                 for each in results_of(result):
                     yield from _query_result(each, edition, shaped)

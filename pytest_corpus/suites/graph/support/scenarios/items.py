@@ -7,6 +7,7 @@ from typing import Any
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply, error_names
+from pytest_corpus.redaction.values import word
 from pytest_corpus.suites.graph.support.answers import counted, failures
 from pytest_corpus.suites.graph.support.scenarios.edges import blamed
 
@@ -27,7 +28,7 @@ def rest(reply: Reply, at: int, written: list[str]) -> list[str]:
     expect.that(len(found) == 1, "one failed item", f"{len(found)}", "result.failures")
     index, error = found[0].get("index"), found[0].get("error")
     expect.that(index == at, f"the index {at}", f"{index}" if isinstance(index, int) else "none", "failures.0.index")
-    expect.that(isinstance(error, str) and error, "an error", type(error).__name__, "failures.0.error")
+    expect.that(isinstance(error, str) and error, "an error", word(error), "failures.0.error")
     expect.that(error_names(found[0]), "a class of the taxonomy, or its code", "another word", "failures.0.error")
     blamed(found[0], "BadRequest")
     return written
