@@ -23,6 +23,7 @@ ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
 SCRIPTS = {step["name"]: step for step in ACTION["runs"]["steps"] if "run" in step}
 PROGRAMS = {
     "python": f'case "$*" in "-m pip"*) shift 3; printf "pip:%s\\n" "$@";; *) exec "{sys.executable}" "$@";; esac',
+    "pytest": f'exec "{sys.executable}" -m pytest "$@"',
     "pytest-corpus": f'exec "{sys.executable}" -c "from pytest_corpus.cli import main; raise SystemExit(main())" "$@"',
 }
 BROKEN = """

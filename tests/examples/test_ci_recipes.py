@@ -1,7 +1,9 @@
 """The recipes for CI and the project's own workflows: they parse, and what they call is real."""
 
+import os
 import re
 import shlex
+import subprocess
 from collections.abc import Iterator
 from configparser import ConfigParser
 from pathlib import Path
@@ -9,12 +11,21 @@ from typing import Any
 
 import pytest
 import yaml
+from test_action import PROGRAMS
 
 from pytest_corpus import cli
 
 ROOT = Path(__file__).resolve().parents[2]
 CI = ROOT / "examples" / "ci"
-GITHUB = (CI / "github" / "conformance.yml", *sorted((ROOT / ".github" / "workflows").glob("*.yml")))
+SHARDS = (
+    CI / "kubernetes" / "shards.yaml",
+    CI / "kubernetes" / "combine.yaml",
+    CI / "github" / "bundles.yml",
+    CI / "gitlab" / "bundles.gitlab-ci.yml",
+)
+"""The recipes of bundles in shards."""
+
+GITHUB = (CI / "github" / "conformance.yml", SHARDS[2], *sorted((ROOT / ".github" / "workflows").glob("*.yml")))
 
 
 def texts(value: Any) -> Iterator[str]:
@@ -68,9 +79,11 @@ def test_gitlab_parses() -> None:
 def test_the_page_shows_the_recipes_themselves() -> None:
     """docs/ci.md includes and links each file, and has no copy of its own."""
     page = (ROOT / "docs" / "ci.md").read_text()
-    files = [path.relative_to(ROOT).as_posix() for path in CI.rglob("*") if path.is_file() and path.suffix != ".md"]
-    assert len(files) == 3
-    assert sorted(re.findall(r"\{literalinclude\} \.\./(\S+)", page)) == sorted(files)
+    found = [path for path in CI.rglob("*") if path.is_file() and path.suffix != ".md"]
+    files = [path.relative_to(ROOT).as_posix() for path in found]
+    assert len(files) == 7
+    shown = [path.relative_to(ROOT).as_posix() for path in found if path not in SHARDS]
+    assert sorted(re.findall(r"\{literalinclude\} \.\./(\S+)", page)) == sorted(shown)
     assert all(f"(../{name})" in page for name in files)
     assert page.count("runs-on") == 1  # the workflow that uses the action
 
@@ -116,3 +129,75 @@ def test_hooks_run_what_lint_runs() -> None:
     tools = {hook["entry"].split()[0].removeprefix(".venv/bin/") for hook in hooks}
     lint = (ROOT / "Makefile").read_text().partition("\nlint:")[2].partition("\n\n")[0]
     assert tools <= set(re.findall(r"\(BIN\)/([\w-]+)'", lint))
+
+
+def manifests(name: str) -> list[dict[str, Any]]:
+    return list(yaml.safe_load_all((CI / "kubernetes" / name).read_text()))
+
+
+def container(name: str) -> dict[str, Any]:
+    job = manifests(name)[-1]
+    [found] = job["spec"]["template"]["spec"]["containers"]
+    assert found["command"] == ["sh", "-ec"]
+    return dict(found)
+
+
+@pytest.mark.parametrize("name", ["shards.yaml", "combine.yaml"])
+def test_the_manifests_keep_to_the_schemas_of_kubernetes(name: str) -> None:
+    """Every object is valid, without unknown keys, and the shards are as many as the pods."""
+    validator = pytest.importorskip("kubernetes_validate")
+    for each in manifests(name):
+        validator.validate(each, "1.31", strict=True)
+    with pytest.raises(validator.ValidationError):
+        validator.validate(manifests(name)[-1] | {"spec": {"completionMode": "Indexed"}}, "1.31", strict=True)
+    spec = manifests("shards.yaml")[-1]["spec"]
+    settings = {each["name"]: each.get("value") for each in container("shards.yaml")["env"]}
+    assert (spec["completionMode"], spec["completions"], str(spec["completions"])) == ("Indexed", 8, settings["SHARDS"])
+
+
+def kubernetes() -> tuple[list[tuple[str, dict[str, str]]], str]:
+    given = [{"JOB_COMPLETION_INDEX": str(number), "SHARDS": "2", "RUN": "first"} for number in range(2)]
+    return [(container("shards.yaml")["args"][0], each) for each in given], container("combine.yaml")["args"][0]
+
+
+def github() -> tuple[list[tuple[str, dict[str, str]]], str]:
+    jobs = yaml.safe_load(SHARDS[2].read_text())["jobs"]
+    assert (
+        jobs["shard"]["env"]["SHARD"] == f"${{{{ matrix.shard }}}}/{len(jobs['shard']['strategy']['matrix']['shard'])}"
+    )
+    ask, judge = ("\n".join(texts(jobs[name])) for name in ("shard", "combine"))
+    return [(ask, {"SHARD": f"{number}/2"}) for number in (1, 2)], judge
+
+
+def gitlab() -> tuple[list[tuple[str, dict[str, str]]], str]:
+    pipeline = yaml.safe_load(SHARDS[3].read_text())
+    ask, judge = ("\n".join(texts(pipeline[name])) for name in ("shards", "combine"))
+    return [(ask, {"CI_NODE_INDEX": str(number), "CI_NODE_TOTAL": "2"}) for number in (1, 2)], judge
+
+
+@pytest.mark.parametrize(
+    "recipe", [kubernetes, pytest.param(github, marks=pytest.mark.slow), pytest.param(gitlab, marks=pytest.mark.slow)]
+)
+def test_the_commands_of_a_recipe_judge_all_shards(tmp_path: Path, recipe: Any) -> None:
+    """Run as processes of their own, two shards are green although a case fails, and the last step is red."""
+    assert cli.main(["bundle", "init", str(tmp_path / "bundles" / "qa")]) == 0
+    with (tmp_path / "bundles" / "qa" / "dataset.jsonl").open("a") as file:
+        file.write('{"id": "none", "input": {"question": "?", "text": "?"}}\n')
+    (tmp_path / "bin").mkdir()
+    for name, script in PROGRAMS.items():
+        (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / "bin" / name).chmod(0o755)
+    asks, judge = recipe()
+
+    def run(script: str, settings: dict[str, str]) -> subprocess.CompletedProcess[str]:
+        here = {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT), **settings}
+        command = ["sh", "-ec", script.replace("/results", str(tmp_path / "results"))]
+        return subprocess.run(command, cwd=tmp_path, env=here, capture_output=True, text=True, timeout=300, check=False)
+
+    for script, settings in asks:
+        done = run(script, settings)
+        assert done.returncode == 0, done.stdout + done.stderr
+    done = run(judge, {"RUN": "first"})
+    assert "qa (mock): failed; 2/3 cases passed, 1 errors" in done.stdout, done.stdout + done.stderr
+    assert done.returncode == 1
+    assert len(list(tmp_path.rglob("*.html"))) == 1
