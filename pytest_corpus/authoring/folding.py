@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 from urllib.parse import unquote, urljoin
 
-from pytest_corpus.authoring.tree import at
+from pytest_corpus.text.values import at
 from pytest_corpus.validation.schema.files import transformed
 
 Schema = Mapping[str, Any] | bool

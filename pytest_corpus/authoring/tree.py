@@ -9,6 +9,8 @@ from urllib.parse import unquote, urljoin
 
 from pytest_corpus.authoring.findings import files_below, parsed, read_bytes
 from pytest_corpus.spec.schemas import BASE_URI, OWN_FOLDERS
+from pytest_corpus.text.values import at, escaped
+from pytest_corpus.validation.schema.files import NAMED
 from pytest_corpus.validation.schema.names import table_of
 
 MAX_BYTES: Final = 5 * 1024 * 1024
@@ -24,9 +26,6 @@ ONE: Final = frozenset(
 
 MANY: Final = frozenset(("allOf", "anyOf", "oneOf", "prefixItems"))
 """Keywords whose value is a list of schemas."""
-
-NAMED: Final = frozenset(("properties", "patternProperties", "$defs", "dependentSchemas"))
-"""Keywords whose value holds schemas by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,21 +150,3 @@ def _places(file: str, pointer: str, base: str, schema: Any) -> Iterator[Place]:
         elif key in NAMED and isinstance(value, dict):
             for name, item in value.items():
                 yield from _places(file, f"{below}/{escaped(name)}", base, item)
-
-
-def escaped(key: str) -> str:
-    """A key as a part of a JSON pointer (RFC 6901)."""
-    return key.replace("~", "~0").replace("/", "~1")
-
-
-def at(document: Any, pointer: str) -> Any:
-    """The value at a JSON pointer; None if there is none."""
-    for part in pointer.split("/")[1:]:
-        key = part.replace("~1", "/").replace("~0", "~")
-        if isinstance(document, dict):
-            document = document.get(key)
-        elif isinstance(document, list) and key.isdigit() and int(key) < len(document):
-            document = document[int(key)]
-        else:
-            return None
-    return document

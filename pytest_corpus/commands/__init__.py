@@ -16,6 +16,7 @@ COMMANDS = {
     "golden": "golden messages: check, show, generate, diff",
     "bundle": "behaviour bundles: init, validate, run, compare",
     "report": "reports: merge, combine, diff, sign, verify, badge, render",
+    "site": "a static site over many attestations",
     "editions": "editions of the requirements: list, diff",
     "list": "requirements: id, level, sentence",
     "explain": "one requirement or ruling: sentence, sources, hint, an example",

@@ -199,7 +199,7 @@ def _init(folder: Path) -> int:
         if folder.exists() and any(folder.iterdir()):
             raise CommandError(f"{folder}: is not empty; name a new folder")
         texts = {path.name: path.read_text("utf-8") for path in (resources.folder("skeletons") / "bundle").iterdir()}
-        write_folder({name: text.replace(PLACEHOLDER, plain) for name, text in texts.items()}, folder)
+        write_folder(((name, text.replace(PLACEHOLDER, plain)) for name, text in texts.items()), folder)
     except OSError as error:
         raise CommandError(f"{folder}: cannot be written: {error.strerror or error}") from None
     console.say(f"{folder}: a bundle with 2 cases; run it with: pytest {folder / FILE}")

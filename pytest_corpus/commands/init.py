@@ -33,7 +33,7 @@ def run(given: argparse.Namespace) -> int:
     folder, files = Path(given.folder), _files(component)
     try:
         _check(folder)
-        write_folder(files, folder)
+        write_folder(files.items(), folder)
     except OSError as error:
         raise CommandError(f"{folder} cannot be written to: {error.strerror or error}; name another folder") from None
     console.say(*(f"wrote {folder / name}" for name in files))

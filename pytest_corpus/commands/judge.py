@@ -19,7 +19,7 @@ NOT_GIVEN = frozenset(("budget",))
 
 COMPARED = (
     "adapter", "spec", "level", "seed", "runs", "started_at", "complete", "gaps", "settle_s", "capabilities",
-    "components", "requirements",
+    "components", "requirements", "environment",
 )  # fmt: skip
 """Members of a report that a transcript shows; the others are of the process that wrote it."""
 
@@ -134,7 +134,13 @@ def _differences(path: Path, claimed: dict[str, Any], transcript: Transcript, fo
     ]
     if judged["verdict"] != claimed["verdict"]:
         said.append(f"the verdict is {judged['verdict']}, {path.name} says {claimed['verdict']}")
-    shown_also = {**judged, "started_at": transcript.header["started_at"]}
+    header = transcript.header
+    shown_also = {
+        **judged,
+        "started_at": header["started_at"],
+        "spec": {**judged["spec"], "catalogue": header["catalogue"]},
+        "environment": {**claimed["environment"], "pytest-corpus": header["pytest-corpus"]},
+    }
     return said or [
         f"{path.name}: {where} differs from what the transcript shows"
         for name in COMPARED

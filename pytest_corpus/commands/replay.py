@@ -145,7 +145,8 @@ def story(transcript: Transcript, finding: RecordedFinding) -> list[dict[str, An
     if not trace.exchanges:
         return []
     if finding.story:
-        return [trace.exchanges[number - 1] for number in finding.story["exchanges"]]
+        numbers = finding.story["exchanges"]
+        return [trace.exchanges[number - 1] for number in numbers if 0 < number <= len(trace.exchanges)]
     last = trace.exchanges[: finding.exchange.get("number")][-1]
     place = _namespace(last)
     own = (one for (adapter, _, _), one in transcript.tests.items() if adapter == finding.adapter)

@@ -109,7 +109,7 @@ def _combine(given: argparse.Namespace) -> int:
     target = written.target(given.output, formats.FORMATS)
     assert target is not None
     try:
-        whole = combining.build([(Path(name).name, written.report(name)) for name in given.reports], _shipped)
+        whole = combining.build([(Path(name).name, written.report(name)) for name in given.reports], shipped)
     except combining.Unfit as error:
         raise CommandError(str(error)) from None
     return _write(given, formats.render(whole, target[1]), target[0], verdict=whole["verdict"])
@@ -182,12 +182,12 @@ def _sign(given: argparse.Namespace) -> int:
 
 def _faults(name: str) -> list[str]:
     try:
-        return verification.faults(Path(name), today(), _shipped)
+        return verification.faults(Path(name), today(), shipped)
     except ReportError as error:
         raise CommandError(str(error)) from None
 
 
-def _shipped(component: str, profile: str) -> Mapping[str, str]:
+def shipped(component: str, profile: str) -> Mapping[str, str]:
     """The tests in the suite of this version, which imports pytest."""
     from pytest_corpus.suites import inventory
 

@@ -12,8 +12,7 @@ from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.adapter.opening.factory import resolve
 from pytest_corpus.commands import FINE, CommandError
 from pytest_corpus.commands import _console as console
-from pytest_corpus.serving.log_writer import write_records
-from pytest_corpus.serving.service import Service
+from pytest_corpus.serving.service import Service, write_records
 from pytest_corpus.serving.stdio import MAX_LINE_BYTES, LineTooLong, converse, take_stdout
 
 HOST, PORT = "127.0.0.1", 8080

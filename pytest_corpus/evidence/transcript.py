@@ -227,6 +227,9 @@ def _take(found: Transcript, line: dict[str, Any], where: str, digest: str, cloc
             trace.ended = line
         elif kind == "adapter":
             found.adapters.setdefault(line["adapter"], line)
+            stated = {each["label"]: each["capabilities"] for each in found.header["adapters"]}
+            if stated.get(line["adapter"]) not in (None, {}, line["capabilities"]):
+                raise TranscriptError(f"{where}: its capabilities differ from those of the header")
         elif kind == "totals":
             found.totals[line["adapter"]] = line
         elif kind == "end":

@@ -20,7 +20,7 @@ from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Request, Requests
 from pytest_corpus.kit.retries import Retries, is_passing, is_retryable
 from pytest_corpus.kit.run_state import Settings, Shared
-from pytest_corpus.kit.store.settling import Settling, postponed
+from pytest_corpus.kit.store.settling import Settle, Settling, postponed
 from pytest_corpus.kit.target import Target, gate, require_transport
 from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.spec.operations import BY_OP, Operation, operations_of
@@ -352,12 +352,8 @@ class Subject(Target):
         return []
 
     @property
-    def settle_s(self) -> float | None:
-        return self.settling.seconds
-
-    @property
-    def missed_s(self) -> float:
-        return self.settling.missed_s
+    def settle(self) -> Settle:
+        return self.settling.known
 
     # -- what was seen ---------------------------------------------------------------------------------
 

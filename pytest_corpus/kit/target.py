@@ -7,6 +7,7 @@ from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.adapter.usage.meter import Outages
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
+from pytest_corpus.kit.store.settling import Settle
 from pytest_corpus.spec.requirements import HOOKS, LOGS, Requirement
 from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.spec.transports import TRANSPORT_GROUPS
@@ -50,14 +51,9 @@ class Target:
         return 0
 
     @property
-    def settle_s(self) -> float | None:
-        """The seconds after which a write shows (R46); None if nothing that was written was read."""
-        return None
-
-    @property
-    def missed_s(self) -> float:
-        """The seconds for which the suite waited for a plain write that did not show at all."""
-        return 0.0
+    def settle(self) -> Settle:
+        """What is known of the time after which a write shows (R46)."""
+        return Settle()
 
     def gate(self, requirement: Requirement) -> None:
         """Go on only if everything that a requirement needs is there. Raises Undecided if it is not."""

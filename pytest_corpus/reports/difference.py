@@ -62,6 +62,16 @@ def build(old: view.Document, new: view.Document, level: str = "") -> dict[str, 
     given), a verdict that is worse, or a component that is no longer tested. A change is `{component, id, level, text,
     old, new}`.
     """
+    changes, why = compare(old, new, level)
+    said = {"old": _verdict(old), "new": _verdict(new)}
+    edition = {"old": old["spec"]["edition"]["name"], "new": new["spec"]["edition"]["name"]}
+    return {"regression": bool(why), "why": why, "verdict": said, "edition": edition, **changes}
+
+
+def compare(
+    old: view.Document, new: view.Document, level: str = ""
+) -> tuple[dict[str, list[dict[str, Any]]], list[str]]:
+    """The changes of requirements by kind, and the reasons why they are a regression."""
     changes: dict[str, list[dict[str, Any]]] = {kind: [] for kind in KINDS}
     before, after = _by_key(old), _by_key(new)
     for key in (*after, *(key for key in before if key not in after)):
@@ -70,10 +80,7 @@ def build(old: view.Document, new: view.Document, level: str = "") -> dict[str, 
         change = {each: entry[each] for each in ("component", "id", "level", "text")}
         for kind in _kinds(was, now):
             changes[kind].append({**change, "old": was and was["status"], "new": now and now["status"]})
-    why = list(_regressions(old, new, changes, level or str(new["level"])))
-    said = {"old": _verdict(old), "new": _verdict(new)}
-    edition = {"old": old["spec"]["edition"]["name"], "new": new["spec"]["edition"]["name"]}
-    return {"regression": bool(why), "why": why, "verdict": said, "edition": edition, **changes}
+    return changes, list(_regressions(old, new, changes, level or str(new["level"])))
 
 
 def text(difference: Mapping[str, Any]) -> str:

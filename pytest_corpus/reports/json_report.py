@@ -89,7 +89,7 @@ def build(ledger: Ledger, verdict: Verdict, run: Run) -> dict[str, Any]:
             "editions_met": [edition for edition in EDITIONS if judged and all(edition in met for met in judged)],
         },
         "components": {part.component: _component(part, ledger) for part in verdict.components},
-        "requirements": [_requirement(status) for part in verdict.components for status in part.statuses],
+        "requirements": requirements(verdict),
         "capabilities": {name: facts(name, document) for name, document in sorted(ledger.capabilities.items())},
         "environment": environment(),
         "level": run.level,
@@ -98,6 +98,11 @@ def build(ledger: Ledger, verdict: Verdict, run: Run) -> dict[str, Any]:
         "duration_s": round(run.duration_s, 3),
     }
     return sealed(_cleaned(document))
+
+
+def requirements(verdict: Verdict) -> list[dict[str, Any]]:
+    """The requirements of a report."""
+    return [_cleaned(_requirement(status)) for part in verdict.components for status in part.statuses]
 
 
 def without_adapter(run: Run) -> dict[str, Any]:
@@ -122,6 +127,20 @@ def render(document: Mapping[str, Any]) -> str:
     return json.dumps(document, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
+def parsed(data: bytes) -> Any:
+    """The value of a canonical text; None of any other, or if that is not certain at once."""
+    import orjson
+
+    with suppress(ValueError, TypeError):
+        value = orjson.loads(data)
+        same = (
+            orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE) == data
+        )
+        if same and not any(each.search(data) for each in _OTHER_FLOATS):
+            return value
+    return None
+
+
 _OTHER_FLOATS = (re.compile(rb"e[-+]?\d+,?\n"), re.compile(rb"0\.0000\d*,?\n"))
 """The ends of lines with numbers that `orjson` and `json` write differently."""
 
@@ -133,6 +152,11 @@ def digest(document: Mapping[str, Any]) -> str:
     """
     bare = {key: value for key, value in document.items() if key != "sha256"}
     return hashlib.sha256(render(bare).encode("utf-8", "backslashreplace")).hexdigest()
+
+
+def digest_of_text(data: bytes) -> str:
+    """The digest of a canonical text, without its line `sha256`."""
+    return hashlib.sha256(re.sub(rb'\n  "sha256": .*', b"", data, count=1)).hexdigest()
 
 
 def sealed(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -152,7 +176,7 @@ def write(report: Mapping[str, Any], path: Path) -> None:
 def _cleaned(value: Any) -> Any:
     """The value with all its text printable, because text of an adapter must not move the cursor of a reader."""
     if isinstance(value, str):
-        return printable(value)
+        return value if value.isprintable() else printable(value)
     if isinstance(value, dict):
         return {printable(key): _cleaned(item) for key, item in value.items()}
     return [_cleaned(item) for item in value] if isinstance(value, list) else value

@@ -8,6 +8,7 @@ from typing import Any
 
 from pytest_corpus import resources
 from pytest_corpus.redaction.values import cut, printable
+from pytest_corpus.reports import json_report
 from pytest_corpus.reports.json_report import FORMAT
 
 LARGEST = 64 * 2**20  # no report is larger, in bytes
@@ -27,8 +28,19 @@ def read(path: Path) -> tuple[dict[str, Any], bytes]:
     Raises:
         ReportError: the file does not exist or is not a report of this format.
     """
-    data = _bytes(path)
-    document = _value(path, data)
+    data = contents(path)
+    return parsed(path, data), data
+
+
+def parsed(path: Path, data: bytes) -> dict[str, Any]:
+    """The document of a report, from the bytes of its file.
+
+    Raises:
+        ReportError: it is not a report of this format.
+    """
+    document = json_report.parsed(data)
+    if document is None:
+        document = _value(path, data)
     if not isinstance(document, dict) or "verdict" not in document or "requirements" not in document:
         raise ReportError(path, "is not a report of pytest-corpus; name a file that --corpus-report=NAME.json wrote")
     said = document.get("format")
@@ -40,7 +52,7 @@ def read(path: Path) -> tuple[dict[str, Any], bytes]:
     if flaws := schema_flaws(document):
         more = f" (and {len(flaws) - 1} more)" if len(flaws) > 1 else ""
         raise ReportError(path, f"is not a sound report: {flaws[0]}{more}")
-    return document, data
+    return document
 
 
 def schema_flaws(document: object) -> list[str]:
@@ -74,7 +86,12 @@ def _validator(part: str = "") -> Any:
     return jsonschema_rs.validator_for({**schema["properties"][part], "$defs": schema["$defs"]} if part else schema)
 
 
-def _bytes(path: Path) -> bytes:
+def contents(path: Path) -> bytes:
+    """The bytes of a file that may be a report.
+
+    Raises:
+        ReportError: it cannot be read.
+    """
     try:
         if path.is_dir():
             raise ReportError(path, "is a folder; name a report", missing=True)

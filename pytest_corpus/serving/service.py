@@ -1,5 +1,6 @@
 """A Python adapter as a service for any transport: envelopes in, the bytes of frames out."""
 
+import logging
 import sys
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
@@ -7,6 +8,7 @@ from typing import Any, TextIO
 
 from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.adapter.exchange import op_of
+from pytest_corpus.adapter.hooks.logs import text_of
 from pytest_corpus.adapter.opening import factory as factories
 from pytest_corpus.adapter.snapshot import to_bytes
 from pytest_corpus.adapter.transports.protocol import CallFailed, Transport
@@ -146,3 +148,21 @@ def failure_of(answer: bytes) -> str:
     value, _ = read_exactly(answer)
     name = value.get("error") if isinstance(value, Mapping) and value.get("ok") is False else None
     return name if isinstance(name, str) and name in TAXONOMY else ""
+
+
+class Records(logging.Handler):
+    """Writes records with their extra fields and exceptions, as the suite records those of an adapter in its process.
+
+    It replaces `logging.lastResort`, so it gets only records without a handler; an adapter may set up its own.
+    """
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a record."""
+        text, _ = text_of(record)
+        sys.stderr.write(f"{record.levelname} {record.name}: {text}\n")
+        sys.stderr.flush()
+
+
+def write_records() -> None:
+    """Write records that find no handler from now on."""
+    logging.lastResort = Records()

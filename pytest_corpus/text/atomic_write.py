@@ -5,7 +5,7 @@ import os
 import secrets
 import shutil
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -33,37 +33,44 @@ def write_atomically(text: str, path: Path) -> None:
         raise
 
 
-def write_folder(files: Mapping[str, str], folder: Path) -> None:
-    """Write texts as UTF-8 below a folder, all of them or none; existing files are not touched.
+def write_folder(files: Iterable[tuple[str, str]], folder: Path, *, replace: bool = False) -> None:
+    """Write texts as UTF-8 below a folder, all of them or none; other files are not touched.
 
     Args:
-        files: the texts by their paths below the folder, with ``/``.
+        files: paths below the folder, with ``/``, and their texts.
         folder: the folder, created if it does not exist.
+        replace: put what is written in place of files and folders of the same name, which are removed.
 
     Raises:
         FileExistsError: one of the names is taken.
         OSError: a file cannot be written.
     """
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
-    tops = dict.fromkeys(name.partition("/")[0] for name in files)
-    staged = folder / f".new-{secrets.token_hex(4)}"
+    staged, older = (folder / f".{kind}-{secrets.token_hex(4)}" for kind in ("new", "old"))
     placed: list[Path] = []
     try:
         staged.mkdir(parents=True)
-        for name, text in files.items():
+        for name, text in files:
             path = staged / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8", newline="\n")
-        for top in tops:
-            target = folder / top
+            path.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
+        for top in sorted(staged.iterdir()):
+            target = folder / top.name
             if os.path.lexists(target):
-                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
-            os.rename(staged / top, target)
+                if not replace:
+                    raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
+                older.mkdir(exist_ok=True)
+                os.rename(target, older / top.name)
+            os.rename(top, target)
             placed.append(target)
         staged.rmdir()
+        _remove(older)
     except BaseException:
         for path in (*placed, staged):
             _remove(path)
+        for path in older.iterdir() if older.is_dir() else ():
+            os.rename(path, folder / path.name)
+        _remove(older)
         for path in missing:
             with suppress(OSError):
                 path.rmdir()

@@ -1,4 +1,4 @@
-"""Walking through JSON values, and comparing them."""
+"""Walking through JSON values, by JSON pointers as well, and comparing them."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -25,3 +25,21 @@ def same(left: Any, right: Any) -> bool:
     if isinstance(left, Mapping) and isinstance(right, Mapping):
         return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
     return bool(left == right)
+
+
+def escaped(key: str) -> str:
+    """A key as a part of a JSON pointer (RFC 6901)."""
+    return key.replace("~", "~0").replace("/", "~1")
+
+
+def at(document: Any, pointer: str) -> Any:
+    """The value at a JSON pointer; None if there is none."""
+    for part in pointer.split("/")[1:]:
+        key = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(document, dict):
+            document = document.get(key)
+        elif isinstance(document, list) and key.isdigit() and int(key) < len(document):
+            document = document[int(key)]
+        else:
+            return None
+    return document

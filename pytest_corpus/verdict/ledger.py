@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from typing import Any, Literal
 
@@ -225,7 +225,7 @@ class Ledger:
         disputed = set().union(*self.mismatches().values())
         found = {}
         for key in (*self._made, *(key for key in self._arrived if key not in self._made)):
-            record = _merged((*self._made.get(key, ()), *self._arrived.get(key, ())))
+            record = _merged([*self._made.get(key, ()), *self._arrived.get(key, ())])
             if key in disputed and record.outcome in ("satisfied", "not_applicable"):
                 record = replace(record, outcome="not_assessed", reason=record.broken_off or UNRELIABLE)
             found[key] = record
@@ -243,8 +243,8 @@ class Ledger:
             "altered": {key for key in ran & came if made[key] != arrived[key] and set(made[key]) != set(arrived[key])},
             "repeated": {records[0].key for records in every if len(records) > 1},
             "otherwise": self.mismatched & self.executed,
-            "broken off": {records[0].key for records in every if any(record.broken_off for record in records)},
-            "fault": {records[0].key for records in every if any(record.outcome == "error" for record in records)},
+            "broken off": {record.key for records in every for record in records if record.broken_off},
+            "fault": {record.key for records in every for record in records if record.outcome == "error"},
         }
 
     @property
@@ -285,12 +285,11 @@ LACKING = "the factory takes no keyword argument '{}'"
 UNRELIABLE = "pytest's report does not match the recorded result"
 
 
-def _merged(records: Iterable[TestRecord]) -> TestRecord:
-    every = tuple(dict.fromkeys(records))
-    if len(every) == 1:
-        return every[0]
-    worst = max(every, key=lambda each: WORSE.index(each.outcome))
-    return replace(worst, findings=tuple(dict.fromkeys(finding for record in every for finding in record.findings)))
+def _merged(records: list[TestRecord]) -> TestRecord:
+    if records.count(records[0]) == len(records):
+        return records[0]
+    worst = max(records, key=lambda each: WORSE.index(each.outcome))
+    return replace(worst, findings=tuple(dict.fromkeys(finding for record in records for finding in record.findings)))
 
 
 def unseen(ledger: Ledger) -> list[str]:

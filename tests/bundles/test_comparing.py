@@ -213,3 +213,11 @@ def test_false_alarms_in_simulation(kind: str) -> None:
     assert found.worse <= 0.05
     assert found.better <= 0.05
     assert decisions.comparisons(kind, 0.4, bundles=50, size=100, seed=7).worse > 0.8
+
+
+def test_validate_reads_every_script(tmp_path: Path) -> None:
+    """A mistake in the script of a variant is found without a run."""
+    more = "provider: {name: mock}\nvariants: {models: {a: {script: s.jsonl}}}\n"
+    bundle(tmp_path / "b", [echo(0)], more, s_jsonl='{"id": "x", "outputt": 1}\n')
+    ended = called("bundle", "validate", tmp_path / "b")
+    assert (ended.code, "did you mean 'output'?" in ended.out) == (1, True)

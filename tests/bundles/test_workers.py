@@ -30,7 +30,7 @@ def pytest_corpus_bundle_providers(config):
     )
     result = run(pytester, "-n", "2", apart=True)
     assert result.ret == 1
-    assert "3/4 cases passed, 1 errors" in text(result)
+    assert "3/4 cases passed, 1 error" in text(result)
     assert "FAILS  pass_rate>=0.9  (0.75)" in text(result)  # xdist itself may blame the threshold for the lost worker
     assert "several workers do not help, because its cases run one at a time" in text(result)
 
@@ -41,7 +41,7 @@ def test_cases_that_never_ran_are_not_judged(pytester: pytest.Pytester) -> None:
     provider(pytester, "dies", "lambda request: os._exit(9) if request.case == 'case-3' else 'yes'", "import os\n")
     result = run(pytester, "-n", "1", "--max-worker-restart=0", "--corpus-report=r.json", apart=True)
     assert result.ret == 1
-    assert "not judged; 3/40 cases passed, 1 errors, 36 never asked; 4 calls" in text(result)
+    assert "not judged; 3/40 cases passed, 1 error, 36 never asked; 4 calls" in text(result)
     assert section(pytester)["thresholds"] == []
 
 

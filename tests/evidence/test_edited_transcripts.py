@@ -5,6 +5,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Callable
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,14 @@ def without_test(lines: Lines) -> None:
     lines[:] = [line for line in lines if line.get("test") != lines[last]["test"]]
 
 
+DEVIATION = f"""
+[[deviation]]
+requirement = "LLM-TOKENS-1"
+reason = "agreed"
+removal_plan = "next release"
+expires = {date.today() + timedelta(days=30)}
+"""
+
 EDITS: dict[str, Callable[[Lines], object]] = {
     "answer": lambda lines: put(counting(lines)["frames"][0]["body"], result=3),
     "answers": lambda lines: [put(line["frames"][0]["body"], result=3) for line in lines if counts(line)],
@@ -67,6 +76,16 @@ EDITS: dict[str, Callable[[Lines], object]] = {
     "run": lambda lines: put(lines[0], run="0000000000"),
     "date": lambda lines: put(lines[0], started_at="2020-01-01T00:00:00+00:00"),
     "options": lambda lines: put(lines[0]["options"], requirement="COM-CAP-*"),
+    "profile": lambda lines: put(lines[0]["options"], profile="stress"),
+    "edition": lambda lines: put(lines[0]["options"], edition="2.0"),
+    "capabilities of the header": lambda lines: put(lines[0]["adapters"][0]["capabilities"]["llm"], models=[]),
+    "deviations": lambda lines: put(lines[0], deviations=DEVIATION),
+    "catalogue": lambda lines: put(lines[0], catalogue="0.1"),
+    "the package": lambda lines: put(lines[0], **{"pytest-corpus": "0.0.1"}),
+    "call limit": lambda lines: put(lines[0], call_timeout_s=0.001),
+    "story": lambda lines: put(
+        lines[first(lines, "test", "findings")]["findings"][0], story={"said": "2", "exchanges": [1]}
+    ),
     "format": lambda lines: put(lines[0], format="2.0"),
     "no header": lambda lines: lines.pop(0),
     "label": lambda lines: put(lines[1], adapter="another"),
@@ -82,7 +101,8 @@ EDITS: dict[str, Callable[[Lines], object]] = {
 
 DEEP = (
     "answers", "no answer", "request", "fault", "removed", "a test never run", "seed", "run", "date", "options",
-    "label", "capabilities", "totals", "cut off",
+    "profile", "capabilities of the header", "deviations", "catalogue", "the package", "label", "capabilities",
+    "totals", "cut off",
 )  # fmt: skip
 """Edits that are also made with every number, count and digest put right, in the attestation as well."""
 

@@ -123,7 +123,7 @@ def reasons() -> Iterator[str]:
 
 def test_every_reason_has_a_remedy() -> None:
     """Whatever leaves a requirement open, the line says what would make it assessable."""
-    found = {each for each in reasons() if " " in each}
+    found = {each for each in reasons() if " " in each and "LACKING" not in each}
     assert len(found) > 40
     assert {each for each in found if remedy(each) == "run again" and "end" not in each} == set()
     open_one = record(MUSTS[0], "not_assessed", reason="neither usage nor count_tokens tells how long it is")

@@ -113,7 +113,7 @@ def test_whole_or_not_at_all(existing: bool, tmp_path: Path, monkeypatch: pytest
 
     monkeypatch.setattr(os, "rename", third_time)
     with pytest.raises(KeyboardInterrupt):
-        write_folder({"a": "1", "b/x": "2", "c": "3"}, folder)
+        write_folder({"a": "1", "b/x": "2", "c": "3"}.items(), folder)
     assert [str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")] == (
         ["deep", "deep/new"] if existing else []
     )
@@ -123,5 +123,5 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     """A name that is taken stays as it is, and nothing else is written."""
     (tmp_path / "b").write_text("mine")
     with pytest.raises(FileExistsError):
-        write_folder({"a": "1", "b": "2"}, tmp_path)
+        write_folder({"a": "1", "b": "2"}.items(), tmp_path)
     assert tree(tmp_path) == {"b": "mine"}

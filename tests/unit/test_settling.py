@@ -55,11 +55,11 @@ def test_what_shows_at_once_is_tried_once_and_never_waited_for() -> None:
     """Nothing is tried before the first look at something written."""
     store = Late(0.0)
     assert store.awaited(LOOK) is LOOK
-    assert (store.seconds, store.tried) == (None, 0)
+    assert (store.known.seconds, store.tried) == (None, 0)
     for _ in range(3):
         store.note(WRITE)
         assert store.awaited(LOOK) is LOOK
-    assert (store.seconds, store.tried, store.late) == (0.0, 1, False)
+    assert (store.known.seconds, store.tried, store.late) == (0.0, 1, False)
 
 
 def test_a_look_after_a_write_waits() -> None:
@@ -67,13 +67,13 @@ def test_a_look_after_a_write_waits() -> None:
     store = Late(0.3)
     store.note(WRITE)
     store.awaited(LOOK)
-    assert 0.3 <= (store.seconds or 0) < 5
+    assert 0.3 <= (store.known.seconds or 0) < 5
     assert store.late
     store.note(WRITE)
     assert took(store.awaited, {"op": "vector.health", "ctx": {}, "args": {}}) < 0.3
     assert took(store.awaited, LOOK) >= 0.3
     assert took(store.awaited, LOOK) < 0.3
-    assert store.waited_s >= 0.3
+    assert store.known.waited_s >= 0.3
 
 
 def test_what_never_shows_is_not_late(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,7 +82,7 @@ def test_what_never_shows_is_not_late(monkeypatch: pytest.MonkeyPatch) -> None:
     store = Late(None)
     store.note(WRITE)
     assert store.find_out() == 0
-    assert store.missed_s >= 0.05
+    assert store.known.missed_s >= 0.05
 
 
 def test_a_given_time_is_not_tried() -> None:
@@ -90,7 +90,7 @@ def test_a_given_time_is_not_tried() -> None:
     store = Late(5.0, given=0.02)
     store.note(WRITE)
     assert took(store.awaited, LOOK) < 4
-    assert (store.seconds, store.tried, store.late) == (0.02, 0, False)
+    assert (store.known.seconds, store.tried, store.late) == (0.02, 0, False)
 
 
 def test_the_time_is_shared() -> None:
@@ -126,10 +126,10 @@ def test_what_can_see_nothing_does_not_wait() -> None:
     assert took(store.awaited, write) < 0.3
     assert took(store.awaited, {**LOOK, "ctx": {"deadline_ms": 1}}) < 0.3
     assert took(store.awaited, LOOK) > 0
-    assert store.waited_s > 0
+    assert store.known.waited_s > 0
     store.note(write)
     store.pause()
-    assert store.waited_s >= 0.3
+    assert store.known.waited_s >= 0.3
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_the_order_of_writes_is_found_out(kept: str, found: list[list[str]], don
     store, answers = Late(0.0), iter(found)
     look = store.order(time.monotonic(), lambda: next(answers, found[-1]), kept, done=done)
     shows_after(look, time.monotonic() + 1)
-    assert store._settle.in_order is in_order
+    assert store.known.in_order is in_order
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from pytest_corpus.authoring.folding import Folded, Folder, Schema
 from pytest_corpus.authoring.goldens.maker import FILES
+from pytest_corpus.text.values import at
 from pytest_corpus.validation.schema.registry import registry
 
 BOUNDS = {
@@ -132,11 +132,8 @@ def _descriptions(folder: Folder, schema: Schema) -> Iterator[str]:
 
 def _target(ref: str) -> Schema:
     uri, _, pointer = ref.partition("#")
-    found: Any = registry().get_schema(*FILES[uri])
-    for part in pointer.strip("/").split("/") if pointer else ():
-        found = found[part]
-    result: Schema = found
-    return result
+    found: Schema = at(registry().get_schema(*FILES[uri]), pointer)
+    return found
 
 
 def _limits(folder: Folder, schema: Schema) -> Iterator[str]:

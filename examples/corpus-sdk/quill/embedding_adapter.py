@@ -1,4 +1,4 @@
-"""An embedding adapter as a careful author builds it on the published SDK, over the backend of `embedding_backend`.
+"""An embedding adapter as a careful author builds it on the published SDK, over a service that speaks JSON.
 
 It overrides the `_do_*` hooks and passes arguments to the constructor, as the SDK asks its authors to; no other
 behaviour of the SDK is changed.
@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncIterator
 from typing import Any
 
+from corpus_sdk.embedding import embedding_base
 from corpus_sdk.embedding.embedding_base import (
     BaseEmbeddingAdapter,
     BatchEmbedResult,
@@ -16,26 +17,45 @@ from corpus_sdk.embedding.embedding_base import (
     EmbeddingAdapterError,
     EmbeddingCapabilities,
     EmbeddingStats,
+    EmbeddingVector,
     EmbedResult,
     EmbedSpec,
     EnforcingDeadline,
     MetricsSink,
     OperationContext,
+    TextTooLong,
+    Unavailable,
 )
 
-from .authoring import CheckedDeadline, Gateway, Outcome, Provider
-from .embedding_backend import MODELS, TAXONOMY, Statistics, Truncation, embedding, tokens
+from .authoring import CheckedDeadline, Outcome, Provider, Taxonomy
+from .service import Service, made
 
 SERVER, VERSION = "quill-embeddings", "1.4.0"
-MAX_BATCH_SIZE, MAX_TEXT_LENGTH = 16, 1000
-CHARACTERS_PER_CHUNK = 100
+TAXONOMY = Taxonomy(embedding_base)
+
+
+class Truncation:
+    """The policy that cuts long texts; unlike the SDK's own it says by how much a text is too long."""
+
+    def apply(self, text: str, max_len: int | None, allow: bool) -> tuple[str, bool]:
+        """The text, cut where that is allowed, and whether it was.
+
+        Raises:
+            TextTooLong: it is not allowed.
+        """
+        if not max_len or len(text) <= max_len:
+            return text, False
+        if not allow:
+            details = {"max_text_length": max_len, "provided_length": len(text)}
+            raise TextTooLong("the text is longer than the model takes", details=details)
+        return text[:max_len], True
 
 
 class QuillEmbeddingAdapter(BaseEmbeddingAdapter):
-    """The hooks of the SDK's base adapter over the models of `embedding_backend`.
+    """The hooks of the SDK's base adapter over a service.
 
     Thin mode, because breakers, limiters and caches belong to the router above; deadlines are enforced here, and
-    unit length is left to the SDK. A requested model is a caller's text and no metrics label.
+    cutting and unit length are left to the SDK. A requested model is a caller's text and no metrics label.
     """
 
     def __init__(self, metrics: MetricsSink | None = None, provider: Provider | None = None) -> None:
@@ -46,94 +66,68 @@ class QuillEmbeddingAdapter(BaseEmbeddingAdapter):
             truncation=Truncation(),
             tag_model_in_metrics=False,
         )
-        self._statistics = Statistics()
-        self._gateway = Gateway(provider, TAXONOMY)
+        self._service = Service("embedding", TAXONOMY, provider)
 
     async def _do_capabilities(self) -> EmbeddingCapabilities:
+        stated = await self._service.ask("capabilities", {}, None)
         return EmbeddingCapabilities(
             server=SERVER,
             version=VERSION,
-            supported_models=tuple(MODELS),
-            max_batch_size=MAX_BATCH_SIZE,
-            max_text_length=MAX_TEXT_LENGTH,
-            max_dimensions=max(MODELS.values()),
+            supported_models=tuple(stated["supported_models"]),
+            max_batch_size=stated["max_batch_size"],
+            max_text_length=stated["max_text_length"],
+            max_dimensions=stated["max_dimensions"],
             supports_normalization=True,
             supports_token_counting=True,
             supports_streaming=True,
             supports_multi_tenant=True,
         )
 
+    async def _do_health(self, *, ctx: OperationContext | None = None) -> dict[str, Any]:
+        report = await self._service.ask("health", {}, ctx)
+        if not report["ok"]:
+            raise Unavailable("the service is down")
+        return {**report, "server": SERVER, "version": VERSION}
+
     async def _do_embed(self, spec: EmbedSpec, *, ctx: OperationContext | None = None) -> EmbedResult:
-        with self._statistics.request():
-            TAXONOMY.check_context(ctx)
-            await self._gateway.reach("embedding.embed", ctx)
-            used = self._statistics.embedded(spec.text)
-            return EmbedResult(embedding(spec.text, spec.model), spec.model, spec.text, used)
+        result = await self._service.ask("embed", {"text": spec.text, "model": spec.model}, ctx)
+        vector = EmbeddingVector(**result["embedding"])
+        return EmbedResult(vector, result["model"], result["text"], result["tokens_used"])
 
     async def _do_stream_embed(
         self, spec: EmbedSpec, *, ctx: OperationContext | None = None
     ) -> AsyncIterator[EmbedChunk]:
-        """Tell how far the reading has come, then give the embedding."""
-        with self._statistics.request(), Outcome(self._metrics, "embedding", "stream_embed") as outcome:
-            TAXONOMY.check_context(ctx)
-            await self._in_time(ctx)
-            ends = range(CHARACTERS_PER_CHUNK, len(spec.text), CHARACTERS_PER_CHUNK)
-            for number, end in enumerate(ends):
-                await self._in_time(ctx, chunk=number)
-                yield EmbedChunk([], False, used(tokens(spec.text[:end])), spec.model)
-            await self._in_time(ctx, chunk=len(ends))
-            total = used(self._statistics.embedded(spec.text))
-            outcome.finish()
-            yield EmbedChunk([embedding(spec.text, spec.model)], True, total, spec.model)
+        with Outcome(self._metrics, "embedding", "stream_embed") as outcome:
+            request = {"text": spec.text, "model": spec.model}
+            async for chunk in self._service.stream("stream_embed", request, ctx):
+                if chunk["is_final"]:
+                    outcome.finish()
+                vectors = [EmbeddingVector(**each) for each in chunk["embeddings"]]
+                yield EmbedChunk(vectors, chunk["is_final"], chunk.get("usage"), chunk.get("model"))
 
     async def _do_embed_batch(self, spec: BatchEmbedSpec, *, ctx: OperationContext | None = None) -> BatchEmbedResult:
-        """Embed every text that there is something to read in; each success has its index, as has each failure."""
-        with self._statistics.request():
-            TAXONOMY.check_context(ctx)
-            await self._gateway.reach("embedding.embed_batch", ctx, items=len(spec.texts))
-            result = BatchEmbedResult([], spec.model, len(spec.texts), 0, [])
-            for index, text in enumerate(spec.texts):
-                if text.strip():
-                    result.embeddings.append(embedding(text, spec.model, index))
-                    result.total_tokens += self._statistics.embedded(text)
-                else:
-                    result.failed_texts.append(blank(index, text))
-            return result
+        """Each success has its index, as has each failure."""
+        result = await self._service.ask("embed_batch", {"texts": spec.texts, "model": spec.model}, ctx)
+        failed = result["failed_texts"]
+        lost = {each["index"] for each in failed}
+        places = (index for index in range(len(spec.texts)) if index not in lost)
+        vectors = [
+            EmbeddingVector(**{**each, "index": index})
+            for index, each in zip(places, result["embeddings"], strict=True)
+        ]
+        return BatchEmbedResult(vectors, spec.model, len(spec.texts), result["total_tokens"], failed)
 
     async def _do_count_tokens(self, text: str, model: str, *, ctx: OperationContext | None = None) -> int:
-        TAXONOMY.check_context(ctx)
-        return tokens(text)
-
-    async def _do_health(self, *, ctx: OperationContext | None = None) -> dict[str, Any]:
-        TAXONOMY.check_context(ctx)
-        await self._gateway.reach("embedding.health", ctx)
-        models = dict.fromkeys(MODELS, "ok")
-        return {"ok": True, "status": "ok", "server": SERVER, "version": VERSION, "models": models}
+        counted = await self._service.ask("count_tokens", {"text": text, "model": model}, ctx)
+        return int(counted["tokens"])
 
     async def _do_get_stats(self, ctx: OperationContext | None = None) -> EmbeddingStats:
         """The SDK puts no gate around this operation, so it is observed here."""
         began, code = time.monotonic(), "OK"
         try:
-            TAXONOMY.check_context(ctx)
-            return self._statistics.report()
+            return made(EmbeddingStats, await self._service.ask("get_stats", {}, ctx))
         except EmbeddingAdapterError as error:
             ctx, code = None, error.code or "UNAVAILABLE"  # it is the context that was refused
             raise
         finally:
             self._record("get_stats", began, code == "OK", code=code, ctx=ctx)
-
-    async def _in_time(self, ctx: OperationContext | None, **facts: int) -> None:
-        """Reach the provider within the caller's budget: the SDK itself gives a stream no timeout."""
-        self._fail_if_expired(ctx)
-        await self._deadline.wrap(self._gateway.reach("embedding.stream_embed", ctx, **facts), ctx)
-
-
-def used(count: int) -> dict[str, int]:
-    """The usage of a stream so far."""
-    return {"prompt_tokens": count, "total_tokens": count}
-
-
-def blank(index: int, text: str) -> dict[str, Any]:
-    """The failure of a text of a batch in which there is nothing to embed."""
-    message = "text must be a non-empty string"
-    return {"index": index, "text": text, "error": "BadRequest", "code": "BAD_REQUEST", "message": message}

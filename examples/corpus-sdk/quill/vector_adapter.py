@@ -1,13 +1,13 @@
-"""A vector adapter as a careful author builds it on the published SDK, over the backend of `vector_backend`.
+"""A vector adapter as a careful author builds it on the published SDK, over a service that speaks JSON.
 
 It overrides the `_do_*` hooks and passes arguments to the constructor, as the SDK asks its authors to; no other
 behaviour of the SDK is changed.
 """
 
-from dataclasses import asdict
-from functools import partial
+from collections.abc import Mapping
 from typing import Any
 
+from corpus_sdk.vector import vector_base
 from corpus_sdk.vector.vector_base import (
     BaseVectorAdapter,
     BatchQuerySpec,
@@ -20,107 +20,82 @@ from corpus_sdk.vector.vector_base import (
     QueryResult,
     QuerySpec,
     SimpleDeadline,
+    Unavailable,
     UpsertResult,
     UpsertSpec,
+    Vector,
     VectorCapabilities,
+    VectorMatch,
 )
 
-from .authoring import CheckedDeadline, Gateway, Provider, Replays, finite
-from .vector_backend import METRICS, TAXONOMY, Backend
+from .authoring import CheckedDeadline, Provider, Taxonomy
+from .service import Service, changed, given, made, victims
 
 SERVER, VERSION = "quill-vectors", "1.4.0"
-MAX_DIMENSIONS, MAX_BATCH_SIZE, MAX_TOP_K = 256, 64, 50
-
-
-def tenant_of(ctx: OperationContext | None) -> str | None:
-    """The tenant of a call."""
-    tenant: str | None = ctx.tenant if ctx else None
-    return tenant
+TAXONOMY = Taxonomy(vector_base)
 
 
 class QuillVectorAdapter(BaseVectorAdapter):
-    """The hooks of the SDK's base adapter over `Backend`.
+    """The hooks of the SDK's base adapter over a service.
 
     Thin mode, because breakers, limiters and caches belong to the router above; deadlines are enforced here.
     """
 
     def __init__(self, metrics: MetricsSink | None = None, provider: Provider | None = None) -> None:
         super().__init__(metrics=metrics, mode="thin", deadline_policy=CheckedDeadline(SimpleDeadline(), TAXONOMY))
-        self._backend, self._replays = Backend(), Replays()
-        self._gateway = Gateway(provider, TAXONOMY)
+        self._service = Service("vector", TAXONOMY, provider)
 
     async def _do_capabilities(self) -> VectorCapabilities:
+        stated = await self._service.ask("capabilities", {}, None)
+        limits = {name: stated[name] for name in ("max_dimensions", "max_batch_size", "max_top_k", "max_filter_terms")}
         return VectorCapabilities(
             server=SERVER,
             version=VERSION,
-            max_dimensions=MAX_DIMENSIONS,
-            supported_metrics=tuple(METRICS),
-            max_batch_size=MAX_BATCH_SIZE,
-            max_top_k=MAX_TOP_K,
+            supported_metrics=("cosine", "euclidean", "dotproduct"),
             supports_index_management=True,
             supports_batch_queries=True,
             supports_multi_tenant=True,
             idempotent_writes=True,
+            text_storage_strategy="none",
+            **limits,
         )
 
+    async def _do_health(self, *, ctx: OperationContext | None = None) -> dict[str, Any]:
+        report = await self._service.ask("health", {}, ctx)
+        if not report["ok"]:
+            raise Unavailable("the service is down")
+        return {**report, "server": SERVER, "version": VERSION}
+
     async def _do_query(self, spec: QuerySpec, *, ctx: OperationContext | None = None) -> QueryResult:
-        TAXONOMY.check_context(ctx)
-        self._check_query(spec)
-        await self._gateway.reach("vector.query", ctx)
-        return self._backend.space(tenant_of(ctx), spec.namespace).search(spec)
+        return found(await self._service.ask("query", spec, ctx))
 
     async def _do_batch_query(self, spec: BatchQuerySpec, *, ctx: OperationContext | None = None) -> list[QueryResult]:
-        TAXONOMY.check_context(ctx)
-        for query in spec.queries:
-            self._check_query(query)
-        await self._gateway.reach("vector.batch_query", ctx, items=len(spec.queries))
-        space = self._backend.space(tenant_of(ctx), spec.namespace)
-        return [space.search(query) for query in spec.queries]
+        args = given(spec)
+        queries = [{key: value for key, value in query.items() if key != "namespace"} for query in args["queries"]]
+        return [
+            found(each)
+            for each in (await self._service.ask("batch_query", {**args, "queries": queries}, ctx))["results"]
+        ]
 
     async def _do_upsert(self, spec: UpsertSpec, *, ctx: OperationContext | None = None) -> UpsertResult:
-        TAXONOMY.check_context(ctx)
-        for vector in spec.vectors:
-            TAXONOMY.require(finite(vector.metadata), "vectors[].metadata", "must hold finite numbers only")
-        await self._gateway.reach("vector.upsert", ctx, items=len(spec.vectors))
-
-        def work() -> UpsertResult:
-            self._backend.space(tenant_of(ctx), spec.namespace).put(spec.vectors)
-            return UpsertResult(len(spec.vectors), 0, [])
-
-        return self._replays.once("vector.upsert", asdict(spec), ctx, work)
+        return changed(UpsertResult, await self._service.ask("upsert", spec, ctx))
 
     async def _do_delete(self, spec: DeleteSpec, *, ctx: OperationContext | None = None) -> DeleteResult:
-        TAXONOMY.check_context(ctx)
-        TAXONOMY.require(finite(spec.filter), "filter", "must hold finite numbers only")
-        await self._gateway.reach("vector.delete", ctx, items=len(spec.ids))
-
-        def work() -> DeleteResult:
-            space = self._backend.space(tenant_of(ctx), spec.namespace)
-            return DeleteResult(space.remove(spec.ids, spec.filter), 0, [])
-
-        return self._replays.once("vector.delete", asdict(spec), ctx, work)
+        return changed(DeleteResult, await self._service.ask("delete", victims(spec), ctx))
 
     async def _do_create_namespace(
         self, spec: NamespaceSpec, *, ctx: OperationContext | None = None
     ) -> NamespaceResult:
-        TAXONOMY.check_context(ctx)
-        await self._gateway.reach("vector.create_namespace", ctx)
-        work = partial(self._backend.create, tenant_of(ctx), spec)
-        return self._replays.once("vector.create_namespace", asdict(spec), ctx, work)
+        return made(NamespaceResult, await self._service.ask("create_namespace", spec, ctx))
 
     async def _do_delete_namespace(self, namespace: str, *, ctx: OperationContext | None = None) -> NamespaceResult:
-        TAXONOMY.check_context(ctx)
-        await self._gateway.reach("vector.delete_namespace", ctx)
-        work = partial(self._backend.drop, tenant_of(ctx), namespace)
-        return self._replays.once("vector.delete_namespace", namespace, ctx, work)
+        return made(NamespaceResult, await self._service.ask("delete_namespace", {"namespace": namespace}, ctx))
 
-    async def _do_health(self, *, ctx: OperationContext | None = None) -> dict[str, Any]:
-        TAXONOMY.check_context(ctx)
-        await self._gateway.reach("vector.health", ctx)
-        spaces = self._backend.spaces(tenant_of(ctx))
-        counts = {name: {"vectors": len(space.vectors)} for name, space in spaces.items()}
-        return {"ok": True, "status": "ok", "server": SERVER, "version": VERSION, "namespaces": counts}
 
-    @staticmethod
-    def _check_query(spec: QuerySpec) -> None:
-        TAXONOMY.require(finite(spec.filter), "filter", "must hold finite numbers only")
+def found(result: Mapping[str, Any]) -> QueryResult:
+    """The SDK's result of a query."""
+    matches = [
+        VectorMatch(Vector(**{"vector": [], **match["vector"]}), match["score"], match["distance"])
+        for match in result["matches"]
+    ]
+    return QueryResult(matches, result["query_vector"], result["namespace"], result["total_matches"])

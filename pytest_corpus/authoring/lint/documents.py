@@ -10,8 +10,9 @@ from functools import cache
 from typing import Any, Final
 
 from pytest_corpus.authoring.findings import Finding
-from pytest_corpus.authoring.tree import Place, Tree, escaped
+from pytest_corpus.authoring.tree import Place, Tree
 from pytest_corpus.spec.schemas import BASE_URI, DIALECT, PRINTED_NAMES
+from pytest_corpus.text.values import escaped
 
 _OLD_KEYWORDS: Final = {
     "additionalItems": "items and prefixItems",

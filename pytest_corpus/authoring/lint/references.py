@@ -8,10 +8,11 @@ from pytest_corpus.authoring.findings import Finding
 from pytest_corpus.authoring.folding import Folder
 from pytest_corpus.authoring.instances import variants
 from pytest_corpus.authoring.lint import documents
-from pytest_corpus.authoring.tree import Tree, escaped
+from pytest_corpus.authoring.tree import Tree
 from pytest_corpus.spec.goldens import GOLDENS
 from pytest_corpus.spec.operations import OPERATIONS
 from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, SCHEMAS, SchemaFile
+from pytest_corpus.text.values import escaped
 from pytest_corpus.validation.schema.registry import SchemaRegistry
 
 

@@ -62,9 +62,11 @@ def _text(value: Any) -> str:
 
 
 def read_script(bundle: Bundle) -> None:
-    """Check the script of a bundle, if it has one. Raises BundleError if it cannot."""
-    if bundle.provider is not None and bundle.provider.script is not None:
-        _read(bundle.provider.script)
+    """Check the scripts of a bundle, its variants and its judges. Raises BundleError if one cannot be played."""
+    choices = [each.provider for each in bundle.each_variant]
+    choices += [scorer.rubric.provider for scorer in bundle.contract.scorers if scorer.rubric is not None]
+    for script in dict.fromkeys(choice.script for choice in choices if choice is not None and choice.script):
+        _read(script)
 
 
 def _read(path: Path) -> dict[str, list[Mapping[str, Any]]]:

@@ -194,7 +194,8 @@ def one_line(section: Mapping[str, Any]) -> str:
     cases = section["cases"]
     said = section["verdict"].replace("_", " ")
     parts = [f"{cases['passed']}/{cases['total']} cases passed"]
-    parts += [f"{cases[key]} {word}" for key, word in (("failed", "failed"), ("error", "errors")) if cases[key]]
+    errors = "error" if cases["error"] == 1 else "errors"
+    parts += [f"{cases[key]} {word}" for key, word in (("failed", "failed"), ("error", errors)) if cases[key]]
     if unasked := cases["selected"] - cases["passed"] - cases["failed"] - cases["error"]:
         parts.append(f"{unasked} never asked")
     if cases["selected"] < cases["total"]:

@@ -167,7 +167,8 @@ class Asking:
         """An answer that an earlier run was given, if the run keeps answers; else a new one, which is kept."""
         if store.journal is None:
             return self._attempts(request, store, progress)
-        key = f"{self.bundle.name} {self.bundle.variant}{request.case} {key_of(self.provider.label, request)}"
+        named = filter(None, (self.bundle.name, self.bundle.variant, request.case))
+        key = f"{' '.join(named)} {key_of(self.provider.label, request)}"
         if (kept := store.journal.recall(key)) is not None:
             progress.calls += kept["attempts"]
             return Answer(**kept["answer"]), kept["attempts"], kept["latency_ms"]

@@ -174,9 +174,10 @@ class Adapter:
     def _clean_up(self) -> Iterator[str]:
         while self._targets:
             component, target = self._targets.popitem()
-            if target.settle_s is not None:
-                missed = {component: target.missed_s} if target.missed_s else {}
-                self.ledger.settled({component: target.settle_s}, missed)
+            settle = target.settle
+            if settle.seconds is not None:
+                missed = {component: settle.missed_s} if settle.missed_s else {}
+                self.ledger.settled({component: settle.seconds}, missed)
             if target.unsettled:
                 self.ledger.mark_partial("the late reports of the last calls were not judged")
             try:

@@ -19,7 +19,7 @@ from pytest_corpus.verdict.ledger import UNRELIABLE, Finding, TestRecord
 from pytest_corpus.verdict.verdict import counted
 
 LETTERS: dict[str, tuple[str, str, Any]] = {
-    "violated": ("SHOULD tests failed", "w", ("SHOULD", {"yellow": True})),
+    "violated": ("SHOULD failed", "w", ("SHOULD", {"yellow": True})),
     "deviated": ("deviated", "d", ("DEVIATED", {"yellow": True})),
     "not_applicable": ("not applicable", "-", ("NOT APPLICABLE", {"cyan": True})),
     "not_assessed": ("not assessed", "?", ("NOT ASSESSED", {"yellow": True})),
@@ -137,8 +137,8 @@ def _add_properties(
     level = options.requirements.of(execution.requirement).level
     properties = {"corpus_requirement": record.requirement, "corpus_level": level, STATUS: status}
     report.user_properties += [*properties.items(), (RECORD, record.dump())]
-    if execution.target.settle_s:
-        report.user_properties.append((LATE, [execution.component, execution.target.settle_s]))
+    if settle_s := execution.target.settle.seconds:
+        report.user_properties.append((LATE, [execution.component, settle_s]))
     # JUnit takes the properties of a test from its teardown, and a test may have run before.
     own = execution.item.user_properties
     own[:] = [*(pair for pair in own if pair[0] not in properties), *properties.items()]

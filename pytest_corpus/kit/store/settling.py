@@ -73,6 +73,9 @@ class Settling:
 
     A component that stores data defines which requests read nothing, which places a request refers to, and how to try
     a write.
+
+    Attributes:
+        known: what is known of the settle time.
     """
 
     blind: frozenset[str] = frozenset({"capabilities", "health"})
@@ -80,19 +83,14 @@ class Settling:
 
     def __init__(self, subject: Any) -> None:
         self._subject = subject
-        self._settle: Settle = subject.shared.settle
+        self.known: Settle = subject.shared.settle
         self._given: float | None = subject.settings.settle_s
         self._at_once = False
 
     @property
-    def seconds(self) -> float | None:
-        """The settle time; None where nothing was looked at yet."""
-        return self._settle.seconds
-
-    @property
     def late(self) -> bool:
         """True if a write was seen to show late."""
-        return self._settle.found and bool(self._settle.seconds)
+        return self.known.found and bool(self.known.seconds)
 
     # -- what a component says ---------------------------------------------------------------------------
 
@@ -131,7 +129,7 @@ class Settling:
                 return None if found is None else False
             first_s.append(inputs.monotonic() - begun)
             in_order = set(kept) == set(found)
-            self._settle.in_order = done and in_order
+            self.known.in_order = done and in_order
             return in_order or first_s[-1] > 2 * first_s[0]  # a delete may show after what was written before it
 
         return look
@@ -141,58 +139,48 @@ class Settling:
     def awaited(self, request: Any) -> Any:
         """The request, once all that it looks at has settled; its deadline is later by the time that was waited."""
         op = BY_OP.get(op_of(request))
-        if op is None or self._at_once or not self._settle.written or not self.looks(op.name, request):
+        if op is None or self._at_once or not self.known.written or not self.looks(op.name, request):
             return request
         if has_expired(request) or self._will_fail(op) or not isinstance(request.get("args"), Mapping):
             return request
         self.find_out()
         if not self.looks(op.name, request):
             return request
-        waited_s = self._wait(self.places(request), self._settle.applied if op.mutating else self._settle.written)
+        waited_s = self._wait(self.places(request), self.known.applied if op.mutating else self.known.written)
         return postponed(request, waited_s) if waited_s else request
-
-    @property
-    def missed_s(self) -> float:
-        """The seconds for which a plain write was read that did not show at all; 0 if all of them showed."""
-        return self._settle.missed_s
-
-    @property
-    def waited_s(self) -> float:
-        """The seconds that were waited in this run."""
-        return self._settle.waited_s
 
     def note(self, request: Any, *, refused: bool = False) -> None:
         """Note that something may have been written."""
         op = BY_OP.get(op_of(request))
-        if op is not None and op.mutating and self._settle.seconds != 0:
+        if op is not None and op.mutating and self.known.seconds != 0:
             places = self.written_to(request)
             if refused and not places:
                 return  # nothing that a test wrote was named
             written = dict.fromkeys(places or {EVERYWHERE}, inputs.monotonic())
-            self._settle.written.update(written)
-            self._settle.applied.update({} if refused else written)
+            self.known.written.update(written)
+            self.known.applied.update({} if refused else written)
 
     def pause(self) -> None:
         """Wait until everything that was written shows."""
-        if self._settle.written and self.find_out():
-            self._wait(frozenset(), self._settle.written)
+        if self.known.written and self.find_out():
+            self._wait(frozenset(), self.known.written)
 
     def find_out(self) -> float:
         """The settle time, which is found out where it is neither known nor given."""
-        if self._settle.seconds is None:
-            self._settle.seconds = self._given
-        if self._settle.seconds is None:
+        if self.known.seconds is None:
+            self.known.seconds = self._given
+        if self.known.seconds is None:
             with self.at_once(), uncounted(), inputs.apart("settling"):
                 try:
                     longest = self._longest()
                 except (Undecided, Violation):
                     longest = 0.0
-            self._settle.seconds = longest + max(longest * MARGIN, MARGIN_S) if longest else 0.0
-            self._settle.found = True
-        if not self._settle.seconds:
-            self._settle.written.clear()
-            self._settle.applied.clear()
-        return self._settle.seconds
+            self.known.seconds = longest + max(longest * MARGIN, MARGIN_S) if longest else 0.0
+            self.known.found = True
+        if not self.known.seconds:
+            self.known.written.clear()
+            self.known.applied.clear()
+        return self.known.seconds
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
@@ -208,11 +196,11 @@ class Settling:
     def _wait(self, places: frozenset[str], written: Mapping[str, float]) -> float:
         """Wait until what was written in some places has settled; the seconds that were waited."""
         known = [at for place, at in written.items() if not places or place in places or EVERYWHERE in (place, *places)]
-        left_s = max(known, default=-math.inf) + (self._settle.seconds or 0.0) - inputs.monotonic()
+        left_s = max(known, default=-math.inf) + (self.known.seconds or 0.0) - inputs.monotonic()
         if left_s <= 0:
             return 0.0
         inputs.sleep(left_s)
-        self._settle.waited_s += left_s
+        self.known.waited_s += left_s
         return left_s
 
     def _will_fail(self, op: Operation) -> bool:
@@ -231,7 +219,7 @@ class Settling:
             for look in self.trials():
                 taken.append(shows_after(look, LIMIT_S + (begun if MISSING in taken else inputs.monotonic())))
             if MISSING in taken:
-                self._settle.missed_s = inputs.monotonic() - begun
+                self.known.missed_s = inputs.monotonic() - begun
             late += [times for times in taken if times not in (AT_ONCE, MISSING)]
             if not late:
                 return 0.0

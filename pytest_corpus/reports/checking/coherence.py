@@ -68,10 +68,7 @@ def _entries(document: Mapping[str, Any], shipped: Shipped) -> Iterator[str]:
     with suppress(ValueError):
         day = start_of(document).date()
         verdict = decide(ledger, document["level"], dict.fromkeys(deviations_of(document)), day, edition_of(document))
-        run = json_report.Run(document["started_at"], 0.0, document["seed"], document["level"], None)
-        made = {
-            (each["component"], each["id"]): each for each in json_report.build(ledger, verdict, run)["requirements"]
-        }
+        made = {(each["component"], each["id"]): each for each in json_report.requirements(verdict)}
         yield from (f"it is said to be complete, and {gap}" for gap in verdict.gaps)
         for entry in document["requirements"]:
             component = entry["component"]

@@ -31,6 +31,11 @@ def faults(path: Path, today: date, shipped: Shipped) -> list[str]:
         if error.missing:
             raise
         return [error.why]
+    return faults_in(document, data, today, shipped)
+
+
+def faults_in(document: dict[str, Any], data: bytes, today: date, shipped: Shipped) -> list[str]:
+    """As `faults`, of a report that was read: its document and the bytes of its file."""
     found = list(_digest(document, data))
     if not document["complete"]:
         found.append(f"the run was not complete, so there is no verdict: {'; '.join(document['gaps'])}")
@@ -43,10 +48,11 @@ def faults(path: Path, today: date, shipped: Shipped) -> list[str]:
 
 
 def _digest(document: dict[str, Any], data: bytes) -> Iterator[str]:
-    found = json_report.digest(document)
+    canonical = json_report.render(document).encode("utf-8", "backslashreplace")
+    found = json_report.digest_of_text(canonical)
     if found != document["sha256"]:
         yield f"its content has the sha256 {found}, not the one that it states: it was changed after it was written"
-    elif data != json_report.render(document).encode("utf-8", "backslashreplace"):
+    elif data != canonical:
         yield "it is not in canonical form: its text, though not its values, was changed after it was written"
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_corpus.reports.html.page import (
+    SIGNS,
     TONES,
     filters,
     findings,
@@ -14,10 +15,9 @@ from pytest_corpus.reports.html.page import (
     status_pill,
     text,
     top,
+    verdict_pill,
 )
-from pytest_corpus.reports.html.report import SIGNS
-from pytest_corpus.reports.text import STATUS_SIGNS, STATUS_WORDS, VERDICT_WORDS
-from pytest_corpus.reports.view import TONES as VERDICT_TONES
+from pytest_corpus.reports.text import STATUS_SIGNS, STATUS_WORDS
 from pytest_corpus.reports.view import ratio
 from pytest_corpus.spec.components import TITLES
 
@@ -72,9 +72,7 @@ def _card(report: Mapping[str, Any]) -> str:
     each = ""
     for name in TITLES:
         if verdict := report["components"].get(name):
-            tone = VERDICT_TONES.get(verdict, "none")
-            said = pill(tone, SIGNS[tone], VERDICT_WORDS.get(verdict, verdict))
-            each += f"<div><dt>{TITLES[name]}</dt><dd>{said}</dd></div>"
+            each += f"<div><dt>{TITLES[name]}</dt><dd>{verdict_pill(verdict)}</dd></div>"
     return (
         f'<article class="card"><header><h3>{text(report["label"])}</h3></header><p>{words}</p>'
         f'<p class="small muted">{text(server)}</p><dl class="pairs">{each}</dl></article>'

@@ -8,7 +8,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from pytest_corpus.reports.text import STATUS_SIGNS, STATUS_WORDS, STATUSES, found, printable
+from pytest_corpus.reports import view
+from pytest_corpus.reports.text import STATUS_SIGNS, STATUS_WORDS, STATUSES, VERDICT_WORDS, found, printable
 from pytest_corpus.spec.components import TITLES
 from pytest_corpus.verdict.editions import PREVIEW
 
@@ -16,6 +17,9 @@ ASSETS = Path(__file__).resolve().parent / "assets"
 
 TONES = dict(zip(STATUSES, ("good", "bad", "caution", "caution", "none"), strict=True))
 """The tone of each status."""
+
+SIGNS = {"good": "✓", "caution": "!", "bad": "✗", "none": "○"}
+"""A sign for each tone of a verdict."""
 
 _ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E"
@@ -81,6 +85,12 @@ def pill(tone: str, sign: str, words: str) -> str:
 def status_pill(status: str) -> str:
     """A status as a pill."""
     return pill(TONES[status], STATUS_SIGNS[status], STATUS_WORDS[status])
+
+
+def verdict_pill(verdict: str) -> str:
+    """A verdict as a pill."""
+    tone = view.TONES.get(verdict, "none")
+    return pill(tone, SIGNS[tone], VERDICT_WORDS.get(verdict, verdict))
 
 
 def pairs(rows: Iterable[tuple[str, str]], kind: str = "pairs") -> str:

@@ -7,14 +7,12 @@ from pytest_corpus.reports import bundle_view, view
 from pytest_corpus.reports.difference import Earlier, since
 from pytest_corpus.reports.html import requirements
 from pytest_corpus.reports.html.bundles import bundles
-from pytest_corpus.reports.html.page import TONES, page, pairs, pill, text, top
+from pytest_corpus.reports.html.page import SIGNS, TONES, page, pairs, text, top, verdict_pill
 from pytest_corpus.reports.html.requirements import Shown
 from pytest_corpus.reports.html.sources import appendix
-from pytest_corpus.reports.text import STATUS_WORDS, VERDICT_WORDS
+from pytest_corpus.reports.text import STATUS_WORDS
 from pytest_corpus.spec.components import TITLES
 from pytest_corpus.verdict.evidence import Evidence
-
-SIGNS = {"good": "✓", "caution": "!", "bad": "✗", "none": "○"}
 
 MEANINGS = {
     "conformant": "Every applicable MUST is satisfied.",
@@ -90,9 +88,7 @@ def _components(document: view.Document) -> Iterator[str]:
     yield '<section aria-labelledby="components"><h2 id="components">Components</h2><div class="cards">'
     lost = view.altered(document)
     for component in view.components(document):
-        verdict = document["components"][component]["verdict"]
-        tone = "none" if lost else view.TONES[verdict]
-        said = pill(tone, SIGNS[tone], "altered" if lost else VERDICT_WORDS[verdict])
+        said = verdict_pill("altered" if lost else document["components"][component]["verdict"])
         yield f'<article class="card"><header><h3>{TITLES[component]}</h3>{said}</header>'
         for row in view.numbers(document, component):
             yield _numbers(row)

@@ -236,9 +236,7 @@ def test_a_parameter_that_is_not_given_matches_nothing(graph: Graph, form: str) 
 def test_the_length_of_a_query_is_limited_as_stated(graph: Graph) -> None:
     """A text of `max_query_length` characters is taken, one that is a little longer is not."""
     graph.require("query")
-    most = graph.capabilities.limit("max_query_length")
-    if most is None:
-        raise NotApplicable("capabilities state no max_query_length")
+    most = graph.stated("max_query_length")
     plain = graph.question("group", group=graph.seeds.group)
     expect.assessable(len(plain["text"]) <= most <= MOST_TEXT, f"a limit of {most} characters is not tried")
     space = most - len(plain["text"])

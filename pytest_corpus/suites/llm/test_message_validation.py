@@ -8,7 +8,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import core
+from pytest_corpus.kit.fixtures import core, rules
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.llm.support.capabilities import NO_STOPS, PERMANENT, UNSIGNED
 from pytest_corpus.suites.llm.support.component import LLM, llm
@@ -157,29 +157,25 @@ def test_a_model_of_the_wrong_type_does_not_count(llm: LLM) -> None:
     expect.refusal(llm.call("count_tokens", {"text": "hi", "model": ["m"]}), "BadRequest")
 
 
-@pytest.mark.requirement("LLM-TOOLS-1")
-def test_a_required_tool_is_called(llm: LLM) -> None:
-    """`tool_choice` "required" makes the model call a tool."""
-    expect.that(called(llm), "at least one tool call", "none", "result.tool_calls")
+@rules(called="LLM-TOOLS-1", one_of_the_tools="LLM-TOOLS-2", ids="LLM-TOOLS-22")
+def test_a_required_tool_is_called(llm: LLM, requirement: str) -> None:
+    """`tool_choice` "required" makes the model call a given tool, with the text of a JSON object and an id of its own.
 
-
-@pytest.mark.requirement("LLM-TOOLS-2")
-def test_a_tool_call_is_one_of_the_tools(llm: LLM) -> None:
-    """The call names a given tool, and its arguments are the text of a JSON object."""
+    Ids of tool calls are not empty, and no two calls of an answer have the same one.
+    """
+    if requirement == "LLM-TOOLS-1":
+        expect.that(called(llm), "at least one tool call", "none", "result.tool_calls")
+        return
     calls = calling(llm)
+    if requirement == "LLM-TOOLS-22":
+        holds("LLM-TOOLS-22", llm.known_complete(**with_tools(llm, tool_choice="required")), llm)
+        return
     for call in calls:
         function = call.get("function") if isinstance(call, Mapping) else None
         name = function.get("name") if isinstance(function, Mapping) else None
         expect.that(name == "get_weather", "the name of the tool", "another", "result.tool_calls[].function.name")
         text = function.get("arguments") if isinstance(function, Mapping) else None
         expect.that(is_object_text(text), "the text of a JSON object", "something else", "arguments")
-
-
-@pytest.mark.requirement("LLM-TOOLS-22")
-def test_a_tool_call_has_an_id_of_its_own(llm: LLM) -> None:
-    """The ids of tool calls are not empty, and no two calls of an answer have the same one."""
-    calling(llm)
-    holds("LLM-TOOLS-22", llm.known_complete(**with_tools(llm, tool_choice="required")), llm)
 
 
 @pytest.mark.requirement("LLM-TOOLS-10")
@@ -274,9 +270,8 @@ def test_the_model_may_choose(llm: LLM) -> None:
 def test_no_more_tools_are_called_than_stated(llm: LLM) -> None:
     """`max_tool_calls_per_turn`, or one where parallel calls are denied, is not exceeded."""
     parallel = llm.capabilities.flag("supports_parallel_tool_calls")
-    most = 1 if parallel is False else llm.capabilities.limit("max_tool_calls_per_turn")
-    if most is None:
-        raise NotApplicable("no limit of tool calls is stated")
+    limit = 1 if parallel is False else llm.capabilities.limit("max_tool_calls_per_turn")
+    most = expect.applicable(limit, "no limit of tool calls is stated")
     calls = called(llm, tools=[WEATHER, CLOCK])
     expect.that(len(calls) <= most, f"at most {most} tool calls", f"{len(calls)}", "result.tool_calls")
 

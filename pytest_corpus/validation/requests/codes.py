@@ -6,6 +6,7 @@ from typing import Any
 from pytest_corpus.spec.schemas import BASE_URI
 from pytest_corpus.spec.validation_codes import VALIDATION_ERROR_CODES
 from pytest_corpus.text.problems import Problem
+from pytest_corpus.text.values import at
 from pytest_corpus.validation.schema import registry as schema_registry
 
 
@@ -40,10 +41,4 @@ def _wanted(problem: Problem) -> Any:
     file, _, pointer = problem.location.partition("#/")
     if not file or pointer.rpartition("/")[2] != problem.rule:
         return None
-    node: Any = schema_registry.get_schema(BASE_URI + file)
-    try:
-        for part in pointer.split("/"):
-            node = node[int(part) if isinstance(node, list) else part]
-    except (LookupError, TypeError, ValueError):  # a key of the schema holds a slash
-        return None
-    return node
+    return at(schema_registry.get_schema(BASE_URI + file), f"/{pointer}")

@@ -29,7 +29,8 @@ UTC with milliseconds or without (10.3). Those of JSON Schema itself the compile
 
 _BOUNDS: Final = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 _DATA: Final = ("const", "enum", "default", "examples")
-_NAMED: Final = ("properties", "patternProperties", "$defs", "dependentSchemas")
+NAMED: Final = ("properties", "patternProperties", "$defs", "dependentSchemas")
+"""Keywords whose value holds schemas by name."""
 
 
 def read(root: Path, file: str, formats: Collection[str] = ()) -> tuple[dict[str, Any], dict[str, Any], bool]:
@@ -61,7 +62,7 @@ def transformed(node: Any, change: Callable[[dict[str, Any]], object]) -> Any:
         return node
     copy: dict[str, Any] = {}
     for key, value in node.items():
-        if key in _NAMED and isinstance(value, dict):
+        if key in NAMED and isinstance(value, dict):
             copy[key] = {name: transformed(item, change) for name, item in value.items()}
         else:
             copy[key] = value if key in _DATA else transformed(value, change)

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Literal
 
+from pytest_corpus.text.values import at
+
 Reason = Literal["stop", "length", "tool", "filtered"]
 
 _TOKEN = re.compile(r" ?\S{1,8}|\s")
@@ -121,7 +123,7 @@ def _of(schema: Any, root: Mapping[str, Any], depth: int) -> Any:
     if not isinstance(schema, Mapping) or depth == 0:
         return {}
     if isinstance(target := schema.get("$ref"), str):
-        return _of(_found(target, root), root, depth - 1)
+        return _of(at(root, target.removeprefix("#")), root, depth - 1)
     if "const" in schema:
         return schema["const"]
     for name in ("enum", "anyOf", "oneOf"):
@@ -145,12 +147,3 @@ def _plain(kind: Any, schema: Mapping[str, Any]) -> Any:
     if kind in ("integer", "number"):
         return schema.get("minimum", schema.get("maximum", value))
     return value
-
-
-def _found(target: str, root: Mapping[str, Any]) -> Any:
-    """Return the target of a reference such as ``#/$defs/name``."""
-    found: Any = root
-    for part in target.removeprefix("#").strip("/").split("/"):
-        if part:
-            found = found.get(part.replace("~1", "/").replace("~0", "~")) if isinstance(found, Mapping) else None
-    return found

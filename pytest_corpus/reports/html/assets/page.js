@@ -136,7 +136,7 @@
     const words = wanted.search.toLowerCase().split(/\s+/).filter(Boolean);
     let count = 0;
     for (const each of rows) {
-      const fits = (!wanted.component || each.component === wanted.component)
+      const fits = (!wanted.component || each.component.split(" ").includes(wanted.component))
         && (!wanted.level || each.level === wanted.level)
         && (!wanted.chapter || each.chapter === wanted.chapter)
         && (!wanted.change || each.change === wanted.change)
@@ -144,10 +144,10 @@
         && (!wanted.differ || new Set(each.statuses).size > 1)
         && words.every((word) => each.text.includes(word));
       each.row.hidden = !fits;
-      count += fits ? 1 : 0;
+      count += fits && !each.more ? 1 : 0;
     }
     for (const group of groups) group.hidden = !group.querySelector(".row:not([hidden])");
-    shown.textContent = `${count} of ${rows.length} requirements`;
+    shown.textContent = `${count} of ${rows.filter((each) => !each.more).length} ${form.dataset.rows ?? "requirements"}`;
   };
   form.hidden = false;
   form.addEventListener("input", apply);

@@ -131,10 +131,9 @@ class Texts(ListedModels):
 
     def limited(self) -> int:
         """The stated limit. Raises NotApplicable if none is stated, or one that is too large to fill."""
-        if self.limit is None:
-            raise NotApplicable("capabilities state no max_text_length")
-        expect.applicable(self.limit <= MOST_LENGTH, f"a text of {self.limit} characters is not sent here")
-        return self.limit
+        limit = expect.applicable(self.limit, "capabilities state no max_text_length")
+        expect.applicable(limit <= MOST_LENGTH, f"a text of {limit} characters is not sent here")
+        return limit
 
     def tells_apart(self) -> None:
         """Go on only if the limit leaves room for texts that were never sent before."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from pytest_corpus.adapter.exceptions import BudgetSpent, DeclarationError, Unresponsive, WriteForbidden
 from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit.exchanges import payload_problem
 from pytest_corpus.kit.fixtures import fixture_of
 from pytest_corpus.kit.outcomes import Outage, Violation
@@ -75,6 +76,10 @@ class Graph(GraphCapabilities):
         for request in requests:
             self.shared.written_items.note(request, self.settings.journal)
         return super().send_all(requests)
+
+    def stated(self, limit: str) -> int:
+        """A limit that capabilities state."""
+        return expect.applicable(self.capabilities.limit(limit), f"capabilities state no {limit}")
 
     def rivals(self) -> Rivals:
         self.require("upsert_nodes")

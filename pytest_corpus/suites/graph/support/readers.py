@@ -176,7 +176,7 @@ class GraphSettling(Settling):
 
     def looks(self, name: str, request: Mapping[str, Any]) -> bool:
         """Return whether a request reads what was written; a write may do so only if it has a filter."""
-        direct = self._settle.in_order and self._graph.operation(name).mutating
+        direct = self.known.in_order and self._graph.operation(name).mutating
         return super().looks(name, request) and not (direct and "'filter'" not in str(request.get("args")))
 
     def trials(self) -> Iterator[Look]:
@@ -188,7 +188,7 @@ class GraphSettling(Settling):
             yield from (partial(_shows, sandbox, name, values) for name in readers)
             sandbox.remove("nodes", "a")
             yield from (partial(_shows, sandbox, name, []) for name in readers)
-            if readers and self._settle.in_order is None:
+            if readers and self.known.in_order is None:
                 yield self._trial_of_order(graph.sandbox(own=False), readers[0])
 
     def _trial_of_order(self, sandbox: Sandbox, reader: str) -> Look:

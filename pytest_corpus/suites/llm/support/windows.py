@@ -5,7 +5,8 @@ from functools import cached_property
 from typing import Any
 
 from pytest_corpus.adapter import inputs
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.run_state import MOST_WORDS, Shared
 from pytest_corpus.suites.shared.claims.tokens import ListedModels
@@ -81,6 +82,4 @@ class Windows(ListedModels):
     def window(self, model: str | None = None) -> int:
         """The context window of a model, else of the one in use. Raises NotApplicable if none is stated."""
         window = self.capabilities.context_window(model or self.model)
-        if window is None:
-            raise NotApplicable("capabilities state no context length")
-        return window
+        return expect.applicable(window, "capabilities state no context length")

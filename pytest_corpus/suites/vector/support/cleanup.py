@@ -149,7 +149,7 @@ class Cleanup:
         reply = None if self._shared.keeps_namespaces else self._delete(place)
         if reply is not None and (reply.exchange.fault or reply.is_a("Unavailable", "TransientNetwork")):
             return False
-        if reply is not None and reply.is_a("NamespaceNotFound") and not self._vector.settling.seconds:
+        if reply is not None and reply.is_a("NamespaceNotFound") and not self._vector.settle.seconds:
             self._gone(place)
         if place in self._shared.made_namespaces:
             self._shared.stuck[place] = self._shared.made_namespaces.pop(place)
@@ -261,10 +261,10 @@ class Cleanup:
                 missed.append(place)
             elif not reply.is_success and self._vector.outages.lasting:
                 return
-        if missed and self._vector.settling.seconds:
-            inputs.sleep(self._vector.settling.seconds)
+        if missed and self._vector.settle.seconds:
+            inputs.sleep(self._vector.settle.seconds)
         for place in missed:
-            if not self._vector.settling.seconds or self._delete(place).is_a("NamespaceNotFound"):
+            if not self._vector.settle.seconds or self._delete(place).is_a("NamespaceNotFound"):
                 self._gone(place)
         for (component, tenant, _, kind), names in self._journal.names.items():
             if (component, kind) == ("vector", "vector"):  # of calls that were interrupted, too

@@ -192,9 +192,9 @@ class Vector(VectorConditions):
     def _prepared(self, request: Any) -> Any:
         if self._preparing or not isinstance(request, Mapping):
             return request
-        before_s = self.settling.waited_s
+        before_s = self.settle.waited_s
         self._preparation.prepare(request)
-        return postponed(request, self.settling.waited_s - before_s)
+        return postponed(request, self.settle.waited_s - before_s)
 
     @property
     def has_room(self) -> bool:

@@ -19,9 +19,7 @@ class VectorConditions(VectorCapabilities):
 
     def stated(self, limit: str, most: int | None = None) -> int:
         """A stated limit. Raises NotApplicable if there is none, NotAssessed if it is larger than `most`."""
-        found = self.capabilities.limit(limit)
-        if found is None:
-            raise NotApplicable(f"no {limit} is stated")
+        found = expect.applicable(self.capabilities.limit(limit), f"no {limit} is stated")
         expect.assessable(most is None or found <= most, f"a {limit} of {found} is too large to be tried here")
         return found
 

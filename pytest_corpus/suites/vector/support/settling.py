@@ -34,7 +34,7 @@ class VectorSettling(Settling):
             return name not in self.blind
         ids = args.get("ids") if name == "delete" else [args.get("namespace")] if name == "delete_namespace" else None
         doomed = self._vector.shared.to_delete
-        if self._settle.in_order and (ids is not None or name == "create_namespace"):
+        if self.known.in_order and (ids is not None or name == "create_namespace"):
             return False
         return not (isinstance(ids, list) and ids and all(isinstance(each, str) and each in doomed for each in ids))
 
@@ -50,7 +50,7 @@ class VectorSettling(Settling):
                 yield partial(self._shows, item, where, there=True)
                 if vector.call("delete", {"ids": [item["id"]], **where}).is_success:
                     yield partial(self._shows, item, where, there=False)
-            if self._settle.in_order is None:
+            if self.known.in_order is None:
                 yield self._trial_of_order(name)
             if vector.namespaces:
                 vector.call("delete_namespace", where)

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, remembered
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.graph.support.answers import listed
 from pytest_corpus.suites.graph.support.component import Graph
@@ -190,9 +190,7 @@ def _failing(graph: Graph, sandbox: Sandbox, place: str, kind: str) -> Spoiled:
 def limit(graph: Graph) -> int:
     """The stated `max_batch_ops`."""
     carrying(graph)
-    most = graph.capabilities.limit("max_batch_ops")
-    if most is None:
-        raise NotApplicable("capabilities state no max_batch_ops")
+    most = graph.stated("max_batch_ops")
     expect.assessable(most <= MOST_OPS, f"a limit of {most} operations is not filled here")
     return most
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import remembered
-from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
 from pytest_corpus.suites.graph.support.scenarios.isolation import lasting_place
@@ -81,9 +80,7 @@ def depths(graph: Graph) -> range:
 def deep(graph: Graph) -> tuple[Sandbox, int]:
     """A chain that is longer than the stated maximal depth, and that depth."""
     graph.require("traversal")
-    most = graph.capabilities.limit("max_traversal_depth")
-    if most is None:
-        raise NotApplicable("capabilities state no max_traversal_depth")
+    most = graph.stated("max_traversal_depth")
     expect.assessable(most <= MOST_DEPTH, f"a depth of {most} is not walked here")
     return chain(graph, most + 1)[0], most
 

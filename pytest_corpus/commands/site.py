@@ -1,0 +1,86 @@
+"""`pytest-corpus site`: write a static site over many attestations."""
+
+import argparse
+from pathlib import Path
+
+from pytest_corpus.commands import FINE, CommandError
+from pytest_corpus.commands import _console as console
+from pytest_corpus.commands.report import shipped
+from pytest_corpus.redaction.values import printable
+from pytest_corpus.reports.site import building, index, sources
+from pytest_corpus.reports.site.examination import Memory, examine
+from pytest_corpus.text.atomic_write import write_folder
+from pytest_corpus.verdict.deviations import today
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument("reports", metavar="FOLDER", help="a folder with JSON reports, at any depth")
+    parser.add_argument("-o", "--output", metavar="DIR", required=True, help="a new folder, or that of an earlier site")
+    history = "count every version of the reports in the git history of FOLDER too"
+    parser.add_argument("--history", action="store_true", help=history)
+    url = "address of the published site, for absolute links in its feed"
+    parser.add_argument("--url", metavar="URL", default="", help=url)
+    console.format_argument(parser)
+
+
+def run(given: argparse.Namespace) -> int:
+    """Verify the reports that are new, and write the site; nothing is written if no report is valid."""
+    folder, target = Path(given.reports), Path(given.output)
+    memory = _memory(target)
+    found = _sources(folder, target, history=given.history)
+    examined = []
+    with console.Progress(len(found), lambda done: f"{done}") as progress:
+        try:
+            for each in examine(found, memory, today(), shipped):
+                examined.append(each)
+                progress.at(len(examined), "reports verified")
+        except sources.SourceError as error:
+            raise CommandError(str(error)) from None
+    data, runs = index.build(examined)
+    refused = len(data["refused"])
+    if not runs:
+        first = data["refused"][0]
+        raise CommandError(f"no report is valid, so no site is written; {first['file']}: {first['why'][0]}")
+    address = given.url and given.url.rstrip("/") + "/"
+    try:
+        write_folder(building.files(data, runs, examined, address), target, replace=True)
+    except OSError as error:
+        raise CommandError(f"{printable(str(target))} could not be written: {error.strerror}") from None
+    numbers = {"adapters": len(runs), "runs": sum(map(len, runs.values())), "refused": refused}
+    if given.format == "json":
+        console.say_json({"written": printable(str(target)), **numbers})
+        return FINE
+    adapters, all_runs = (console.plural(numbers[key], key[:-1]) for key in ("adapters", "runs"))
+    console.say(f"written: {target}: {adapters}, {all_runs}")
+    if refused:
+        console.warn(f"pytest-corpus site: {console.plural(refused, 'file')} refused: see refused.html")
+    return FINE
+
+
+def _memory(target: Path) -> Memory:
+    name = printable(str(target))
+    try:
+        taken = target.exists() and any(path.name[:1] != "." for path in target.iterdir())
+    except OSError as error:
+        raise CommandError(f"-o {name}: it cannot be read as a folder: {error.strerror}") from None
+    memory = building.remembered(target)
+    if taken and memory is None:
+        raise CommandError(f"-o {name}: the folder is neither empty nor an earlier site; name another one")
+    return memory or {}
+
+
+def _sources(folder: Path, target: Path, *, history: bool) -> list[sources.Source]:
+    if not folder.is_dir():
+        raise CommandError(f"there is no folder {printable(str(folder))}")
+    try:
+        found = sources.files(folder, target.resolve())
+        if history:
+            found += sources.versions(folder)
+            if sources.shallow(folder):
+                console.warn("pytest-corpus site: the clone is shallow; fetch its whole history (fetch-depth: 0)")
+    except sources.SourceError as error:
+        raise CommandError(str(error)) from None
+    if not found:
+        raise CommandError(f"there is no JSON report below {printable(str(folder))}")
+    return found

@@ -1,0 +1,139 @@
+"""The data of the site, `data/index.json`, from which its pages are made; `schemas/report/site.schema.json` has it."""
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC
+from typing import Any
+
+from pytest_corpus.reports import view
+from pytest_corpus.reports.difference import compare
+from pytest_corpus.reports.site.examination import Examined, Run
+from pytest_corpus.spec.components import TITLES
+
+FORMAT = "1.0"
+
+WORST = ("violated", "not_assessed", "deviated", "satisfied", "not_applicable")
+"""The statuses of a feature, the worst first."""
+
+_PLAIN = re.compile(r"(?!(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$))[a-z0-9](?:[a-z0-9._:-]{0,62}[a-z0-9])?")
+"""Names that can be a file name on every system, but for their colons."""
+
+
+def build(examined: Iterable[Examined]) -> tuple[dict[str, Any], dict[str, list[Run]]]:
+    """The data, and the runs of each adapter by its slug, the oldest first; identical reports count once."""
+    once = {each.file_sha256 or each.source.name: each for each in reversed(list(examined))}
+    runs: dict[str, list[Run]] = {}
+    refused = []
+    for each in once.values():
+        if each.run:
+            runs.setdefault(str(each.run.facts["adapter"]["name"]), []).append(each.run)
+        else:
+            refused.append({"file": each.source.name, "sha256": each.file_sha256, "why": list(each.faults)})
+    named = {name: sorted(runs[name], key=lambda run: (run.started, run.facts["sha256"])) for name in sorted(runs)}
+    document = {
+        "format": FORMAT,
+        "kind": "site",
+        "adapters": [_adapter(name, found) for name, found in named.items()],
+        "refused": sorted(refused, key=lambda each: (str(each["file"]), str(each["sha256"]))),
+    }
+    return document, {slug(name): found for name, found in named.items()}
+
+
+def slug(name: str) -> str:
+    """The folder of an adapter: its name, with ``~`` for colons, and with a digest if other characters are replaced.
+
+    It depends on the name alone, so that an address stays as it is whichever adapters are added.
+    """
+    if _PLAIN.fullmatch(name) and not re.search("-[0-9a-f]{16}$", name):
+        return name.replace(":", "~")
+    plain = re.sub("[^a-z0-9]+", "-", name.lower())[:40].strip("-")
+    return f"{plain or 'adapter'}-{hashlib.sha256(name.encode('utf-8', 'backslashreplace')).hexdigest()[:16]}"
+
+
+def _adapter(name: str, runs: Sequence[Run]) -> dict[str, Any]:
+    listed = [_run(run, _before(run, runs[:number])) for number, run in enumerate(runs)]
+    place = f"adapters/{slug(name)}"
+    newest = runs[-1].facts
+    components = {}
+    for component in TITLES:
+        if run := next((run for run in reversed(runs) if component in run.facts["components"]), None):
+            part = run.facts["components"][component]
+            components[component] = {
+                "verdict": part["verdict"],
+                "must": must([part]),
+                "started_at": _time(run),
+                "features": _features(run, component),
+            }
+    return {
+        "name": name,
+        "slug": slug(name),
+        "page": f"{place}/index.html",
+        "report": f"{place}/report.json",
+        "badge": f"{place}/badge.svg",
+        "verdict": newest["verdict"],
+        "components": components,
+        **{key: newest["adapter"][key] for key in ("server", "version") if key in newest["adapter"]},
+        "runs": listed,
+    }
+
+
+def must(parts: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """The number of MUSTs that are satisfied and that apply, of some components of a report."""
+    totals = [part["totals"]["must"] for part in parts]
+    return {
+        "satisfied": sum(each["satisfied"] for each in totals),
+        "applicable": sum(view.applicable(each) for each in totals),
+    }
+
+
+def _before(run: Run, earlier: Sequence[Run]) -> Run | None:
+    """The run before, of those that tested a component of this one."""
+    own = set(run.facts["components"])
+    return next((each for each in reversed(earlier) if own.intersection(each.facts["components"])), None)
+
+
+def _run(run: Run, before: Run | None) -> dict[str, Any]:
+    facts = run.facts
+    row: dict[str, Any] = {
+        "started_at": _time(run),
+        "sha256": facts["sha256"],
+        "verdict": facts["verdict"],
+        "components": [name for name in TITLES if name in facts["components"]],
+        "must": must(facts["components"].values()),
+        "kit": facts["environment"].get("pytest-corpus", ""),
+        **({"commit": facts["commit"]} if "commit" in facts else {}),
+    }
+    if before:
+        row |= {"before": {"sha256": before.facts["sha256"], "verdict": before.facts["verdict"]}}
+        same = (before.shape, before.statuses, before.facts["verdict"]) == (run.shape, run.statuses, facts["verdict"])
+        kinds, why = ({}, []) if same else compare(before.document(), run.document(), facts["level"])
+        named = {
+            kind: [f"{each['component']}/{each['id']}" for each in found] for kind, found in kinds.items() if found
+        }
+        row |= {"changes": named, "regression": why}
+    return row
+
+
+def _features(run: Run, component: str) -> dict[str, str]:
+    """The worst status of the MUSTs of each chapter of a component."""
+    found: dict[str, set[str]] = {}
+    for entry in run.document()["requirements"]:
+        if entry["component"] == component and entry["level"] == "MUST":
+            found.setdefault(view.chapter(entry["id"]), set()).add(entry["status"])
+    return {chapter: min(statuses, key=WORST.index) for chapter, statuses in found.items()}
+
+
+def _time(run: Run) -> str:
+    return run.started.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def turns(index: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    """The runs, with their adapter, that changed a verdict or are a regression; the newest first."""
+    found = [
+        (adapter, run)
+        for adapter in index["adapters"]
+        for run in adapter["runs"]
+        if "before" in run and (run["before"]["verdict"] != run["verdict"] or run["regression"])
+    ]
+    yield from sorted(found, key=lambda pair: (pair[1]["started_at"], pair[1]["sha256"]), reverse=True)

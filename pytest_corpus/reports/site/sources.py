@@ -1,0 +1,119 @@
+"""The texts that may be attestations: files below a folder, and their versions in its git history."""
+
+import os
+import subprocess
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from pytest_corpus.redaction.values import printable
+from pytest_corpus.reports import formats
+from pytest_corpus.reports.reading import contents
+
+
+class SourceError(Exception):
+    """One sentence on a folder that cannot be read, or a history that cannot be listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file, or one version of it in a git history.
+
+    Attributes:
+        name: its path below the folder, for a reader.
+        path: the file, or of a version the folder.
+        blob: the id of the version in git; empty for a file.
+    """
+
+    name: str
+    path: Path
+    blob: str = ""
+
+
+def files(folder: Path, without: Path) -> list[Source]:
+    """The files below a folder, at any depth; hidden ones and those below `without` are left out.
+
+    Raises:
+        SourceError: a folder cannot be read.
+    """
+
+    def refuse(error: OSError) -> None:
+        raise SourceError(f"{printable(str(error.filename))} cannot be read: {error.strerror}")
+
+    found = []
+    for place, below, names in os.walk(folder, onerror=refuse):
+        here = Path(place)
+        below[:] = [name for name in below if name[:1] != "." and (here / name).resolve() != without]
+        found += [here / name for name in names if _wanted(name)]
+    return [Source(printable(path.relative_to(folder).as_posix()), path) for path in sorted(found)]
+
+
+def versions(folder: Path) -> list[Source]:
+    """Every version of the files below a folder in the history of its branch.
+
+    Raises:
+        SourceError: git is missing, or the folder is not in a repository with commits.
+    """
+    above = os.fsdecode(_git(folder, "rev-parse", "--show-prefix")).rstrip("\n")
+    listed = _git(folder, "rev-list", "--objects", "--full-history", "HEAD", "--", ".")
+    found = {}
+    for line in os.fsdecode(listed).split("\n"):
+        blob, _, path = line.partition(" ")
+        name = path.removeprefix(above)
+        if all(map(_visible, name.split("/"))) and _wanted(name):
+            found[blob] = Source(f"{printable(name)} (version {blob[:10]})", folder, blob)
+    return sorted(found.values(), key=lambda source: (source.name, source.blob))
+
+
+def shallow(folder: Path) -> bool:
+    """True if the clone lacks a part of the history."""
+    return _git(folder, "rev-parse", "--is-shallow-repository").strip() == b"true"
+
+
+def texts(sources: Iterable[Source]) -> Iterator[tuple[Source, bytes]]:
+    """The bytes of each source.
+
+    Raises:
+        ReportError: a file cannot be read.
+        SourceError: git does not answer.
+    """
+    for folder, group in groupby(sources, key=lambda source: source.path if source.blob else None):
+        if folder is None:
+            yield from ((source, contents(source.path)) for source in group)
+        else:
+            yield from _blobs(folder, list(group))
+
+
+def _blobs(folder: Path, sources: Sequence[Source]) -> Iterator[tuple[Source, bytes]]:
+    answer = memoryview(_git(folder, "cat-file", "--batch", given="".join(f"{source.blob}\n" for source in sources)))
+    for source in sources:
+        head, _, _ = bytes(answer[:200]).partition(b"\n")
+        end = len(head) + 1 + int(head.split()[2])
+        if head.split()[1] == b"blob":  # a folder may be named like a report
+            yield source, bytes(answer[len(head) + 1 : end])
+        answer = answer[end + 1 :]
+
+
+def _wanted(name: str) -> bool:
+    name = name.rpartition("/")[2].lower()
+    return _visible(name) and formats.suffix_of(name) == ".json" and not name.endswith(".dsse.json")
+
+
+def _visible(name: str) -> bool:
+    return name[:1] != "."
+
+
+def _git(folder: Path, *arguments: str, given: str = "") -> bytes:
+    command, environment = ["git", "-C", str(folder), *arguments], {**os.environ, "LC_ALL": "C"}
+    try:
+        done = subprocess.run(command, input=given.encode(), capture_output=True, check=False, env=environment)  # noqa: S603
+    except FileNotFoundError:
+        raise SourceError("git is not installed, and --history needs it") from None
+    if done.returncode:
+        said = printable(done.stderr.decode(errors="replace").strip().partition("\n")[0])
+        where = printable(str(folder))
+        if "not a git repository" in said:
+            raise SourceError(f"{where} is not in a git repository; leave --history out")
+        raise SourceError(f"the history of {where} cannot be read; git says: {said}")
+    return done.stdout
