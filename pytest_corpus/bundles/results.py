@@ -11,7 +11,7 @@ NOT_ASKED = "not_asked"
 """The status of a case that was not asked because the thresholds were decided without it."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Reason:
     """The reason why a sample did not pass. `kind` is schema, invariant, expected, scorer or provider.
 
@@ -23,7 +23,7 @@ class Reason:
     full: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Content:
     """The prompts and the answer."""
 
@@ -35,7 +35,7 @@ class Content:
     """The reasons of judges."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Usage:
     """The use of a provider: tokens as it says, and the cost by the bundle's prices. None: unknown."""
 
@@ -72,7 +72,7 @@ class NotScored(Exception):
         self.reason = reason
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Sample:
     """One answer of a case, or why there is none. Times in milliseconds, of the answering attempt alone."""
 
@@ -101,7 +101,7 @@ class Sample:
     content: Content | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class CaseResult:
     """All samples of a case."""
 

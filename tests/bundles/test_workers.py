@@ -95,6 +95,26 @@ def test_workers_on_other_machines(pytester: pytest.Pytester, servers: list[str]
 
 
 @pytest.mark.slow
+def test_a_lost_worker_on_another_machine(pytester: pytest.Pytester, servers: list[str], tmp_path: Path) -> None:
+    """The case that it asked is an error; the other worker asks the rest, each once."""
+    more = f"provider: {{name: dies}}\nparallel: true\nmax_parallel: 1\n{ALL}"
+    bundle(pytester.path / "bundles" / "qa", [echo(n) for n in range(20)], more)
+    pytester.makeini("[pytest]\n")
+    log = tmp_path / "calls"
+    answer = "lambda request: os._exit(9) if request.case == 'case-3' else log(request.case)"
+    said = f"import os\ndef log(case):\n    open({str(log)!r}, 'a').write(case + '\\n')\n    return 'yes'\n"
+    provider(pytester, "dies", answer, said)
+    given = ("--dist=load", "--max-worker-restart=0", f"--rsyncdir={pytester.path}", "--corpus-report=r.json")
+    result = run(pytester, *servers, *given, str(pytester.path), apart=True)
+    assert result.ret == 1
+    whole = section(pytester)
+    assert [each["case"] for each in whole["failures"]] == ["case-3"]
+    assert "the process that asked ended before it had an answer" in whole["failures"][0]["reasons"][0]
+    asked = log.read_text().split()
+    assert len(asked) == len(set(asked)) == whole["cases"]["passed"]
+
+
+@pytest.mark.slow
 def test_a_suite_on_other_machines(pytester: pytest.Pytester, servers: list[str]) -> None:
     """A component's suite over two socket workers is complete and conformant."""
     pytester.makeini("[pytest]\n")

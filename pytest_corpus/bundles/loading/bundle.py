@@ -21,7 +21,7 @@ class NotGiven:
 NOT_GIVEN = NotGiven()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Case:
     """One case: what the templates get, and what is expected. `expected` is NOT_GIVEN where nothing is."""
 

@@ -139,7 +139,7 @@ class Cassettes:
 def _alone(folder: Path) -> Iterator[None]:
     """Lock a folder for writing: concurrent providers and workers share the files of cases."""
     with _WRITING:
-        if os.name == "nt":  # where bundles are not distributed
+        if os.name == "nt":  # it has no flock: record in one process
             yield
             return
         import fcntl

@@ -14,7 +14,7 @@ from pytest_corpus.bundles.plugin_functions import functions
 from pytest_corpus.bundles.session import BundleSession, Openers
 from pytest_corpus.integration.bundles import options
 from pytest_corpus.integration.bundles.conclusion_hooks import BundleConclusionHooks
-from pytest_corpus.integration.bundles.nodes import BundleFailure, BundleFile, CaseItem
+from pytest_corpus.integration.bundles.nodes import MARKER, BundleFailure, BundleFile, CaseItem
 from pytest_corpus.integration.bundles.records import results_of
 from pytest_corpus.integration.concluding.exits import USUAL_ENDS
 from pytest_corpus.integration.options.checks import BUNDLES, CONFORMANCE
@@ -37,6 +37,7 @@ class BundleHooks:
     def __init__(self, config: pytest.Config) -> None:
         config.addinivalue_line("markers", "bundle: cases and thresholds of behaviour bundles")
         self.config = config
+        self._keywords: dict[tuple[str, ...], dict[str, Any]] = {}  # the same of all cases with the same tags
         source = "a conftest.py brings it: pytest_corpus_bundle_scorers"
         self.session = BundleSession(
             options.read(config), results_of(config).store, self._functions, self._adapters, source
@@ -67,11 +68,23 @@ class BundleHooks:
             if isinstance(item, CaseItem):
                 item.run.selected.append(item.case.id)
 
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Do not let the terminal keep what nobody reads: reports of the set-up and the end of each case."""
+        if report.when != "call" and report.passed and MARKER in report.keywords:
+            terminal = self.config.pluginmanager.get_plugin("terminalreporter")
+            kept = terminal.stats.get("", ()) if terminal is not None else ()
+            if kept and kept[-1] is report:
+                kept.pop()
+
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
+        if isinstance(item, CaseItem):
+            words = tuple(each for each in report.keywords if each != item.name)
+            report.keywords = self._keywords.setdefault(words, dict.fromkeys(words, 1))
         raised = call.excinfo.value if call.excinfo is not None else None
         if isinstance(raised, BundleFailure) and isinstance(item, CaseItem) and item.run.tolerates:
             report.outcome = "skipped"

@@ -10,7 +10,7 @@ from pytest_corpus.bundles import metrics
 from pytest_corpus.bundles.errors import BundleError
 from pytest_corpus.bundles.loading.bundle import Case
 from pytest_corpus.bundles.metrics import Threshold
-from pytest_corpus.bundles.results import NOT_ASKED, PASSED, CaseResult
+from pytest_corpus.bundles.results import NOT_ASKED, PASSED
 from pytest_corpus.bundles.session import BundleRun, BundleSession
 
 MARKER = "bundle"
@@ -81,14 +81,13 @@ class CaseItem(_Item):
     """One case with one provider."""
 
     case: Case
-    result: CaseResult | None = None
 
     def runtest(self) -> None:
-        self.result = self.run.result(self.case.id)
-        if self.result.status == NOT_ASKED:
+        result = self.run.result(self.case.id)
+        if result.status == NOT_ASKED:
             pytest.skip("not asked: the thresholds are decided without it")
-        if self.result.status != PASSED:
-            raise BundleFailure(self.run.explain(self.result))
+        if result.status != PASSED:
+            raise BundleFailure(self.run.explain(result))
 
 
 class ThresholdItem(_Item):
