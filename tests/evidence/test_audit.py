@@ -42,7 +42,9 @@ def test_good_traffic(tmp_path: Path) -> None:
     """Every form of a body is read, and requests of other kinds are left out."""
     whole = chunk() + "\n" + chunk(is_final=True) + "\n"
     events = "".join(f"data: {line}\n\n" for line in whole.splitlines())
-    encoded = {"content": {"encoding": "base64", "text": base64.b64encode(success(3).encode()).decode()}}
+    encoded: dict[str, Any] = {
+        "content": {"encoding": "base64", "text": base64.b64encode(success(3).encode()).decode()}
+    }
     traffic = [
         entry(None, "<html>"), entry(COUNT, success(3)), entry(COUNT, "", **encoded), entry([COUNT], "[]"),
         entry({"op": "vector.query"}, "{}"), entry(STREAM, whole, NDJSON), entry(STREAM, events, SSE),
