@@ -198,6 +198,6 @@ def test_the_commands_of_a_recipe_judge_all_shards(tmp_path: Path, recipe: Any) 
         done = run(script, settings)
         assert done.returncode == 0, done.stdout + done.stderr
     done = run(judge, {"RUN": "first"})
-    assert "qa (mock): failed; 2/3 cases passed, 1 errors" in done.stdout, done.stdout + done.stderr
+    assert "qa (mock): failed; 2/3 cases passed, 1 error" in done.stdout, done.stdout + done.stderr
     assert done.returncode == 1
     assert len(list(tmp_path.rglob("*.html"))) == 1
