@@ -41,7 +41,7 @@ def line() -> str:
     found = sum(part["must"] + part["should"] for part in parts)
     tried = found + sum(len(part["missed"]) for part in parts)
     return (
-        f"Of {tried} faults that a machine made in correct adapters it finds {found} ([Detection](docs/detection.md))."
+        f"Of {tried} faults that a machine made in correct adapters it finds {found} (`docs/detection.md`)."
     )
 
 
