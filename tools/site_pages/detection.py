@@ -40,9 +40,7 @@ def line() -> str:
     parts = json.loads(RESULT.read_text("utf-8"))["faults"]["components"].values()
     found = sum(part["must"] + part["should"] for part in parts)
     tried = found + sum(len(part["missed"]) for part in parts)
-    return (
-        f"Of {tried} faults that a machine made in correct adapters it finds {found} (`docs/detection.md`)."
-    )
+    return f"Of {tried} faults that a machine made in correct adapters it finds {found} (`docs/detection.md`)."
 
 
 def _sections(result: Mapping[str, Any]) -> Iterator[str]:

@@ -106,11 +106,11 @@ class Pool:
             except BaseException as error:  # noqa: BLE001 - whatever it is, the case has a result
                 said = f"asking raised {type(error).__name__}"
                 result = self._asking.broken(running.case, said, running.progress.calls)
+            self._store.keep(result)  # while the case still counts as running: `finish` waits for the result too
             with self._lock:
                 given_up = self._running.pop(running.case.id, None) is None
             if given_up:  # another thread has the place of this one
                 return
-            self._store.keep(result)
             self._changed.put(None)
 
     def _give_up(self) -> None:
