@@ -29,12 +29,16 @@ FILES = {
 """The files that hold the sentences of a document, in the order of its sections."""
 
 REASONS = {
-    "unseen": "cannot be seen from outside an adapter", "process": "is a matter of how the author works",
-    "clients": "asks clients, not adapters", "gateways": "asks gateways and routers, not adapters",
-    "documents": "speaks of the documents themselves", "operator": "asks the operator of the adapter",
-    "free": "allows something; what it allows is accepted", "too long": "would take longer than a test run",
+    "unseen": "cannot be seen from outside an adapter",
+    "process": "is a matter of how the author works",
+    "clients": "asks clients, not adapters",
+    "gateways": "asks gateways and routers, not adapters",
+    "documents": "speaks of the documents themselves",
+    "operator": "asks the operator of the adapter",
+    "free": "allows something; what it allows is accepted",
+    "too long": "would take longer than a test run",
     "yet": "could be tested, and is not yet",
-}  # fmt: skip
+}
 """The words of a row for why nothing tests its sentence; the full reason follows the word "it"."""
 
 TOOLS = {

@@ -10,12 +10,22 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 
 ROLES = {
-    "schema_registry": "documented names", "plugin": "entry points", "integration": "what they do",
-    "suites": "the tests", "evidence": "runs on record", "kit": "to write and show", "verdict": "the judgement",
-    "adapter": "the adapter under test", "authoring": "files of schemas", "validation": "checking JSON",
-    "redaction": "what may be shown", "text": "JSON as text", "reference": "example adapters",
-    "resources": "where files lie", "spec": "the protocol as tables",
-}  # fmt: skip
+    "schema_registry": "documented names",
+    "plugin": "entry points",
+    "integration": "what they do",
+    "suites": "the tests",
+    "evidence": "runs on record",
+    "kit": "to write and show",
+    "verdict": "the judgement",
+    "adapter": "the adapter under test",
+    "authoring": "files of schemas",
+    "validation": "checking JSON",
+    "redaction": "what may be shown",
+    "text": "JSON as text",
+    "reference": "example adapters",
+    "resources": "where files lie",
+    "spec": "the protocol as tables",
+}
 """The purpose of a layer, by its first module."""
 
 IMPORT = re.compile(r"^ *(?:import|from) _?pytest\b", re.M)

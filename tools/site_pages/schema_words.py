@@ -9,10 +9,15 @@ from pytest_corpus.text.values import at
 from pytest_corpus.validation.schema.registry import registry
 
 BOUNDS = {
-    "minimum": "at least {}", "exclusiveMinimum": "above {}", "maximum": "at most {}", "exclusiveMaximum": "below {}",
-    "minLength": "at least {} characters", "maxLength": "at most {} characters", "minItems": "at least {} items",
+    "minimum": "at least {}",
+    "exclusiveMinimum": "above {}",
+    "maximum": "at most {}",
+    "exclusiveMaximum": "below {}",
+    "minLength": "at least {} characters",
+    "maxLength": "at most {} characters",
+    "minItems": "at least {} items",
     "maxItems": "at most {} items",
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, slots=True)
