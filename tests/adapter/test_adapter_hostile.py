@@ -242,15 +242,9 @@ def test_a_record_that_cannot_be_written_is_not_handed_on() -> None:
 
 OUTCOMES = (pytest.skip.Exception, pytest.fail.Exception, pytest.xfail.Exception, pytest.exit.Exception)
 RAISED: list[Callable[[], BaseException]] = [
-    ValueError,
-    asyncio.CancelledError,
-    KeyboardInterrupt,
-    SystemExit,
-    GeneratorExit,
-    StopAsyncIteration,
-    Boom,
+    ValueError, asyncio.CancelledError, KeyboardInterrupt, SystemExit, GeneratorExit, StopAsyncIteration, Boom,
     *(lambda kind=kind: kind("odd") for kind in OUTCOMES),
-]
+]  # fmt: skip
 if hasattr(builtins, "BaseExceptionGroup"):
     RAISED.append(lambda: builtins.BaseExceptionGroup(SECRET, [SystemExit(), KeyboardInterrupt()]))  # type: ignore[attr-defined]
 

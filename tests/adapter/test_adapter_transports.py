@@ -149,13 +149,10 @@ ERRORS = (ValueError, StopAsyncIteration, GeneratorExit, asyncio.CancelledError,
 
 
 @pytest.mark.parametrize("streaming", [False, True])
-@pytest.mark.parametrize(
-    ("entry_point", "name"),
-    [
-        *((raising(error()), error.__name__) for error in (*ERRORS, StopIteration)),
-        *((raising_later(error()), error.__name__) for error in ERRORS),  # with StopIteration an awaitable returns
-    ],
-)
+@pytest.mark.parametrize(("entry_point", "name"), [
+    *((raising(error()), error.__name__) for error in (*ERRORS, StopIteration)),
+    *((raising_later(error()), error.__name__) for error in ERRORS),
+])  # fmt: skip
 def test_what_escapes_a_handler_is_a_fault(entry_point: Callable[[Any], Any], name: str, streaming: bool) -> None:
     """If an entry point raises, called or awaited, the call has failed, and the type is named."""
     exchange = carried(InProcess(Handler(entry_point, entry_point)), streaming=streaming)

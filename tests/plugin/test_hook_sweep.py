@@ -59,19 +59,12 @@ def Broken(answer):
 BY_NAME = {str(case): case for case in CASES}
 
 DOZEN = (
-    "runtest_setup-first-skip",
-    "runtest_setup-around_first-return_before",
-    "runtest_call-first-xfail",
-    "runtest_call-around_first-swallow",
-    "runtest_call-around_last-return_before",
-    "runtest_makereport-around_first-return_before",
-    "runtest_makereport-around_first-swallow",
-    "runtest_logreport-around_first-return_before",
-    "pyfunc_call-first-return",
-    "pyfunc_call-around_last-swallow",
-    "runtest_protocol-first-return",
-    "collection_modifyitems-last-return",
-)
+    "runtest_setup-first-skip", "runtest_setup-around_first-return_before", "runtest_call-first-xfail",
+    "runtest_call-around_first-swallow", "runtest_call-around_last-return_before",
+    "runtest_makereport-around_first-return_before", "runtest_makereport-around_first-swallow",
+    "runtest_logreport-around_first-return_before", "pyfunc_call-first-return", "pyfunc_call-around_last-swallow",
+    "runtest_protocol-first-return", "collection_modifyitems-last-return",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(

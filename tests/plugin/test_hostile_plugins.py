@@ -303,24 +303,10 @@ def test_a_worker_that_exits(project: Project, code: int) -> None:
 
 
 DISTRIBUTED = (
-    "skip_in_setup",
-    "xfail_strict",
-    "pyfunc_call",
-    "other_runtest",
-    "swallowed_around_the_call",
-    "swallowed_around_the_function",
-    "record_forged",
-    "record_dropped",
-    "record_contradicted",
-    "made_passed",
-    "logged_passed",
-    "logged_twice",
-    "not_logged",
-    "one_case_less",
-    "dropped",
-    "exit_code_last",
-    "exit_0_in_a_test",
-)
+    "skip_in_setup", "xfail_strict", "pyfunc_call", "other_runtest", "swallowed_around_the_call",
+    "swallowed_around_the_function", "record_forged", "record_dropped", "record_contradicted", "made_passed",
+    "logged_passed", "logged_twice", "not_logged", "one_case_less", "dropped", "exit_code_last", "exit_0_in_a_test",
+)  # fmt: skip
 BRIEFLY = ("pyfunc_call", "one_case_less")
 
 

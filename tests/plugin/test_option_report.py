@@ -45,28 +45,25 @@ def test_replaces_an_older_one(project: Project) -> None:
     assert text == json.dumps(json.loads(text), sort_keys=True, indent=2, ensure_ascii=False) + "\n"
 
 
-@pytest.mark.parametrize(
-    ("path", "fault"),
-    [
-        ("nowhere/r.json", "there is no folder"),
-        ("folder.json", "this is a folder"),
-        ("r.txt", f"must end in {formats.listed((*formats.FORMATS, formats.JUNIT))}"),
-        ("r", "must end in .json, "),
-        (".json", "must end in .json, "),
-        ("r.xml", "must end in .json, "),
-        ("/dev/null", "must end in .json, "),
-        ("null.json", "it cannot be written: Not a regular file"),
-        ("pipe.json", "it cannot be written: Not a regular file"),
-        ("loop.json", "it cannot be written: Too many levels of symbolic links"),
-        ("astray.json", "there is no folder "),
-        ("file/r.json", "there is no folder "),
-        ("file/../r.json", "there is no folder "),
-        (f"{'x' * 251}.json", "it cannot be written: File name too long"),
-        (f"{'ä' * 126}.json", "it cannot be written: File name too long"),
-        (f"{'x/' * 3000}r.json", "it cannot be written: File name too long"),
-        ("/proc/r.json", "it cannot be written: "),
-    ],
-)
+@pytest.mark.parametrize(("path", "fault"), [
+    ("nowhere/r.json", "there is no folder"),
+    ("folder.json", "this is a folder"),
+    ("r.txt", f"must end in {formats.listed((*formats.FORMATS, formats.JUNIT))}"),
+    ("r", "must end in .json, "),
+    (".json", "must end in .json, "),
+    ("r.xml", "must end in .json, "),
+    ("/dev/null", "must end in .json, "),
+    ("null.json", "it cannot be written: Not a regular file"),
+    ("pipe.json", "it cannot be written: Not a regular file"),
+    ("loop.json", "it cannot be written: Too many levels of symbolic links"),
+    ("astray.json", "there is no folder "),
+    ("file/r.json", "there is no folder "),
+    ("file/../r.json", "there is no folder "),
+    (f"{'x' * 251}.json", "it cannot be written: File name too long"),
+    (f"{'ä' * 126}.json", "it cannot be written: File name too long"),
+    (f"{'x/' * 3000}r.json", "it cannot be written: File name too long"),
+    ("/proc/r.json", "it cannot be written: "),
+])  # fmt: skip
 def test_path_that_cannot_be(project: Project, path: str, fault: str) -> None:
     """A path that can never be written is a usage error before anything runs."""
     (project.path / "folder.json").mkdir()
@@ -202,14 +199,11 @@ def test_junit_of_a_failure(project: Project) -> None:
         assert set(names) <= {"corpus_requirement", "corpus_level", "corpus_status"}
 
 
-@pytest.mark.parametrize(
-    ("given", "fault"),
-    [
-        (("--corpus-report=a.junit.xml", "--junitxml=b.xml"), "pytest writes one JUnit file a run; name one"),
-        (("--corpus-report=a.junit.xml", "--corpus-report=b.junit.xml"), "pytest writes one JUnit file a run"),
-        (("--corpus-report=a.junit.xml", "-p", "no:junitxml"), "junitxml, which writes it, is switched off"),
-    ],
-)
+@pytest.mark.parametrize(("given", "fault"), [
+    (("--corpus-report=a.junit.xml", "--junitxml=b.xml"), "pytest writes one JUnit file a run; name one"),
+    (("--corpus-report=a.junit.xml", "--corpus-report=b.junit.xml"), "pytest writes one JUnit file a run"),
+    (("--corpus-report=a.junit.xml", "-p", "no:junitxml"), "junitxml, which writes it, is switched off"),
+])  # fmt: skip
 def test_junit_that_cannot_be(project: Project, given: tuple[str, ...], fault: str) -> None:
     """A JUnit file that pytest cannot write is a usage error of one line."""
     result = project.run(REFERENCE, FEW, *given)

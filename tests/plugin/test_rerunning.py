@@ -158,13 +158,10 @@ def test_a_chapter_and_a_test_of_ones_own(project: Project) -> None:
     assert "test_own.py" in said(result)
 
 
-@pytest.mark.parametrize(
-    ("node", "hint"),
-    [
-        ("corpus/llm/test_helth_report.py", "did you mean corpus/llm/test_health_report.py::"),
-        ("corpus[mien]/llm", "no adapter has the label 'mien'; did you mean mine:Broken?"),
-    ],
-)
+@pytest.mark.parametrize(("node", "hint"), [
+    ("corpus/llm/test_helth_report.py", "did you mean corpus/llm/test_health_report.py::"),
+    ("corpus[mien]/llm", "no adapter has the label 'mien'; did you mean mine:Broken?"),
+])  # fmt: skip
 def test_ids_that_are_not_there(project: Project, node: str, hint: str) -> None:
     """A wrong id ends in one sentence with a near one."""
     project.adapter(BROKEN)

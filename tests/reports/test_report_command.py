@@ -71,21 +71,14 @@ def test_any_change_of_one_character_is_found(here: Path) -> None:
             assert faults(target, DAY, inventory.tests), (place, char, other)
 
 
-@pytest.mark.parametrize(
-    ("members", "said"),
-    [
-        ({"verdict": "nonconformant"}, "the verdict is nonconformant, but its components make conformant"),
-        (
-            {"complete": False, "gaps": ["x"], "verdict": "partial"},
-            "the run was not complete, so there is no verdict: x",
-        ),
-        ({"requirements": []}, f"llm: {len(MUSTS) + len(SHOULDS)} requirements missing: COM-WIRE-1"),
-        ({"level": "never"}, "level: "),
-        ({"surprise": 1}, "surprise"),
-        ({"spec": {**built()["spec"], "catalogue": "9.9"}}, "it is of catalogue 9.9"),
-    ],
-    ids=["verdict", "partial", "requirements", "level", "member", "catalogue"],
-)
+@pytest.mark.parametrize(("members", "said"), [
+    ({"verdict": "nonconformant"}, "the verdict is nonconformant, but its components make conformant"),
+    ({"complete": False, "gaps": ["x"], "verdict": "partial"}, "the run was not complete, so there is no verdict: x"),
+    ({"requirements": []}, f"llm: {len(MUSTS) + len(SHOULDS)} requirements missing: COM-WIRE-1"),
+    ({"level": "never"}, "level: "),
+    ({"surprise": 1}, "surprise"),
+    ({"spec": {**built()["spec"], "catalogue": "9.9"}}, "it is of catalogue 9.9"),
+], ids=["verdict", "partial", "requirements", "level", "member", "catalogue"])  # fmt: skip
 def test_verify_says_what_is_wrong(
     here: Path, capsys: pytest.CaptureFixture[str], members: dict[str, Any], said: str
 ) -> None:
@@ -196,15 +189,12 @@ def test_a_matrix_leads_to_the_pages_of_its_reports(here: Path) -> None:
     assert f'href="../faulty.html#{MUSTS[0].components[0]}-{MUSTS[0].id}"' in page
 
 
-@pytest.mark.parametrize(
-    ("new", "old", "said"),
-    [
-        ("faulty", "fine", "UTC: 1 newly violated.</p>"),
-        ("fine", "faulty", "UTC: 1 fixed.</p>"),
-        ("faulty", "faulty", 'data-change="same"'),
-        ("fine", "fine", "UTC: nothing changed.</p>"),
-    ],
-)
+@pytest.mark.parametrize(("new", "old", "said"), [
+    ("faulty", "fine", "UTC: 1 newly violated.</p>"),
+    ("fine", "faulty", "UTC: 1 fixed.</p>"),
+    ("faulty", "faulty", 'data-change="same"'),
+    ("fine", "fine", "UTC: nothing changed.</p>"),
+])  # fmt: skip
 def test_since_an_earlier_report(here: Path, new: str, old: str, said: str) -> None:
     """A page shows what is newly violated, still violated and fixed since another report."""
     assert run("render", f"{new}.json", "-o", "x.html", "--since", f"{old}.json") == 0

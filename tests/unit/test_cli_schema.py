@@ -91,16 +91,13 @@ def test_show_resolved_needs_no_other_schema() -> None:
         assert all(uri == inner["$id"] for uri, inner in document.get("$defs", {}).items() if uri.startswith(BASE_URI))
 
 
-@pytest.mark.parametrize(
-    ("argv", "said"),
-    [
-        (["show", "llm.envelop.request"], "did you mean llm.envelope.request"),
-        (["show", "nothing like it"], "pytest-corpus schema list shows them"),
-        (["show", "vector.query.request", "--edition", "1.0.0"], "exists in 1.1.0"),
-        (["validate", "--schema", "llm.chunk.types", REQUEST], "there is no schema 'llm.chunk.types'"),
-        (["validate", "-", "-"], "name - once"),
-    ],
-)
+@pytest.mark.parametrize(("argv", "said"), [
+    (["show", "llm.envelop.request"], "did you mean llm.envelope.request"),
+    (["show", "nothing like it"], "pytest-corpus schema list shows them"),
+    (["show", "vector.query.request", "--edition", "1.0.0"], "exists in 1.1.0"),
+    (["validate", "--schema", "llm.chunk.types", REQUEST], "there is no schema 'llm.chunk.types'"),
+    (["validate", "-", "-"], "name - once"),
+])  # fmt: skip
 def test_a_wrong_name_is_one_line(argv: list[object], said: str) -> None:
     """What does not exist ends with 2, one line, and what to do."""
     ended = called("schema", *argv)
@@ -158,20 +155,17 @@ def test_all_goldens_are_told_and_valid() -> None:
     assert all(found["schemas"] for found in shown["files"])
 
 
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [
-        ({"ok": True, "code": "OK", "ms": 1, "result": {}}, "does not say which operation it answers"),
-        ({"ok": True, "code": "STREAMING", "ms": 1, "chunk": {}}, "stream check"),
-        ({"event": "data", "data": {}}, "stream check"),
-        ({"$schema": "https://json-schema.org/draft/2020-12/schema"}, "is a schema"),
-        ({"op": "llm.complet"}, "did you mean llm.complete?"),
-        ({"op": "sk-abcdefgh12345678"}, "a string of 19 characters"),
-        ({"text": "x"}, "nothing says which message it is"),
-        ([], "nothing says which message it is"),
-        (None, "nothing says which message it is"),
-    ],
-)
+@pytest.mark.parametrize(("value", "said"), [
+    ({"ok": True, "code": "OK", "ms": 1, "result": {}}, "does not say which operation it answers"),
+    ({"ok": True, "code": "STREAMING", "ms": 1, "chunk": {}}, "stream check"),
+    ({"event": "data", "data": {}}, "stream check"),
+    ({"$schema": "https://json-schema.org/draft/2020-12/schema"}, "is a schema"),
+    ({"op": "llm.complet"}, "did you mean llm.complete?"),
+    ({"op": "sk-abcdefgh12345678"}, "a string of 19 characters"),
+    ({"text": "x"}, "nothing says which message it is"),
+    ([], "nothing says which message it is"),
+    (None, "nothing says which message it is"),
+])  # fmt: skip
 def test_nothing_is_guessed(value: Any, said: str) -> None:
     """Where nothing tells the schema, that is said with the option that names it."""
     with pytest.raises(CommandError) as refused:

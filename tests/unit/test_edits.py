@@ -127,20 +127,17 @@ def test_a_row_may_have_another_row_as_its_base(tmp_path: Path) -> None:
     assert (other.limit, other.plain(9)) == (float("inf"), -18)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("Other: .\n@ plain\n- missing\n+ x\n", "chapter.edits:1: Other: 'missing' stands 0 times in Base.plain"),
-        ("Other: .\n@ plain\n- number\n", "stands 3 times in Base.plain, not once"),
-        ("Other: .\n@ nothing\n+ x\n", "nothing is not a method of its base"),
-        ("Other: .\n@ limit\n+ x\n", "limit is not a method of its base"),
-        ("Other: .\n@ plain\n+ if:\n", "chapter.edits:1: Other: invalid syntax: if:"),
-        ("Other(Nothing): .\n", "Nothing is neither a row nor imported"),
-        ("Other: .\n@ plain -> a b\n", "chapter.edits:2: '@ plain -> a b' is neither a row"),
-        ("Other: .\n+x\n", "is neither a row"),
-        ("Other: .\n\nOther: .\n", "chapter.edits:3: Other: the file has two rows of this name"),
-    ],
-)
+@pytest.mark.parametrize(("text", "message"), [
+    ("Other: .\n@ plain\n- missing\n+ x\n", "chapter.edits:1: Other: 'missing' stands 0 times in Base.plain"),
+    ("Other: .\n@ plain\n- number\n", "stands 3 times in Base.plain, not once"),
+    ("Other: .\n@ nothing\n+ x\n", "nothing is not a method of its base"),
+    ("Other: .\n@ limit\n+ x\n", "limit is not a method of its base"),
+    ("Other: .\n@ plain\n+ if:\n", "chapter.edits:1: Other: invalid syntax: if:"),
+    ("Other(Nothing): .\n", "Nothing is neither a row nor imported"),
+    ("Other: .\n@ plain -> a b\n", "chapter.edits:2: '@ plain -> a b' is neither a row"),
+    ("Other: .\n+x\n", "is neither a row"),
+    ("Other: .\n\nOther: .\n", "chapter.edits:3: Other: the file has two rows of this name"),
+])  # fmt: skip
 def test_what_does_not_fit_is_refused(tmp_path: Path, text: str, message: str) -> None:
     """The message says in which row, and what is wrong."""
     with pytest.raises(ValueError) as raised:

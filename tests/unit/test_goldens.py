@@ -183,16 +183,13 @@ def test_the_matches_are_those_of_the_metric() -> None:
         assert match["vector"]["metadata"]["elevation"] >= asked["filter"]["elevation"]["gte"]
 
 
-@pytest.mark.parametrize(
-    ("stem", "items"),
-    [
-        ("vector_upsert_", "vectors"),
-        ("vector_delete_", "ids"),
-        ("graph.upsert_nodes.single.", "nodes"),
-        ("graph.delete_nodes.by_id.", "ids"),
-        ("graph_edge_create_", "edges"),
-    ],
-)
+@pytest.mark.parametrize(("stem", "items"), [
+    ("vector_upsert_", "vectors"),
+    ("vector_delete_", "ids"),
+    ("graph.upsert_nodes.single.", "nodes"),
+    ("graph.delete_nodes.by_id.", "ids"),
+    ("graph_edge_create_", "edges"),
+])  # fmt: skip
 def test_a_batch_answers_for_every_item(stem: str, items: str) -> None:
     """Items that succeeded and items that failed are together the items of the request (SPECIFICATION 12.5)."""
     result = document(f"{stem}success")["result"]

@@ -86,18 +86,15 @@ def test_an_edge_case_is_sound_but_for_its_edge() -> None:
 # -- context -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "ctx",
-    [
-        {},
-        {"deadline_ms": 1},
-        {"deadline_ms": 1.5e12},
-        {"deadline_ms": None, "tenant": None},
-        {"request_id": "a-b.c_d~e:f"},
-        {"cache_scope": "tenant", "unheard_of": [1]},
-        {"attrs": {"anything": {"at": "all"}}},
-    ],
-)
+@pytest.mark.parametrize("ctx", [
+    {},
+    {"deadline_ms": 1},
+    {"deadline_ms": 1.5e12},
+    {"deadline_ms": None, "tenant": None},
+    {"request_id": "a-b.c_d~e:f"},
+    {"cache_scope": "tenant", "unheard_of": [1]},
+    {"attrs": {"anything": {"at": "all"}}},
+])  # fmt: skip
 def test_a_sound_context_passes(ctx: dict[str, Any]) -> None:
     """Contexts that SCHEMA 3.2 and edition 1.1.0 allow pass; unknown keys do (R8)."""
     wire.validate_ctx_field({"ctx": ctx})
