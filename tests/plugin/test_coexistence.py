@@ -118,7 +118,8 @@ def test_silent_without_an_adapter(project: Project) -> None:
     )
     result = project.run_apart("-p", "no:hypothesispytest")
     assert result.ret == 0, said(result)
-    assert "corpus" not in said(result).replace(f"corpus-{__version__}", "").replace("no:corpus", "").partition("collected")[2]
+    plugins = said(result).replace(f"corpus-{__version__}", "").replace("no:corpus", "")
+    assert "corpus" not in plugins.partition("collected")[2]
 
 
 def test_can_be_switched_off(project: Project) -> None:
