@@ -75,11 +75,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def opened(path: Path) -> Transcript:
-    """The transcript.
-
-    Raises:
-        CommandError: it cannot be read, or was changed.
-    """
+    """The transcript. Raises CommandError if it cannot be read, or was changed."""
     try:
         return read(path)
     except TranscriptError as error:
@@ -100,11 +96,7 @@ def option_arguments(transcript: Transcript, leave_out: frozenset[str] = frozens
 
 
 def _claimed(path: Path, transcript: Transcript) -> dict[str, Any]:
-    """The attestation.
-
-    Raises:
-        CommandError: it cannot be read, was changed, or is that of another transcript.
-    """
+    """The attestation. Raises CommandError if it cannot be read, was changed, or is that of another transcript."""
     try:
         claimed = read_report(path)[0]
     except ReportError as error:

@@ -128,9 +128,6 @@ def _nothing(given: argparse.Namespace, transcript: Transcript) -> str:
     return f"there is no finding of {given.requirement}; there are findings of {ids}"
 
 
-# -- as commands -------------------------------------------------------------------------------------------
-
-
 def _script(transcript: Transcript, finding: RecordedFinding) -> list[str]:
     """The commands that send the request of a finding, after what its test had written."""
     facts = transcript.adapters[finding.adapter]
@@ -175,9 +172,6 @@ def _namespace(line: dict[str, Any]) -> object:
     request = line.get("request")
     args = request.get("args") if isinstance(request, dict) else None
     return args.get("namespace") if isinstance(args, dict) else None
-
-
-# -- against an adapter ------------------------------------------------------------------------------------
 
 
 def _sent_again(

@@ -33,11 +33,7 @@ def read(path: Path) -> tuple[dict[str, Any], bytes]:
 
 
 def parsed(path: Path, data: bytes) -> dict[str, Any]:
-    """The document of a report, from the bytes of its file.
-
-    Raises:
-        ReportError: it is not a report of this format.
-    """
+    """The document of a report, from the bytes of its file. Raises ReportError if it is not a report of this format."""
     document = json_report.parsed(data)
     if document is None:
         document = _value(path, data)
@@ -87,11 +83,7 @@ def _validator(part: str = "") -> Any:
 
 
 def contents(path: Path) -> bytes:
-    """The bytes of a file that may be a report.
-
-    Raises:
-        ReportError: it cannot be read.
-    """
+    """The bytes of a file that may be a report. Raises ReportError if it cannot be read."""
     try:
         if path.is_dir():
             raise ReportError(path, "is a folder; name a report", missing=True)

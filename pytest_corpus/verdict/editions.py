@@ -85,11 +85,7 @@ def names() -> list[str]:
 
 @cache
 def edition(name: str) -> Edition:
-    """An edition.
-
-    Raises:
-        EditionError: there is none of that name.
-    """
+    """An edition. Raises EditionError if there is none of that name."""
     if name not in names():
         raise EditionError(f"there is no edition {name!r}; use {' or '.join(names())}")
     document = tomllib.loads((FOLDER / f"{name}.toml").read_text("utf-8"))

@@ -95,8 +95,7 @@ def test_a_second_run(project: Project, option: str) -> None:
     """What the run before has failed decides no more than what runs: the violation turns no run green."""
     project.pytester.makepyfile(mine=CLIENT)
     project.run(VIOLATING, REPORT, plugins=PLUGINS)
-    result = project.run(VIOLATING, REPORT, option, plugins=PLUGINS)
-    assert_fail_closed(project, result, sound=False)
+    assert_fail_closed(project, project.run(VIOLATING, REPORT, option, plugins=PLUGINS), sound=False)
 
 
 def test_selected_by_the_user(project: Project) -> None:
@@ -113,8 +112,6 @@ def assert_no_verdict(project: Project, result: pytest.RunResult) -> None:
     assert report is not None
     assert report["verdict"] == "partial", said(result)
 
-
-# -- time limits and reruns ----------------------------------------------------------------------------
 
 SLOW = """
     def build_embed_request(self):
@@ -170,8 +167,7 @@ def test_a_time_limit_by_signal(project: Project, sound: bool) -> None:
     """What another plugin's time limit ends was not assessed; it is not a violation, and nothing passed."""
     slow_client(project, "" if sound else "text=['Hello']")
     project.pytester.makepyfile(hostile=ALARM)
-    result = project.run(VIOLATING, REPORT, "-p", "hostile")
-    assert_partial(project, result)
+    assert_partial(project, project.run(VIOLATING, REPORT, "-p", "hostile"))
     status = {entry["id"]: entry["status"] for entry in project.report()["requirements"]}
     assert status["WIR-BUILD-1"] == "not_assessed"
     assert sound or status[VIOLATED] != "satisfied"
@@ -181,8 +177,7 @@ def test_a_time_limit_by_exit(project: Project) -> None:
     """A process that another plugin's time limit ends leaves a partial report, and an exit code that is not 0."""
     slow_client(project, "")
     project.pytester.makepyfile(hostile=EXITING)
-    result = project.run_apart(VIOLATING, REPORT, "-p", "hostile")
-    assert result.ret != 0
+    assert project.run_apart(VIOLATING, REPORT, "-p", "hostile").ret != 0
     assert project.report()["verdict"] == "partial"
 
 
@@ -252,8 +247,6 @@ def test_reruns(project: Project, name: str) -> None:
     assert result.ret != 0, said(result)
 
 
-# -- processes -----------------------------------------------------------------------------------------
-
 WORKERS = {
     "output emptied": "config.workeroutput['corpus'] = '{}'",
     "output dropped": "del config.workeroutput['corpus']",
@@ -319,14 +312,10 @@ def test_violating_on_two_workers(project: Project, name: str) -> None:
     assert_fail_closed(project, result, sound=False, disturbed_end=BY_NAME[name].disturbed_end)
 
 
-# -- plugins that are not in the way -------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", HARMLESS)
 def test_harmless(project: Project, name: str) -> None:
     """Beside a plugin that changes nothing, a sound client is conformant."""
-    result = hostile_run(project, f"import pytest\n{HARMLESS[name]}", sound=True)
-    assert_conformant(project, result)
+    assert_conformant(project, hostile_run(project, f"import pytest\n{HARMLESS[name]}", sound=True))
 
 
 @pytest.mark.parametrize("name", HARMLESS)
@@ -347,5 +336,4 @@ def test_harmless_options(project: Project, options: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("name", HARMLESS)
 def test_harmless_on_two_workers(project: Project, name: str) -> None:
     """On two workers it is the same."""
-    result = distributed(project, f"\n{HARMLESS[name]}", sound=True)
-    assert_conformant(project, result)
+    assert_conformant(project, distributed(project, f"\n{HARMLESS[name]}", sound=True))

@@ -73,8 +73,7 @@ def test_each_shipped_edition_is_kept() -> None:
 def test_a_verdict_is_of_an_edition(name: str, broken: str, verdict: str, level: str) -> None:
     """A demand of a later edition alone does not turn the verdict of an earlier one."""
     found = ledger(broken)
-    decided = decide(found, edition=editions.edition(name))
-    document = json_report.build(found, decided, RUN)
+    document = json_report.build(found, decide(found, edition=editions.edition(name)), RUN)
     assert document["verdict"] == verdict
     assert document["spec"]["edition"]["name"] == name
     [entry] = [each for each in document["requirements"] if each["id"] == broken]

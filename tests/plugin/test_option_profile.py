@@ -132,8 +132,7 @@ def test_an_unnamed_environment_is_one_warning(
 @pytest.mark.parametrize("spread", [(), ("-n", "1")], ids=["one_process", "a_worker"])
 def test_the_adapter_is_logged_at_the_start(project: Project, spread: tuple[str, ...]) -> None:
     """Server, version and stated capabilities stand before the first test."""
-    result = project.run(REFERENCE, FEW, *spread, plugins=("xdist",) if spread else ())
-    lines = result.outlines
+    lines = project.run(REFERENCE, FEW, *spread, plugins=("xdist",) if spread else ()).outlines
     first = next(at for at, line in enumerate(lines) if line.startswith("corpus pytest_corpus.reference:llm llm: "))
     stated = list(itertools.takewhile(lambda line: line.startswith("  "), lines[first + 1 :]))
     assert "server=" in lines[first]
@@ -152,5 +151,4 @@ def test_a_hostile_name_in_the_log(project: Project) -> None:
         "            answer['result']['server'] = '\\x1b[2Jx\\r\\n\\u202e'\n"
         "        return answer\n"
     )
-    text = said(project.run("--corpus-adapter=mine:Hostile", FEW))
-    assert not set("\x1b\r\u202e") & set(text)
+    assert not set("\x1b\r\u202e") & set(said(project.run("--corpus-adapter=mine:Hostile", FEW)))

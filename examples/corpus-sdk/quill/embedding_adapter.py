@@ -38,11 +38,7 @@ class Truncation:
     """The policy that cuts long texts; unlike the SDK's own it says by how much a text is too long."""
 
     def apply(self, text: str, max_len: int | None, allow: bool) -> tuple[str, bool]:
-        """The text, cut where that is allowed, and whether it was.
-
-        Raises:
-            TextTooLong: it is not allowed.
-        """
+        """The text, cut where that is allowed, and whether it was. Raises TextTooLong if it is not allowed."""
         if not max_len or len(text) <= max_len:
             return text, False
         if not allow:
