@@ -83,11 +83,10 @@ def run(given: argparse.Namespace) -> int:
             console.say(f"{each}: expected {each.expected}; got {each.got}", *steps(transcript, each))
         return FINE
     results = _sent_again(transcript, found, given.adapter)
-    if given.format == "json":
-        console.say_json({"findings": [{**asdict(each), **said} for each, said in results]})
-    else:
-        for each, said in results:
-            console.say(f"{said['result']:<14} {each}" + (f": {said['why']}" if said["why"] else ""), *said["story"])
+    lines: list[str] = []
+    for each, said in results:
+        lines += [f"{said['result']:<14} {each}" + (f": {said['why']}" if said["why"] else ""), *said["story"]]
+    console.result(given, {"findings": [{**asdict(each), **said} for each, said in results]}, *lines)
     return FINE if all(said["result"] == FIXED for _, said in results) else FINDINGS
 
 

@@ -14,6 +14,7 @@ from typing import IO, Any
 import orjson
 
 from pytest_corpus.evidence.recorder import dumps
+from pytest_corpus.text.problems import PlainError
 
 FORMAT = "1.0"
 """The version of the format."""
@@ -26,7 +27,7 @@ FLUSHED = 1 << 16
 KINDS = ("header", "adapter", "exchange", "test", "totals", "end")
 
 
-class TranscriptError(ValueError):
+class TranscriptError(PlainError, ValueError):
     """A transcript that cannot be believed or read: one sentence that says why and where."""
 
 

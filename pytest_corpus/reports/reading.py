@@ -10,11 +10,12 @@ from pytest_corpus import resources
 from pytest_corpus.redaction.values import cut, printable
 from pytest_corpus.reports import json_report
 from pytest_corpus.reports.json_report import FORMAT
+from pytest_corpus.text.problems import PlainError
 
 LARGEST = 64 * 2**20  # no report is larger, in bytes
 
 
-class ReportError(Exception):
+class ReportError(PlainError):
     """A file that cannot be read as a report; says which and why, in one sentence."""
 
     def __init__(self, path: Path, why: str, *, missing: bool = False) -> None:

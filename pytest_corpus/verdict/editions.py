@@ -13,6 +13,7 @@ from typing import Any
 
 from pytest_corpus import resources
 from pytest_corpus.spec.requirements import Requirement, catalogue
+from pytest_corpus.text.problems import PlainError
 
 FOLDER = resources.package("spec/editions")
 
@@ -20,7 +21,7 @@ PREVIEW = "PREVIEW"
 """The level of a requirement that an edition does not have."""
 
 
-class EditionError(ValueError):
+class EditionError(PlainError, ValueError):
     """A sentence on an edition that is not known."""
 
 
