@@ -11,7 +11,6 @@ from fail_closed import (
     assert_conformant,
     assert_fail_closed,
     assert_partial,
-    found,
     hostile_run,
     shorten,
 )
@@ -103,14 +102,7 @@ def test_selected_by_the_user(project: Project) -> None:
     project.pytester.makepyfile(mine=CLIENT)
     result = project.run(VIOLATING, REPORT, "-k", "not test_the_arguments")
     assert_fail_closed(project, result, sound=False, whole=False)
-    assert_no_verdict(project, result)
-    assert result.ret == 0
-
-
-def assert_no_verdict(project: Project, result: pytest.RunResult) -> None:
-    report = found(project)
-    assert report is not None
-    assert report["verdict"] == "partial", said(result)
+    assert (result.ret, project.report()["verdict"]) == (0, "partial"), said(result)
 
 
 SLOW = """
@@ -182,16 +174,13 @@ def test_a_time_limit_by_exit(project: Project) -> None:
 
 
 FLAKY = """
-class Flaky(Wrapped):
-    count = 0
+from itertools import count
+calls = count(1)
 
-    async def handle(self, envelope):
-        answer = await self.inner.handle(envelope)
-        if op_of(envelope) == "llm.complete" and answer["ok"]:
-            Flaky.count += 1
-            if Flaky.count == 1:
-                answer["result"]["finish_reason"] = "because"
-        return answer
+@changes("llm.complete")
+def Flaky(answer):
+    if next(calls) == 1:
+        answer["result"]["finish_reason"] = "because"
 """
 """Breaks LLM-COMPLETE-2 once."""
 

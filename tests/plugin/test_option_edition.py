@@ -29,9 +29,8 @@ def ledger(broken: str = "") -> Ledger:
     """A complete run that satisfies each requirement but one."""
     found = Ledger("a", ("llm",))
     for name in (entry.id for entry in applicable("llm")):
-        record = TestRecord(
-            "a", "llm", name, f"llm/test_{name}.py::test", "violated" if name == broken else "satisfied"
-        )
+        outcome = "violated" if name == broken else "satisfied"
+        record = TestRecord("a", "llm", name, f"llm/test_{name}.py::test", outcome)
         found.expected.update([record.key])
         found.ran(record)
         found.reported(record, agrees=True)

@@ -143,12 +143,6 @@ def test_the_adapter_is_logged_at_the_start(project: Project, spread: tuple[str,
 
 def test_a_hostile_name_in_the_log(project: Project) -> None:
     """No character of a server's name moves the cursor."""
-    project.adapter(
-        "class Hostile(Wrapped):\n"
-        "    async def handle(self, envelope):\n"
-        "        answer = await self.inner.handle(envelope)\n"
-        "        if op_of(envelope) == 'llm.capabilities':\n"
-        "            answer['result']['server'] = '\\x1b[2Jx\\r\\n\\u202e'\n"
-        "        return answer\n"
-    )
+    change = "answer['result']['server'] = '\\x1b[2Jx\\r\\n\\u202e'"
+    project.adapter(f"@changes('llm.capabilities')\ndef Hostile(answer): {change}\n")
     assert not set("\x1b\r\u202e") & set(said(project.run("--corpus-adapter=mine:Hostile", FEW)))

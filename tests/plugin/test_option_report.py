@@ -174,14 +174,7 @@ def test_junit(project: Project, option: str, distributed: tuple[str, ...]) -> N
 
 def test_junit_of_a_failure(project: Project) -> None:
     """A failing test has its properties once, also where its teardown fails too, and its message is the finding."""
-    project.adapter(
-        "class Liar(Wrapped):\n"
-        "    async def handle(self, envelope):\n"
-        "        answer = await self.inner.handle(envelope)\n"
-        "        if op_of(envelope) == 'llm.capabilities':\n"
-        "            answer = {**answer, 'result': {**answer['result'], 'protocol': 'x'}}\n"
-        "        return answer\n"
-    )
+    project.adapter("@changes('llm.capabilities')\ndef Liar(answer): answer['result']['protocol'] = 'x'\n")
     failing = "import pytest\n@pytest.fixture(autouse=True)\ndef broken():\n    yield\n    raise OSError('teardown')\n"
     hook = "def pytest_corpus_adapter(config):\n    from mine import Liar\n    return Liar\n"
     project.pytester.makeconftest(failing + hook)
