@@ -29,8 +29,9 @@ def ledger(broken: str = "") -> Ledger:
     """A complete run that satisfies each requirement but one."""
     found = Ledger("a", ("llm",))
     for name in (entry.id for entry in applicable("llm")):
-        outcome = "violated" if name == broken else "satisfied"
-        record = TestRecord("a", "llm", name, f"llm/test_{name}.py::test", outcome)
+        record = TestRecord(
+            "a", "llm", name, f"llm/test_{name}.py::test", "violated" if name == broken else "satisfied"
+        )
         found.expected.update([record.key])
         found.ran(record)
         found.reported(record, agrees=True)
@@ -72,7 +73,8 @@ def test_each_shipped_edition_is_kept() -> None:
 def test_a_verdict_is_of_an_edition(name: str, broken: str, verdict: str, level: str) -> None:
     """A demand of a later edition alone does not turn the verdict of an earlier one."""
     found = ledger(broken)
-    document = json_report.build(found, decide(found, edition=editions.edition(name)), RUN)
+    decided = decide(found, edition=editions.edition(name))
+    document = json_report.build(found, decided, RUN)
     assert document["verdict"] == verdict
     assert document["spec"]["edition"]["name"] == name
     [entry] = [each for each in document["requirements"] if each["id"] == broken]
