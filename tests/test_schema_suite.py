@@ -31,15 +31,12 @@ def test_every_file_is_a_test(pytester: pytest.Pytester, folders: dict[str, Path
     assert SCHEMA_FILES > 51
 
 
-@pytest.mark.parametrize(
-    ("folder", "file"),
-    [
-        ("schemas", "common/envelope.success.json"),
-        ("schemas", "llm/llm.types.chunk.v1.1.json"),
-        ("golden", "llm/llm_stream.ndjson"),
-        ("golden", "graph/graph_row.json"),
-    ],
-)
+@pytest.mark.parametrize(("folder", "file"), [
+    ("schemas", "common/envelope.success.json"),
+    ("schemas", "llm/llm.types.chunk.v1.1.json"),
+    ("golden", "llm/llm_stream.ndjson"),
+    ("golden", "graph/graph_row.json"),
+])  # fmt: skip
 @pytest.mark.parametrize("how", ["removed", "renamed"])
 def test_a_file_that_is_gone_is_red(
     pytester: pytest.Pytester, folders: dict[str, Path], folder: str, file: str, how: str
