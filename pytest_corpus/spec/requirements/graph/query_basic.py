@@ -66,8 +66,8 @@ GRA-TRAV-4 MUST: A traversal follows edges in the `direction` that is asked for.
 GRA-TRAV-5 MUST: A traversal follows only edges of `relationship_types`, and of all of them.
   from SPECIFICATION 4.2.6, R31; needs supports_traversal
   hint: compare the label of each edge with all of relationship_types
-GRA-TRAV-6 MUST: Filters of nodes and relationships are heeded by a traversal, or refused.
-  from SPECIFICATION 4.2.6, R31; needs supports_traversal
+GRA-TRAV-6 MUST: Filters of nodes and relationships are heeded by a traversal, or refused permanently.
+  from SPECIFICATION 4.2.6, ERRORS 6.4, R31; needs supports_traversal
   hint: apply node_filters and relationship_filters, or refuse them; do not leave them unread
 GRA-TRAV-7 MUST: The relationships of a traversal are edges that were written, with their ends and labels.
   from SCHEMA 4.4.2, SPECIFICATION 4.2.6; needs supports_traversal
