@@ -17,7 +17,8 @@ GRA-QUERY-4 MUST: Parameters of every scalar type are bound with their type.
 GRA-QUERY-5 MUST: A query that matches nothing is a success without records.
   from SPECIFICATION 7.3.2, BEHAVIORAL_CONFORMANCE 5.2
   hint: return records [] where nothing matches, not a record of nulls
-GRA-QUERY-6 MUST: A text that is not a query of its dialect is refused with QueryParseError or BadRequest.
+GRA-QUERY-6 MUST: A text that is not a query of its dialect is refused with QueryParseError or BadRequest, and one that
+    needs a feature that is not offered is refused permanently.
   from ERRORS 6.4, SPECIFICATION 12.4, R12
   hint: map the database's syntax error to QueryParseError, neither to no records nor to an outage
 GRA-QUERY-7 SHOULD: It is reported as QueryParseError, and an empty text is one.
