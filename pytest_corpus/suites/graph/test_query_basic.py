@@ -187,7 +187,7 @@ def test_a_text_that_is_not_a_query_is_refused(graph: Graph, operation: str) -> 
 
 @pytest.mark.requirement("GRA-QUERY-6")
 def test_a_feature_that_is_not_offered_is_refused_permanently(graph: Graph) -> None:
-    """Questions that only some engines answer get an answer, or a permanent refusal, in every listed dialect."""
+    """Questions that not every engine answers get an answer, or a permanent refusal, in every listed dialect."""
     graph.require("query")
     asked = [(name, text) for name in graph.dialects.known for text in graph.dialects.texts("rare", name)]
     for dialect, text in expect.applicable(asked, "no rare question of a listed dialect is known"):
