@@ -61,11 +61,7 @@ def dated() -> dict[str, str]:
 
 
 def faults(component: str, count: int, seed: int, found: dict[tuple[str, str], str]) -> dict[str, Any]:
-    """The figures of the faults drawn of a component.
-
-    Raises:
-        SystemExit: some of them have no result.
-    """
+    """The figures of the faults drawn of a component. Raises SystemExit if some of them have no result."""
     possible, names = drawn(component, count, seed)
     judged = json.loads(JUDGED.read_text("utf-8"))[component]
     tried = [name for name in names if name not in judged]

@@ -80,17 +80,13 @@ def test_failure_message(project: Project, monkeypatch: pytest.MonkeyPatch) -> N
     """A failure gives the sentence, its source, what was sent, expected and got, and the place; no content in CI."""
     project.adapter(BROKEN)
     monkeypatch.setenv("CI", "true")
-    result = project.run("--corpus-adapter=mine:Broken", "--corpus-requirement=LLM-COMPLETE-2")
-    text = said(result)
+    text = said(project.run("--corpus-adapter=mine:Broken", "--corpus-requirement=LLM-COMPLETE-2"))
     assert "LLM-COMPLETE-2 (MUST): `finish_reason` is stop, length" in text
     for row in ("source:", "sent:", "expected:", "got:", "rerun:"):
         assert f"  {row}" in text
     assert "(at result.finish_reason)" in text
     assert "because" not in text
     assert "Traceback" not in text
-
-
-# -- with the options that the run had -------------------------------------------------------------------
 
 
 def pasted(result: pytest.RunResult) -> list[str]:
@@ -128,9 +124,6 @@ def test_rerun_lines_of_a_report(broken: Project) -> None:
     assert broken.run(*words[1:]).parseoutcomes()["failed"] == 3
 
 
-# -- ids of the option way -----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("how", ["option", "ini", "absolute", "xdist"])
 def test_ids_are_accepted_back(project: Project, how: str) -> None:
     """An id that belongs to no file selects its test, as the run prints it and as an IDE gives it."""
@@ -158,13 +151,10 @@ def test_a_chapter_and_a_test_of_ones_own(project: Project) -> None:
     assert "test_own.py" in said(result)
 
 
-@pytest.mark.parametrize(
-    ("node", "hint"),
-    [
-        ("corpus/llm/test_helth_report.py", "did you mean corpus/llm/test_health_report.py::"),
-        ("corpus[mien]/llm", "no adapter has the label 'mien'; did you mean mine:Broken?"),
-    ],
-)
+@pytest.mark.parametrize(("node", "hint"), [
+    ("corpus/llm/test_helth_report.py", "did you mean corpus/llm/test_health_report.py::"),
+    ("corpus[mien]/llm", "no adapter has the label 'mien'; did you mean mine:Broken?"),
+])  # fmt: skip
 def test_ids_that_are_not_there(project: Project, node: str, hint: str) -> None:
     """A wrong id ends in one sentence with a near one."""
     project.adapter(BROKEN)

@@ -43,21 +43,17 @@ def test_always_a_json_text(found: Ledger, document: dict[str, Any]) -> None:
     assert texts[0] == texts[1]
 
 
-@pytest.mark.parametrize(
-    "document",
-    [
-        {"description": CANARY},
-        {"extensions": {"vendor:key": CANARY}},
-        {"models": [{"name": "m", "api_key": CANARY}]},
-        {"features": {"secret": CANARY}},
-        {"limits": {"note": CANARY}},
-        {CANARY: True},
-        {"server": "x" * 100 + CANARY},
-        {"supports_streaming": {"because": CANARY}},
-        {"supported_models": [{"name": CANARY}]},
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("document", [
+    {"description": CANARY},
+    {"extensions": {"vendor:key": CANARY}},
+    {"models": [{"name": "m", "api_key": CANARY}]},
+    {"features": {"secret": CANARY}},
+    {"limits": {"note": CANARY}},
+    {CANARY: True},
+    {"server": "x" * 100 + CANARY},
+    {"supports_streaming": {"because": CANARY}},
+    {"supported_models": [{"name": CANARY}]},
+], ids=str)  # fmt: skip
 def test_no_secret_of_capabilities(document: Any) -> None:
     """Of capabilities only the documented facts are repeated, and no long text."""
     found = ledger()

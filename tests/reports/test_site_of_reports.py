@@ -154,21 +154,15 @@ def test_several_processes(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(examination.examine(listed, {}, date(2026, 1, 1), inventory.tests)) == alone
 
 
-@pytest.mark.parametrize(
-    ("files", "given", "said"),
-    [
-        ({}, [], "there is no folder reports"),
-        ({"reports/a.txt": ""}, [], "there is no JSON report below reports"),
-        (
-            {"reports/a.json": "{}"},
-            [],
-            "no report is valid, so no site is written; a.json: is not a report of pytest-corpus",
-        ),
-        ({"reports/a.json": "{}", "public/mine": ""}, [], "-o public: the folder is neither empty nor an earlier site"),
-        ({"reports/a.json": "{}", "public": ""}, [], "-o public: it cannot be read as a folder"),
-        ({"reports/a.json": "{}"}, ["--history"], "reports is not in a git repository; leave --history out"),
-    ],
-)
+@pytest.mark.parametrize(("files", "given", "said"), [
+    ({}, [], "there is no folder reports"),
+    ({"reports/a.txt": ""}, [], "there is no JSON report below reports"),
+    ({"reports/a.json": "{}"}, [],
+     "no report is valid, so no site is written; a.json: is not a report of pytest-corpus"),
+    ({"reports/a.json": "{}", "public/mine": ""}, [], "-o public: the folder is neither empty nor an earlier site"),
+    ({"reports/a.json": "{}", "public": ""}, [], "-o public: it cannot be read as a folder"),
+    ({"reports/a.json": "{}"}, ["--history"], "reports is not in a git repository; leave --history out"),
+])  # fmt: skip
 def test_one_sentence(  # noqa: PLR0917
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

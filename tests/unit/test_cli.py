@@ -29,16 +29,13 @@ def test_explain_shows_one_requirement(given: str) -> None:
         assert said in " ".join(shown.split())
 
 
-@pytest.mark.parametrize(
-    ("given", "chosen"),
-    [
-        (["vec-score-*"], lambda entry: entry.id.startswith("VEC-SCORE-")),
-        (["VEC-*", "LLM-*"], lambda entry: entry.id.startswith(("VEC-", "LLM-"))),
-        (["--component", "graph"], lambda entry: "graph" in entry.components),
-        (["--level", "should"], lambda entry: entry.level == "SHOULD"),
-        (["VEC-*", "--level", "MUST"], lambda entry: entry.id.startswith("VEC-") and entry.level == "MUST"),
-    ],
-)
+@pytest.mark.parametrize(("given", "chosen"), [
+    (["vec-score-*"], lambda entry: entry.id.startswith("VEC-SCORE-")),
+    (["VEC-*", "LLM-*"], lambda entry: entry.id.startswith(("VEC-", "LLM-"))),
+    (["--component", "graph"], lambda entry: "graph" in entry.components),
+    (["--level", "should"], lambda entry: entry.level == "SHOULD"),
+    (["VEC-*", "--level", "MUST"], lambda entry: entry.id.startswith("VEC-") and entry.level == "MUST"),
+])  # fmt: skip
 def test_list_chooses(given: list[str], chosen: Callable[[Requirement], bool]) -> None:
     """`list` takes globs, a component and a level, in any case, and shows what is all of it."""
     wanted = [entry.id for entry in catalogue().values() if chosen(entry)]
@@ -69,17 +66,14 @@ def test_explain_as_json() -> None:
     assert "COM-OBS-6" in json.loads(called("explain", "R20", "--format", "json").out)["requirements"]
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        (["explain", "R200"], "there is no ruling 'R200'; did you mean R20"),
-        (["explain", "LLM-STREM-2"], "there is no requirement 'LLM-STREM-2'; did you mean LLM-STREAM-"),
-        (["explain", "???"], "there is no requirement '???'; the list shows them all"),
-        (["explain", "\x1b[2J\nLLM"], "there is no requirement "),
-        (["list", "VEX-SCORE-1"], "there is no requirement 'VEX-SCORE-1'; did you mean VEC-SCORE-1"),
-        (["list", "VEC-*", "--component", "llm"], "no requirement is of that id, component and level at once"),
-    ],
-)
+@pytest.mark.parametrize(("given", "said"), [
+    (["explain", "R200"], "there is no ruling 'R200'; did you mean R20"),
+    (["explain", "LLM-STREM-2"], "there is no requirement 'LLM-STREM-2'; did you mean LLM-STREAM-"),
+    (["explain", "???"], "there is no requirement '???'; the list shows them all"),
+    (["explain", "\x1b[2J\nLLM"], "there is no requirement "),
+    (["list", "VEX-SCORE-1"], "there is no requirement 'VEX-SCORE-1'; did you mean VEC-SCORE-1"),
+    (["list", "VEC-*", "--component", "llm"], "no requirement is of that id, component and level at once"),
+])  # fmt: skip
 def test_an_unknown_id(given: list[str], said: str) -> None:
     """It is refused in one line with the nearest ids, if any is near; control characters are escaped."""
     ended = called(*given)

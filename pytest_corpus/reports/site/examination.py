@@ -126,17 +126,8 @@ def _run(source: Source, started: datetime, document: Mapping[str, Any]) -> Run:
 
 
 FACTS = (
-    "adapter",
-    "commit",
-    "complete",
-    "components",
-    "environment",
-    "level",
-    "sha256",
-    "spec",
-    "started_at",
-    "verdict",
-)
+    "adapter", "commit", "complete", "components", "environment", "level", "sha256", "spec", "started_at", "verdict",
+)  # fmt: skip
 
 
 @lru_cache(maxsize=512)
