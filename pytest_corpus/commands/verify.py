@@ -63,8 +63,7 @@ def run(given: argparse.Namespace) -> int:
         if reason and (code == FINE or reason == UNENDED):
             note("verify", f"pytest ended with {code}, but {reason}, so nothing is verified")
             code = UNPROVEN
-        if given.format == "json":
-            console.say_json({"exit_code": code, "attestations": found})
+        console.result(given, {"exit_code": code, "attestations": found})
         return code
 
 

@@ -70,7 +70,6 @@ def test_what_shows_at_once_is_not_waited_for(project: Project) -> None:
 
 def test_it_can_be_given(project: Project) -> None:
     """A given time is taken as it is: with 0 an adapter has to show its writes at once."""
-    result = project.run(LATE, PLAIN, "--corpus-report=r.json", "--corpus-write-delay=0")
-    assert result.ret == 1
+    assert project.run(LATE, PLAIN, "--corpus-report=r.json", "--corpus-write-delay=0").ret == 1
     assert "VEC-UPSERT-2" in violated(project.report())
     assert project.report()["settle_s"] == {"vector": 0}

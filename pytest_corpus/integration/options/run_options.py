@@ -95,11 +95,7 @@ class Options:
 
 
 def read(config: pytest.Config) -> Options:
-    """The options of a run.
-
-    Raises:
-        pytest.UsageError: an option has an invalid value.
-    """
+    """The options of a run. Raises pytest.UsageError if an option has an invalid value."""
     profile = PROFILES[_choice(config, "profile", tuple(PROFILES)) or usual(os.environ)]
     allowed = bool(config.getoption("corpus_allow_production"))
     if not allowed and (refused := refusal(profile, os.environ)):

@@ -96,7 +96,7 @@ class FindingContext:
         """The requests that show the finding; deadlines count from `now`."""
         before = self.before or () if self.story else self.writes
         made = (*before, *([self.exchange] if self.exchange else []))
-        return [shell.Sent(to_bytes(each.request).decode(), each.streaming, now) for each in made]
+        return [shell.Sent(to_bytes(each.request).decode(), each.streaming, now, each.faults) for each in made]
 
 
 @dataclass(frozen=True, slots=True)
