@@ -31,12 +31,9 @@ def run(given: argparse.Namespace) -> int:
     found = _sources(folder, target, history=given.history)
     examined = []
     with console.Progress(len(found), lambda done: f"{done}") as progress:
-        try:
-            for each in examine(found, memory, today(), shipped):
-                examined.append(each)
-                progress.at(len(examined), "reports verified")
-        except sources.SourceError as error:
-            raise CommandError(str(error)) from None
+        for each in examine(found, memory, today(), shipped):
+            examined.append(each)
+            progress.at(len(examined), "reports verified")
     data, runs = index.build(examined)
     refused = len(data["refused"])
     address = given.url and given.url.rstrip("/") + "/"
@@ -72,14 +69,11 @@ def _memory(target: Path) -> Memory:
 def _sources(folder: Path, target: Path, *, history: bool) -> list[sources.Source]:
     if not folder.is_dir():
         raise CommandError(f"there is no folder {printable(str(folder))}")
-    try:
-        found = sources.files(folder, target.resolve())
-        if history:
-            found += sources.versions(folder)
-            if sources.shallow(folder):
-                console.warn("pytest-corpus site: the clone is shallow; fetch its whole history (fetch-depth: 0)")
-    except sources.SourceError as error:
-        raise CommandError(str(error)) from None
+    found = sources.files(folder, target.resolve())
+    if history:
+        found += sources.versions(folder)
+        if sources.shallow(folder):
+            console.warn("pytest-corpus site: the clone is shallow; fetch its whole history (fetch-depth: 0)")
     if not found:
         raise CommandError(f"there is no JSON report below {printable(str(folder))}")
     return found

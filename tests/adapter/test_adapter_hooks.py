@@ -12,8 +12,6 @@ from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderFault, ProviderProbe
 from pytest_corpus.spec.faults import FAULTS
 
-# -- metrics -------------------------------------------------------------------------------------------
-
 
 def test_sink_records_with_defaults() -> None:
     """Observations and counts are kept in order with the defaults of the interface."""
@@ -45,9 +43,6 @@ def test_sink_copies_labels() -> None:
     sink.observe(component="llm", op="x", ms=1, ok=True, extra=extra)
     extra["a"] = 2
     assert sink.observations[0].extra == {"a": 1}
-
-
-# -- provider ------------------------------------------------------------------------------------------
 
 
 def reach(probe: ProviderProbe, op: str = "llm.complete", **facts: Any) -> str:
@@ -139,9 +134,6 @@ def test_unknown_kind() -> None:
     """A plan of an unknown kind is refused with the names of all."""
     with pytest.raises(ValueError, match="unknown fault kind 'bang'; one of rate_limited"):
         ProviderProbe().plan("bang")
-
-
-# -- logs ----------------------------------------------------------------------------------------------
 
 
 def test_every_logger_is_heard() -> None:

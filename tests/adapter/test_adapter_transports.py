@@ -94,9 +94,6 @@ def raising_later(error: BaseException) -> Callable[[Any], Any]:
     return lambda envelope: Later()
 
 
-# -- in process ----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("wrap", [lambda value: value, _awaited], ids=["plain", "awaitable"])
 def test_an_answer_is_the_bytes_that_would_travel(wrap: Callable[[Any], Any]) -> None:
     """The result of `handle`, awaited or not, becomes compact UTF-8 JSON."""
@@ -231,9 +228,6 @@ def test_letting_go_of_the_transport_does_not_close_the_handler() -> None:
     handler = Handler(_awaited)
     handler.aclose = handler.close = raising(ValueError())  # type: ignore[attr-defined]
     asyncio.run(InProcess(handler).aclose())
-
-
-# -- from elsewhere ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("streaming", [False, True])

@@ -80,9 +80,6 @@ def words_of(path: str, answer: Any) -> str:
     return str((answer["output"][0] if path == RESPONSES else answer)["content"][0]["text"])
 
 
-# -- answers ------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("path", [CHAT, RESPONSES, MESSAGES])
 def test_an_answer_depends_on_the_question_alone(probe: ProviderProbe, path: str) -> None:
     """The same question has the same answer, from another server too; another one has another."""
@@ -245,9 +242,6 @@ def test_what_is_no_request_is_refused(probe: ProviderProbe, path: str, body: An
     assert probe.calls() == 0
 
 
-# -- counting and faults ------------------------------------------------------------------------------------
-
-
 def test_each_request_counts_as_reached(probe: ProviderProbe) -> None:
     """By an op of its own; chunks do not count, a batch tells its size, headers tell of the context."""
     for path in PLAIN:
@@ -331,9 +325,6 @@ def test_a_form_belongs_to_its_kinds(probe: ProviderProbe, kind: str, form: str)
     """One that a kind does not have is refused, with those that it has."""
     with pytest.raises(ValueError, match=f"unknown form '{form}' of {kind}; one of"):
         probe.plan(kind, form=form)
-
-
-# -- life ---------------------------------------------------------------------------------------------------
 
 
 def servers() -> list[threading.Thread]:

@@ -213,9 +213,6 @@ def test_the_example_is_conformant(vendor: str, tmp_path: Path) -> None:
     assert json.loads((tmp_path / "example" / "r.json").read_text())["verdict"] == "conformant"
 
 
-# -- what is asked ------------------------------------------------------------------------------------------
-
-
 def planned(probe: ProviderProbe, kind: str, form: str, *, streaming: bool) -> Plan:
     """A fault in place of any other."""
     probe.clear()

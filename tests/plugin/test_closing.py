@@ -146,16 +146,14 @@ def test_closed_after_ctrl_c(shapes: Project, name: str) -> None:
 def test_closed_after_a_collection_error(shapes: Project) -> None:
     """It is closed where a module of the user's cannot be collected."""
     shapes.pytester.makepyfile(test_own="raise RuntimeError")
-    result = shapes.run("--corpus-adapter=shapes:generator", FEW)
-    assert result.ret == pytest.ExitCode.INTERRUPTED
+    assert shapes.run("--corpus-adapter=shapes:generator", FEW).ret == pytest.ExitCode.INTERRUPTED
     assert life(shapes) == ["open", "close"]
 
 
 def test_closed_after_an_internal_error(shapes: Project) -> None:
     """It is closed where a hook of the user's breaks pytest itself."""
     shapes.pytester.makeconftest("def pytest_collection_finish(session): raise RuntimeError('broken')")
-    result = shapes.run("--corpus-adapter=shapes:generator", FEW)
-    assert result.ret == pytest.ExitCode.INTERNAL_ERROR
+    assert shapes.run("--corpus-adapter=shapes:generator", FEW).ret == pytest.ExitCode.INTERNAL_ERROR
     assert life(shapes) == ["open", "close"]
 
 

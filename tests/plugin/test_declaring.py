@@ -67,8 +67,7 @@ def test_conftest_above_the_testpaths(project: Project) -> None:
 def test_own_tests_alone_do_not_run_the_suite(project: Project) -> None:
     """Naming a test file of one's own runs that alone and says nothing about conformance."""
     project.pytester.makeconftest(HOOK)
-    own = project.pytester.makepyfile(test_own="def test_own(): pass")
-    result = project.run(str(own))
+    result = project.run(str(project.pytester.makepyfile(test_own="def test_own(): pass")))
     result.assert_outcomes(passed=1)
     assert result.ret == 0
     assert "verdict" not in said(result)
@@ -127,8 +126,7 @@ def test_both_suites_in_one_module(project: Project) -> None:
     project.pytester.makepyfile(
         test_suites=SUITE + "test_other = pytest_corpus.suite('pytest_corpus.reference:llm')\ndef test_own(): pass\n"
     )
-    result = project.run(FEW, "--corpus-report=r.json")
-    assert_passed(result, project, FEW, suites=2, own=1)
+    assert_passed(project.run(FEW, "--corpus-report=r.json"), project, FEW, suites=2, own=1)
     assert (project.path / "r.test_ours.json").exists()
     assert (project.path / "r.test_other.json").exists()
 

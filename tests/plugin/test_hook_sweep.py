@@ -33,8 +33,7 @@ def test_violating_and_the_test_is_hit(project: Project, case: Case) -> None:
 @pytest.mark.parametrize("case", thinned(CASES, 5, 1))
 def test_violating_and_every_test_is_hit(project: Project, case: Case) -> None:
     """Whatever is done to every test, the run is not green."""
-    result = hostile_run(project, case.source(""), sound=False)
-    assert_fail_closed(project, result, sound=False)
+    assert_fail_closed(project, hostile_run(project, case.source(""), sound=False), sound=False)
 
 
 @pytest.mark.parametrize("case", thinned(CASES, 5, 2))
@@ -47,8 +46,6 @@ def test_sound_and_every_test_is_hit(project: Project, case: Case) -> None:
     elif case.sound == "conformant":
         assert_conformant(project, result)
 
-
-# -- an adapter, and two workers -----------------------------------------------------------------------
 
 BROKEN = """
 @changes("llm.complete")
@@ -87,5 +84,4 @@ def test_on_two_workers(project: Project, name: str) -> None:
     """So it is on two workers."""
     project.pytester.makepyfile(mine=CLIENT, hostile=BY_NAME[name].source(VIOLATED_TEST))
     given = (VIOLATING, REPORT, *QUICK, "-p", "hostile", "-n", "2")
-    result = project.run_apart(*given, plugins=("xdist",))
-    assert_fail_closed(project, result, sound=False)
+    assert_fail_closed(project, project.run_apart(*given, plugins=("xdist",)), sound=False)

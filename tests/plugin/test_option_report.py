@@ -132,8 +132,7 @@ SUFFIXES = tuple(formats.FORMATS)
 
 def test_every_format_in_one_run(project: Project) -> None:
     """Each suffix gives its format, all from the same document; nothing is left beside them."""
-    result = project.run(REFERENCE, FEW, *(f"--corpus-report=r{suffix}" for suffix in SUFFIXES))
-    assert result.ret == 0
+    assert project.run(REFERENCE, FEW, *(f"--corpus-report=r{suffix}" for suffix in SUFFIXES)).ret == 0
     report = project.report("r.json")
     found = {path.name: path.read_text("utf-8") for path in project.path.iterdir() if path.is_file()}
     assert found == {f"r{suffix}": formats.render(report, suffix) for suffix in SUFFIXES}
@@ -165,8 +164,7 @@ def test_commit_and_ci_of_the_run(project: Project, monkeypatch: pytest.MonkeyPa
 def test_junit(project: Project, option: str, distributed: tuple[str, ...]) -> None:
     """pytest's JUnit file has id, level and status of every requirement, and nothing else of ours."""
     plugins = ("xdist",) if distributed else ()
-    result = project.run(REFERENCE, FEW, f"{option}=r.junit.xml", *distributed, plugins=plugins)
-    assert result.ret == 0
+    assert project.run(REFERENCE, FEW, f"{option}=r.junit.xml", *distributed, plugins=plugins).ret == 0
     cases = list(ElementTree.parse(project.path / "r.junit.xml").iter("testcase"))
     assert cases
     for case in cases:
@@ -176,14 +174,7 @@ def test_junit(project: Project, option: str, distributed: tuple[str, ...]) -> N
 
 def test_junit_of_a_failure(project: Project) -> None:
     """A failing test has its properties once, also where its teardown fails too, and its message is the finding."""
-    project.adapter(
-        "class Liar(Wrapped):\n"
-        "    async def handle(self, envelope):\n"
-        "        answer = await self.inner.handle(envelope)\n"
-        "        if op_of(envelope) == 'llm.capabilities':\n"
-        "            answer = {**answer, 'result': {**answer['result'], 'protocol': 'x'}}\n"
-        "        return answer\n"
-    )
+    project.adapter("@changes('llm.capabilities')\ndef Liar(answer): answer['result']['protocol'] = 'x'\n")
     failing = "import pytest\n@pytest.fixture(autouse=True)\ndef broken():\n    yield\n    raise OSError('teardown')\n"
     hook = "def pytest_corpus_adapter(config):\n    from mine import Liar\n    return Liar\n"
     project.pytester.makeconftest(failing + hook)
@@ -245,8 +236,7 @@ def test_no_report_without_an_adapter(project: Project) -> None:
     """The setting alone neither writes nor fails a run that declares no adapter."""
     project.pytester.makepyfile(test_own="def test_own(): pass")
     project.pytester.makeini("[pytest]\ncorpus_report = r.json\n")
-    result = project.run()
-    assert result.ret == 0
+    assert project.run().ret == 0
     assert not (project.path / "r.json").exists()
 
 

@@ -80,17 +80,13 @@ def test_failure_message(project: Project, monkeypatch: pytest.MonkeyPatch) -> N
     """A failure gives the sentence, its source, what was sent, expected and got, and the place; no content in CI."""
     project.adapter(BROKEN)
     monkeypatch.setenv("CI", "true")
-    result = project.run("--corpus-adapter=mine:Broken", "--corpus-requirement=LLM-COMPLETE-2")
-    text = said(result)
+    text = said(project.run("--corpus-adapter=mine:Broken", "--corpus-requirement=LLM-COMPLETE-2"))
     assert "LLM-COMPLETE-2 (MUST): `finish_reason` is stop, length" in text
     for row in ("source:", "sent:", "expected:", "got:", "rerun:"):
         assert f"  {row}" in text
     assert "(at result.finish_reason)" in text
     assert "because" not in text
     assert "Traceback" not in text
-
-
-# -- with the options that the run had -------------------------------------------------------------------
 
 
 def pasted(result: pytest.RunResult) -> list[str]:
@@ -126,9 +122,6 @@ def test_rerun_lines_of_a_report(broken: Project) -> None:
     words = shlex.split(command.partition("`")[2].rstrip("`"))
     assert words[1].endswith((".py", "::test_ours"))
     assert broken.run(*words[1:]).parseoutcomes()["failed"] == 3
-
-
-# -- ids of the option way -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("how", ["option", "ini", "absolute", "xdist"])

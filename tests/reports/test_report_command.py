@@ -237,8 +237,7 @@ def difference(here: Path, old: Ledger | None, new: Ledger | None, capsys: Any) 
     """The exit code of `diff`, and what it found."""
     json_report.write(built(old), here / "old.json")
     json_report.write(built(new), here / "new.json")
-    code = run("diff", "old.json", "new.json", "--format=json")
-    return code, json.loads(capsys.readouterr().out)
+    return run("diff", "old.json", "new.json", "--format=json"), json.loads(capsys.readouterr().out)
 
 
 def test_nothing_changed(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -313,8 +312,7 @@ def test_render(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_an_altered_report_is_told_of(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A report that was altered is rendered as altered, with a warning, and never as conformant."""
-    text = (here / "fine.json").read_text().replace('"seed": 7', '"seed": 8')
-    (here / "fine.json").write_text(text)
+    (here / "fine.json").write_text((here / "fine.json").read_text().replace('"seed": 7', '"seed": 8'))
     assert run("badge", "fine.json") == 0
     shown = capsys.readouterr()
     assert shown.out == "Corpus Protocol 1.0: altered\n"

@@ -110,8 +110,7 @@ def test_an_encoding_that_lacks_letters() -> None:
 
 def on_a_terminal(*argv: object, **env: str) -> tuple[int, str]:
     """A command with a terminal of 80 columns for stdout and stderr: its exit code and what came."""
-    pty = pytest.importorskip("pty")
-    ours, theirs = pty.openpty()
+    ours, theirs = pytest.importorskip("pty").openpty()
     with subprocess.Popen(
         [*COMMAND, *map(str, argv)], stdin=theirs, stdout=theirs, stderr=theirs, env=environment(**env)
     ) as process:

@@ -31,9 +31,6 @@ def written(path: Path, value: Any) -> Path:
     return path
 
 
-# -- list, stats, show -------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("edition", EDITIONS)
 def test_list_has_every_schema_of_an_edition(edition: str) -> None:
     """`list --edition` has one line for each schema that the edition knows, with its file there."""
@@ -48,8 +45,7 @@ def test_list_has_every_schema_of_an_edition(edition: str) -> None:
 @pytest.mark.parametrize("component", FOLDERS)
 def test_list_of_one_component(component: str) -> None:
     """`list --component` leaves the others out, and as JSON gives what resolves to the same files."""
-    ended = called("schema", "list", "--component", component, "--format", "json")
-    shown = json.loads(ended.out)
+    shown = json.loads(called("schema", "list", "--component", component, "--format", "json").out)
     assert [row["name"] for row in shown["schemas"]] == [s.name for s in SCHEMAS if s.component == component]
     assert all(row["id"] == BASE_URI + row["file"] and not row["missing"] for row in shown["schemas"])
     assert shown["edition"] == LATEST
@@ -105,9 +101,6 @@ def test_a_wrong_name_is_one_line(argv: list[object], said: str) -> None:
     assert said in ended.err
 
 
-# -- another folder of schemas -----------------------------------------------------------------------------
-
-
 def test_another_root_is_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`CORPUS_SCHEMAS_ROOT` names the folder that is listed and checked with; what lacks there is said (SCHEMA 9.1)."""
     shutil.copytree(registry().root, tmp_path / "schemas")
@@ -131,9 +124,6 @@ def test_a_root_that_is_no_folder(monkeypatch: pytest.MonkeyPatch) -> None:
         ended = called("schema", *argv)
         assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
         assert "CORPUS_SCHEMAS_ROOT=/no/such/folder" in ended.err
-
-
-# -- validate: what a message is held to -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.op)
@@ -181,9 +171,6 @@ def test_an_error_envelope_is_told(tmp_path: Path) -> None:
     assert (ended.code, ended.err) == (1, "")
     assert "not a valid common.envelope.error" in ended.out
     assert "ms is missing" in ended.out
-
-
-# -- validate: what it says --------------------------------------------------------------------------------
 
 
 def test_a_refusal_says_what_is_wrong(tmp_path: Path) -> None:
@@ -254,14 +241,11 @@ def test_a_folder_stands_for_its_files(tmp_path: Path) -> None:
 
 def test_many_problems_are_counted(tmp_path: Path) -> None:
     """Of a document with more problems than `--max-errors` the others are counted."""
-    vector = {"id": "a", "vector": ["x"] * 9}
-    path = written(tmp_path / "v.json", vector)
+    path = written(tmp_path / "v.json", {"id": "a", "vector": ["x"] * 9})
     ended = called("schema", "validate", "--schema", "vector.types.vector", "--max-errors", 2, path)
     assert len([line for line in ended.out.splitlines() if line.startswith("  vector.")]) == 2
     assert "and 7 more" in ended.out
 
-
-# -- validate: files that are no good ----------------------------------------------------------------------
 
 NO_JSON = {
     "empty": (b"", "is empty"),

@@ -112,12 +112,10 @@ def test_lines_take_the_place_of_others(tmp_path: Path) -> None:
     """A whole line, or a part of one, is replaced or removed; `super()` is still that of the class of the method."""
     whole = "Other: .\n@ plain\n- if number > self.limit:\n-     return self.limit\n+ if number > 2:\n+     return 0\n"
     assert [made(tmp_path, whole).plain(number) for number in (2, 3)] == [4, 0]
-    part = "Other: .\n@ plain\n- number * factor\n+ number - factor\n"
-    assert made(tmp_path, part).plain(1) == -1
+    assert made(tmp_path, "Other: .\n@ plain\n- number * factor\n+ number - factor\n").plain(1) == -1
     removed = "Other: .\n@ plain\n- if number > self.limit:\n-     return self.limit\n"
     assert made(tmp_path, removed).plain(5) == 10
-    derived = "Other: .\n@ plain\n- + 1\n+ + 5\n"
-    assert made(tmp_path, derived, base=Derived).plain(1) == 7
+    assert made(tmp_path, "Other: .\n@ plain\n- + 1\n+ + 5\n", base=Derived).plain(1) == 7
 
 
 def test_a_row_may_have_another_row_as_its_base(tmp_path: Path) -> None:

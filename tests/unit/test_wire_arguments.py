@@ -10,8 +10,6 @@ from pytest_corpus import wire
 from pytest_corpus.schema_registry import registry
 from pytest_corpus.spec.operations import BY_OP
 
-# -- arguments ---------------------------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize(("op", "args"), documents(Path(__file__).with_name("arguments_allowed.txt")))
 def test_what_the_documents_allow_passes(op: str, args: dict[str, Any]) -> None:
@@ -55,9 +53,6 @@ def test_a_validator_of_ones_own() -> None:
     assert str(refused.value) == "c: args validation failed: the validator raises KeyError"
     with pytest.raises(wire.ArgsValidationError, match="must be a JSON object"):
         wire.validate_args_for_operation([], ours, "c")
-
-
-# -- codes -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("schema", "instance", "code", "text"), [
