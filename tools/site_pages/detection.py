@@ -19,7 +19,7 @@ How good is the kit? Three experiments answer, each made anew for a release (`ma
 FAULTS = (
     "A machine changes one place of an embedded adapter: a comparison, a condition, a constant, a statement left out. "
     "{sum} such faults were drawn with the seed {seed} ({date}, version {kit}). The suite ran on each up to the first "
-    "MUST that was violated; an adapter that answers nothing, or only as in an outage, gets no verdict and is found too. "
+    "MUST that was violated; an adapter that answers nothing, or only as in an outage, gets no verdict: found. "
     "Changes that break no MUST were judged one by one, each with its reason, in "
     "[machine_faults.json](../tools/machine_faults.json). Of {musts} faults that break a MUST, the suite finds {must} "
     "({rate} %; the target is 99.5 %)."
