@@ -99,6 +99,7 @@ _PATTERNS: Mapping[str, tuple[str, ...]] = {
         "MATCH ((n RETURN n.corpus_value AS",
         "MATCH (n:CorpusNone RETURN n",
         "MATCH (n:CorpusNone) WHERE n.corpus_value = RETURN n",
+        "MATCH (n:CorpusNone) RETURN n ? # !",
         "RETURN RETURN )",
         "This is not a query at all (((",
     ),
@@ -176,7 +177,12 @@ _GREMLIN: Mapping[str, tuple[str, ...]] = {
             "has('corpus_value', 'it\\'s').dedup()",
         )
     ),
-    "broken": ("g.V(.has((", "g.V().has('corpus_key'", "This is not a query at all ((("),
+    "broken": (
+        "g.V(.has((",
+        "g.V().hasLabel('CorpusNone') ? # !",
+        "g.V().has('corpus_key'",
+        "This is not a query at all (((",
+    ),
 }
 
 DIALECTS: Mapping[str, Dialect] = {
