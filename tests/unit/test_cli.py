@@ -102,7 +102,7 @@ def test_explain_knows_every_requirement() -> None:
         assert shown.endswith(f" --corpus-requirement={wanted}\n")
 
 
-HALF = ([], ["schema"], ["stream"])  # command lines that lack a command
+HALF: list[list[str]] = [[], ["schema"], ["stream"]]  # command lines that lack a command
 
 
 @pytest.mark.parametrize(
