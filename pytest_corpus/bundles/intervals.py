@@ -25,7 +25,7 @@ def _by_case(cases: Cases) -> tuple[float, Any]:
     """
     import numpy as np
 
-    sums, counts = np.array([(math.fsum(case), len(case)) for case in cases]).T
+    sums, counts = (np.fromiter(map(each, cases), float, len(cases)) for each in (math.fsum, len))
     mean = float(sums.sum() / counts.sum())
     return mean, mean + (sums - mean * counts) / counts.mean()
 
