@@ -80,7 +80,7 @@ def numbers_of(name: str, result: CaseResult) -> Sequence[float] | None:
         given = [getattr(sample, field[name]) for sample in samples]
     else:
         given = [sample.scores.get(name.removeprefix("score_")) for sample in samples]
-    return [float(each) for each in given if each is not None]
+    return tuple(float(each) for each in given if each is not None)
 
 
 def _pass_at(count: int, result: CaseResult) -> float | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -73,12 +72,17 @@ class Store:
         journal: keeps answers for a run that is resumed.
     """
 
+    is_shared = False
+    """Other processes wait for its cases."""
+
     def __init__(
         self, cases: Iterable[str], slots: int, spent_budget: SpentBudget, journal: Journal | None = None
     ) -> None:
         self.slots, self.spent_budget, self.journal = slots, spent_budget, journal
         self.results: dict[str, CaseResult] = {}
-        self.waiting = OrderedDict.fromkeys(cases)
+        self.cases = tuple(cases)
+        self._waiting = set(self.cases)
+        self._in_order = (case for case in self.cases if case in self._waiting)
         self._running: dict[str, object] = {}
         self._lock = threading.Lock()
 
@@ -96,10 +100,12 @@ class Store:
             owner: the process that asks.
         """
         with self._lock:
-            case = wanted if wanted in self.waiting or self.slots == 1 else next(iter(self.waiting), wanted)
-            if case not in self.waiting or len(self._running) >= self.slots:
+            if len(self._running) >= self.slots:
                 return self.results.get(wanted)
-            del self.waiting[case]
+            case = wanted if wanted in self._waiting or self.slots == 1 else next(self._in_order, wanted)
+            if case not in self._waiting:
+                return self.results.get(wanted)
+            self._waiting.remove(case)
             self._running[case] = owner
             return case
 
@@ -112,7 +118,7 @@ class Store:
     def leave_out(self, result: CaseResult) -> CaseResult:
         """Keep this result of a case, whether it is asked or not: the run has the same result whenever calls end."""
         with self._lock:
-            self.waiting.pop(result.case, None)
+            self._waiting.discard(result.case)
             self._running.pop(result.case, None)
             self.results[result.case] = result
         return result

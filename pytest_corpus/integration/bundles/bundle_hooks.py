@@ -67,6 +67,9 @@ class BundleHooks:
         for item in session.items:
             if isinstance(item, CaseItem):
                 item.run.selected.append(item.case.id)
+        if hasattr(self.config, "workerinput") and not self.session.options.stops_early and not session.testsfailed:
+            for run in self.session.runs:  # workers that have collected ask while others still collect
+                _ = run.pool if run.selected else None
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
