@@ -58,7 +58,7 @@ class _Shared(Store):
         """Messages with cases for the workers that ask before they wait: each to the one that asks the fewest."""
         while self.eager:
             worker = min(self.eager, key=list(self._running.values()).count)
-            found = self.next("", worker)
+            found = self.next(None, worker)
             if not isinstance(found, str):
                 return
             self.askers[found] = worker
@@ -237,11 +237,11 @@ class RemoteStore(Store):
             self.results.setdefault(each["case"], rebuilt(CaseResult, each))
         self._changed()
 
-    def next(self, wanted: str, owner: object = None) -> CaseResult | str | None:  # noqa: ARG002 - the channel tells it
-        if wanted not in self.results and self._wanted != wanted:
+    def next(self, wanted: str | None, owner: object = None) -> CaseResult | str | None:  # noqa: ARG002 - the channel tells it
+        if wanted and wanted not in self.results and self._wanted != wanted:
             self._wanted = wanted
             self._client.tell("want", self._key, wanted)
-        return self.results.get(wanted)
+        return self.results.get(wanted or "")
 
     def keep(self, result: CaseResult) -> None:
         if self.results.setdefault(result.case, result) is result:
