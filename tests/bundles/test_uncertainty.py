@@ -21,10 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 import decisions
 
-
-@pytest.fixture(autouse=True)
-def _no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
+pytestmark = pytest.mark.usefixtures("plain_environment")
 
 
 def passing(passed: int, total: int) -> list[CaseResult]:
