@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from types import ModuleType
 
 from pytest_corpus import __version__
-from pytest_corpus.commands import COMMANDS, INTERRUPTED, NO_READER, USAGE, CommandError
+from pytest_corpus.commands import COMMANDS, INTERRUPTED, NO_READER, USAGE
 from pytest_corpus.redaction.values import printable
+from pytest_corpus.text.problems import PlainError
 
 PROG = "pytest-corpus"
 
@@ -78,7 +79,7 @@ def _run(argv: list[str]) -> int:
     words = " ".join(filter(None, (PROG, name, getattr(given, "action", None))))
     try:
         code: int = command.run(given)
-    except CommandError as error:
+    except PlainError as error:
         sys.stderr.write(f"{words}: {printable(str(error))}\n")
         return USAGE
     except KeyboardInterrupt as stopped:

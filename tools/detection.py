@@ -1,9 +1,13 @@
 """Writes `tools/detection.json`, the figures of docs/detection.md, from the results of runs.
 
-    python tools/detection.py [--faults .faults.jsonl] [--mutants JUNIT] [--legal JUNIT]
+    make faults
+    make mutants PYTEST_ARGS=--junit-xml=mutants.xml
+    .venv/bin/python -m pytest -n 2 --junit-xml=legal.xml tests/plugin/test_legal_adapters.py
+    .venv/bin/python tools/detection.py --mutants mutants.xml --legal legal.xml
+    make docs
 
-What is not given stays as it is. `make faults` leaves the first; the others are what `--junit-xml` of pytest writes
-for `tests/mutants` and for `tests/plugin/test_legal_adapters.py`.
+`make faults` records its figures by itself. What is not given stays as it is. The line in the README is
+`site_pages.detection.line()`.
 """
 
 import argparse
@@ -11,6 +15,7 @@ import collections
 import json
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -21,6 +26,15 @@ from pytest_corpus import __version__
 from pytest_corpus.spec.components import COMPONENTS
 
 RESULT = Path(__file__).with_suffix(".json")
+
+Findings = Mapping[tuple[str, str], str]
+"""The requirement that found a fault, or nothing, by component and fault."""
+
+EXPERIMENTS = {
+    "mutants": ("test_mutant_in_the_whole_suite[",),
+    "legal": ("test_legal_shape[", "test_a_random_shape_violates_nothing[", "test_what_the_documents_leave_open"),
+}
+"""The tests that are runs of an experiment, by how their names begin."""
 
 
 def main() -> int:
@@ -35,12 +49,14 @@ def main() -> int:
     result = json.loads(RESULT.read_text("utf-8")) if RESULT.exists() else {}
     if given.faults:
         lines = [json.loads(line) for line in given.faults.read_text("utf-8").splitlines()]
-        found = {(line["component"], line["fault"]): line["found"] for line in lines}
-        parts = {name: faults(name, given.count, given.seed, found) for name in COMPONENTS}
+        first, found = (
+            {(line["component"], line["fault"]): line["found"] for line in run} for run in (lines[::-1], lines)
+        )
+        parts = {name: faults(name, given.count, given.seed, first, found) for name in COMPONENTS}
         result["faults"] = {**dated(), "seed": given.seed, "components": parts}
     for name in ("mutants", "legal"):
         if path := getattr(given, name):
-            result[name] = {**dated(), **tests(path)}
+            result[name] = {**dated(), **tests(path, EXPERIMENTS[name])}
     RESULT.write_text(json.dumps(result, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
     return 0
 
@@ -50,12 +66,8 @@ def dated() -> dict[str, str]:
     return {"date": time.strftime("%Y-%m-%d", time.gmtime()), "kit": __version__}
 
 
-def faults(component: str, count: int, seed: int, found: dict[tuple[str, str], str]) -> dict[str, Any]:
-    """The figures of the faults drawn of a component.
-
-    Raises:
-        SystemExit: some of them have no result.
-    """
+def faults(component: str, count: int, seed: int, first: Findings, found: Findings) -> dict[str, Any]:
+    """The figures of the faults drawn of a component. Raises SystemExit if some of them have no result."""
     possible, names = drawn(component, count, seed)
     judged = json.loads(JUDGED.read_text("utf-8"))[component]
     tried = [name for name in names if name not in judged]
@@ -67,6 +79,7 @@ def faults(component: str, count: int, seed: int, found: dict[tuple[str, str], s
         "drawn": len(names),
         **{each: results[each] for each in ("must", "should")},
         "missed": sorted(name for name in tried if not found[component, name]),
+        "mended": sum(bool(found[component, name]) and not first[component, name] for name in tried),
         "judged": len(names) - len(tried),
     }
 
@@ -75,10 +88,10 @@ def kind(finding: str) -> str:
     return "should" if finding.startswith("SHOULD ") else "must" if finding else ""
 
 
-def tests(path: Path) -> dict[str, Any]:
-    """The number of tests in a JUnit file, and those that did not pass."""
+def tests(path: Path, prefixes: tuple[str, ...]) -> dict[str, Any]:
+    """The number of tests of an experiment in a JUnit file, and those that did not pass."""
     cases = list(ElementTree.parse(path).iter("testcase"))  # noqa: S314 - pytest wrote it here
-    ran = [case for case in cases if case.find("skipped") is None]
+    ran = [case for case in cases if f"{case.get('name')}".startswith(prefixes) and case.find("skipped") is None]
     red = [case for case in ran if case.find("failure") is not None or case.find("error") is not None]
     return {"tried": len(ran), "failed": sorted(f"{case.get('name')}" for case in red)}
 

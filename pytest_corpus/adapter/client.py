@@ -243,8 +243,6 @@ class AdapterClient:
         self.provider.forget()
         self.late.forget()
 
-    # -- calls -----------------------------------------------------------------------------------------
-
     def send(
         self,
         request: Any,

@@ -43,8 +43,6 @@ class ClientLibrary:
         self._loop: LoopThread | None = None
         self._built: dict[str, Built] = {}
 
-    # -- life ------------------------------------------------------------------------------------------
-
     def open(self) -> ClientLibrary:
         """Make the object that has the builders.
 
@@ -118,8 +116,6 @@ class ClientLibrary:
         finally:
             self.closing.spend(time.monotonic() - started)
         return [*said, *([f"closing left behind {', '.join(left)}"] if left else [])]
-
-    # -- builders --------------------------------------------------------------------------------------
 
     def name_of(self, case: WireRequestCase) -> str:
         """The name under which a builder of this operation, as far as that is clear, is there; empty for none."""

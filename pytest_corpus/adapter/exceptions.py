@@ -1,7 +1,9 @@
 """The errors of a declaration and of refused calls, each in one sentence for a person."""
 
+from pytest_corpus.text.problems import PlainError
 
-class DeclarationError(Exception):
+
+class DeclarationError(PlainError):
     """The declared adapter or client cannot be tested; `str()` names the declaration, the fault and the remedy.
 
     `shape` is the fault without what an exception says of itself, where there is one.

@@ -142,9 +142,6 @@ def reset(given: Counter[str]) -> None:
     _entered.update(given)
 
 
-# -- what is read ------------------------------------------------------------------------------------------
-
-
 def read(what: str, look: Callable[[], T]) -> T:
     """Return what `look` finds: a JSON value that may differ from one moment to the next."""
     found: T = _source.read(what, look)
@@ -164,9 +161,6 @@ def wall_clock() -> float:
 def sleep(seconds: float) -> None:
     """Wait."""
     _source.sleep(seconds)
-
-
-# -- what is random ----------------------------------------------------------------------------------------
 
 
 def number() -> int:

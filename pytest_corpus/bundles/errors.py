@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from pytest_corpus.redaction.values import printable
+from pytest_corpus.text.problems import PlainError
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +21,7 @@ class Problem:
         return printable(f"{place}: {self.message}")
 
 
-class BundleError(Exception):
+class BundleError(PlainError):
     """A bundle that cannot be run, with everything that was found wrong with it."""
 
     def __init__(self, problems: Problem | Iterable[Problem]) -> None:

@@ -1,7 +1,9 @@
 """The commands of `pytest-corpus`, a module each, with `arguments(parser)` and `run(given) -> int`, the exit code.
 
-`run` raises `CommandError` if something cannot be done.
+`run` raises a `PlainError` if something cannot be done.
 """
+
+from pytest_corpus.text.problems import PlainError
 
 COMMANDS = {
     "init": "write an adapter repository to start from",
@@ -28,5 +30,5 @@ INTERRUPTED, NO_READER = 130, 141
 """The exit codes, as in shells, after Ctrl-C and if the reader of the output went away."""
 
 
-class CommandError(Exception):
+class CommandError(PlainError):
     """One sentence on a request that cannot be carried out: what is wrong, where, and what to do."""

@@ -41,6 +41,14 @@ def say_json(value: Any) -> None:
     sys.stdout.write(json.dumps(value, indent=2, allow_nan=False) + "\n")
 
 
+def result(given: argparse.Namespace, document: Any, *lines: str) -> None:
+    """Write a result as `--format` asks: a JSON document for machines, or lines for people."""
+    if given.format == "json":
+        say_json(document)
+    else:
+        say(*lines)
+
+
 def warn(text: str) -> None:
     """Write one line that is not a result to stderr."""
     sys.stderr.write(printable(text) + "\n")

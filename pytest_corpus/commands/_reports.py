@@ -7,7 +7,7 @@ from typing import Any
 
 from pytest_corpus.commands import CommandError
 from pytest_corpus.reports import formats, view
-from pytest_corpus.reports.reading import ReportError, read
+from pytest_corpus.reports.reading import read
 from pytest_corpus.reports.text import printable
 from pytest_corpus.text.atomic_write import obstacle
 
@@ -16,10 +16,7 @@ Suffixes = Mapping[str, str] | tuple[str, ...]
 
 def report(name: str) -> dict[str, Any]:
     """Read a report; warn if it was altered, as all its formats do."""
-    try:
-        document, _ = read(Path(name))
-    except ReportError as error:
-        raise CommandError(str(error)) from None
+    document, _ = read(Path(name))
     if view.altered(document):
         sys.stderr.write(f"warning: {printable(name)}: its sha256 does not match its content; it was altered\n")
     return document

@@ -39,15 +39,11 @@ def run(given: argparse.Namespace) -> int:
         raise CommandError(f"{path}: no exchange with an operation of {given.component}")
     subject = _subject(given.component, given.schema_version, [each for _, each in exchanges])
     found = list(_findings(subject, exchanges))
-    if given.format == "json":
-        console.say_json({"exchanges": len(exchanges), "findings": found})
-        return FINDINGS if found else FINE
-    for each in found:
-        place = f" (at {each['path']})" if each["path"] else ""
-        named = f"{each['requirement']} ({each['level']}) {each['op']}"
-        console.say(f"{each['exchange']}: {named}: expected {each['expected']}; got {each['got']}{place}")
+    form = "{exchange}: {requirement} ({level}) {op}: expected {expected}; got {got}"
+    lines = [form.format(**each) + (f" (at {each['path']})" if each["path"] else "") for each in found]
     figures = f"{count(len(exchanges), 'exchange')}, {count(len(found), 'finding')}"
-    console.say(f"{figures}; there is no verdict, which only a run of the suite gives")
+    last = f"{figures}; there is no verdict, which only a run of the suite gives"
+    console.result(given, {"exchanges": len(exchanges), "findings": found}, *lines, last)
     return FINDINGS if found else FINE
 
 
@@ -56,15 +52,9 @@ def _findings(subject: Subject, exchanges: list[tuple[str, Exchange]]) -> Iterat
     for where, exchange in exchanges:
         for requirement, violation in subject.findings(exchange):
             if requirement in catalogue():
-                yield {
-                    "requirement": requirement,
-                    "level": catalogue()[requirement].level,
-                    "exchange": where,
-                    "op": exchange.op,
-                    "expected": violation.expected,
-                    "got": violation.got,
-                    "path": violation.path,
-                }
+                found = {"requirement": requirement, "level": catalogue()[requirement].level, "exchange": where}
+                said = {"expected": violation.expected, "got": violation.got, "path": violation.path}
+                yield {**found, "op": exchange.op, **said}
 
 
 def _read(path: Path, component: str) -> Iterator[tuple[str, Exchange]]:
@@ -74,8 +64,6 @@ def _read(path: Path, component: str) -> Iterator[tuple[str, Exchange]]:
         return
     try:
         archive = [*traffic.entries(path)]
-    except traffic.TrafficError as error:
-        raise CommandError(str(error)) from None
     except OSError as error:
         raise CommandError(f"{path}: {error.strerror}") from None
     for number, exchange in archive:

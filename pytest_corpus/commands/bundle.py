@@ -6,14 +6,14 @@ import inspect
 import json
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from pytest_corpus import resources
 from pytest_corpus.adapter.client import AdapterClient, Declaration
-from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.adapter.opening.factory import resolve, split_label
 from pytest_corpus.adapter.usage.budget import Budget, parse
 from pytest_corpus.bundles.errors import BundleError, suggestion
@@ -32,7 +32,6 @@ from pytest_corpus.commands import _console as console
 from pytest_corpus.commands import _reports as written
 from pytest_corpus.commands._combining import combined
 from pytest_corpus.reports import formats
-from pytest_corpus.reports.checking.combining import Unfit
 from pytest_corpus.reports.reading import bundle_flaw
 from pytest_corpus.text.atomic_write import write_atomically, write_folder
 from pytest_corpus.text.records import rebuilt
@@ -44,60 +43,52 @@ PLACEHOLDER = "BUNDLE"  # the name of the bundle in the skeleton
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the subcommands, each with its own arguments."""
     commands = parser.add_subparsers(dest="what", required=True, metavar="COMMAND")
-    begun = commands.add_parser("init", help="write a small bundle that passes with the provider mock")
-    begun.add_argument("folder", metavar="DIR", help="a folder that is empty or not there yet")
-    checked = commands.add_parser("validate", help="find everything that is wrong with a bundle; nothing is called")
-    checked.add_argument("folder", metavar="DIR", nargs="+", help="a folder with a bundle.yaml")
-    console.format_argument(checked)
-    joined = commands.add_parser("combine", help="judge the thresholds over the reports of all shards")
-    joined.add_argument("reports", metavar="FILE", nargs="+", help="the JSON report of a run with --corpus-shard")
-    joined.add_argument("-o", "--output", metavar="PATH", help="write the report of the whole run")
+
+    def action(name: str, text: str, carried_out: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
+        own = commands.add_parser(name, help=text)
+        own.set_defaults(carry_out=carried_out)
+        return own
+
+    init = action("init", "write a small bundle that passes with the provider mock", _init)
+    init.add_argument("folder", metavar="DIR", help="a folder that is empty or not there yet")
+    validate = action("validate", "find everything that is wrong with a bundle; nothing is called", _validate)
+    validate.add_argument("folder", metavar="DIR", nargs="+", help="a folder with a bundle.yaml")
+    combine = action("combine", "judge the thresholds over the reports of all shards", _combine)
+    combine.add_argument("reports", metavar="FILE", nargs="+", help="the JSON report of a run with --corpus-shard")
+    combine.add_argument("-o", "--output", metavar="PATH", help="write the report of the whole run")
     durations = "write the seconds of each case to durations.json beside its bundle.yaml, for the next cut"
-    joined.add_argument("--write-durations", action="store_true", help=durations)
-    console.format_argument(joined)
-    ran = commands.add_parser("run", help="ask all cases and hold the bundle to its thresholds")
-    ran.add_argument("folder", metavar="DIR", help="a folder with a bundle.yaml")
-    ran.add_argument("--provider", action="append", metavar="NAME[:MODEL]", help="who answers; repeatable")
-    ran.add_argument("--adapter", action="append", metavar="SPEC", help="an LLM adapter for the provider corpus")
-    ran.add_argument(
-        "--embedding-adapter", action="append", metavar="SPEC", help="an adapter for similarity (default: --adapter)"
-    )
-    ran.add_argument("--plugin", metavar="MODULE", help="a module with pytest_corpus_bundle_providers and ..._scorers")
-    ran.add_argument("--limit", type=console.count, metavar="N", help="only the first N cases; nothing is judged")
-    ran.add_argument("--cassettes", metavar="MODE", help="off, none, once, new or all")
-    ran.add_argument("--baseline", metavar="PATH", help="compare with this baseline")
-    ran.add_argument("--update-baseline", action="store_true", help="write the baseline instead")
-    ran.add_argument("--budget", metavar="LIMITS", help="what may be used: calls=500,tokens=20000")
-    ran.add_argument("--evidence", choices=("shape", "full"), help="full shows prompts and answers")
-    console.format_argument(ran)
-    compared = commands.add_parser(
-        "compare", help="compare two runs of a bundle case by case: 1 if the second is worse"
-    )
-    compared.add_argument("before", metavar="A.json", help="a JSON report, or the output of run --format json")
-    compared.add_argument("now", metavar="B.json", help="the same of the run that is compared with it")
-    compared.add_argument(
-        "--metric",
-        action="append",
-        metavar="NAME",
-        help="a metric that decides; repeatable (default: passes and scores)",
-    )
-    console.format_argument(compared)
+    combine.add_argument("--write-durations", action="store_true", help=durations)
+    run_it = action("run", "ask all cases and hold the bundle to its thresholds", _run)
+    add = run_it.add_argument
+    add("folder", metavar="DIR", help="a folder with a bundle.yaml")
+    add("--provider", action="append", metavar="NAME[:MODEL]", help="who answers; repeatable")
+    add("--adapter", action="append", metavar="SPEC", help="an LLM adapter for the provider corpus")
+    similarity = "an adapter for similarity (default: --adapter)"
+    add("--embedding-adapter", action="append", metavar="SPEC", help=similarity)
+    add("--plugin", metavar="MODULE", help="a module with pytest_corpus_bundle_providers and ..._scorers")
+    add("--limit", type=console.count, metavar="N", help="only the first N cases; nothing is judged")
+    add("--cassettes", metavar="MODE", help="off, none, once, new or all")
+    add("--baseline", metavar="PATH", help="compare with this baseline")
+    add("--update-baseline", action="store_true", help="write the baseline instead")
+    add("--budget", metavar="LIMITS", help="what may be used: calls=500,tokens=20000")
+    add("--evidence", choices=("shape", "full"), help="full shows prompts and answers")
+    compare = action("compare", "compare two runs of a bundle case by case: 1 if the second is worse", _compare)
+    compare.add_argument("before", metavar="A.json", help="a JSON report, or the output of run --format json")
+    compare.add_argument("now", metavar="B.json", help="the same of the run that is compared with it")
+    deciding = "a metric that decides; repeatable (default: passes and scores)"
+    compare.add_argument("--metric", action="append", metavar="NAME", help=deciding)
+    for parser_of_results in (validate, combine, run_it, compare):
+        console.format_argument(parser_of_results)
 
 
 def run(given: argparse.Namespace) -> int:
     """Run one subcommand."""
-    if given.what == "init":
-        return _init(Path(given.folder))
-    if given.what == "validate":
-        return _validate(given)
-    if given.what == "compare":
-        return _compare(given)
-    if given.what == "combine":
-        return _combine(given)
-    try:
-        return _Session(given).run(_file_of(given.folder))
-    except (BundleError, DeclarationError) as error:
-        raise CommandError(str(error)) from None
+    code: int = given.carry_out(given)
+    return code
+
+
+def _run(given: argparse.Namespace) -> int:
+    return _Session(given).run(_file_of(given.folder))
 
 
 def _file_of(given: str) -> Path:
@@ -117,27 +108,18 @@ def _validate(given: argparse.Namespace) -> int:
             found.append({"bundle": folder, "cases": len(bundle.cases), "problems": []})
         except BundleError as error:
             found.append({"bundle": folder, "cases": 0, "problems": [str(problem) for problem in error.problems]})
-    if given.format == "json":
-        console.say_json({"bundles": found})
-    else:
-        for each in found:
-            sound = f"{each['bundle']}: sound, {console.plural(each['cases'], 'case')}"
-            console.say(*(each["problems"] or [sound]))
+    lines = (
+        each["problems"] or [f"{each['bundle']}: sound, {console.plural(each['cases'], 'case')}"] for each in found
+    )
+    console.result(given, {"bundles": found}, *chain.from_iterable(lines))
     return FINDINGS if any(each["problems"] for each in found) else FINE
 
 
 def _combine(given: argparse.Namespace) -> int:
     target = written.target(given.output, formats.FORMATS)
-    try:
-        whole, runs = combined([(Path(name).name, written.report(name)) for name in given.reports])
-    except Unfit as error:
-        raise CommandError(str(error)) from None
+    whole, runs = combined([(Path(name).name, written.report(name)) for name in given.reports])
     found = whole["bundles"]
-    if given.format == "json":
-        console.say_json({"bundles": found})
-    else:
-        for each in found:
-            console.say(*section.lines(each))
+    console.result(given, {"bundles": found}, *chain.from_iterable(map(section.lines, found)))
     try:
         if target is not None:
             write_atomically(formats.render(whole, target[1]), target[0])
@@ -170,11 +152,8 @@ def _compare(given: argparse.Namespace) -> int:
         if not any(name == each["metric"] for entry in found for each in entry["differences"]):
             known = {each["metric"] for entry in found for each in entry["differences"]}
             raise CommandError(f"--metric {name}: not compared; {suggestion(name, known)}")
-    if given.format == "json":
-        console.say_json({"compared": found})
-    else:
-        for each in found:
-            console.say(f"{each['bundle']} ({each['now']}):", *comparison.lines(each, each["before"]))
+    lines = ([f"{each['bundle']} ({each['now']}):", *comparison.lines(each, each["before"])] for each in found)
+    console.result(given, {"compared": found}, *chain.from_iterable(lines))
     return FINDINGS if any(each["verdict"] == "worse" for each in found) else FINE
 
 
@@ -193,7 +172,8 @@ def _sections_of(path: Path) -> dict[tuple[str, str], Any]:
     return {(each["name"], section.label(each)): each for each in found}
 
 
-def _init(folder: Path) -> int:
+def _init(given: argparse.Namespace) -> int:
+    folder = Path(given.folder)
     plain = "".join(char if char.isalnum() or char in "_-" else "-" for char in folder.resolve().name) or "bundle"
     try:
         if folder.exists() and any(folder.iterdir()):

@@ -5,12 +5,12 @@ from collections import Counter
 from dataclasses import asdict
 from typing import Any
 
-from pytest_corpus.commands import FINE, CommandError
+from pytest_corpus.commands import FINE
 from pytest_corpus.commands import _console as console
 from pytest_corpus.reports.text import count
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.verdict import editions
-from pytest_corpus.verdict.editions import Edition, EditionError
+from pytest_corpus.verdict.editions import Edition
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,20 +27,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     """List the editions, or compare two."""
     if given.action == "diff":
-        return _diff(_edition(given.old), _edition(given.new), given.format)
+        return _diff(given, editions.edition(given.old), editions.edition(given.new))
     every = [editions.edition(name) for name in editions.names()]
-    if given.format == "json":
-        console.say_json({"editions": [_facts(each) for each in every]})
-    else:
-        console.say(*map(_line, every))
+    console.result(given, {"editions": [_facts(each) for each in every]}, *map(_line, every))
     return FINE
-
-
-def _edition(name: str) -> Edition:
-    try:
-        return editions.edition(name)
-    except EditionError as error:
-        raise CommandError(str(error)) from None
 
 
 def _facts(edition: Edition) -> dict[str, Any]:
@@ -65,15 +55,11 @@ def _line(edition: Edition) -> str:
     return "\n".join([*lines, *(f"  {each.date}  {each.requirement}: {each.reason}" for each in edition.errata)])
 
 
-def _diff(old: Edition, new: Edition, form: str) -> int:
+def _diff(given: argparse.Namespace, old: Edition, new: Edition) -> int:
     found = list(editions.changes(old, new))
-    if form == "json":
-        listed = [dict(zip(("kind", "id", "change"), each, strict=True)) for each in found]
-        console.say_json({"old": old.name, "new": new.name, "changes": listed})
-        return FINE
-    for kind, name, said in found:
-        sentence = catalogue()[name].text if name in catalogue() else ""
-        console.say(f"{kind:<8}  {name} ({said})  {sentence}".rstrip())
-    if not found:
-        console.say(f"{old.name} and {new.name} have the same requirements")
+    texts = {name: entry.text for name, entry in catalogue().items()}
+    lines = [f"{kind:<8}  {name} ({said})  {texts.get(name, '')}".rstrip() for kind, name, said in found]
+    listed = [dict(zip(("kind", "id", "change"), each, strict=True)) for each in found]
+    document = {"old": old.name, "new": new.name, "changes": listed}
+    console.result(given, document, *(lines or [f"{old.name} and {new.name} have the same requirements"]))
     return FINE

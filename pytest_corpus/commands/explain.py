@@ -1,7 +1,6 @@
 """`pytest-corpus explain ID`: the whole entry of one requirement or ruling."""
 
 import argparse
-import sys
 from dataclasses import asdict
 from typing import Any
 
@@ -25,10 +24,7 @@ def run(given: argparse.Namespace) -> int:
         text = explained(given.id)
         if text is None:
             raise CommandError(unknown(given.id))
-        if given.format == "json":
-            console.say_json(_as_json(given.id.strip().upper()))
-        else:
-            sys.stdout.write(text + "\n")
+        console.result(given, _as_json(given.id.strip().upper()), *text.split("\n"))
     except FileNotFoundError as error:
         raise CommandError(str(error)) from None
     return FINE

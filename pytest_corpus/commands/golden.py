@@ -4,7 +4,6 @@ import argparse
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 
 from pytest_corpus import resources
@@ -16,7 +15,7 @@ from pytest_corpus.commands import _console as console
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.goldens import BY_FILE, GOLDENS, Golden, goldens_of
 from pytest_corpus.spec.operations import BY_OP
-from pytest_corpus.validation.schema.exceptions import SchemaFileError
+from pytest_corpus.text.values import meant
 from pytest_corpus.validation.schema.registry import SchemaRegistry
 
 
@@ -39,8 +38,6 @@ def run(given: argparse.Namespace) -> int:
         schemas = SchemaRegistry(Path(given.schemas) if given.schemas is not None else None)
         schemas.preload_all_schemas()  # so that a broken folder gives one message
         return act(given, schemas)
-    except (making.GoldenError, SchemaFileError) as fault:
-        raise CommandError(str(fault)) from fault
     except OSError as fault:
         said = f"{fault.filename}: {fault.strerror}" if fault.strerror else str(fault)
         raise CommandError(said) from fault
@@ -62,10 +59,8 @@ def _check(given: argparse.Namespace, schemas: SchemaRegistry) -> int:
     else:
         findings = checks.check(given.root, schemas=schemas)
         checked = len(checks.files(given.root))
-    if given.format == "json":
-        console.say_json({"checked": checked, "findings": [finding.as_json() for finding in findings]})
-    else:
-        console.say(*map(str, findings), _counted(checked, findings))
+    document = {"checked": checked, "findings": [finding.as_json() for finding in findings]}
+    console.result(given, document, *map(str, findings), _counted(checked, findings))
     return FINDINGS if findings else FINE
 
 
@@ -85,9 +80,7 @@ def _row(name: str) -> Golden:
     asked = Path(name).name
     row = bases.get(asked) or stems.get(asked)
     if row is None:
-        near = get_close_matches(asked, bases, n=1, cutoff=0.6)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        raise CommandError(f"there is no golden {asked!a}{hint}")
+        raise CommandError("; ".join(filter(None, (f"there is no golden {asked!a}", meant(asked, bases)))))
     return row
 
 
@@ -128,13 +121,11 @@ def _generate(given: argparse.Namespace, schemas: SchemaRegistry) -> int:
     elif stray := [row.file for row in rows if row.file not in BY_FILE]:
         raise CommandError(f"{stray[0]} is not in the table of goldens: name a folder for it with --output")
     written, kept = making.generate(rows, root=given.output, force=given.force, schemas=schemas)
-    if given.format == "json":
-        console.say_json({"written": [str(path) for path in written], "kept": [str(path) for path in kept]})
-        return FINE
     lines = [f"wrote {path}" for path in written]
     if kept and (given.names or given.operation or given.component):
         lines += [f"kept {path}, which exists; --force overwrites it" for path in kept]
-    console.say(*lines, f"{len(written)} written, {len(kept)} kept")
+    document = {"written": [str(path) for path in written], "kept": [str(path) for path in kept]}
+    console.result(given, document, *lines, f"{len(written)} written, {len(kept)} kept")
     return FINE
 
 
@@ -156,9 +147,8 @@ def _operations(component: str | None, operation: str) -> list[str]:
     if found:
         return found
     names = [row.name for row in BY_OP.values() if component in (None, row.component)]
-    near = get_close_matches(operation, names, n=1, cutoff=0.6)
-    hint = f"; did you mean {near[0]}?" if near else ""
-    raise CommandError(f"there is no operation {operation!a}{f' of {component}' if component else ''}{hint}")
+    said = f"there is no operation {operation!a}{f' of {component}' if component else ''}"
+    raise CommandError("; ".join(filter(None, (said, meant(operation, names)))))
 
 
 def _diff_arguments(parser: argparse.ArgumentParser) -> None:

@@ -9,9 +9,8 @@ from typing import Any
 from pytest_corpus.commands import FINDINGS, FINE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.commands._pytest import UNPROVEN, attestations, run_pytest, settings_arguments
-from pytest_corpus.evidence.transcript import Transcript, TranscriptError, read
+from pytest_corpus.evidence.transcript import Transcript, read
 from pytest_corpus.reports.json_report import digest
-from pytest_corpus.reports.reading import ReportError
 from pytest_corpus.reports.reading import read as read_report
 
 NOT_GIVEN = frozenset(("budget",))
@@ -67,23 +66,15 @@ def run(given: argparse.Namespace) -> int:
     differences = _differences(attested, claimed, transcript, found) if attested and claimed else []
     for each in differences:
         console.warn(f"pytest-corpus judge: {each}")
-    if given.format == "json":
-        console.say_json(
-            {"exit_code": FINDINGS if differences else code, "attestations": found, "differences": differences}
-        )
-    return FINDINGS if differences else code
+    code = FINDINGS if differences else code
+    console.result(given, {"exit_code": code, "attestations": found, "differences": differences})
+    return code
 
 
 def opened(path: Path) -> Transcript:
-    """The transcript.
-
-    Raises:
-        CommandError: it cannot be read, or was changed.
-    """
+    """The transcript. Raises CommandError if it cannot be read, or was changed."""
     try:
         return read(path)
-    except TranscriptError as error:
-        raise CommandError(str(error)) from None
     except OSError as error:
         raise CommandError(f"{path}: {error.strerror}") from None
 
@@ -100,15 +91,8 @@ def option_arguments(transcript: Transcript, leave_out: frozenset[str] = frozens
 
 
 def _claimed(path: Path, transcript: Transcript) -> dict[str, Any]:
-    """The attestation.
-
-    Raises:
-        CommandError: it cannot be read, was changed, or is that of another transcript.
-    """
-    try:
-        claimed = read_report(path)[0]
-    except ReportError as error:
-        raise CommandError(str(error)) from None
+    """The attestation. Raises CommandError if it cannot be read, was changed, or is that of another transcript."""
+    claimed = read_report(path)[0]
     if digest(claimed) != claimed["sha256"]:
         raise CommandError(f"{path}: its digest is another one, so it was changed after it was written")
     named = claimed.get("transcript", {}).get("sha256")

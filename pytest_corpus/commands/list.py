@@ -1,7 +1,6 @@
 """`pytest-corpus list`: requirements, one on a line."""
 
 import argparse
-import sys
 from dataclasses import asdict
 from typing import Any
 
@@ -31,8 +30,5 @@ def run(given: argparse.Namespace) -> int:
     entries = chosen(given.globs, given.component or (), given.level or ())
     if not entries:
         raise CommandError("no requirement is of that id, component and level at once; leave one of them out")
-    if given.format == "json":
-        console.say_json({"requirements": [asdict(entry) for entry in entries]})
-    else:
-        sys.stdout.write(listed(entries) + "\n")
+    console.result(given, {"requirements": [asdict(entry) for entry in entries]}, *listed(entries).split("\n"))
     return FINE

@@ -83,11 +83,10 @@ def run(given: argparse.Namespace) -> int:
             console.say(f"{each}: expected {each.expected}; got {each.got}", *steps(transcript, each))
         return FINE
     results = _sent_again(transcript, found, given.adapter)
-    if given.format == "json":
-        console.say_json({"findings": [{**asdict(each), **said} for each, said in results]})
-    else:
-        for each, said in results:
-            console.say(f"{said['result']:<14} {each}" + (f": {said['why']}" if said["why"] else ""), *said["story"])
+    lines: list[str] = []
+    for each, said in results:
+        lines += [f"{said['result']:<14} {each}" + (f": {said['why']}" if said["why"] else ""), *said["story"]]
+    console.result(given, {"findings": [{**asdict(each), **said} for each, said in results]}, *lines)
     return FINE if all(said["result"] == FIXED for _, said in results) else FINDINGS
 
 
@@ -126,9 +125,6 @@ def _nothing(given: argparse.Namespace, transcript: Transcript) -> str:
         return f"there is no finding {given.finding}; they are numbered from 1 to {len(known)}"
     ids = ", ".join(dict.fromkeys(each.requirement for each in known))
     return f"there is no finding of {given.requirement}; there are findings of {ids}"
-
-
-# -- as commands -------------------------------------------------------------------------------------------
 
 
 def _script(transcript: Transcript, finding: RecordedFinding) -> list[str]:
@@ -175,9 +171,6 @@ def _namespace(line: dict[str, Any]) -> object:
     request = line.get("request")
     args = request.get("args") if isinstance(request, dict) else None
     return args.get("namespace") if isinstance(args, dict) else None
-
-
-# -- against an adapter ------------------------------------------------------------------------------------
 
 
 def _sent_again(

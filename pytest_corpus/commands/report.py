@@ -17,7 +17,6 @@ from pytest_corpus.commands import _signing as signing
 from pytest_corpus.reports import difference, formats, matrix
 from pytest_corpus.reports.badges import shields
 from pytest_corpus.reports.checking import combining, verification
-from pytest_corpus.reports.reading import ReportError
 from pytest_corpus.reports.signing import dsse, keyless
 from pytest_corpus.reports.text import printable
 from pytest_corpus.text.atomic_write import write_atomically
@@ -89,12 +88,9 @@ def _output(parser: argparse.ArgumentParser, known: written.Suffixes, otherwise:
 
 def _merge(given: argparse.Namespace) -> int:
     target = written.target(given.output, formats.MATRIX_FORMATS)
-    try:
-        found = [(Path(name).name, written.report(name)) for name in given.reports]
-        links = [_link(Path(name), target[0]) for name in given.reports] if target else ()
-        merged = matrix.build(found, allow_mixed=given.allow_mixed, links=links)
-    except matrix.Mixed as error:
-        raise CommandError(str(error)) from None
+    found = [(Path(name).name, written.report(name)) for name in given.reports]
+    links = [_link(Path(name), target[0]) for name in given.reports] if target else ()
+    merged = matrix.build(found, allow_mixed=given.allow_mixed, links=links)
     if target is None:
         suffix = ".json" if given.format == "json" else ".md"
         rest = ""
@@ -108,10 +104,7 @@ def _merge(given: argparse.Namespace) -> int:
 def _combine(given: argparse.Namespace) -> int:
     target = written.target(given.output, formats.FORMATS)
     assert target is not None
-    try:
-        whole = combining.build([(Path(name).name, written.report(name)) for name in given.reports], shipped)
-    except combining.Unfit as error:
-        raise CommandError(str(error)) from None
+    whole = combining.build([(Path(name).name, written.report(name)) for name in given.reports], shipped)
     return _write(given, formats.render(whole, target[1]), target[0], verdict=whole["verdict"])
 
 
@@ -181,10 +174,7 @@ def _sign(given: argparse.Namespace) -> int:
 
 
 def _faults(name: str) -> list[str]:
-    try:
-        return verification.faults(Path(name), today(), shipped)
-    except ReportError as error:
-        raise CommandError(str(error)) from None
+    return verification.faults(Path(name), today(), shipped)
 
 
 def shipped(component: str, profile: str) -> Mapping[str, str]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from pytest_corpus.commands import FINDINGS, FINE, USAGE, CommandError, _validate
 from pytest_corpus.commands import _console as console
 from pytest_corpus.spec.schemas import BASE_URI, EDITIONS, LATEST, SCHEMAS, SchemaFile
-from pytest_corpus.validation.schema.exceptions import SchemaFileError, UnknownEditionError, UnknownSchemaError
+from pytest_corpus.validation.schema.exceptions import UnknownSchemaError
 from pytest_corpus.validation.schema.registry import ROOT_VARIABLE, SchemaRegistry, registry
 
 FOLDERS = tuple(dict.fromkeys(schema.component for schema in SCHEMAS))
@@ -43,8 +43,6 @@ def run(given: argparse.Namespace) -> int:
     except UnknownSchemaError as error:
         shown_all = "" if error.suggestions or error.known else "; pytest-corpus schema list shows them"
         raise CommandError(f"{error}{shown_all}") from None
-    except (UnknownEditionError, SchemaFileError) as error:
-        raise CommandError(str(error)) from None
 
 
 def _list_arguments(parser: argparse.ArgumentParser) -> None:
@@ -59,27 +57,18 @@ def _list(given: argparse.Namespace) -> int:
     chosen = [each for each in table if edition in each.editions and given.component in (None, each.component)]
     rows = [_row(schema, edition, root) for schema in chosen]
     missing = sum(row["missing"] for row in rows)
-    if given.format == "json":
-        console.say_json({"root": str(root), "edition": edition, "schemas": rows})
-    else:
-        cells = [(r["name"], " ".join(r["editions"]), r["file"], "missing" if r["missing"] else "") for r in rows]
-        console.say(*console.table([("schema", "editions", f"file in {edition}", ""), *cells]))
-        console.say(f"{console.plural(len(rows), 'schema')} in {root}")
-        if missing:
-            console.say(f"{console.plural(missing, 'file')} missing")
+    cells = [(r["name"], " ".join(r["editions"]), r["file"], "missing" if r["missing"] else "") for r in rows]
+    lines = console.table([("schema", "editions", f"file in {edition}", ""), *cells])
+    lines += [f"{console.plural(len(rows), 'schema')} in {root}"]
+    lines += [f"{console.plural(missing, 'file')} missing"] if missing else []
+    console.result(given, {"root": str(root), "edition": edition, "schemas": rows}, *lines)
     return FINDINGS if missing else FINE
 
 
 def _row(schema: SchemaFile, edition: str, root: Path) -> dict[str, Any]:
     file = schema.file(edition)
-    return {
-        "name": schema.name,
-        "component": schema.component,
-        "editions": list(schema.editions),
-        "id": BASE_URI + file,
-        "file": file,
-        "missing": not (root / file).is_file(),
-    }
+    row = {"name": schema.name, "component": schema.component, "editions": list(schema.editions)}
+    return {**row, "id": BASE_URI + file, "file": file, "missing": not (root / file).is_file()}
 
 
 def _stats(given: argparse.Namespace) -> int:
@@ -99,12 +88,11 @@ def _stats(given: argparse.Namespace) -> int:
             "goldens": sum(golden.component == folder for golden in GOLDENS),
         }
     total = {key: sum(row[key] for row in counted.values()) for key in counted[FOLDERS[0]]}
-    if given.format == "json":
-        console.say_json({"root": str(root), "editions": list(EDITIONS), "components": counted, "total": total})
-    else:
-        rows = [(name, *(f"{number:,}" for number in row.values())) for name, row in [*counted.items(), ("all", total)]]
-        head = ("", *(f"in {key}" if key in EDITIONS else key for key in total))
-        console.say(f"schemas in {root}", *console.table([head, *rows], right=tuple(range(1, len(head)))))
+    rows = [(name, *(f"{number:,}" for number in row.values())) for name, row in [*counted.items(), ("all", total)]]
+    head = ("", *(f"in {key}" if key in EDITIONS else key for key in total))
+    document = {"root": str(root), "editions": list(EDITIONS), "components": counted, "total": total}
+    lines = console.table([head, *rows], right=tuple(range(1, len(head))))
+    console.result(given, document, f"schemas in {root}", *lines)
     return FINDINGS if total["missing"] else FINE
 
 
@@ -139,12 +127,10 @@ def _lint(given: argparse.Namespace) -> int:
             raise CommandError(f"there is no rule {name!a}; use {', '.join(linter.RULES)}")
     findings = linter.lint(root, rules=given.rule or tuple(linter.RULES))
     checked = len(linter.files(root))
-    if given.format == "json":
-        console.say_json({"root": str(root), "checked": checked, "findings": [each.as_json() for each in findings]})
-    else:
-        console.say(*map(str, findings))
-        said = console.plural(len(findings), "finding") if findings else "no findings"
-        console.say(f"{console.plural(checked, 'file')} in {root} checked: {said}")
+    said = console.plural(len(findings), "finding") if findings else "no findings"
+    last = f"{console.plural(checked, 'file')} in {root} checked: {said}"
+    document = {"root": str(root), "checked": checked, "findings": [each.as_json() for each in findings]}
+    console.result(given, document, *map(str, findings), last)
     return FINDINGS if findings else FINE
 
 

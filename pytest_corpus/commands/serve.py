@@ -8,7 +8,6 @@ import signal
 import sys
 from typing import Any
 
-from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.adapter.opening.factory import resolve
 from pytest_corpus.commands import FINE, CommandError
 from pytest_corpus.commands import _console as console
@@ -48,8 +47,6 @@ def run(given: argparse.Namespace) -> int:
     try:
         service = Service(resolve(given.factory), given.factory, log=sys.stderr if given.log_frames else None)
         asyncio.run(_serve(service, given, answers))
-    except DeclarationError as error:
-        raise CommandError(str(error)) from None
     except LineTooLong:
         said = f"a line on standard input is longer than {MAX_LINE_BYTES >> 20} MiB; send shorter ones"
         raise CommandError(said) from None

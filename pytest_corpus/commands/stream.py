@@ -64,11 +64,7 @@ class _Outcome:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Check each stream that can be read.
-
-    Raises:
-        KeyboardInterrupt: with the progress as its text.
-    """
+    """Check each stream that can be read. An interruption has the progress as its text."""
     if given.action is None:
         given.print_help(sys.stderr)
         return USAGE

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pytest_corpus.adapter.client import AdapterClient, Declaration
-from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.adapter.opening import address
 from pytest_corpus.adapter.opening.factory import resolve, split_label
 from pytest_corpus.adapter.opening.remote import Connection, RemoteFactory
@@ -107,18 +106,15 @@ def _files(folder: Path, given: argparse.Namespace, before: float) -> tuple[list
 @contextmanager
 def _opened(given: argparse.Namespace) -> Iterator[AdapterClient]:
     label, spec = split_label(given.adapter)
-    try:
-        if address.scheme_of(spec):
-            parsed = address.parse(spec)
-            headers = {name.strip(): value.strip() for name, _, value in (each.partition(":") for each in given.header)}
-            remote = RemoteFactory(parsed, Connection(headers=headers))
-            remote.check()
-            declaration = Declaration(label or spec, remote, parsed.shown, in_process=False, startup_s=10.0)
-        else:
-            declaration = Declaration(label or spec, resolve(spec), spec)
-        client = AdapterClient(declaration).open(STORES)
-    except DeclarationError as error:
-        raise CommandError(str(error)) from None
+    if address.scheme_of(spec):
+        parsed = address.parse(spec)
+        headers = {name.strip(): value.strip() for name, _, value in (each.partition(":") for each in given.header)}
+        remote = RemoteFactory(parsed, Connection(headers=headers))
+        remote.check()
+        declaration = Declaration(label or spec, remote, parsed.shown, in_process=False, startup_s=10.0)
+    else:
+        declaration = Declaration(label or spec, resolve(spec), spec)
+    client = AdapterClient(declaration).open(STORES)
     try:
         yield client
     finally:

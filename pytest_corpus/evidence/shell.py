@@ -25,16 +25,22 @@ MOCKS = {"metrics": "metrics=MagicMock()", "provider": "provider=AsyncMock()"}
 ANSWERED_S = 2
 """The seconds after a line for a program or a WebSocket, before the next one or the end of its input."""
 
+FAULTS = "# In the run the suite made the provider fail ({}); without that the answer may be right"
+
 _DEADLINE = re.compile(r'("deadline_ms":)\s*(\d{12,14})')
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A request that was sent: its JSON text, its entry point, and when, in seconds since 1970."""
+    """A request that was sent: its JSON text, its entry point, and when, in seconds since 1970.
+
+    `faults` are the kinds of the faults that the suite let the provider have.
+    """
 
     text: str
     streaming: bool
     at: float
+    faults: Sequence[str] = ()
 
     @property
     def budgets_ms(self) -> list[int]:
@@ -60,9 +66,14 @@ class Target:
 
 
 def script(target: Target, sent: Iterable[Sent]) -> list[str]:
-    """The lines of a script that sends the requests in their order."""
-    scheme = scheme_of(target.declared)
+    """The lines of a script that sends the requests in their order; a comment names what it cannot do."""
     found = [each for each in sent if each.text]
+    faults = ", ".join(dict.fromkeys(kind for each in found for kind in each.faults))
+    return [*([FAULTS.format(faults)] if faults else []), *_lines(target, found)]
+
+
+def _lines(target: Target, found: Sequence[Sent]) -> list[str]:
+    scheme = scheme_of(target.declared)
     if scheme is None:
         return [*_python(target, found)]
     if scheme.module in ("http", "grpc"):
@@ -158,4 +169,5 @@ def sent_of(line: Mapping[str, Any]) -> list[Sent]:
     """The requests of a line of a transcript."""
     entry_point = line.get("entry_point")
     requests = [each["request"] for each in line.get("calls", [line]) if "request" in each and entry_point != "raw"]
-    return [Sent(text_of(each), entry_point == "handle_stream", line["at"]) for each in requests]
+    faults = line.get("faults_struck", ())
+    return [Sent(text_of(each), entry_point == "handle_stream", line["at"], faults) for each in requests]

@@ -10,10 +10,11 @@ from pytest_corpus.adapter.calls import read_frame
 from pytest_corpus.adapter.exchange import CallFault, Exchange
 from pytest_corpus.adapter.snapshot import NotJSON
 from pytest_corpus.spec.transports import NDJSON, SSE
+from pytest_corpus.text.problems import PlainError
 from pytest_corpus.validation.streams.transport import NdjsonReader, SseReader
 
 
-class TrafficError(ValueError):
+class TrafficError(PlainError, ValueError):
     """A file that is not an HTTP archive: one sentence that says why."""
 
 

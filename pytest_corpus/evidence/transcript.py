@@ -14,6 +14,7 @@ from typing import IO, Any
 import orjson
 
 from pytest_corpus.evidence.recorder import dumps
+from pytest_corpus.text.problems import PlainError
 
 FORMAT = "1.0"
 """The version of the format."""
@@ -26,7 +27,7 @@ FLUSHED = 1 << 16
 KINDS = ("header", "adapter", "exchange", "test", "totals", "end")
 
 
-class TranscriptError(ValueError):
+class TranscriptError(PlainError, ValueError):
     """A transcript that cannot be believed or read: one sentence that says why and where."""
 
 
@@ -44,19 +45,11 @@ class Writer:
         self._file: IO[bytes] | None = None
 
     def write(self, members: Mapping[str, Any]) -> None:
-        """Write a line.
-
-        Raises:
-            OSError: the file cannot be written.
-        """
+        """Write a line. Raises OSError if the file cannot be written."""
         self.write_lines(dumps(members) + "\n")
 
     def write_lines(self, text: str) -> None:
-        """Write lines that another process made; each gets its number.
-
-        Raises:
-            OSError: the file cannot be written.
-        """
+        """Write lines that another process made; each gets its number. Raises OSError if the file cannot be written."""
         if self._file is None:
             self._raw = self.path.open("wb")
             zipped = self.path.name.endswith(".gz")
@@ -74,11 +67,7 @@ class Writer:
             self._file.flush()
 
     def close(self) -> None:
-        """Write the last line and close the file.
-
-        Raises:
-            OSError: the file cannot be written.
-        """
+        """Write the last line and close the file. Raises OSError if the file cannot be written."""
         if self._file is None:
             return
         self.write(

@@ -165,11 +165,7 @@ def sealed(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def write(report: Mapping[str, Any], path: Path) -> None:
-    """Write a report in canonical form, whole or not at all.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
+    """Write a report in canonical form, whole or not at all. Raises OSError if the file cannot be written."""
     write_atomically(render(report), path)
 
 

@@ -19,11 +19,12 @@ from typing import Any
 from pytest_corpus.reports import json_report, view
 from pytest_corpus.reports.view import Document, chapter
 from pytest_corpus.spec.components import TITLES
+from pytest_corpus.text.problems import PlainError
 
 FORMAT = "1.0"
 
 
-class Mixed(Exception):
+class Mixed(PlainError):
     """The reports are of different versions of the catalogue."""
 
     def __init__(self, versions: Mapping[str, str]) -> None:

@@ -10,11 +10,12 @@ from pytest_corpus import resources
 from pytest_corpus.redaction.values import cut, printable
 from pytest_corpus.reports import json_report
 from pytest_corpus.reports.json_report import FORMAT
+from pytest_corpus.text.problems import PlainError
 
 LARGEST = 64 * 2**20  # no report is larger, in bytes
 
 
-class ReportError(Exception):
+class ReportError(PlainError):
     """A file that cannot be read as a report; says which and why, in one sentence."""
 
     def __init__(self, path: Path, why: str, *, missing: bool = False) -> None:
@@ -33,11 +34,7 @@ def read(path: Path) -> tuple[dict[str, Any], bytes]:
 
 
 def parsed(path: Path, data: bytes) -> dict[str, Any]:
-    """The document of a report, from the bytes of its file.
-
-    Raises:
-        ReportError: it is not a report of this format.
-    """
+    """The document of a report, from the bytes of its file. Raises ReportError if it is not a report of this format."""
     document = json_report.parsed(data)
     if document is None:
         document = _value(path, data)
@@ -87,11 +84,7 @@ def _validator(part: str = "") -> Any:
 
 
 def contents(path: Path) -> bytes:
-    """The bytes of a file that may be a report.
-
-    Raises:
-        ReportError: it cannot be read.
-    """
+    """The bytes of a file that may be a report. Raises ReportError if it cannot be read."""
     try:
         if path.is_dir():
             raise ReportError(path, "is a folder; name a report", missing=True)

@@ -22,14 +22,9 @@ def error_envelope(name: str, message: str) -> dict[str, Any]:
     """Return an error of a class, as the answer instead of the adapter's."""
     error = TAXONOMY[name]
     return {
-        "ok": False,
-        "code": error.code,
-        "error": error.name,
-        "message": message,
-        "retry_after_ms": None,
-        "details": None,
-        "ms": 0.0,
-    }
+        "ok": False, "code": error.code, "error": error.name, "message": message, "retry_after_ms": None,
+        "details": None, "ms": 0.0,
+    }  # fmt: skip
 
 
 NOT_JSON = error_envelope("BadRequest", "the request is not JSON")

@@ -25,6 +25,7 @@ PURPOSES = {
     "paths": "the paths along CORPUS_LINK edges from the node whose corpus_key is `wanted`; only if they are claimed",
     "literal": "as `find`, with {literal} in the quotes of the language in place of the parameter",
     "broken": "a text that is not a query of the language",
+    "rare": "questions that not every engine of the language answers, each of which changes nothing",
     "create_index": "an index of the corpus_rank of nodes, made where there is none; only where DDL is claimed",
     "drop_index": "that index, dropped where there is one; only where DDL is claimed",
 }
@@ -94,7 +95,25 @@ _PATTERNS: Mapping[str, tuple[str, ...]] = {
         f"MATCH (n:{NODE_LABEL} {{corpus_key: '{{literal}}'}}) {_FOUND}",
         f"MATCH (n:{NODE_LABEL}) WHERE n.corpus_key = '{{literal}}' {_FOUND}",
     ),
-    "broken": ("MATCH ((n RETURN n.corpus_value AS", "RETURN RETURN )", "This is not a query at all ((("),
+    "broken": (
+        "MATCH ((n RETURN n.corpus_value AS",
+        "MATCH (n:CorpusNone RETURN n",
+        "MATCH (n:CorpusNone) WHERE n.corpus_value = RETURN n",
+        "MATCH (n:CorpusNone) RETURN n ? # !",
+        "RETURN RETURN )",
+        "This is not a query at all (((",
+    ),
+    "rare": (
+        "OPTIONAL MATCH (n:CorpusNone) RETURN n.corpus_value AS found",
+        "MATCH (n:CorpusNone) WITH n.corpus_value AS found RETURN found",
+        "MATCH (n:CorpusNone)-[*1..2]->(m:CorpusNone) RETURN m.corpus_value AS found",
+        "MATCH (n:CorpusNone) RETURN collect(n.corpus_value) AS found",
+        "MATCH (n:CorpusNone) RETURN count(n) AS found",
+        "MATCH (n:CorpusNone) RETURN n.corpus_value AS found ORDER BY found DESC SKIP 1 LIMIT 2",
+        "MATCH (n:CorpusNone) WHERE n.corpus_value = 'it\\'s' OR n.corpus_value IS NULL RETURN n.corpus_value AS found",
+        "UNWIND [1, 2] AS one RETURN toString(one) AS found",
+        "MATCH (n:CorpusNone) WHERE n.corpus_value STARTS WITH 'a' RETURN n.corpus_value AS found",
+    ),
     "create_index": (
         f"CREATE INDEX corpus_rank_index IF NOT EXISTS FOR (n:{NODE_LABEL}) ON (n.corpus_rank)",
         f"CREATE INDEX corpus_rank_index FOR (n:{NODE_LABEL}) ON (n.corpus_rank)",
@@ -144,7 +163,26 @@ _GREMLIN: Mapping[str, tuple[str, ...]] = {
         "g.V().has('corpus_key', '{literal}').values('corpus_value')",
         "g.V().has('corpus_key', '{literal}')",
     ),
-    "broken": ("g.V(.has((", "g.V().has('corpus_key'", "This is not a query at all ((("),
+    "rare": tuple(
+        f"g.V().hasLabel('CorpusNone').{end}"
+        for end in (
+            "groupCount()",
+            "out().path()",
+            "repeat(__.out()).times(2)",
+            "where(__.out())",
+            "values().fold()",
+            "count()",
+            "order().by('corpus_value', desc).range(0, 1)",
+            "elementMap()",
+            "has('corpus_value', 'it\\'s').dedup()",
+        )
+    ),
+    "broken": (
+        "g.V(.has((",
+        "g.V().hasLabel('CorpusNone') ? # !",
+        "g.V().has('corpus_key'",
+        "This is not a query at all (((",
+    ),
 }
 
 DIALECTS: Mapping[str, Dialect] = {

@@ -11,6 +11,10 @@ TOO_DEEP = f"is nested deeper than {MAX_DEPTH} levels"  # the message of a probl
 NO_JSON = "json"  # the `rule` of a problem that no schema states: the value is not JSON at all
 
 
+class PlainError(Exception):
+    """An error whose text tells a person what is wrong, where, and what to do."""
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """One thing that is wrong with an instance.

@@ -13,6 +13,7 @@ from typing import Any
 
 from pytest_corpus import resources
 from pytest_corpus.spec.requirements import Requirement, catalogue
+from pytest_corpus.text.problems import PlainError
 
 FOLDER = resources.package("spec/editions")
 
@@ -20,7 +21,7 @@ PREVIEW = "PREVIEW"
 """The level of a requirement that an edition does not have."""
 
 
-class EditionError(ValueError):
+class EditionError(PlainError, ValueError):
     """A sentence on an edition that is not known."""
 
 
@@ -85,11 +86,7 @@ def names() -> list[str]:
 
 @cache
 def edition(name: str) -> Edition:
-    """An edition.
-
-    Raises:
-        EditionError: there is none of that name.
-    """
+    """An edition. Raises EditionError if there is none of that name."""
     if name not in names():
         raise EditionError(f"there is no edition {name!r}; use {' or '.join(names())}")
     document = tomllib.loads((FOLDER / f"{name}.toml").read_text("utf-8"))

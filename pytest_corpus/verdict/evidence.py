@@ -85,11 +85,7 @@ def dump(found: Iterable[Evidence]) -> str:
 
 
 def load(text: object) -> tuple[Evidence, ...]:
-    """The evidence that `dump` wrote.
-
-    Raises:
-        ValueError: it is something that `dump` does not write.
-    """
+    """The evidence that `dump` wrote. Raises ValueError if it is something that `dump` does not write."""
     try:
         return tuple(rebuilt(Evidence, each) for each in json.loads(text))  # type: ignore[arg-type]
     except (TypeError, AttributeError) as error:

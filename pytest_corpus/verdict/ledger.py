@@ -84,11 +84,7 @@ class TestRecord:
 
     @classmethod
     def load(cls, text: object) -> TestRecord:
-        """The record that `dump` wrote.
-
-        Raises:
-            ValueError: it is something that `dump` does not write.
-        """
+        """The record that `dump` wrote. Raises ValueError if it is something that `dump` does not write."""
         if isinstance(text, str) and text in _DUMPED:
             return _DUMPED[text]
         try:

@@ -141,8 +141,7 @@ def test_no_handler(opened: Open, streaming: bool) -> None:
     assert not client.streams("llm")
     assert not client.serves("vector")
     component = "llm" if streaming else "vector"
-    fault = client.send(REQUEST, component, streaming=streaming).fault
-    assert fault is not None
+    assert client.send(REQUEST, component, streaming=streaming).fault is not None
 
 
 def test_telemetry_of_each_call(opened: Open) -> None:

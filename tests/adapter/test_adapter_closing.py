@@ -132,20 +132,16 @@ class Restarting(Handler):
         loop.call_soon(again)
 
 
-@pytest.mark.parametrize(
-    ("kind", "said"),
-    [
-        (Handler, []),
-        (Tasks, ["closing left behind 1 task (Tasks.work)"]),
-        (Blocking, ["closing left behind 1 task (Blocking.work), 1 blocked event loop"]),
-        (Exiting, ["closing left behind 50 tasks (Exiting.work)"]),
-        (Stubborn, ["closing left behind 2 tasks (Stubborn.work), 2 of them still running"]),
-        (Many, ["closing left behind 2000 tasks (Tasks.work)"]),
-        (Generator, ["closing left behind 1 open generator (Generator.numbers)"]),
-        (Exploding, []),
-    ],
-    ids=lambda value: value.__name__ if isinstance(value, type) else "",
-)
+@pytest.mark.parametrize(("kind", "said"), [
+    (Handler, []),
+    (Tasks, ["closing left behind 1 task (Tasks.work)"]),
+    (Blocking, ["closing left behind 1 task (Blocking.work), 1 blocked event loop"]),
+    (Exiting, ["closing left behind 50 tasks (Exiting.work)"]),
+    (Stubborn, ["closing left behind 2 tasks (Stubborn.work), 2 of them still running"]),
+    (Many, ["closing left behind 2000 tasks (Tasks.work)"]),
+    (Generator, ["closing left behind 1 open generator (Generator.numbers)"]),
+    (Exploding, []),
+], ids=lambda value: value.__name__ if isinstance(value, type) else "")  # fmt: skip
 def test_what_is_left_behind(kind: type[Handler], said: list[str]) -> None:
     """It is reported by kind, number and name, within seconds; nothing is raised."""
     found, seconds = closed(kind)

@@ -20,18 +20,15 @@ class Handler:
         return {"seen": envelope}
 
 
-@pytest.mark.parametrize(
-    ("declared", "expected"),
-    [
-        ("mypkg:factory", ("", "mypkg:factory")),
-        ("label=mypkg:factory", ("label", "mypkg:factory")),
-        (" label = mypkg:factory ", ("label", "mypkg:factory")),
-        ("a b=mypkg:factory", ("a b", "mypkg:factory")),
-        ("=mypkg:factory", ("", "mypkg:factory")),
-        ("http://h:1/a=b=transcript:t.jsonl", ("http://h:1/a=b", "transcript:t.jsonl")),
-        ("cmd:serve --x=1=transcript:a=b.jsonl", ("cmd:serve --x=1", "transcript:a=b.jsonl")),
-    ],
-)
+@pytest.mark.parametrize(("declared", "expected"), [
+    ("mypkg:factory", ("", "mypkg:factory")),
+    ("label=mypkg:factory", ("label", "mypkg:factory")),
+    (" label = mypkg:factory ", ("label", "mypkg:factory")),
+    ("a b=mypkg:factory", ("a b", "mypkg:factory")),
+    ("=mypkg:factory", ("", "mypkg:factory")),
+    ("http://h:1/a=b=transcript:t.jsonl", ("http://h:1/a=b", "transcript:t.jsonl")),
+    ("cmd:serve --x=1=transcript:a=b.jsonl", ("cmd:serve --x=1", "transcript:a=b.jsonl")),
+])  # fmt: skip
 def test_split_label(declared: str, expected: tuple[str, str]) -> None:
     """Everything before the first equals sign is the label; of a transcript, which may be an address, before it."""
     assert factories.split_label(declared) == expected
@@ -42,22 +39,19 @@ def test_resolve() -> None:
     assert factories.resolve("pathlib:Path.cwd") == Path.cwd
 
 
-@pytest.mark.parametrize(
-    ("spec", "fault"),
-    [
-        ("pathlib", "is not of the form 'module:attribute'"),
-        ("pathlib:", "is not of the form 'module:attribute'"),
-        (":Path", "is not of the form 'module:attribute'"),
-        ("", "is not of the form 'module:attribute'"),
-        ("no_such_module_here:x", "there is no module 'no_such_module_here'"),
-        ("pathlib.nothing:x", "there is no module 'pathlib.nothing'"),
-        ("pathlib:Pathh", "did you mean 'Path'?"),
-        ("pathlib:Path.cwdd", "did you mean 'cwd'?"),
-        ("sys:maxsize", "'maxsize' is a int, which cannot be called"),
-        ("..relative:x", "relative"),
-        ("a b:x", "there is no module 'a b'"),
-    ],
-)
+@pytest.mark.parametrize(("spec", "fault"), [
+    ("pathlib", "is not of the form 'module:attribute'"),
+    ("pathlib:", "is not of the form 'module:attribute'"),
+    (":Path", "is not of the form 'module:attribute'"),
+    ("", "is not of the form 'module:attribute'"),
+    ("no_such_module_here:x", "there is no module 'no_such_module_here'"),
+    ("pathlib.nothing:x", "there is no module 'pathlib.nothing'"),
+    ("pathlib:Pathh", "did you mean 'Path'?"),
+    ("pathlib:Path.cwdd", "did you mean 'cwd'?"),
+    ("sys:maxsize", "'maxsize' is a int, which cannot be called"),
+    ("..relative:x", "relative"),
+    ("a b:x", "there is no module 'a b'"),
+])  # fmt: skip
 def test_resolve_says_what_is_wrong(spec: str, fault: str) -> None:
     """Any fault of a spec is a declaration error that names the spec and the fault."""
     with pytest.raises(DeclarationError) as caught:
@@ -91,17 +85,14 @@ def _required(url: str) -> None: ...
 def _required_keyword(*, url: str) -> None: ...
 
 
-@pytest.mark.parametrize(
-    ("factory", "expected"),
-    [
-        (_all, ("metrics", "provider", "component")),
-        (_none, ()),
-        (_variadic, ()),
-        (_defaults, ("metrics",)),
-        (Handler, ()),
-        (dict, ()),
-    ],
-)
+@pytest.mark.parametrize(("factory", "expected"), [
+    (_all, ("metrics", "provider", "component")),
+    (_none, ()),
+    (_variadic, ()),
+    (_defaults, ("metrics",)),
+    (Handler, ()),
+    (dict, ()),
+])  # fmt: skip
 def test_asked_for(factory: Callable[..., Any], expected: tuple[str, ...]) -> None:
     """A factory is given exactly what it names."""
     assert factories.asked_for(factory, "x:y") == expected
@@ -153,19 +144,16 @@ def test_the_keyword_component_decides() -> None:
         asyncio.run(found.transport("llm").send(1))
 
 
-@pytest.mark.parametrize(
-    ("made", "fault"),
-    [
-        (None, "returns None"),
-        (7, "an object of type int"),
-        (Handler, "the class Handler"),
-        ({}, "empty mapping"),
-        ({"speech": Handler()}, "the key 'speech'"),
-        ({"llm": None}, "returns None"),
-        ({1: Handler()}, "the key 1"),
-        ([Handler()], "an object of type list"),
-    ],
-)
+@pytest.mark.parametrize(("made", "fault"), [
+    (None, "returns None"),
+    (7, "an object of type int"),
+    (Handler, "the class Handler"),
+    ({}, "empty mapping"),
+    ({"speech": Handler()}, "the key 'speech'"),
+    ({"llm": None}, "returns None"),
+    ({1: Handler()}, "the key 1"),
+    ([Handler()], "an object of type list"),
+])  # fmt: skip
 def test_what_is_no_adapter(made: Any, fault: str) -> None:
     """A value that is not an adapter is refused with its type."""
     with pytest.raises(DeclarationError, match=fault):

@@ -35,19 +35,16 @@ def test_a_limit(value: Any, expected: int | None) -> None:
     assert Capabilities("llm", {"limits": {"max_context_length": value}}).limit("max_context_length") == expected
 
 
-@pytest.mark.parametrize(
-    ("document", "expected"),
-    [
-        ({"models": [{"name": "a"}, {"name": "b"}]}, ("a", "b")),
-        ({"supported_models": ["a", "b"]}, ("a", "b")),
-        ({"features": {"supported_models": ["a"]}}, ("a",)),
-        ({"models": ["a", {"name": "b"}, 7, {"family": "x"}]}, ("a", "b")),
-        ({"models": [{"name": "a"}], "supported_models": ["a"]}, ("a",)),
-        ({}, ()),
-        ({"models": None}, ()),
-        ({"models": {"a": {}}}, ()),
-    ],
-)
+@pytest.mark.parametrize(("document", "expected"), [
+    ({"models": [{"name": "a"}, {"name": "b"}]}, ("a", "b")),
+    ({"supported_models": ["a", "b"]}, ("a", "b")),
+    ({"features": {"supported_models": ["a"]}}, ("a",)),
+    ({"models": ["a", {"name": "b"}, 7, {"family": "x"}]}, ("a", "b")),
+    ({"models": [{"name": "a"}], "supported_models": ["a"]}, ("a",)),
+    ({}, ()),
+    ({"models": None}, ()),
+    ({"models": {"a": {}}}, ()),
+])  # fmt: skip
 def test_models(document: Mapping[str, Any], expected: tuple[str, ...]) -> None:
     """Models are read in every documented spelling, each once."""
     assert sorted(Capabilities("llm", document).models) == sorted(expected)
@@ -74,15 +71,12 @@ def test_unknown_fact() -> None:
         Capabilities("llm", {}).flag("supports_everything")
 
 
-@pytest.mark.parametrize(
-    ("document", "expected"),
-    [
-        ({"supports_caching": True}, True),
-        ({"cache": {"ttl": 5}}, True),
-        ({"supports_caching": False}, False),
-        ({}, False),
-    ],
-)
+@pytest.mark.parametrize(("document", "expected"), [
+    ({"supports_caching": True}, True),
+    ({"cache": {"ttl": 5}}, True),
+    ({"supports_caching": False}, False),
+    ({}, False),
+])  # fmt: skip
 def test_caches(document: Mapping[str, Any], expected: bool) -> None:
     """A cache is claimed by the flag or by a capability of its own."""
     assert Capabilities("llm", document).caches is expected

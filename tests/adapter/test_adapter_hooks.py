@@ -12,8 +12,6 @@ from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderFault, ProviderProbe
 from pytest_corpus.spec.faults import FAULTS
 
-# -- metrics -------------------------------------------------------------------------------------------
-
 
 def test_sink_records_with_defaults() -> None:
     """Observations and counts are kept in order with the defaults of the interface."""
@@ -26,15 +24,12 @@ def test_sink_records_with_defaults() -> None:
     assert sink
 
 
-@pytest.mark.parametrize(
-    ("args", "kwargs", "complaint"),
-    [
-        (("llm", "complete"), {}, "positional arguments"),
-        ((), {"component": "llm", "op": "x", "ms": 1}, "without ok"),
-        ((), {"component": "llm", "op": "x", "ms": 1, "ok": True, "tenant": "t"}, "unknown argument tenant"),
-        ((), {"component": "llm", "op": "x", "ms": 1, "ok": True, "extra": [1]}, "extra is not a mapping"),
-    ],
-)
+@pytest.mark.parametrize(("args", "kwargs", "complaint"), [
+    (("llm", "complete"), {}, "positional arguments"),
+    ((), {"component": "llm", "op": "x", "ms": 1}, "without ok"),
+    ((), {"component": "llm", "op": "x", "ms": 1, "ok": True, "tenant": "t"}, "unknown argument tenant"),
+    ((), {"component": "llm", "op": "x", "ms": 1, "ok": True, "extra": [1]}, "extra is not a mapping"),
+])  # fmt: skip
 def test_sink_keeps_what_does_not_fit(args: Any, kwargs: Any, complaint: str) -> None:
     """A wrong call raises nothing into the adapter; it is kept with what was wrong."""
     sink = RecordingSink()
@@ -48,9 +43,6 @@ def test_sink_copies_labels() -> None:
     sink.observe(component="llm", op="x", ms=1, ok=True, extra=extra)
     extra["a"] = 2
     assert sink.observations[0].extra == {"a": 1}
-
-
-# -- provider ------------------------------------------------------------------------------------------
 
 
 def reach(probe: ProviderProbe, op: str = "llm.complete", **facts: Any) -> str:
@@ -105,21 +97,14 @@ def test_canaries_differ() -> None:
     assert len({probe.plan("auth").canary for _ in range(20)}) == 20
 
 
-@pytest.mark.parametrize(
-    ("plan", "options", "arrivals", "met"),
-    [
-        (("auth", "llm.stream"), {}, [("llm.complete", {}), ("llm.stream", {})], ["", "auth"]),
-        (("auth",), {}, [("anything.else", {})], ["auth"]),
-        (
-            *(("network", "llm.stream"), {"at_chunk": 1}),
-            [("llm.stream", {}), *(("llm.stream", {"chunk": chunk}) for chunk in range(3))],
-            ["", "", "network", ""],
-        ),
-        (("network", "llm.stream"), {}, [("llm.stream", {"chunk": 0}), ("llm.stream", {})], ["", "network"]),
-        (("unavailable",), {"times": 3}, [("llm.complete", {})] * 5, ["unavailable"] * 3 + ["", ""]),
-    ],
-    ids=["its op", "any op", "its chunk", "no chunk", "as often as planned"],
-)
+@pytest.mark.parametrize(("plan", "options", "arrivals", "met"), [
+    (("auth", "llm.stream"), {}, [("llm.complete", {}), ("llm.stream", {})], ["", "auth"]),
+    (("auth",), {}, [("anything.else", {})], ["auth"]),
+    (*(("network", "llm.stream"), {"at_chunk": 1}),
+     [("llm.stream", {}), *(("llm.stream", {"chunk": chunk}) for chunk in range(3))], ["", "", "network", ""]),
+    (("network", "llm.stream"), {}, [("llm.stream", {"chunk": 0}), ("llm.stream", {})], ["", "network"]),
+    (("unavailable",), {"times": 3}, [("llm.complete", {})] * 5, ["unavailable"] * 3 + ["", ""]),
+], ids=["its op", "any op", "its chunk", "no chunk", "as often as planned"])  # fmt: skip
 def test_a_plan_strikes_where_it_is_meant_to(plan: Any, options: Any, arrivals: Any, met: list[str]) -> None:
     """The op and the chunk that it names, and no other; without an op any."""
     probe = ProviderProbe()
@@ -149,9 +134,6 @@ def test_unknown_kind() -> None:
     """A plan of an unknown kind is refused with the names of all."""
     with pytest.raises(ValueError, match="unknown fault kind 'bang'; one of rate_limited"):
         ProviderProbe().plan("bang")
-
-
-# -- logs ----------------------------------------------------------------------------------------------
 
 
 def test_every_logger_is_heard() -> None:

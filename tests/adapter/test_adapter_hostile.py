@@ -147,8 +147,6 @@ def test_an_integer_that_no_double_holds() -> None:
     assert (body["text"], body["large"]) == (digits, 10**300)
 
 
-# -- hooks ---------------------------------------------------------------------------------------------
-
 ODD = {
     "loud": lambda: Loud("complete"),
     "pretender": Pretender,
@@ -171,8 +169,7 @@ def test_a_plain_copy(name: str) -> None:
     """The copy of anything that a hook gets holds plain types and can be compared, written, and hashed or not."""
     copy = snapshot(ODD[name]())
     assert copy == copy  # noqa: PLR0124 - it must not raise
-    text = json.dumps(copy, default=str)
-    assert isinstance(copy, Unreadable) or type(json.loads(text)) is type(copy)
+    assert isinstance(copy, Unreadable) or type(json.loads(json.dumps(copy, default=str))) is type(copy)
 
 
 @pytest.mark.parametrize("name", ODD)
@@ -238,19 +235,11 @@ def test_a_record_that_cannot_be_written_is_not_handed_on() -> None:
     assert "no number" in tap.texts[0]
 
 
-# -- what is raised ------------------------------------------------------------------------------------
-
 OUTCOMES = (pytest.skip.Exception, pytest.fail.Exception, pytest.xfail.Exception, pytest.exit.Exception)
 RAISED: list[Callable[[], BaseException]] = [
-    ValueError,
-    asyncio.CancelledError,
-    KeyboardInterrupt,
-    SystemExit,
-    GeneratorExit,
-    StopAsyncIteration,
-    Boom,
+    ValueError, asyncio.CancelledError, KeyboardInterrupt, SystemExit, GeneratorExit, StopAsyncIteration, Boom,
     *(lambda kind=kind: kind("odd") for kind in OUTCOMES),
-]
+]  # fmt: skip
 if hasattr(builtins, "BaseExceptionGroup"):
     RAISED.append(lambda: builtins.BaseExceptionGroup(SECRET, [SystemExit(), KeyboardInterrupt()]))  # type: ignore[attr-defined]
 

@@ -61,22 +61,19 @@ def test_any_bytes_are_a_frame_or_no_json(data: bytes) -> None:
     assert repr(frame.body) == repr(json.loads(data.decode()))
 
 
-@pytest.mark.parametrize(
-    ("data", "fault"),
-    [
-        (b"", "is empty"),
-        (b" \r\n", "is empty"),
-        (b'{"canary": 1', "is not JSON"),
-        (b"{} {}", "is not JSON"),
-        (b"{'canary': 1}", "is not JSON"),
-        (BOM + b'{"canary": 1}', "begins with a byte order mark, which JSON does not have"),
-        (b'{"canary": "\xe9"}', "is not UTF-8 at byte 13"),
-        (b'{"canary": "\xed\xa0\x80"}', "is not UTF-8 at byte 13"),
-        ('{"canary": 1}'.encode("utf-16"), "is not UTF-8 at byte 1"),
-        (nested(MAX_DEPTH + 1), f"is nested deeper than {MAX_DEPTH} levels"),
-        (b"[" * 100_000, f"is nested deeper than {MAX_DEPTH} levels"),
-    ],
-)
+@pytest.mark.parametrize(("data", "fault"), [
+    (b"", "is empty"),
+    (b" \r\n", "is empty"),
+    (b'{"canary": 1', "is not JSON"),
+    (b"{} {}", "is not JSON"),
+    (b"{'canary': 1}", "is not JSON"),
+    (BOM + b'{"canary": 1}', "begins with a byte order mark, which JSON does not have"),
+    (b'{"canary": "\xe9"}', "is not UTF-8 at byte 13"),
+    (b'{"canary": "\xed\xa0\x80"}', "is not UTF-8 at byte 13"),
+    ('{"canary": 1}'.encode("utf-16"), "is not UTF-8 at byte 1"),
+    (nested(MAX_DEPTH + 1), f"is nested deeper than {MAX_DEPTH} levels"),
+    (b"[" * 100_000, f"is nested deeper than {MAX_DEPTH} levels"),
+])  # fmt: skip
 def test_what_is_no_json(data: bytes, fault: str) -> None:
     """Each fault has a kind of its own, and shows nothing of the content."""
     with pytest.raises(NotJSON) as caught:
@@ -84,18 +81,15 @@ def test_what_is_no_json(data: bytes, fault: str) -> None:
     assert str(caught.value) == f"an answer that {fault}"
 
 
-@pytest.mark.parametrize(
-    ("number", "value"),
-    [
-        ("NaN", math.nan),
-        ("-Infinity", -math.inf),
-        ("1e999", math.inf),
-        ("9" * 400, math.inf),
-        ("-" + "9" * 5000, -math.inf),
-        ("18446744073709551616", 2**64),
-        ("1" + "0" * 300, 10**300),
-    ],
-)
+@pytest.mark.parametrize(("number", "value"), [
+    ("NaN", math.nan),
+    ("-Infinity", -math.inf),
+    ("1e999", math.inf),
+    ("9" * 400, math.inf),
+    ("-" + "9" * 5000, -math.inf),
+    ("18446744073709551616", 2**64),
+    ("1" + "0" * 300, 10**300),
+])  # fmt: skip
 def test_numbers_are_left_to_a_requirement_of_their_own(number: str, value: float) -> None:
     """A number that is not finite stays in the frame with its path, and a large integer stays exact."""
     body = read_frame(b'{"a": [%s], "b": "%s"}' % (number.encode(), number.encode()), 0.0).body

@@ -94,9 +94,6 @@ def raising_later(error: BaseException) -> Callable[[Any], Any]:
     return lambda envelope: Later()
 
 
-# -- in process ----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("wrap", [lambda value: value, _awaited], ids=["plain", "awaitable"])
 def test_an_answer_is_the_bytes_that_would_travel(wrap: Callable[[Any], Any]) -> None:
     """The result of `handle`, awaited or not, becomes compact UTF-8 JSON."""
@@ -149,13 +146,10 @@ ERRORS = (ValueError, StopAsyncIteration, GeneratorExit, asyncio.CancelledError,
 
 
 @pytest.mark.parametrize("streaming", [False, True])
-@pytest.mark.parametrize(
-    ("entry_point", "name"),
-    [
-        *((raising(error()), error.__name__) for error in (*ERRORS, StopIteration)),
-        *((raising_later(error()), error.__name__) for error in ERRORS),  # with StopIteration an awaitable returns
-    ],
-)
+@pytest.mark.parametrize(("entry_point", "name"), [
+    *((raising(error()), error.__name__) for error in (*ERRORS, StopIteration)),
+    *((raising_later(error()), error.__name__) for error in ERRORS),
+])  # fmt: skip
 def test_what_escapes_a_handler_is_a_fault(entry_point: Callable[[Any], Any], name: str, streaming: bool) -> None:
     """If an entry point raises, called or awaited, the call has failed, and the type is named."""
     exchange = carried(InProcess(Handler(entry_point, entry_point)), streaming=streaming)
@@ -234,9 +228,6 @@ def test_letting_go_of_the_transport_does_not_close_the_handler() -> None:
     handler = Handler(_awaited)
     handler.aclose = handler.close = raising(ValueError())  # type: ignore[attr-defined]
     asyncio.run(InProcess(handler).aclose())
-
-
-# -- from elsewhere ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("streaming", [False, True])

@@ -35,16 +35,13 @@ def observe(late: LateReports, op: str = "complete", **given: Any) -> None:
 FAILED: dict[str, Any] = {"failed": True, "codes": ("BAD_REQUEST", "BadRequest")}
 
 
-@pytest.mark.parametrize(
-    ("facts", "report"),
-    [
-        (FAILED, {"ok": False, "code": "BadRequest"}),
-        ({"labels": {"tenant_hash"}}, {"extra": {"tenant_hash": "h"}}),
-        ({"labels": {"deadline_bucket"}}, {"extra": {"deadline_bucket": "b"}}),
-        ({"op": "health"}, {"op": "health"}),
-        ({"turn": 3}, {"turn": 3}),
-    ],
-)
+@pytest.mark.parametrize(("facts", "report"), [
+    (FAILED, {"ok": False, "code": "BadRequest"}),
+    ({"labels": {"tenant_hash"}}, {"extra": {"tenant_hash": "h"}}),
+    ({"labels": {"deadline_bucket"}}, {"extra": {"deadline_bucket": "b"}}),
+    ({"op": "health"}, {"op": "health"}),
+    ({"turn": 3}, {"turn": 3}),
+])  # fmt: skip
 def test_a_report_goes_to_the_call_that_it_fits(
     late: LateReports, facts: dict[str, Any], report: dict[str, Any]
 ) -> None:

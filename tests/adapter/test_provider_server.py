@@ -80,9 +80,6 @@ def words_of(path: str, answer: Any) -> str:
     return str((answer["output"][0] if path == RESPONSES else answer)["content"][0]["text"])
 
 
-# -- answers ------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("path", [CHAT, RESPONSES, MESSAGES])
 def test_an_answer_depends_on_the_question_alone(probe: ProviderProbe, path: str) -> None:
     """The same question has the same answer, from another server too; another one has another."""
@@ -94,15 +91,12 @@ def test_an_answer_depends_on_the_question_alone(probe: ProviderProbe, path: str
     assert words_of(path, answer_of(probe, path, **changed)) != words_of(path, first)
 
 
-@pytest.mark.parametrize(
-    ("path", "limit", "ended"),
-    [
-        (CHAT, {"max_tokens": 3}, lambda answer: answer["choices"][0]["finish_reason"] == "length"),
-        (CHAT, {"max_completion_tokens": 3}, lambda answer: answer["choices"][0]["finish_reason"] == "length"),
-        (RESPONSES, {"max_output_tokens": 3}, lambda answer: answer["incomplete_details"]["reason"]),
-        (MESSAGES, {"max_tokens": 3}, lambda answer: answer["stop_reason"] == "max_tokens"),
-    ],
-)
+@pytest.mark.parametrize(("path", "limit", "ended"), [
+    (CHAT, {"max_tokens": 3}, lambda answer: answer["choices"][0]["finish_reason"] == "length"),
+    (CHAT, {"max_completion_tokens": 3}, lambda answer: answer["choices"][0]["finish_reason"] == "length"),
+    (RESPONSES, {"max_output_tokens": 3}, lambda answer: answer["incomplete_details"]["reason"]),
+    (MESSAGES, {"max_tokens": 3}, lambda answer: answer["stop_reason"] == "max_tokens"),
+])  # fmt: skip
 def test_an_answer_keeps_to_its_limit(probe: ProviderProbe, path: str, limit: Any, ended: Any) -> None:
     """It has as many tokens as it may have, says so, and counts them."""
     answer = answer_of(probe, path, **limit)
@@ -144,19 +138,16 @@ def test_json_fits_its_schema(probe: ProviderProbe) -> None:
         assert json.loads(words_of(path, answer_of(probe, path, **wanted))) == {"place": "amber", "days": 3}
 
 
-@pytest.mark.parametrize(
-    ("schema", "made"),
-    [
-        ({}, {}),
-        ({"type": "array", "items": {"enum": ["a", "b"]}, "minItems": 2}, ["a", "a"]),
-        ({"anyOf": [{"type": "null"}, {"type": "string"}]}, None),
-        ({"type": "string", "minLength": 7}, "amberrr"),
-        ({"type": "string", "maxLength": 2}, "am"),
-        ({"type": ["number", "null"], "maximum": -2}, -2),
-        ({"$ref": "#/$defs/a", "$defs": {"a": {"const": 4}}}, 4),
-        ({"$ref": "#"}, {}),
-    ],
-)
+@pytest.mark.parametrize(("schema", "made"), [
+    ({}, {}),
+    ({"type": "array", "items": {"enum": ["a", "b"]}, "minItems": 2}, ["a", "a"]),
+    ({"anyOf": [{"type": "null"}, {"type": "string"}]}, None),
+    ({"type": "string", "minLength": 7}, "amberrr"),
+    ({"type": "string", "maxLength": 2}, "am"),
+    ({"type": ["number", "null"], "maximum": -2}, -2),
+    ({"$ref": "#/$defs/a", "$defs": {"a": {"const": 4}}}, 4),
+    ({"$ref": "#"}, {}),
+])  # fmt: skip
 def test_an_instance_is_the_plainest_of_its_schema(schema: Any, made: Any) -> None:
     """Required parts, lower bounds, the first of several; a schema that holds itself comes to an end."""
     assert instance(schema) == made
@@ -217,27 +208,23 @@ def test_counts_are_those_of_the_usage(probe: ProviderProbe) -> None:
     assert counted["input_tokens"] == answer_of(probe, RESPONSES)["usage"]["input_tokens"]
 
 
-@pytest.mark.parametrize(
-    ("path", "wrong"),
-    [
-        (CHAT, {"temperature": 2.1}),
-        (CHAT, {"max_tokens": 0}),
-        (CHAT, {"messages": []}),
-        (CHAT, {"messages": [{"role": "nobody", "content": "hi"}]}),
-        (CHAT, {"stop": ["a", "b", "c", "d", "e"]}),
-        (CHAT, {"n": 0}),
-        (CHAT, {"tool_choice": "required"}),
-        (CHAT, {"tool_choice": "sometimes"}),
-        (RESPONSES, {"top_p": 1.5}),
-        (EMBEDDINGS, {"input": ""}),
-        (EMBEDDINGS, {"dimensions": 1537}),
-        (MESSAGES, {"temperature": 1.1}),
-        (MESSAGES, {"max_tokens": None}),
-        (MESSAGES, {"messages": [{"role": "tool", "content": "hi"}]}),
-        (MESSAGES, {"stop_sequences": [" "]}),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize(("path", "wrong"), [
+    (CHAT, {"temperature": 2.1}),
+    (CHAT, {"max_tokens": 0}),
+    (CHAT, {"messages": []}),
+    (CHAT, {"messages": [{"role": "nobody", "content": "hi"}]}),
+    (CHAT, {"stop": ["a", "b", "c", "d", "e"]}),
+    (CHAT, {"n": 0}),
+    (CHAT, {"tool_choice": "required"}),
+    (CHAT, {"tool_choice": "sometimes"}),
+    (RESPONSES, {"top_p": 1.5}),
+    (EMBEDDINGS, {"input": ""}),
+    (EMBEDDINGS, {"dimensions": 1537}),
+    (MESSAGES, {"temperature": 1.1}),
+    (MESSAGES, {"max_tokens": None}),
+    (MESSAGES, {"messages": [{"role": "tool", "content": "hi"}]}),
+    (MESSAGES, {"stop_sequences": [" "]}),
+], ids=str)  # fmt: skip
 def test_what_the_vendor_refuses_is_refused(probe: ProviderProbe, path: str, wrong: Any) -> None:
     """With 400, in the vendor's own form, and without the value."""
     status, body, _ = asked(probe, path, {**PLAIN[path], **wrong})
@@ -253,9 +240,6 @@ def test_what_is_no_request_is_refused(probe: ProviderProbe, path: str, body: An
     """And counts for nothing."""
     assert asked(probe, path, body)[0] == status
     assert probe.calls() == 0
-
-
-# -- counting and faults ------------------------------------------------------------------------------------
 
 
 def test_each_request_counts_as_reached(probe: ProviderProbe) -> None:
@@ -274,13 +258,10 @@ def test_each_request_counts_as_reached(probe: ProviderProbe) -> None:
     assert arrival.facts == {"traceparent": "00-1-2-01", "deadline_ms": 1_900_000_000_000}
 
 
-@pytest.mark.parametrize(
-    ("form", "headers", "hints"),
-    [
-        (None, {"retry-after-ms": "1234", "retry-after": "2"}, (1234, 2000)),
-        ("retry_after_seconds", {"retry-after": "2"}, (2000,)),
-    ],
-)
+@pytest.mark.parametrize(("form", "headers", "hints"), [
+    (None, {"retry-after-ms": "1234", "retry-after": "2"}, (1234, 2000)),
+    ("retry_after_seconds", {"retry-after": "2"}, (2000,)),
+])  # fmt: skip
 def test_the_retry_hint_stands_in_the_headers(
     probe: ProviderProbe, form: str | None, headers: dict[str, str], hints: tuple[float, ...]
 ) -> None:
@@ -344,9 +325,6 @@ def test_a_form_belongs_to_its_kinds(probe: ProviderProbe, kind: str, form: str)
     """One that a kind does not have is refused, with those that it has."""
     with pytest.raises(ValueError, match=f"unknown form '{form}' of {kind}; one of"):
         probe.plan(kind, form=form)
-
-
-# -- life ---------------------------------------------------------------------------------------------------
 
 
 def servers() -> list[threading.Thread]:

@@ -66,15 +66,12 @@ def test_a_stream_of_cohere_says_what_an_answer_says(provider: ProviderProbe) ->
     assert events[-1]["delta"] == {"finish_reason": whole["finish_reason"], "usage": whole["usage"]}
 
 
-@pytest.mark.parametrize(
-    ("changed", "reason"),
-    [
-        ({"max_tokens": 3}, "MAX_TOKENS"),
-        ({"stop_sequences": [" "]}, "STOP_SEQUENCE"),
-        ({"tools": [TOOL], "tool_choice": "REQUIRED"}, "TOOL_CALL"),
-        ({"response_format": {"type": "json_object", "json_schema": PLACE}}, "COMPLETE"),
-    ],
-)
+@pytest.mark.parametrize(("changed", "reason"), [
+    ({"max_tokens": 3}, "MAX_TOKENS"),
+    ({"stop_sequences": [" "]}, "STOP_SEQUENCE"),
+    ({"tools": [TOOL], "tool_choice": "REQUIRED"}, "TOOL_CALL"),
+    ({"response_format": {"type": "json_object", "json_schema": PLACE}}, "COMPLETE"),
+])  # fmt: skip
 def test_cohere_ends_for_the_reason_that_it_names(provider: ProviderProbe, changed: Any, reason: str) -> None:
     """A limit, a stop sequence, a tool that must be called, and JSON of a schema."""
     answer, events = answer_of(provider, CHAT, **changed), events_of(provider, **changed)
@@ -86,19 +83,16 @@ def test_cohere_ends_for_the_reason_that_it_names(provider: ProviderProbe, chang
     assert reason not in ("TOOL_CALL", "COMPLETE") or json.loads(text) == {"place": "amber"}
 
 
-@pytest.mark.parametrize(
-    ("path", "wrong"),
-    [
-        (CHAT, {"temperature": 1.1}),
-        (CHAT, {"p": 1}),
-        (CHAT, {"presence_penalty": -1}),
-        (CHAT, {"stop_sequences": list("abcdef")}),
-        (CHAT, {"tool_choice": "auto"}),
-        (CHAT, {"messages": [{"role": "robot", "content": "hi"}]}),
-        (EMBED, {"texts": [""]}),
-        (TOKENIZE, {"text": "a" * 65_537}),
-    ],
-)
+@pytest.mark.parametrize(("path", "wrong"), [
+    (CHAT, {"temperature": 1.1}),
+    (CHAT, {"p": 1}),
+    (CHAT, {"presence_penalty": -1}),
+    (CHAT, {"stop_sequences": list("abcdef")}),
+    (CHAT, {"tool_choice": "auto"}),
+    (CHAT, {"messages": [{"role": "robot", "content": "hi"}]}),
+    (EMBED, {"texts": [""]}),
+    (TOKENIZE, {"text": "a" * 65_537}),
+])  # fmt: skip
 def test_what_cohere_refuses_is_refused(provider: ProviderProbe, path: str, wrong: Any) -> None:
     """With 400, and a message."""
     status, body, _ = asked(provider, path, {**PLAIN[path], **wrong})

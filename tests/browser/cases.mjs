@@ -38,6 +38,7 @@ for (const colorScheme of ["light", "dark"]) {
   }
   await page.locator(".case-filters select").selectOption("failed");
   await rows.first().locator("summary").click();
+  await rows.first().locator("del").first().waitFor();  // the event that fills an opened part comes later
   seen.details = await rows.first().locator("details").textContent();
   seen.parts = [await rows.first().locator("del").count(), await rows.first().locator("ins").count()];
   for (const width of [1280, 390]) {

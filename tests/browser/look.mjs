@@ -27,9 +27,21 @@ page.on("request", (request) => {
 });
 await page.goto(pathToFileURL(path).href);
 
+// Rows that are made of the same elements look the same: once the page was looked at as a whole, two of each will do.
+const others = `(() => {
+  const seen = {};
+  return [...document.querySelectorAll(".row")].filter((row) => {
+    const parts = [row, ...row.querySelectorAll("*")].map((each) => [each.tagName, each.className, each.open]);
+    return (seen[parts] = (seen[parts] ?? 0) + 1) > 2;
+  });
+})()`;
 // Evaluated over the debugger, which no content policy of the page forbids.
 const check = async (name) => {
+  const whole = !Object.keys(seen.violations).length;
+  await page.evaluate(`globalThis.left = (${whole} ? [] : ${others}).map((row) => [row, document.createComment("")])`);
+  await page.evaluate("left.forEach(([row, place]) => row.replaceWith(place))");
   const found = await page.evaluate(`${axe}; axe.run(document, { resultTypes: ["violations"] })`);
+  await page.evaluate("left.forEach(([row, place]) => place.replaceWith(row))");
   seen.violations[name] = found.violations
     .filter((each) => ["serious", "critical"].includes(each.impact))
     .map((each) => `${each.id}: ${each.nodes.slice(0, 3).map((node) => node.html.slice(0, 150)).join(" ; ")}`);

@@ -49,8 +49,9 @@ def run(pytester: pytest.Pytester, *given: str, apart: bool = False) -> pytest.R
     off = [
         part for name in ("randomly", "asyncio", "cov", "hypothesispytest", "anyio") for part in ("-p", f"no:{name}")
     ]
-    ran = pytester.runpytest_subprocess if apart else pytester.runpytest_inprocess
-    return ran(*PLUGIN, *off, *given)
+    if apart:
+        return pytester.runpytest_subprocess(*PLUGIN, *off, *given)
+    return pytester.runpytest_inprocess(*PLUGIN, *off, *given, no_reraise_ctrlc=True)
 
 
 def provider(pytester: pytest.Pytester, name: str, answer: str, more: str = "") -> None:

@@ -77,7 +77,7 @@ def test_compare_files(pytester: pytest.Pytester) -> None:
     bundle(pytester.path / "bundles" / "qa", [echo(number) for number in range(30)], "provider: {name: ours}\n")
     for name, wrong in (("a", "request.case == 'case-29'"), ("b", "int(request.case[5:]) < 12")):
         answering(pytester, wrong)
-        run(pytester, f"--corpus-report={name}.json", apart=True)
+        run(pytester, f"--corpus-report={name}.json")
     assert bundle_flaw(json.loads(Path("b.json").read_text())["bundles"]) == ""
     ended = called("bundle", "compare", "a.json", "b.json")
     assert ended.code == 1
@@ -121,9 +121,9 @@ def test_a_baseline_is_paired(pytester: pytest.Pytester) -> None:
     """The same comparison is made with a baseline; one of an older version compares passes."""
     bundle(pytester.path / "bundles" / "qa", [echo(number) for number in range(30)], "provider: {name: ours}\n")
     answering(pytester, "False")
-    run(pytester, "--corpus-baseline=base.json", "--corpus-update-baseline", apart=True)
+    run(pytester, "--corpus-baseline=base.json", "--corpus-update-baseline")
     answering(pytester, "int(request.case[5:]) < 12")
-    result = run(pytester, "--corpus-baseline=base.json", "--corpus-report=r.json", apart=True)
+    result = run(pytester, "--corpus-baseline=base.json", "--corpus-report=r.json")
     assert "compared with the baseline: worse (30 cases of both)" in text(result)
     assert "baseline, newly failing: case-0" in text(result)
     assert [each["metric"] for each in section(pytester)["compared"][0]["differences"]] == [
@@ -134,7 +134,7 @@ def test_a_baseline_is_paired(pytester: pytest.Pytester) -> None:
     for each in document["bundles"].values():
         del each["numbers"]
     Path("base.json").write_text(json.dumps(document))
-    run(pytester, "--corpus-baseline=base.json", "--corpus-report=r.json", apart=True)
+    run(pytester, "--corpus-baseline=base.json", "--corpus-report=r.json")
     assert [each["metric"] for each in section(pytester)["compared"][0]["differences"]] == ["pass_rate"]
 
 
@@ -147,7 +147,9 @@ def test_variants(pytester: pytest.Pytester, workers: str) -> None:
     answering(
         pytester, "(request.prompt.startswith('Long'), request.system, request.model) == (True, 'Be brief.', 'huge')"
     )
-    result = run(pytester, "-n", workers, "--corpus-report=r.json", "--corpus-report=r.html", "-rf", apart=True)
+    result = run(
+        pytester, "-n", workers, "--corpus-report=r.json", "--corpus-report=r.html", "-rf", apart=workers != "0"
+    )
     result.assert_outcomes(passed=36, failed=12)
     assert "FAILED bundles/qa/bundle.yaml::case-0[long/large ours:huge]" in text(result)
     found = {each["variant"]: each for each in json.loads(Path("r.json").read_text())["bundles"]}
@@ -165,7 +167,7 @@ def test_a_named_variant(pytester: pytest.Pytester) -> None:
     bundle(pytester.path / "bundles" / "qa", [echo(0)], more, long_md="Long {{ q }}", system_md="")
     answering(pytester, "False")
     for mode, calls in (("all", 4), ("all", 4), ("none", 0), ("once", 0)):
-        result = run(pytester, f"--corpus-cassettes={mode}", "--corpus-report=r.json", apart=True)
+        result = run(pytester, f"--corpus-cassettes={mode}", "--corpus-report=r.json")
         assert f"used: {calls} call" in text(result)
         result.assert_outcomes(passed=4)
     found = {each["variant"]: each for each in json.loads(Path("r.json").read_text())["bundles"]}
@@ -177,7 +179,7 @@ def test_providers_side_by_side(pytester: pytest.Pytester) -> None:
     bundle(pytester.path / "bundles" / "qa", [echo(number) for number in range(8)], "")
     answering(pytester, "request.model == 'bad'")
     options = (f"--corpus-bundle-provider={name}" for name in ("ours", "ours:bad"))
-    assert "compared with ours: worse (8 cases of both)" in text(run(pytester, *options, apart=True))
+    assert "compared with ours: worse (8 cases of both)" in text(run(pytester, *options))
 
 
 @pytest.mark.parametrize("kind", ["pass_rate", "score_x", "avg_latency_ms"])

@@ -169,7 +169,7 @@ def test_workers_agree(pytester: pytest.Pytester, more: str, counts_of: tuple[st
     mixed(pytester, more + "parallel: true\nmax_parallel: 2\n")
     found = []
     for workers in counts_of:
-        result = run(pytester, "-n", workers, "--junitxml=j.xml", "--corpus-report=r.json", apart=True)
+        result = run(pytester, "-n", workers, "--junitxml=j.xml", "--corpus-report=r.json", apart=workers != "0")
         [suite] = ElementTree.parse(pytester.path / "j.xml").getroot()
         counts = {name: suite.attrib[name] for name in ("tests", "failures", "errors", "skipped")}
         whole = section(pytester)
@@ -281,13 +281,14 @@ def test_a_part_of_a_run_is_no_baseline(pytester: pytest.Pytester) -> None:
     mixed(pytester, HALF)
     run(pytester, "--corpus-baseline=base.json", "--corpus-update-baseline")
     whole = (pytester.path / "base.json").read_text()
-    write(pytester.path, {"stops.py": STOP})
+    pytester.makepyfile(stops=STOP)
+    pytester.syspathinsert()
     for chosen in (["-p", "stops"], ["-x"], ["-k", "case-0"]):
-        shown = text(run(pytester, "--corpus-baseline=base.json", *chosen, apart=chosen[0] == "-p"))
+        shown = text(run(pytester, "--corpus-baseline=base.json", *chosen))
         assert "only a part ran" in shown
         assert "gone" not in shown
         again = ("--corpus-baseline=base.json", "--corpus-update-baseline", *chosen)
-        run(pytester, *again, apart=chosen[0] == "-p")
+        run(pytester, *again)
         assert (pytester.path / "base.json").read_text() == whole
 
 
@@ -393,7 +394,7 @@ def test_an_interrupted_run_says_what_was_paid_for(pytester: pytest.Pytester) ->
     """After Ctrl-C nothing is judged, and the report names the calls that were made."""
     bundle(pytester.path / "bundles" / "qa", [echo(n) for n in range(4)], "provider: {name: mine}\n" + ALL)
     provider(pytester, "mine", "lambda r: 'yes'", STOP)
-    result = run(pytester, apart=True)
+    result = run(pytester)
     assert result.ret == pytest.ExitCode.INTERRUPTED
     assert "used: 2 calls" in text(result)
     assert "qa (mine): not judged; 2/4 cases passed" in text(result)

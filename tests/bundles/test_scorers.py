@@ -54,7 +54,7 @@ PRICES = "prices: {currency: EUR, models: {m: {prompt: 1, completion: 10}, big: 
 def test_a_rubric(pytester: pytest.Pytester) -> None:
     """The score is the mean of the samples; agreement, use and cost are reported, and the judge's calls are apart."""
     judged(pytester, "'hello'", VARIES, PRICES)
-    result = run(pytester, "--corpus-report=r.json", "--corpus-report=r.html", "--corpus-evidence=full", apart=True)
+    result = run(pytester, "--corpus-report=r.json", "--corpus-report=r.html", "--corpus-evidence=full")
     found = section(pytester)
     assert bundle_flaw([found]) == ""
     metrics = found["metrics"]
@@ -71,10 +71,10 @@ def test_a_rubric(pytester: pytest.Pytester) -> None:
 def test_a_rubric_that_is_missed(pytester: pytest.Pytester) -> None:
     """The case fails, and its reasons are shown where content may be."""
     judged(pytester, "'hello'", '\'{"score": 0.25, "reason": "rude"}\'')
-    result = run(pytester, apart=True)
+    result = run(pytester)
     assert "the scorer kind gives 0.25, below 0.5" in text(result)
     assert "kind 0.25: rude" in text(result)
-    assert "rude" not in text(run(pytester, "--corpus-evidence=shape", apart=True))
+    assert "rude" not in text(run(pytester, "--corpus-evidence=shape"))
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_a_rubric_that_is_missed(pytester: pytest.Pytester) -> None:
 def test_a_judge_without_an_answer(pytester: pytest.Pytester, judge: str, options: tuple[str, ...], said: str) -> None:
     """The case has an error: nothing is known of the answer."""
     judged(pytester, "'hello'", judge, cases=1)
-    result = run(pytester, *options, "--corpus-report=r.json", apart=True)
+    result = run(pytester, *options, "--corpus-report=r.json")
     assert said in text(result)
     assert section(pytester)["cases"]["error"] == 1
 
@@ -99,7 +99,7 @@ def test_judgements_are_kept(pytester: pytest.Pytester, options: tuple[str, ...]
     judged(pytester, "'hello'", VARIES)
     found = []
     for _ in range(2):
-        run(pytester, *options, "--corpus-report=r.json", apart=True).assert_outcomes(passed=2)
+        run(pytester, *options, "--corpus-report=r.json").assert_outcomes(passed=2)
         assert sorted((pytester.path / "asked").read_text()) == ["a"] * 2 + ["j"] * 6
         found.append(section(pytester)["metrics"]["score_kind"])
     assert found == [0.6, 0.6]
@@ -140,11 +140,9 @@ def test_similarity_in_pytest(pytester: pytest.Pytester) -> None:
         pytester.path / "bundles" / "qa", 0.99, "the cat sat on the mat", given="{model: reference-small, adapter: ref}"
     )
     adapter = f"--corpus-adapter=ref={REFERENCE}"
-    result = run(
-        pytester, adapter, "-m", "bundle", "--corpus-bundle-provider=mock", "--corpus-report=r.json", apart=True
-    )
+    result = run(pytester, adapter, "-m", "bundle", "--corpus-bundle-provider=mock", "--corpus-report=r.json")
     assert section(pytester)["metrics"]["score_close"] == 1.0, text(result)
-    said = text(run(pytester, apart=True))
+    said = text(run(pytester))
     assert "the scorer 'close' asks an adapter with the component embedding; declare one" in said
 
 

@@ -88,8 +88,7 @@ def environment() -> dict[str, str]:
 def test_every_command_is_looked_at() -> None:
     """A program that is not known here is a mistake of the page, or of this test."""
     looked_at = {"pip", "pytest", "pytest-corpus", "make", "python", "grep", *NOT_RUN}
-    strange = [str(command) for command in COMMANDS if program(command) not in looked_at]
-    assert strange == []
+    assert [str(command) for command in COMMANDS if program(command) not in looked_at] == []
     assert len(COMMANDS) > 50
 
 

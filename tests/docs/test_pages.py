@@ -84,8 +84,7 @@ def test_a_guide_describes_its_component(component: str) -> None:
 
 def test_the_sections_name_the_requirements_that_cite_them() -> None:
     """Each section has a heading, and each requirement stands below every section that it cites."""
-    page = coverage.pages()["documents/sections.md"]
-    _, *parts = page.split("\n## ")
+    _, *parts = coverage.pages()["documents/sections.md"].split("\n## ")
     below = {}
     for document, part in zip(SECTIONS, parts, strict=True):
         for section in part.split("\n###")[1:]:

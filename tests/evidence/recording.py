@@ -13,13 +13,10 @@ FEW = "LLM-TOKENS-*,COM-CAP-*,LLM-STREAM-1"
 FAULTY = """
 import logging, os
 
-class Counts(Wrapped):
-    async def handle(self, envelope):
-        answer = await self.inner.handle(envelope)
-        if op_of(envelope) == "llm.count_tokens" and answer["ok"]:
-            logging.getLogger("mine").error("the key is %s", os.environ.get("ACME_API_KEY", ""))
-            answer["result"] = -1
-        return answer
+@changes("llm.count_tokens")
+def Counts(answer):
+    logging.getLogger("mine").error("the key is %s", os.environ.get("ACME_API_KEY", ""))
+    answer["result"] = -1
 """
 
 

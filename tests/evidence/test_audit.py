@@ -55,36 +55,23 @@ def test_good_traffic(tmp_path: Path) -> None:
     assert last == "5 exchanges, 0 findings; there is no verdict, which only a run of the suite gives"
 
 
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        (entry(COUNT, success(-1)), "LLM-TOKENS-1 (MUST) llm.count_tokens: expected a whole number that is not"),
-        (
-            entry(COUNT, "7"),
-            "COM-WIRE-3 (MUST) llm.count_tokens: expected a success or an error envelope; got a number",
-        ),
-        (entry(COUNT, "{}"), "expected a success or an error envelope; got an object with no keys"),
-        (entry(COUNT, "<html>"), "COM-WIRE-3 (MUST) llm.count_tokens: expected an answer that is JSON; got an answer"),
-        (
-            entry(COUNT, "[" * 5000),
-            "COM-WIRE-3 (MUST) llm.count_tokens: expected an answer that is JSON; got an answer",
-        ),
-        (entry(COUNT, success(3, ms=None, code="ok")), "got ok (at code)"),
-        (entry(COUNT, success(3, ms=9000)), "expected at most 90 ms, for the call took no longer; got 9000 (at ms)"),
-        (entry(COUNT, success({"tokens": "\ud800"})), "got a string of 1 character (at result.tokens)"),
-        (entry(CAPABILITIES, success(None)), "COM-CAP-1 (MUST) llm.capabilities: expected an object; got nothing"),
-        (entry(STREAM, chunk() + "\n", NDJSON), "got the answer ended without a final frame or an error envelope"),
-        (
-            entry(STREAM, f"{chunk(is_final=True)}\n{chunk()}\n", NDJSON),
-            "COM-STREAM-7 (MUST) llm.stream: expected canonical frames; got frame 2 comes after the terminal frame",
-        ),
-        (entry(STREAM, "[1]\n" + chunk(is_final=True) + "\n", NDJSON), "got frame 1 is not a JSON object (at frame 1)"),
-        (
-            entry(STREAM, f"{chunk()}\n{chunk(is_final=1)}\n{chunk(is_final=True)}\n", NDJSON),
-            "got is_final must be boolean, is integer",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("given", "expected"), [
+    (entry(COUNT, success(-1)), "LLM-TOKENS-1 (MUST) llm.count_tokens: expected a whole number that is not"),
+    (entry(COUNT, "7"), "COM-WIRE-3 (MUST) llm.count_tokens: expected a success or an error envelope; got a number"),
+    (entry(COUNT, "{}"), "expected a success or an error envelope; got an object with no keys"),
+    (entry(COUNT, "<html>"), "COM-WIRE-3 (MUST) llm.count_tokens: expected an answer that is JSON; got an answer"),
+    (entry(COUNT, "[" * 5000), "COM-WIRE-3 (MUST) llm.count_tokens: expected an answer that is JSON; got an answer"),
+    (entry(COUNT, success(3, ms=None, code="ok")), "got ok (at code)"),
+    (entry(COUNT, success(3, ms=9000)), "expected at most 90 ms, for the call took no longer; got 9000 (at ms)"),
+    (entry(COUNT, success({"tokens": "\ud800"})), "got a string of 1 character (at result.tokens)"),
+    (entry(CAPABILITIES, success(None)), "COM-CAP-1 (MUST) llm.capabilities: expected an object; got nothing"),
+    (entry(STREAM, chunk() + "\n", NDJSON), "got the answer ended without a final frame or an error envelope"),
+    (entry(STREAM, f"{chunk(is_final=True)}\n{chunk()}\n", NDJSON),
+     "COM-STREAM-7 (MUST) llm.stream: expected canonical frames; got frame 2 comes after the terminal frame"),
+    (entry(STREAM, "[1]\n" + chunk(is_final=True) + "\n", NDJSON), "got frame 1 is not a JSON object (at frame 1)"),
+    (entry(STREAM, f"{chunk()}\n{chunk(is_final=1)}\n{chunk(is_final=True)}\n", NDJSON),
+     "got is_final must be boolean, is integer"),
+])  # fmt: skip
 def test_planted_faults(tmp_path: Path, given: dict[str, Any], expected: str) -> None:
     """A finding names the entry of the archive, the requirement, and what is wrong."""
     code, found, last = audited(tmp_path, [entry(None, "<html>"), given])
@@ -94,21 +81,17 @@ def test_planted_faults(tmp_path: Path, given: dict[str, Any], expected: str) ->
     assert last.startswith("1 exchange, ")
 
 
-@pytest.mark.parametrize(
-    ("archive", "said"),
-    [
-        ("", "not an HTTP archive (HAR): it has no log with entries"),
-        ("[" * 100_000, "not an HTTP archive (HAR): it has no log with entries"),
-        ('{"log": {"entries": {}}}', "not an HTTP archive (HAR): its entries are not a list"),
-        ([], "no exchange with an operation of llm"),
-        ([entry(COUNT, "{}"), {}], "entry 2: not as HAR 1.2 has it, without 'request'"),
-        ([{**entry(COUNT, "{}"), "response": {}}], "entry 1: not as HAR 1.2 has it, without 'content'"),
-        ([entry(COUNT, "{}", time="soon")], "entry 1: not as HAR 1.2 has it (could not convert string to float"),
-        ([entry(COUNT, "{}", content={"encoding": "base64", "text": "a"})], "entry 1: not as HAR 1.2 has it (I"),
-        ([7], "entry 1: not as HAR 1.2 has it ("),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize(("archive", "said"), [
+    ("", "not an HTTP archive (HAR): it has no log with entries"),
+    ("[" * 100_000, "not an HTTP archive (HAR): it has no log with entries"),
+    ('{"log": {"entries": {}}}', "not an HTTP archive (HAR): its entries are not a list"),
+    ([], "no exchange with an operation of llm"),
+    ([entry(COUNT, "{}"), {}], "entry 2: not as HAR 1.2 has it, without 'request'"),
+    ([{**entry(COUNT, "{}"), "response": {}}], "entry 1: not as HAR 1.2 has it, without 'content'"),
+    ([entry(COUNT, "{}", time="soon")], "entry 1: not as HAR 1.2 has it (could not convert string to float"),
+    ([entry(COUNT, "{}", content={"encoding": "base64", "text": "a"})], "entry 1: not as HAR 1.2 has it (I"),
+    ([7], "entry 1: not as HAR 1.2 has it ("),
+], ids=str)  # fmt: skip
 def test_a_file_that_is_not_traffic(tmp_path: Path, archive: Any, said: str) -> None:
     """It is refused in one sentence."""
     code, before, last = audited(tmp_path, archive)

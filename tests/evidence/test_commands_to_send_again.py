@@ -60,6 +60,14 @@ def test_deadlines_count_from_the_time_of_the_command(address: str) -> None:
     assert "date" not in line
 
 
+def test_what_a_command_cannot_do_is_named() -> None:
+    """A comment names the faults of the provider that the suite planned."""
+    line = {"entry_point": "handle", "at": 1.0, "request": {"op": "llm.health"}, "faults_struck": ["unavailable"] * 2}
+    comment, command = shell.script(Target("http://h/", "llm"), shell.sent_of(line))
+    assert "the provider fail (unavailable)" in comment
+    assert (comment[0], command[:4]) == ("#", "curl")
+
+
 def test_secrets_become_variables() -> None:
     """A header's value is the variable that holds it, or one with the name of the header."""
     known = {"ACME_KEY": "sk-0123456789", "SHORT": "x"}
@@ -71,11 +79,9 @@ def test_secrets_become_variables() -> None:
         assert '"Authorization: Bearer $ACME_KEY"' in line
 
 
-@pytest.mark.parametrize(
-    "given",
-    [math.nan, {"a": [math.inf]}, "\ud800", {"k\udfff": 1}, 2**70, {"json_text": "1"}, [], None, "text", True, 1e-9],
-    ids=repr,
-)
+@pytest.mark.parametrize("given", [
+    math.nan, {"a": [math.inf]}, "\ud800", {"k\udfff": 1}, 2**70, {"json_text": "1"}, [], None, "text", True, 1e-9,
+], ids=repr)  # fmt: skip
 def test_values_that_json_cannot_hold(given: Any) -> None:
     """Each value is written in a line that any reader of JSON reads, and read back as it was."""
     written = json.loads(dumps({"value": encoding.fragment(given)}))["value"]

@@ -22,15 +22,11 @@ def compared(folder: Path, code: int, transcript: str = "t.jsonl") -> None:
     assert judged == claimed
 
 
-@pytest.mark.parametrize(
-    ("adapter", "few", "more", "code"),
-    [
-        (REFERENCE, "LLM-STREAM-*,COM-WIRE-*,COM-OBS-*", (), 0),
-        ("mine:Counts", FEW, ("-n", "2"), 1),
-        ("mine:Counts", FEW, ("--corpus-strict", "--corpus-repeat=2"), 1),
-    ],
-    ids=["reference", "faulty", "repeated"],
-)
+@pytest.mark.parametrize(("adapter", "few", "more", "code"), [
+    (REFERENCE, "LLM-STREAM-*,COM-WIRE-*,COM-OBS-*", (), 0),
+    ("mine:Counts", FEW, ("-n", "2"), 1),
+    ("mine:Counts", FEW, ("--corpus-strict", "--corpus-repeat=2"), 1),
+], ids=["reference", "faulty", "repeated"])  # fmt: skip
 def test_the_report_is_the_same(tmp_path: Path, adapter: str, few: str, more: tuple[str, ...], code: int) -> None:
     """But for its dates and digest, also if several processes ran the tests."""
     (tmp_path / "mine.py").write_text(WRAPPED + FAULTY)

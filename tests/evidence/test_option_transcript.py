@@ -77,11 +77,9 @@ def test_words_of_the_format_stay(tmp_path: Path) -> None:
     """A secret that is a word of the format is masked in content, and the file can still be read and judged."""
     (tmp_path / "mine.py").write_text(WRAPPED + FAULTY)
     record(tmp_path, "mine:Counts", FEW, ACME_API_KEY="exchange", OTHER_TOKEN="frames", THIRD_SECRET="handle")
-    found = read(tmp_path / "t.jsonl")
-    assert found.complete
+    assert read(tmp_path / "t.jsonl").complete
     assert "the key is exchange" not in (tmp_path / "t.jsonl").read_text()
-    ended = ran("judge", "t.jsonl", "--attestation", "r.json", cwd=tmp_path)
-    assert "judge:" not in ended.err
+    assert "judge:" not in ran("judge", "t.jsonl", "--attestation", "r.json", cwd=tmp_path).err
 
 
 def test_secrets_in_bytes() -> None:

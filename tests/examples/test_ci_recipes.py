@@ -110,8 +110,7 @@ def test_options_of_pytest_exist(pytestconfig: pytest.Config) -> None:
     assert len(found) == 3
     known = set(pytestconfig._parser.optparser._option_string_actions)
     for words in found:
-        said = {word.partition("=")[0] for word in words[1:] if word.startswith("-")}
-        assert said <= known
+        assert {word.partition("=")[0] for word in words[1:] if word.startswith("-")} <= known
 
 
 def test_commands_of_the_recipes_parse() -> None:
@@ -136,8 +135,7 @@ def manifests(name: str) -> list[dict[str, Any]]:
 
 
 def container(name: str) -> dict[str, Any]:
-    job = manifests(name)[-1]
-    [found] = job["spec"]["template"]["spec"]["containers"]
+    [found] = manifests(name)[-1]["spec"]["template"]["spec"]["containers"]
     assert found["command"] == ["sh", "-ec"]
     return dict(found)
 

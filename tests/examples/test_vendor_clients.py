@@ -100,16 +100,10 @@ def in_stream(event: str, broken: str, cut: str, late: str) -> dict[str, str]:
     """The exceptions of a client in mid-stream: for an event, a reset and a cut connection, and a silent one."""
     hinted = ("rate_limited", "quota_exhausted", "overloaded", "unavailable")
     classes = {
-        "rate_limited": "ResourceExhausted",
-        "quota_exhausted": "ResourceExhausted",
-        "overloaded": "ModelOverloaded",
-        "unavailable": "Unavailable",
-        "auth": "AuthError",
-        "forbidden": "AuthError",
-        "content_filtered": "ContentFiltered",
-        "invalid_request": "BadRequest",
-        "unexpected": "Unavailable",
-    }
+        "rate_limited": "ResourceExhausted", "quota_exhausted": "ResourceExhausted", "overloaded": "ModelOverloaded",
+        "unavailable": "Unavailable", "auth": "AuthError", "forbidden": "AuthError",
+        "content_filtered": "ContentFiltered", "invalid_request": "BadRequest", "unexpected": "Unavailable",
+    }  # fmt: skip
     forms = {kind: ("", " retry_after_seconds", " retry_after_date") if kind in hinted else ("",) for kind in classes}
     return {
         **{f"{kind}{form}": f"{event} -> {found}" for kind, found in classes.items() for form in forms[kind]},
@@ -217,9 +211,6 @@ def test_the_example_is_conformant(vendor: str, tmp_path: Path) -> None:
     )
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert json.loads((tmp_path / "example" / "r.json").read_text())["verdict"] == "conformant"
-
-
-# -- what is asked ------------------------------------------------------------------------------------------
 
 
 def planned(probe: ProviderProbe, kind: str, form: str, *, streaming: bool) -> Plan:

@@ -89,30 +89,24 @@ class Hostile:
 
 
 SKIPS = (
-    Hostile(
-        "skip_in_setup",
-        "\n@pytest.hookimpl(tryfirst=True)\ndef pytest_runtest_setup(item):\n"
-        "    if hit(item.nodeid): pytest.skip('hostile')\n",
-    ),
+    Hostile("skip_in_setup",
+            "\n@pytest.hookimpl(tryfirst=True)\ndef pytest_runtest_setup(item):\n"
+            "    if hit(item.nodeid): pytest.skip('hostile')\n"),
     Hostile(
         "skip_in_a_fixture",
         "\n@pytest.fixture(autouse=True)\ndef no(request):\n    if hit(request.node.nodeid): pytest.skip('hostile')\n",
         place="conftest",
     ),
-    Hostile(
-        "skip_after_the_test",
-        "\n@pytest.fixture(autouse=True)\ndef no(request):\n    yield\n"
-        "    if hit(request.node.nodeid): pytest.skip('hostile')\n",
-        sound="",
-        place="conftest",
-    ),
+    Hostile("skip_after_the_test",
+            "\n@pytest.fixture(autouse=True)\ndef no(request):\n    yield\n"
+            "    if hit(request.node.nodeid): pytest.skip('hostile')\n", sound="", place="conftest"),
     Hostile("skipif_marker", each_item("item.add_marker(pytest.mark.skipif(True, reason='hostile'))")),
     Hostile(
         "module_marker",
         "\nimport pytest_corpus.suites.wire.test_request_builders as chapter\nchapter.pytestmark = pytest.mark.skip\n",
         apart=True,
     ),
-)
+)  # fmt: skip
 
 XFAILS = (
     Hostile("xfail", each_item("item.add_marker(pytest.mark.xfail)"), sound=""),
@@ -140,11 +134,8 @@ NOT_RUN = (
 )
 
 SWALLOWED = (
-    Hostile(
-        "swallowed_around_the_call",
-        around_call("try: return (yield)\n    except BaseException: return None"),
-        sound="conformant",
-    ),
+    Hostile("swallowed_around_the_call", around_call("try: return (yield)\n    except BaseException: return None"),
+            sound="conformant"),
     Hostile(
         "swallowed_around_the_function",
         AROUND.format(
@@ -175,7 +166,7 @@ SWALLOWED = (
         ),
         sound="conformant",
     ),
-)
+)  # fmt: skip
 
 SATISFIED = "forged(outcome='satisfied', findings=[])"
 
@@ -195,21 +186,17 @@ FORGED = (
     Hostile("record_forged_late", logging(f"rewritten(report, {SATISFIED}); passed(report)"), ""),
     Hostile("findings_removed", making("rewritten(report, forged(findings=[])); passed(report)"), ""),
     Hostile("record_doubled", making("rewritten(report, lambda text: 2 * [('corpus', text)])")),
-    Hostile(
-        "record_contradicted",
-        making(f"rewritten(report, lambda text: [('corpus', text), *{SATISFIED}(text)]); passed(report)"),
-    ),
+    Hostile("record_contradicted",
+            making(f"rewritten(report, lambda text: [('corpus', text), *{SATISFIED}(text)]); passed(report)")),
     Hostile("record_dropped", making("rewritten(report, lambda text: []); passed(report)")),
     Hostile("record_dropped_late", logging("report.user_properties.clear(); passed(report)")),
-    Hostile(
-        "record_of_another_test",
-        "\nseen = []\n@pytest.hookimpl(wrapper=True)\ndef pytest_runtest_logreport(report):\n"
-        "    mine = [value for name, value in report.user_properties if name == 'corpus']\n"
-        "    if mine and not hit(report.nodeid): seen.extend(mine)\n"
-        "    if mine and hit(report.nodeid):\n"
-        "        rewritten(report, lambda text: [('corpus', seen[0])]); passed(report)\n"
-        "    return (yield)\n",
-    ),
+    Hostile("record_of_another_test",
+            "\nseen = []\n@pytest.hookimpl(wrapper=True)\ndef pytest_runtest_logreport(report):\n"
+            "    mine = [value for name, value in report.user_properties if name == 'corpus']\n"
+            "    if mine and not hit(report.nodeid): seen.extend(mine)\n"
+            "    if mine and hit(report.nodeid):\n"
+            "        rewritten(report, lambda text: [('corpus', seen[0])]); passed(report)\n"
+            "    return (yield)\n"),
     Hostile("record_is_no_json", put("'x'")),
     Hostile("record_is_a_list", put("'[]'")),
     Hostile("record_is_a_number", put("7")),
@@ -219,7 +206,7 @@ FORGED = (
     Hostile("unknown_requirement", pretended("requirement='X-1', outcome='satisfied', findings=[]")),
     Hostile("other_adapter", pretended("adapter='other', outcome='satisfied', findings=[]")),
     Hostile("other_component", pretended("component='llm', outcome='satisfied', findings=[]")),
-)
+)  # fmt: skip
 """The record of the test, which travels with its report, is not what the run wrote."""
 
 REPORTS = (
@@ -238,25 +225,20 @@ REPORTS = (
             "yield\n    call.excinfo = None\n    return pytest.TestReport.from_item_and_call(item, call)",
         ),
     ),
-    Hostile(
-        "logged_twice",
-        "\nfrom _pytest.runner import runtestprotocol\n"
-        "def pytest_runtest_protocol(item, nextitem):\n"
-        "    if not hit(item.nodeid): return None\n"
-        "    for report in runtestprotocol(item, log=False, nextitem=nextitem):\n"
-        "        for _ in range(2): item.ihook.pytest_runtest_logreport(report=report)\n"
-        "    return True\n",
-        "",
-    ),
-    Hostile(
-        "not_logged",
-        "\nfrom _pytest.runner import runtestprotocol\n"
-        "def pytest_runtest_protocol(item, nextitem):\n"
-        "    if not hit(item.nodeid): return None\n"
-        "    for report in runtestprotocol(item, log=False, nextitem=nextitem):\n"
-        "        if report.when != 'call': item.ihook.pytest_runtest_logreport(report=report)\n"
-        "    return True\n",
-    ),
-)
+    Hostile("logged_twice",
+            "\nfrom _pytest.runner import runtestprotocol\n"
+            "def pytest_runtest_protocol(item, nextitem):\n"
+            "    if not hit(item.nodeid): return None\n"
+            "    for report in runtestprotocol(item, log=False, nextitem=nextitem):\n"
+            "        for _ in range(2): item.ihook.pytest_runtest_logreport(report=report)\n"
+            "    return True\n", ""),
+    Hostile("not_logged",
+            "\nfrom _pytest.runner import runtestprotocol\n"
+            "def pytest_runtest_protocol(item, nextitem):\n"
+            "    if not hit(item.nodeid): return None\n"
+            "    for report in runtestprotocol(item, log=False, nextitem=nextitem):\n"
+            "        if report.when != 'call': item.ihook.pytest_runtest_logreport(report=report)\n"
+            "    return True\n"),
+)  # fmt: skip
 
 RUNNING = (*SKIPS, *XFAILS, *NOT_RUN, *SWALLOWED, *FORGED, *REPORTS)

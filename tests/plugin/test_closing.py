@@ -92,26 +92,10 @@ partial = functools.partial(with_close, metrics=None)
 '''
 
 NAMES = [
-    "with_close",
-    "with_aclose",
-    "function",
-    "coroutine_function",
-    "generator",
-    "async_generator",
-    "guarded_generator",
-    "context_manager",
-    "async_context_manager",
-    "entered",
-    "async_entered",
-    "mapping",
-    "async_mapping",
-    "keyword_component",
-    "keyword_all",
-    "defaults",
-    "partial",
-    "Factories.static",
-    "Factories.by_class",
-]
+    "with_close", "with_aclose", "function", "coroutine_function", "generator", "async_generator", "guarded_generator",
+    "context_manager", "async_context_manager", "entered", "async_entered", "mapping", "async_mapping",
+    "keyword_component", "keyword_all", "defaults", "partial", "Factories.static", "Factories.by_class",
+]  # fmt: skip
 
 FEW = "--corpus-requirement=LLM-COMPLETE-2,COM-CAP-2"
 
@@ -162,16 +146,14 @@ def test_closed_after_ctrl_c(shapes: Project, name: str) -> None:
 def test_closed_after_a_collection_error(shapes: Project) -> None:
     """It is closed where a module of the user's cannot be collected."""
     shapes.pytester.makepyfile(test_own="raise RuntimeError")
-    result = shapes.run("--corpus-adapter=shapes:generator", FEW)
-    assert result.ret == pytest.ExitCode.INTERRUPTED
+    assert shapes.run("--corpus-adapter=shapes:generator", FEW).ret == pytest.ExitCode.INTERRUPTED
     assert life(shapes) == ["open", "close"]
 
 
 def test_closed_after_an_internal_error(shapes: Project) -> None:
     """It is closed where a hook of the user's breaks pytest itself."""
     shapes.pytester.makeconftest("def pytest_collection_finish(session): raise RuntimeError('broken')")
-    result = shapes.run("--corpus-adapter=shapes:generator", FEW)
-    assert result.ret == pytest.ExitCode.INTERNAL_ERROR
+    assert shapes.run("--corpus-adapter=shapes:generator", FEW).ret == pytest.ExitCode.INTERNAL_ERROR
     assert life(shapes) == ["open", "close"]
 
 
@@ -194,16 +176,12 @@ def test_closed_in_every_worker(shapes: Project) -> None:
     assert sorted(life(shapes)) == ["close"] * 3 + ["open"] * 3
 
 
-@pytest.mark.parametrize(
-    ("body", "complaint"),
-    [
-        ("raise ValueError('stuck')", "closing raised ValueError: stuck"),
-        ("raise ValueError('no way out with sk_live_51H8xAbCdEf')", "closing raised ValueError: no way out with ***"),
-        ("raise KeyboardInterrupt", "closing raised KeyboardInterrupt"),
-        ("raise SystemExit(3)", "closing raised SystemExit: 3"),
-    ],
-    ids=["exception", "secret", "interrupt", "exit"],
-)
+@pytest.mark.parametrize(("body", "complaint"), [
+    ("raise ValueError('stuck')", "closing raised ValueError: stuck"),
+    ("raise ValueError('no way out with sk_live_51H8xAbCdEf')", "closing raised ValueError: no way out with ***"),
+    ("raise KeyboardInterrupt", "closing raised KeyboardInterrupt"),
+    ("raise SystemExit(3)", "closing raised SystemExit: 3"),
+], ids=["exception", "secret", "interrupt", "exit"])  # fmt: skip
 def test_closing_that_raises(shapes: Project, body: str, complaint: str) -> None:
     """What closing raises is a warning; the report is written and the verdict stays."""
     shapes.adapter(SHAPES + f"class clumsy(Closing):\n    def close(self): {body}\n", name="shapes")

@@ -156,16 +156,12 @@ def test_other_dialects(project: Project) -> None:
     assert found["graph", "GRA-QUERY-2"] == "not_assessed"
 
 
-@pytest.mark.parametrize(
-    ("text", "wanted"),
-    [
-        (None, "it cannot be read"),
-        ("{", "--corpus-dialects=queries.json:"),
-        ('{"sparql": {"look": "x"}}', "unknown purpose 'look'"),
-        ('{"sparql": "x"}', "must be an object from purpose to text"),
-    ],
-    ids=["missing", "no_json", "unknown_purpose", "no_object"],
-)
+@pytest.mark.parametrize(("text", "wanted"), [
+    (None, "it cannot be read"),
+    ("{", "--corpus-dialects=queries.json:"),
+    ('{"sparql": {"look": "x"}}', "unknown purpose 'look'"),
+    ('{"sparql": "x"}', "must be an object from purpose to text"),
+], ids=["missing", "no_json", "unknown_purpose", "no_object"])  # fmt: skip
 def test_wrong_dialects(project: Project, text: str | None, wanted: str) -> None:
     """A file of probe queries that cannot be used is a usage error of one line."""
     if text is not None:
@@ -181,9 +177,6 @@ def test_a_failing_sequence_is_shortened(project: Project, monkeypatch: pytest.M
     project.adapter(
         "from pytest_corpus.reference.graph.adapter import ReferenceGraph\n"
         "class Forgetful(ReferenceGraph):\n"
-        "    async def delete_edges(self, call):\n"
-        "        answer = await super().delete_edges(call)\n"
-        "        return answer\n"
         "    async def delete_nodes(self, call):\n"
         "        return {'deleted_count': 0, 'failed_count': 0, 'failures': []}\n"
     )

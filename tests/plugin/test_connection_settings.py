@@ -69,18 +69,15 @@ def test_a_wrong_table(project: Project, table: str, fault: str) -> None:
     assert refusal(project, ADDRESS) == fault
 
 
-@pytest.mark.parametrize(
-    ("given", "fault"),
-    [
-        ("headers=hunter2", ": write each header as NAME:VALUE"),
-        ("headers=A:hunter2\x01", ": A: the value contains a control character"),
-        ("headers=Accept:hunter2", ": Accept: the suite sets this header itself"),
-        ("tls_verify=nowhere.pem", "=nowhere.pem: there is no such file; use yes, no or a CA bundle"),
-        ("connections=0", "=0: use a whole number from 1 to 10000"),
-        ("startup_timeout=-1", "=-1: use a number of seconds above 0, at most 600"),
-        ("log=nowhere.log", "=nowhere.log: there is no such file to read"),
-    ],
-)
+@pytest.mark.parametrize(("given", "fault"), [
+    ("headers=hunter2", ": write each header as NAME:VALUE"),
+    ("headers=A:hunter2\x01", ": A: the value contains a control character"),
+    ("headers=Accept:hunter2", ": Accept: the suite sets this header itself"),
+    ("tls_verify=nowhere.pem", "=nowhere.pem: there is no such file; use yes, no or a CA bundle"),
+    ("connections=0", "=0: use a whole number from 1 to 10000"),
+    ("startup_timeout=-1", "=-1: use a number of seconds above 0, at most 600"),
+    ("log=nowhere.log", "=nowhere.log: there is no such file to read"),
+])  # fmt: skip
 def test_a_wrong_setting(project: Project, given: str, fault: str) -> None:
     """A mistake in a setting is one sentence that names it, without the value of a header."""
     assert refusal(project, ADDRESS, f"-ocorpus_{given}") == f"corpus_{given.partition('=')[0]}{fault}"

@@ -38,19 +38,15 @@ def test_one_block_a_requirement(broken: Project, plugins: tuple[str, ...]) -> N
     assert verdict_stands_last(result)
 
 
-@pytest.mark.parametrize(
-    ("options", "blocks", "lines"),
-    [
-        (("-v",), 3, 0),
-        (("-q",), 1, 0),
-        (("--tb=line",), 0, 0),
-        (("--tb=no",), 0, 0),
-        (("--tb=long",), 1, 2),
-        (("-rA",), 1, 2),
-        (("-rN",), 1, 2),
-    ],
-    ids=["v", "q", "line", "no", "long", "all", "none"],
-)
+@pytest.mark.parametrize(("options", "blocks", "lines"), [
+    (("-v",), 3, 0),
+    (("-q",), 1, 0),
+    (("--tb=line",), 0, 0),
+    (("--tb=no",), 0, 0),
+    (("--tb=long",), 1, 2),
+    (("-rA",), 1, 2),
+    (("-rN",), 1, 2),
+], ids=["v", "q", "line", "no", "long", "all", "none"])  # fmt: skip
 def test_how_much_is_shown(broken: Project, options: tuple[str, ...], blocks: int, lines: int) -> None:
     """`-v` shows every finding, `--tb` and `-q` fewer; the verdict stays where it is."""
     result = broken.run(ADAPTER, FEW, *options)

@@ -95,8 +95,7 @@ def test_adapter_in_a_users_test_alone(project: Project) -> None:
     project.adapter("class Closing(Wrapped):\n    def close(self): open('closed.txt', 'w').close()\n")
     project.pytester.makeconftest("def pytest_corpus_adapter(config): return 'mine:Closing'")
     project.pytester.makepyfile(test_own=TESTS["corpus_adapter"])
-    result = project.run("test_own.py")
-    assert result.parseoutcomes() == {"passed": 1}
+    assert project.run("test_own.py").parseoutcomes() == {"passed": 1}
     assert (project.path / "closed.txt").exists()
 
 

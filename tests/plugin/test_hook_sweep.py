@@ -33,8 +33,7 @@ def test_violating_and_the_test_is_hit(project: Project, case: Case) -> None:
 @pytest.mark.parametrize("case", thinned(CASES, 5, 1))
 def test_violating_and_every_test_is_hit(project: Project, case: Case) -> None:
     """Whatever is done to every test, the run is not green."""
-    result = hostile_run(project, case.source(""), sound=False)
-    assert_fail_closed(project, result, sound=False)
+    assert_fail_closed(project, hostile_run(project, case.source(""), sound=False), sound=False)
 
 
 @pytest.mark.parametrize("case", thinned(CASES, 5, 2))
@@ -48,8 +47,6 @@ def test_sound_and_every_test_is_hit(project: Project, case: Case) -> None:
         assert_conformant(project, result)
 
 
-# -- an adapter, and two workers -----------------------------------------------------------------------
-
 BROKEN = """
 @changes("llm.complete")
 def Broken(answer):
@@ -59,19 +56,12 @@ def Broken(answer):
 BY_NAME = {str(case): case for case in CASES}
 
 DOZEN = (
-    "runtest_setup-first-skip",
-    "runtest_setup-around_first-return_before",
-    "runtest_call-first-xfail",
-    "runtest_call-around_first-swallow",
-    "runtest_call-around_last-return_before",
-    "runtest_makereport-around_first-return_before",
-    "runtest_makereport-around_first-swallow",
-    "runtest_logreport-around_first-return_before",
-    "pyfunc_call-first-return",
-    "pyfunc_call-around_last-swallow",
-    "runtest_protocol-first-return",
-    "collection_modifyitems-last-return",
-)
+    "runtest_setup-first-skip", "runtest_setup-around_first-return_before", "runtest_call-first-xfail",
+    "runtest_call-around_first-swallow", "runtest_call-around_last-return_before",
+    "runtest_makereport-around_first-return_before", "runtest_makereport-around_first-swallow",
+    "runtest_logreport-around_first-return_before", "pyfunc_call-first-return", "pyfunc_call-around_last-swallow",
+    "runtest_protocol-first-return", "collection_modifyitems-last-return",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -94,5 +84,4 @@ def test_on_two_workers(project: Project, name: str) -> None:
     """So it is on two workers."""
     project.pytester.makepyfile(mine=CLIENT, hostile=BY_NAME[name].source(VIOLATED_TEST))
     given = (VIOLATING, REPORT, *QUICK, "-p", "hostile", "-n", "2")
-    result = project.run_apart(*given, plugins=("xdist",))
-    assert_fail_closed(project, result, sound=False)
+    assert_fail_closed(project, project.run_apart(*given, plugins=("xdist",)), sound=False)

@@ -139,21 +139,11 @@ ENDLESS = ("stream_endless_fast", "stream_endless_slow", "stream_endless_and_lar
 """Streams that are cut off while they still go on: nobody knows whether they would have ended."""
 
 UNARY = {
-    "hangs": "COM-WIRE-2",
-    "will_not_be_cancelled": "COM-WIRE-2",
-    "blocks_the_loop": "COM-WIRE-2",
-    "keyboard_interrupt": "COM-WIRE-1",
-    "system_exit": "COM-WIRE-1",
-    "a_list": "COM-WIRE-3",
-    "none": "COM-WIRE-3",
-    "text": "COM-WIRE-3",
-    "an_object": "COM-WIRE-3",
-    "contains_itself": "COM-WIRE-3",
-    "a_set": "COM-WIRE-3",
-    "nan": "COM-NUM-2",
-    "five_mebibytes": "LLM-COMPLETE-1 COM-WIRE-2",
-    "lone_surrogate": "LLM-COMPLETE-2",
-}
+    "hangs": "COM-WIRE-2", "will_not_be_cancelled": "COM-WIRE-2", "blocks_the_loop": "COM-WIRE-2",
+    "keyboard_interrupt": "COM-WIRE-1", "system_exit": "COM-WIRE-1", "a_list": "COM-WIRE-3", "none": "COM-WIRE-3",
+    "text": "COM-WIRE-3", "an_object": "COM-WIRE-3", "contains_itself": "COM-WIRE-3", "a_set": "COM-WIRE-3",
+    "nan": "COM-NUM-2", "five_mebibytes": "LLM-COMPLETE-1 COM-WIRE-2", "lone_surrogate": "LLM-COMPLETE-2",
+}  # fmt: skip
 
 STREAMS = {
     "stream_five_mebibytes": "COM-STREAM-5",

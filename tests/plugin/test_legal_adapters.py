@@ -166,14 +166,9 @@ class Sharing(ReferenceGraph):
 
 
 LATE_REPORTS = [
-    "late_metrics",
-    "very_late_metrics",
-    "unordered_metrics",
-    "late_counters",
-    "late_graph_metrics",
-    "late_vector_metrics",
-    "late_embedding_metrics",
-]
+    "late_metrics", "very_late_metrics", "unordered_metrics", "late_counters", "late_graph_metrics",
+    "late_vector_metrics", "late_embedding_metrics",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", thinned(LATE_REPORTS, 2))

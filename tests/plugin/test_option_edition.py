@@ -64,15 +64,12 @@ def test_each_shipped_edition_is_kept() -> None:
 
 
 @pytest.mark.usefixtures("made_up")
-@pytest.mark.parametrize(
-    ("name", "broken", "verdict", "level"),
-    [
-        ("1.0", NEW, "conformant", "PREVIEW"),
-        ("1.1", NEW, "nonconformant", "MUST"),
-        ("1.0", RAISED, "conformant", "SHOULD"),
-        ("1.1", RAISED, "nonconformant", "MUST"),
-    ],
-)
+@pytest.mark.parametrize(("name", "broken", "verdict", "level"), [
+    ("1.0", NEW, "conformant", "PREVIEW"),
+    ("1.1", NEW, "nonconformant", "MUST"),
+    ("1.0", RAISED, "conformant", "SHOULD"),
+    ("1.1", RAISED, "nonconformant", "MUST"),
+])  # fmt: skip
 def test_a_verdict_is_of_an_edition(name: str, broken: str, verdict: str, level: str) -> None:
     """A demand of a later edition alone does not turn the verdict of an earlier one."""
     found = ledger(broken)

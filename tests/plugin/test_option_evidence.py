@@ -24,13 +24,10 @@ class Leaks(Wrapped):
             answer["result"]["finish_reason"] = answer["result"]["text"] = str(envelope)
         return answer
 
-class Logs(Wrapped):
-    async def handle(self, envelope):
-        answer = await self.inner.handle(envelope)
-        if op_of(envelope) == "llm.count_tokens":
-            logging.getLogger("mine").error("cannot count, the key is %s", os.environ["ACME_API_KEY"])
-            answer["result"] = -1
-        return answer
+@changes("llm.count_tokens")
+def Logs(answer):
+    logging.getLogger("mine").error("cannot count, the key is %s", os.environ["ACME_API_KEY"])
+    answer["result"] = -1
 
 @changes("llm.count_tokens")
 def Counts(answer):

@@ -132,8 +132,7 @@ def test_an_unnamed_environment_is_one_warning(
 @pytest.mark.parametrize("spread", [(), ("-n", "1")], ids=["one_process", "a_worker"])
 def test_the_adapter_is_logged_at_the_start(project: Project, spread: tuple[str, ...]) -> None:
     """Server, version and stated capabilities stand before the first test."""
-    result = project.run(REFERENCE, FEW, *spread, plugins=("xdist",) if spread else ())
-    lines = result.outlines
+    lines = project.run(REFERENCE, FEW, *spread, plugins=("xdist",) if spread else ()).outlines
     first = next(at for at, line in enumerate(lines) if line.startswith("corpus pytest_corpus.reference:llm llm: "))
     stated = list(itertools.takewhile(lambda line: line.startswith("  "), lines[first + 1 :]))
     assert "server=" in lines[first]
@@ -144,13 +143,6 @@ def test_the_adapter_is_logged_at_the_start(project: Project, spread: tuple[str,
 
 def test_a_hostile_name_in_the_log(project: Project) -> None:
     """No character of a server's name moves the cursor."""
-    project.adapter(
-        "class Hostile(Wrapped):\n"
-        "    async def handle(self, envelope):\n"
-        "        answer = await self.inner.handle(envelope)\n"
-        "        if op_of(envelope) == 'llm.capabilities':\n"
-        "            answer['result']['server'] = '\\x1b[2Jx\\r\\n\\u202e'\n"
-        "        return answer\n"
-    )
-    text = said(project.run("--corpus-adapter=mine:Hostile", FEW))
-    assert not set("\x1b\r\u202e") & set(text)
+    change = "answer['result']['server'] = '\\x1b[2Jx\\r\\n\\u202e'"
+    project.adapter(f"@changes('llm.capabilities')\ndef Hostile(answer): {change}\n")
+    assert not set("\x1b\r\u202e") & set(said(project.run("--corpus-adapter=mine:Hostile", FEW)))

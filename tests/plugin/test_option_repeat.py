@@ -6,15 +6,13 @@ from inner_runs import REFERENCE, Project, said, statuses
 FEW = "--corpus-requirement=LLM-TOKENS-1"
 
 FLAKY = """
-class Flaky(Wrapped):
-    calls = 0
-    async def handle(self, envelope):
-        answer = await self.inner.handle(envelope)
-        if op_of(envelope) == "llm.count_tokens" and answer["ok"]:
-            Flaky.calls += 1
-            if Flaky.calls % 3 == 0:
-                answer["result"] = -1
-        return answer
+from itertools import count
+calls = count(1)
+
+@changes("llm.count_tokens")
+def Flaky(answer):
+    if next(calls) % 3 == 0:
+        answer["result"] = -1
 """
 
 CLIENT = "--corpus-client=pytest_corpus.reference:client"

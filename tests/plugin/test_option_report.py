@@ -45,28 +45,25 @@ def test_replaces_an_older_one(project: Project) -> None:
     assert text == json.dumps(json.loads(text), sort_keys=True, indent=2, ensure_ascii=False) + "\n"
 
 
-@pytest.mark.parametrize(
-    ("path", "fault"),
-    [
-        ("nowhere/r.json", "there is no folder"),
-        ("folder.json", "this is a folder"),
-        ("r.txt", f"must end in {formats.listed((*formats.FORMATS, formats.JUNIT))}"),
-        ("r", "must end in .json, "),
-        (".json", "must end in .json, "),
-        ("r.xml", "must end in .json, "),
-        ("/dev/null", "must end in .json, "),
-        ("null.json", "it cannot be written: Not a regular file"),
-        ("pipe.json", "it cannot be written: Not a regular file"),
-        ("loop.json", "it cannot be written: Too many levels of symbolic links"),
-        ("astray.json", "there is no folder "),
-        ("file/r.json", "there is no folder "),
-        ("file/../r.json", "there is no folder "),
-        (f"{'x' * 251}.json", "it cannot be written: File name too long"),
-        (f"{'ä' * 126}.json", "it cannot be written: File name too long"),
-        (f"{'x/' * 3000}r.json", "it cannot be written: File name too long"),
-        ("/proc/r.json", "it cannot be written: "),
-    ],
-)
+@pytest.mark.parametrize(("path", "fault"), [
+    ("nowhere/r.json", "there is no folder"),
+    ("folder.json", "this is a folder"),
+    ("r.txt", f"must end in {formats.listed((*formats.FORMATS, formats.JUNIT))}"),
+    ("r", "must end in .json, "),
+    (".json", "must end in .json, "),
+    ("r.xml", "must end in .json, "),
+    ("/dev/null", "must end in .json, "),
+    ("null.json", "it cannot be written: Not a regular file"),
+    ("pipe.json", "it cannot be written: Not a regular file"),
+    ("loop.json", "it cannot be written: Too many levels of symbolic links"),
+    ("astray.json", "there is no folder "),
+    ("file/r.json", "there is no folder "),
+    ("file/../r.json", "there is no folder "),
+    (f"{'x' * 251}.json", "it cannot be written: File name too long"),
+    (f"{'ä' * 126}.json", "it cannot be written: File name too long"),
+    (f"{'x/' * 3000}r.json", "it cannot be written: File name too long"),
+    ("/proc/r.json", "it cannot be written: "),
+])  # fmt: skip
 def test_path_that_cannot_be(project: Project, path: str, fault: str) -> None:
     """A path that can never be written is a usage error before anything runs."""
     (project.path / "folder.json").mkdir()
@@ -135,8 +132,7 @@ SUFFIXES = tuple(formats.FORMATS)
 
 def test_every_format_in_one_run(project: Project) -> None:
     """Each suffix gives its format, all from the same document; nothing is left beside them."""
-    result = project.run(REFERENCE, FEW, *(f"--corpus-report=r{suffix}" for suffix in SUFFIXES))
-    assert result.ret == 0
+    assert project.run(REFERENCE, FEW, *(f"--corpus-report=r{suffix}" for suffix in SUFFIXES)).ret == 0
     report = project.report("r.json")
     found = {path.name: path.read_text("utf-8") for path in project.path.iterdir() if path.is_file()}
     assert found == {f"r{suffix}": formats.render(report, suffix) for suffix in SUFFIXES}
@@ -168,8 +164,7 @@ def test_commit_and_ci_of_the_run(project: Project, monkeypatch: pytest.MonkeyPa
 def test_junit(project: Project, option: str, distributed: tuple[str, ...]) -> None:
     """pytest's JUnit file has id, level and status of every requirement, and nothing else of ours."""
     plugins = ("xdist",) if distributed else ()
-    result = project.run(REFERENCE, FEW, f"{option}=r.junit.xml", *distributed, plugins=plugins)
-    assert result.ret == 0
+    assert project.run(REFERENCE, FEW, f"{option}=r.junit.xml", *distributed, plugins=plugins).ret == 0
     cases = list(ElementTree.parse(project.path / "r.junit.xml").iter("testcase"))
     assert cases
     for case in cases:
@@ -179,14 +174,7 @@ def test_junit(project: Project, option: str, distributed: tuple[str, ...]) -> N
 
 def test_junit_of_a_failure(project: Project) -> None:
     """A failing test has its properties once, also where its teardown fails too, and its message is the finding."""
-    project.adapter(
-        "class Liar(Wrapped):\n"
-        "    async def handle(self, envelope):\n"
-        "        answer = await self.inner.handle(envelope)\n"
-        "        if op_of(envelope) == 'llm.capabilities':\n"
-        "            answer = {**answer, 'result': {**answer['result'], 'protocol': 'x'}}\n"
-        "        return answer\n"
-    )
+    project.adapter("@changes('llm.capabilities')\ndef Liar(answer): answer['result']['protocol'] = 'x'\n")
     failing = "import pytest\n@pytest.fixture(autouse=True)\ndef broken():\n    yield\n    raise OSError('teardown')\n"
     hook = "def pytest_corpus_adapter(config):\n    from mine import Liar\n    return Liar\n"
     project.pytester.makeconftest(failing + hook)
@@ -202,14 +190,11 @@ def test_junit_of_a_failure(project: Project) -> None:
         assert set(names) <= {"corpus_requirement", "corpus_level", "corpus_status"}
 
 
-@pytest.mark.parametrize(
-    ("given", "fault"),
-    [
-        (("--corpus-report=a.junit.xml", "--junitxml=b.xml"), "pytest writes one JUnit file a run; name one"),
-        (("--corpus-report=a.junit.xml", "--corpus-report=b.junit.xml"), "pytest writes one JUnit file a run"),
-        (("--corpus-report=a.junit.xml", "-p", "no:junitxml"), "junitxml, which writes it, is switched off"),
-    ],
-)
+@pytest.mark.parametrize(("given", "fault"), [
+    (("--corpus-report=a.junit.xml", "--junitxml=b.xml"), "pytest writes one JUnit file a run; name one"),
+    (("--corpus-report=a.junit.xml", "--corpus-report=b.junit.xml"), "pytest writes one JUnit file a run"),
+    (("--corpus-report=a.junit.xml", "-p", "no:junitxml"), "junitxml, which writes it, is switched off"),
+])  # fmt: skip
 def test_junit_that_cannot_be(project: Project, given: tuple[str, ...], fault: str) -> None:
     """A JUnit file that pytest cannot write is a usage error of one line."""
     result = project.run(REFERENCE, FEW, *given)
@@ -219,40 +204,25 @@ def test_junit_that_cannot_be(project: Project, given: tuple[str, ...], fault: s
     assert list(project.path.glob("*.xml")) == []
 
 
-def test_one_for_each_adapter(project: Project) -> None:
-    """Several adapters have a report each, under names that a file system bears."""
-    result = project.run(REFERENCE, "--corpus-adapter=a/b c=pytest_corpus.reference:llm", FEW, "--corpus-report=r.json")
-    assert result.ret == 0
-    assert sorted(path.name for path in project.path.glob("*.json")) == [
-        "r.a_b_c.json",
-        "r.pytest_corpus.reference_llm.json",
-    ]
-
-
-def test_suffixes_of_two_parts(project: Project) -> None:
-    """Of several adapters the label stands before the whole suffix."""
-    project.run("--corpus-adapter=a=pytest_corpus.reference:llm", REFERENCE, FEW, "--corpus-report=r.intoto.json")
-    assert "r.a.intoto.json" in {path.name for path in project.path.iterdir()}
-
-
-def test_labels_that_look_alike_in_a_file_name(project: Project) -> None:
-    """Two labels never share one file."""
-    project.run(
-        "--corpus-adapter=a b=pytest_corpus.reference:llm",
-        "--corpus-adapter=a_b=pytest_corpus.reference:llm",
-        FEW,
-        "--corpus-report=r.json",
-    )
-    found = [json.loads(path.read_text())["adapter"]["name"] for path in project.path.glob("*.json")]
-    assert sorted(found) == ["a b", "a_b"]
+@pytest.mark.parametrize(("labels", "report", "files"), [
+    (["a/b c", "d"], "r.json", {"r.a_b_c.json", "r.d.json"}),
+    (["a", "d"], "r.intoto.json", {"r.a.intoto.json", "r.d.intoto.json"}),
+    (["a b", "a_b"], "r.json", {"r.a_b.json", "r.a_b.2.json"}),
+], ids=["odd_names", "suffix_of_two_parts", "names_that_look_alike"])  # fmt: skip
+def test_one_for_each_adapter(project: Project, labels: list[str], report: str, files: set[str]) -> None:
+    """Several adapters have a report each: the label stands before the suffix, and two labels never share one file."""
+    adapters = [f"--corpus-adapter={label}=pytest_corpus.reference:llm" for label in labels]
+    assert project.run(*adapters, FEW, f"--corpus-report={report}").ret == 0
+    assert {path.name for path in project.path.glob("r.*")} == files
+    if report == "r.json":
+        assert sorted(project.report(name)["adapter"]["name"] for name in files) == labels
 
 
 def test_no_report_without_an_adapter(project: Project) -> None:
     """The setting alone neither writes nor fails a run that declares no adapter."""
     project.pytester.makepyfile(test_own="def test_own(): pass")
     project.pytester.makeini("[pytest]\ncorpus_report = r.json\n")
-    result = project.run()
-    assert result.ret == 0
+    assert project.run().ret == 0
     assert not (project.path / "r.json").exists()
 
 

@@ -8,16 +8,13 @@ def ran(project: Project) -> set[str]:
     return {entry["id"] for entry in project.report()["requirements"] if entry["tests"]}
 
 
-@pytest.mark.parametrize(
-    ("globs", "wanted"),
-    [
-        ("LLM-TOKENS-1", {"LLM-TOKENS-1"}),
-        ("llm-tokens-1", {"LLM-TOKENS-1"}),
-        ("LLM-CAP-*", {"LLM-CAP-1", "LLM-CAP-2", "LLM-CAP-3"}),
-        ("LLM-TOKENS-1, COM-CAP-2", {"LLM-TOKENS-1", "COM-CAP-2"}),
-        ("COM-CAP-[23]", {"COM-CAP-2", "COM-CAP-3"}),
-    ],
-)
+@pytest.mark.parametrize(("globs", "wanted"), [
+    ("LLM-TOKENS-1", {"LLM-TOKENS-1"}),
+    ("llm-tokens-1", {"LLM-TOKENS-1"}),
+    ("LLM-CAP-*", {"LLM-CAP-1", "LLM-CAP-2", "LLM-CAP-3"}),
+    ("LLM-TOKENS-1, COM-CAP-2", {"LLM-TOKENS-1", "COM-CAP-2"}),
+    ("COM-CAP-[23]", {"COM-CAP-2", "COM-CAP-3"}),
+])  # fmt: skip
 def test_selects(project: Project, globs: str, wanted: set[str]) -> None:
     """Ids and globs select exactly the tests of those requirements, in either case."""
     project.run(REFERENCE, f"--corpus-requirement={globs}", "--corpus-report=r.json")

@@ -14,8 +14,7 @@ def BareCount(answer):
 def test_either_edition_without_it(project: Project) -> None:
     """Without the option an answer of either edition is good, and the report pins none."""
     project.adapter(BARE_COUNT)
-    result = project.run("--corpus-adapter=mine:BareCount", TOKENS, "--corpus-report=r.json")
-    assert result.ret == 0
+    assert project.run("--corpus-adapter=mine:BareCount", TOKENS, "--corpus-report=r.json").ret == 0
     assert project.report()["spec"]["pinned_edition"] is None
 
 

@@ -26,12 +26,7 @@ def test_a_shard_is_a_part_that_says_which(project: Project) -> None:
 @pytest.mark.parametrize("adapter", [REFERENCE, "--corpus-adapter=mine:Broken"], ids=["conformant", "broken"])
 def test_the_shards_together_are_the_whole_run(project: Project, adapter: str) -> None:
     """Combined, the reports of five shards have the statuses and the verdict of one run, and are verified."""
-    project.adapter(
-        "class Broken(Wrapped):\n"
-        "    async def handle(self, envelope):\n"
-        "        answer = await self.inner.handle(envelope)\n"
-        "        return {**answer, 'ms': -1} if op_of(envelope) == 'llm.count_tokens' else answer\n"
-    )
+    project.adapter("@changes('llm.count_tokens')\ndef Broken(answer): answer['ms'] = -1\n")
     project.run_apart(adapter, "--corpus-report=one.json")
     names = [f"{number}.json" for number in range(1, 6)]
     for number, name in enumerate(names, start=1):

@@ -58,8 +58,7 @@ def test_a_setting_means_what_its_option_means(project: Project, name: str) -> N
             found = getattr(found, part)
         return str(found) if name == "shard" else found
 
-    usual = value()
-    assert usual != expected
+    assert value() != expected
     assert value(f"--corpus-{name}" + ("" if name == "strict" else f"={text}")) == expected
     project.pytester.makeini(f"[pytest]\ncorpus_{name.replace('-', '_')} = {text}\n")
     assert value() == expected

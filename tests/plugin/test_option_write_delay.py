@@ -9,13 +9,10 @@ from inner_runs import Project, said, violated
 
 LATE = "--corpus-adapter=late_adapters:LateVector"
 LATER = [
-    "LateVector",
-    pytest.param("LaterVector", marks=pytest.mark.slow),
-    pytest.param("LatestVector", marks=pytest.mark.slow),
-    "StrictGraph",
-    pytest.param("LateGraph", marks=pytest.mark.slow),
-    pytest.param("LatestGraph", marks=pytest.mark.slow),
-]
+    "LateVector", pytest.param("LaterVector", marks=pytest.mark.slow),
+    pytest.param("LatestVector", marks=pytest.mark.slow), "StrictGraph",
+    pytest.param("LateGraph", marks=pytest.mark.slow), pytest.param("LatestGraph", marks=pytest.mark.slow),
+]  # fmt: skip
 GRAPH = "GRA-NODE-*,GRA-EDGE-*,GRA-DELETE-*,GRA-TXN-*"
 PLAIN = "--corpus-requirement=VEC-UPSERT-1,VEC-UPSERT-2,VEC-DELETE-2,GRA-NODE-1,GRA-NODE-2,GRA-DELETE-1"
 """What waits a few times: of an adapter that is a second late every look takes as long."""
@@ -70,7 +67,6 @@ def test_what_shows_at_once_is_not_waited_for(project: Project) -> None:
 
 def test_it_can_be_given(project: Project) -> None:
     """A given time is taken as it is: with 0 an adapter has to show its writes at once."""
-    result = project.run(LATE, PLAIN, "--corpus-report=r.json", "--corpus-write-delay=0")
-    assert result.ret == 1
+    assert project.run(LATE, PLAIN, "--corpus-report=r.json", "--corpus-write-delay=0").ret == 1
     assert "VEC-UPSERT-2" in violated(project.report())
     assert project.report()["settle_s"] == {"vector": 0}

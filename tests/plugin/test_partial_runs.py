@@ -32,17 +32,13 @@ def assert_partial(report: dict[str, Any], result: pytest.RunResult) -> None:
     assert "no verdict: only a part of the suite ran" in said(result)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        ("-k", "test_the_deadline_is_a_point_in_time"),
-        ("-m", "wire and core and not slow and nothing"),
-        ("--deselect=corpus/wire/test_request_builders.py::test_the_deadline_is_a_point_in_time[llm.complete]",),
-        ("-k", "not test_the_deadline_is_a_point_in_time"),
-        ("--corpus-requirement=WIR-CTX-1", "-k", "wire"),
-    ],
-    ids=lambda options: " ".join(options)[:40],
-)
+@pytest.mark.parametrize("options", [
+    ("-k", "test_the_deadline_is_a_point_in_time"),
+    ("-m", "wire and core and not slow and nothing"),
+    ("--deselect=corpus/wire/test_request_builders.py::test_the_deadline_is_a_point_in_time[llm.complete]",),
+    ("-k", "not test_the_deadline_is_a_point_in_time"),
+    ("--corpus-requirement=WIR-CTX-1", "-k", "wire"),
+], ids=lambda options: " ".join(options)[:40])  # fmt: skip
 def test_selected_by_pytest(project: Project, options: tuple[str, ...]) -> None:
     """Whatever leaves out a single test makes the run partial."""
     result = project.run(SOUND, *options, "--corpus-report=r.json")

@@ -24,6 +24,14 @@ WAYS = {
 }
 
 
+def pasted(result: pytest.RunResult) -> list[str]:
+    """The words of the first rerun line behind `pytest`."""
+    line = next(line for line in result.outlines if line.startswith("  rerun:"))
+    command, *words = shlex.split(line.partition(":")[2])
+    assert command == "pytest"
+    return words
+
+
 @pytest.fixture(params=WAYS)
 def broken(project: Project, request: pytest.FixtureRequest) -> Project:
     """A folder that declares an adapter which breaks LLM-COMPLETE-2."""
@@ -56,22 +64,17 @@ def test_failed_line_is_rerunnable(broken: Project) -> None:
 def test_rerun_line_of_a_failure(broken: Project) -> None:
     """The `rerun:` line of a failure is a command that runs just this."""
     result = broken.run("--corpus-requirement=LLM-COMPLETE-2")
-    command = next(line for line in result.outlines if line.startswith("  rerun:"))
-    words = shlex.split(command.partition(":")[2])
-    assert words[0] == "pytest"
-    assert broken.run(*words[1:]).parseoutcomes() == {"failed": 1}
+    assert broken.run(*pasted(result)).parseoutcomes() == {"failed": 1}
 
 
 def test_rerun_line_of_the_option_way(project: Project) -> None:
     """Where there is no file, the line names the adapter, the requirement, and the one whose test found it."""
     project.adapter(BROKEN)
     result = project.run("--corpus-adapter=mine:Broken", "--corpus-requirement=LLM-COMPLETE-*")
-    command = next(line for line in result.outlines if line.startswith("  rerun:"))
-    words = shlex.split(command.partition(":")[2])
-    *given, scope = words
-    assert given == ["pytest", "--corpus-adapter=mine:Broken"]
+    adapter, scope = pasted(result)
+    assert adapter == "--corpus-adapter=mine:Broken"
     assert scope.startswith("--corpus-requirement=LLM-COMPLETE-2")
-    again = project.run(*words[1:])
+    again = project.run(adapter, scope)
     assert again.parseoutcomes()["failed"] >= 1
     assert "LLM-COMPLETE-2 (MUST)" in said(again)
 
@@ -80,23 +83,13 @@ def test_failure_message(project: Project, monkeypatch: pytest.MonkeyPatch) -> N
     """A failure gives the sentence, its source, what was sent, expected and got, and the place; no content in CI."""
     project.adapter(BROKEN)
     monkeypatch.setenv("CI", "true")
-    result = project.run("--corpus-adapter=mine:Broken", "--corpus-requirement=LLM-COMPLETE-2")
-    text = said(result)
+    text = said(project.run("--corpus-adapter=mine:Broken", "--corpus-requirement=LLM-COMPLETE-2"))
     assert "LLM-COMPLETE-2 (MUST): `finish_reason` is stop, length" in text
     for row in ("source:", "sent:", "expected:", "got:", "rerun:"):
         assert f"  {row}" in text
     assert "(at result.finish_reason)" in text
     assert "because" not in text
     assert "Traceback" not in text
-
-
-# -- with the options that the run had -------------------------------------------------------------------
-
-
-def pasted(result: pytest.RunResult) -> list[str]:
-    """The words of the first rerun line behind `pytest`."""
-    line = next(line for line in result.outlines if line.startswith("  rerun:"))
-    return shlex.split(line.partition(":")[2])[1:]
 
 
 def test_options_are_repeated(project: Project) -> None:
@@ -128,9 +121,6 @@ def test_rerun_lines_of_a_report(broken: Project) -> None:
     assert broken.run(*words[1:]).parseoutcomes()["failed"] == 3
 
 
-# -- ids of the option way -----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("how", ["option", "ini", "absolute", "xdist"])
 def test_ids_are_accepted_back(project: Project, how: str) -> None:
     """An id that belongs to no file selects its test, as the run prints it and as an IDE gives it."""
@@ -158,13 +148,10 @@ def test_a_chapter_and_a_test_of_ones_own(project: Project) -> None:
     assert "test_own.py" in said(result)
 
 
-@pytest.mark.parametrize(
-    ("node", "hint"),
-    [
-        ("corpus/llm/test_helth_report.py", "did you mean corpus/llm/test_health_report.py::"),
-        ("corpus[mien]/llm", "no adapter has the label 'mien'; did you mean mine:Broken?"),
-    ],
-)
+@pytest.mark.parametrize(("node", "hint"), [
+    ("corpus/llm/test_helth_report.py", "did you mean corpus/llm/test_health_report.py::"),
+    ("corpus[mien]/llm", "no adapter has the label 'mien'; did you mean mine:Broken?"),
+])  # fmt: skip
 def test_ids_that_are_not_there(project: Project, node: str, hint: str) -> None:
     """A wrong id ends in one sentence with a near one."""
     project.adapter(BROKEN)

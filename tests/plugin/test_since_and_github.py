@@ -57,8 +57,7 @@ def test_a_part_of_a_run_fixes_nothing_that_it_left_out(changing: Project) -> No
     (changing.path / "broken").touch()
     changing.run(ADAPTER, FEW, plugins=CACHE)
     (changing.path / "broken").unlink()
-    one = (ADAPTER, FEW, "-k", "ample")
-    assert "since the last run" not in said(changing.run(*one, plugins=CACHE))
+    assert "since the last run" not in said(changing.run(ADAPTER, FEW, "-k", "ample", plugins=CACHE))
     assert "since the last run: 1 (LLM-COMPLETE-2) fixed, 0 new" in changing.run(ADAPTER, FEW, plugins=CACHE).outlines
 
 

@@ -4,13 +4,10 @@ import pytest
 from inner_runs import REFERENCE, Project, error_lines, said
 
 
-@pytest.mark.parametrize(
-    ("given", "hint"),
-    [
-        ("--corpus-adpater=mine:x", "--corpus-adpater: there is no such option; did you mean --corpus-adapter?"),
-        ("--corpus-zzz", "--corpus-zzz: there is no such option; pytest --help lists them all"),
-    ],
-)
+@pytest.mark.parametrize(("given", "hint"), [
+    ("--corpus-adpater=mine:x", "--corpus-adpater: there is no such option; did you mean --corpus-adapter?"),
+    ("--corpus-zzz", "--corpus-zzz: there is no such option; pytest --help lists them all"),
+])  # fmt: skip
 def test_did_you_mean(project: Project, given: str, hint: str) -> None:
     """A misspelt option or value ends in one sentence with a near one."""
     result = project.run(REFERENCE, given)

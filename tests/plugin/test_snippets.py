@@ -70,13 +70,10 @@ class Mapped(Wrapped):
 """
 
 
-@pytest.mark.parametrize(
-    ("name", "few", "least"),
-    [
-        ("counted", "COM-OBS-1,COM-OBS-3,COM-OBS-6,COM-OBS-11,COM-OBS-12,COM-OBS-18", 10),
-        ("Mapped", "COM-FAULT-[1-9],COM-STREAM-9", 12),
-    ],
-)
+@pytest.mark.parametrize(("name", "few", "least"), [
+    ("counted", "COM-OBS-1,COM-OBS-3,COM-OBS-6,COM-OBS-11,COM-OBS-12,COM-OBS-18", 10),
+    ("Mapped", "COM-FAULT-[1-9],COM-STREAM-9", 12),
+])  # fmt: skip
 def test_the_guide_keeps_the_requirements(project: Project, name: str, few: str, least: int) -> None:
     """The calls of metrics, the stub and the mapping of faults are copied into an adapter, and nothing is violated."""
     project.adapter(ADAPTERS)

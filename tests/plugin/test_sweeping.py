@@ -74,15 +74,12 @@ def test_a_run_leaves_nothing(project: Project, name: str) -> None:
     assert not (project.path / leftovers.FOLDER).exists()
 
 
-@pytest.mark.parametrize(
-    ("name", "scope"),
-    [
-        ("KeptVector", "VEC-*,COM-TENANT-*,COM-IDEM-*,COM-CONC-*"),
-        pytest.param("KeptVector", "*", marks=pytest.mark.slow),
-        pytest.param("KeptGraph", "*", marks=pytest.mark.slow),
-        ("KeptDefault", "VEC-UPSERT-*,VEC-DELETE-*,VEC-QUERY-*,VEC-STATE-*,COM-TENANT-*,COM-IDEM-*"),
-    ],
-)
+@pytest.mark.parametrize(("name", "scope"), [
+    ("KeptVector", "VEC-*,COM-TENANT-*,COM-IDEM-*,COM-CONC-*"),
+    pytest.param("KeptVector", "*", marks=pytest.mark.slow),
+    pytest.param("KeptGraph", "*", marks=pytest.mark.slow),
+    ("KeptDefault", "VEC-UPSERT-*,VEC-DELETE-*,VEC-QUERY-*,VEC-STATE-*,COM-TENANT-*,COM-IDEM-*"),
+])  # fmt: skip
 def test_a_journal_knows_all_that_is_written(project: Project, name: str, scope: str) -> None:
     """Whenever a run is killed, what is in the store is in its journal, so that `sweep` finds it."""
     quotas.UNKNOWN.clear()
@@ -138,14 +135,11 @@ def test_a_run_that_is_going_is_left_alone(project: Project, capsys: pytest.Capt
     assert not folder.exists()
 
 
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        (["--run=nothing"], "--run=nothing: use the id of a run, such as k3f9tm6l3k"),
-        (["--older-than=soon"], "--older-than=soon: use a time such as 90s, 30m, 1h or 7d"),
-        (["--adapter=nowhere:at_all"], "nowhere"),
-    ],
-)
+@pytest.mark.parametrize(("given", "expected"), [
+    (["--run=nothing"], "--run=nothing: use the id of a run, such as k3f9tm6l3k"),
+    (["--older-than=soon"], "--older-than=soon: use a time such as 90s, 30m, 1h or 7d"),
+    (["--adapter=nowhere:at_all"], "nowhere"),
+])  # fmt: skip
 def test_wrong_arguments(project: Project, capsys: pytest.CaptureFixture[str], given: list[str], expected: str) -> None:
     """What makes no sense is said in one sentence."""
     assert main(["sweep", "--adapter=pytest_corpus.reference:vector", *given]) == 2

@@ -46,24 +46,21 @@ def test_a_complete_entry_is_read(tmp_path: Path) -> None:
     assert (second.adapter, second.issue) == ("x:*", "https://example.org/1")
 
 
-@pytest.mark.parametrize(
-    ("text", "wanted"),
-    [
-        ("[[deviation", "it is not TOML"),
-        (b"\xff\xfe", "it is not UTF-8 (byte 0)"),
-        ("[deviations]\n", "no key 'deviations'"),
-        ("[deviation]\n", "double brackets"),
-        ("deviation = [1]\n", "entry 1 is not a table"),
-        (GOOD.replace(MUST, "LLM-STREM-1"), "no requirement 'LLM-STREM-1'; did you mean"),
-        (GOOD.replace("reason", "raison"), "unknown key 'raison'"),
-        (GOOD.replace('reason = "the provider cannot"\n', ""), "has no 'reason'"),
-        (GOOD.replace("with release 2", " "), "has no 'removal_plan'"),
-        (GOOD.replace("with release 2", "todo: think"), "'removal_plan' that is still to be written"),
-        (GOOD.replace("2026-06-30", '"soon"'), "has no 'expires'"),
-        (GOOD.replace("expires = 2026-06-30", ""), "has no 'expires'"),
-        (GOOD + GOOD, f"{MUST} is declared twice"),
-    ],
-)
+@pytest.mark.parametrize(("text", "wanted"), [
+    ("[[deviation", "it is not TOML"),
+    (b"\xff\xfe", "it is not UTF-8 (byte 0)"),
+    ("[deviations]\n", "no key 'deviations'"),
+    ("[deviation]\n", "double brackets"),
+    ("deviation = [1]\n", "entry 1 is not a table"),
+    (GOOD.replace(MUST, "LLM-STREM-1"), "no requirement 'LLM-STREM-1'; did you mean"),
+    (GOOD.replace("reason", "raison"), "unknown key 'raison'"),
+    (GOOD.replace('reason = "the provider cannot"\n', ""), "has no 'reason'"),
+    (GOOD.replace("with release 2", " "), "has no 'removal_plan'"),
+    (GOOD.replace("with release 2", "todo: think"), "'removal_plan' that is still to be written"),
+    (GOOD.replace("2026-06-30", '"soon"'), "has no 'expires'"),
+    (GOOD.replace("expires = 2026-06-30", ""), "has no 'expires'"),
+    (GOOD + GOOD, f"{MUST} is declared twice"),
+])  # fmt: skip
 def test_an_entry_that_is_not_complete(tmp_path: Path, text: str | bytes, wanted: str) -> None:
     """Whatever is wrong with a file is one sentence that says where."""
     with pytest.raises(DeviationError) as raised:
@@ -89,22 +86,13 @@ def test_a_declared_violation_is_deviated() -> None:
     assert found.faults == ()
 
 
-@pytest.mark.parametrize(
-    ("found", "entry", "day", "verdict", "fault"),
-    [
-        (ledger(violation(MUST), violation(OTHER)), declared(), DAY, "nonconformant", ""),
-        (ledger(violation(MUST)), declared(adapter="b*"), DAY, "nonconformant", ""),
-        (
-            ledger(violation(MUST)),
-            declared(),
-            DAY + timedelta(days=1),
-            "nonconformant",
-            f"the deviation of {MUST} expired on {DAY}: renew or remove it",
-        ),
-        (ledger(), declared(), DAY, "conformant", f"{MUST} is kept now: remove its deviation"),
-    ],
-    ids=["of another requirement", "of another adapter", "expired", "not needed"],
-)
+@pytest.mark.parametrize(("found", "entry", "day", "verdict", "fault"), [
+    (ledger(violation(MUST), violation(OTHER)), declared(), DAY, "nonconformant", ""),
+    (ledger(violation(MUST)), declared(adapter="b*"), DAY, "nonconformant", ""),
+    (ledger(violation(MUST)), declared(), DAY + timedelta(days=1), "nonconformant",
+     f"the deviation of {MUST} expired on {DAY}: renew or remove it"),
+    (ledger(), declared(), DAY, "conformant", f"{MUST} is kept now: remove its deviation"),
+], ids=["of another requirement", "of another adapter", "expired", "not needed"])  # fmt: skip
 def test_a_deviation_that_excuses_nothing(found: Ledger, entry: Deviation, day: date, verdict: str, fault: str) -> None:
     """One of another requirement or adapter changes nothing; one that expired, or is not needed, is a fault."""
     decided = decide(found, deviations=[entry], day=day)

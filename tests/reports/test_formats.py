@@ -41,19 +41,16 @@ EXAMPLES = {
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "suffix"),
-    [
-        ("r.json", ".json"),
-        ("r.intoto.json", ".intoto.json"),
-        ("R.BADGE.JSON", ".badge.json"),
-        ("r.x.svg", ".svg"),
-        ("r.txt", None),
-        (".json", None),
-        (".intoto.json", ".json"),
-        ("json", None),
-    ],
-)
+@pytest.mark.parametrize(("name", "suffix"), [
+    ("r.json", ".json"),
+    ("r.intoto.json", ".intoto.json"),
+    ("R.BADGE.JSON", ".badge.json"),
+    ("r.x.svg", ".svg"),
+    ("r.txt", None),
+    (".json", None),
+    (".intoto.json", ".json"),
+    ("json", None),
+])  # fmt: skip
 def test_the_longest_suffix_wins(name: str, suffix: str | None) -> None:
     """The suffix decides, the longest that fits, and a file has a name before it."""
     assert formats.suffix_of(name) == suffix
@@ -107,16 +104,13 @@ def test_every_format_renders_every_report(found: Ledger) -> None:
         assert ": no verdict</title>" in formats.render(document, ".svg")
 
 
-@pytest.mark.parametrize(
-    ("example", "message", "color"),
-    [
-        ("conformant", "conformant: LLM", "brightgreen"),
-        ("deviating", "conformant with 1 deviation: LLM", "yellow"),
-        ("incomplete", "incomplete, 1 MUST not assessed: LLM", "yellow"),
-        ("nonconformant", "not conformant, 1 MUST violated: LLM", "red"),
-        ("partial", "no verdict", "lightgrey"),
-    ],
-)
+@pytest.mark.parametrize(("example", "message", "color"), [
+    ("conformant", "conformant: LLM", "brightgreen"),
+    ("deviating", "conformant with 1 deviation: LLM", "yellow"),
+    ("incomplete", "incomplete, 1 MUST not assessed: LLM", "yellow"),
+    ("nonconformant", "not conformant, 1 MUST violated: LLM", "red"),
+    ("partial", "no verdict", "lightgrey"),
+])  # fmt: skip
 def test_badges(example: str, message: str, color: str) -> None:
     """The badge says the verdict and of what; only one without reservation is green; the picture says the same."""
     badge = json.loads(formats.render(EXAMPLES[example], ".badge.json"))
@@ -208,5 +202,4 @@ def test_a_deviation_is_shown_everywhere() -> None:
 
 def test_every_requirement_is_on_the_page() -> None:
     """The HTML report has one row for each requirement, whatever its status."""
-    text = formats.render(EXAMPLES["nonconformant"], ".html")
-    assert text.count('<details class="row"') == len(ALL)
+    assert formats.render(EXAMPLES["nonconformant"], ".html").count('<details class="row"') == len(ALL)

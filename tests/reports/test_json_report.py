@@ -43,21 +43,17 @@ def test_always_a_json_text(found: Ledger, document: dict[str, Any]) -> None:
     assert texts[0] == texts[1]
 
 
-@pytest.mark.parametrize(
-    "document",
-    [
-        {"description": CANARY},
-        {"extensions": {"vendor:key": CANARY}},
-        {"models": [{"name": "m", "api_key": CANARY}]},
-        {"features": {"secret": CANARY}},
-        {"limits": {"note": CANARY}},
-        {CANARY: True},
-        {"server": "x" * 100 + CANARY},
-        {"supports_streaming": {"because": CANARY}},
-        {"supported_models": [{"name": CANARY}]},
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("document", [
+    {"description": CANARY},
+    {"extensions": {"vendor:key": CANARY}},
+    {"models": [{"name": "m", "api_key": CANARY}]},
+    {"features": {"secret": CANARY}},
+    {"limits": {"note": CANARY}},
+    {CANARY: True},
+    {"server": "x" * 100 + CANARY},
+    {"supports_streaming": {"because": CANARY}},
+    {"supported_models": [{"name": CANARY}]},
+], ids=str)  # fmt: skip
 def test_no_secret_of_capabilities(document: Any) -> None:
     """Of capabilities only the documented facts are repeated, and no long text."""
     found = ledger()
@@ -136,11 +132,9 @@ def test_editions_met() -> None:
     assert built(found)["spec"]["editions_met"] == ["1.1.0"]
 
 
-@pytest.mark.parametrize(
-    "value",
-    [10**5000, -(10**40), 2.5e300, [[[[1]]]], [10**30], ["x" * 500]],
-    ids=["5001 digits", "41 digits", "float", "deep", "list", "long"],
-)
+@pytest.mark.parametrize("value", [
+    10**5000, -(10**40), 2.5e300, [[[[1]]]], [10**30], ["x" * 500],
+], ids=["5001 digits", "41 digits", "float", "deep", "list", "long"])  # fmt: skip
 def test_values_without_measure(value: Any) -> None:
     """A number beyond the exact ones of JSON, a deep list or a long text becomes short and plain text."""
     found = ledger()

@@ -71,21 +71,14 @@ def test_any_change_of_one_character_is_found(here: Path) -> None:
             assert faults(target, DAY, inventory.tests), (place, char, other)
 
 
-@pytest.mark.parametrize(
-    ("members", "said"),
-    [
-        ({"verdict": "nonconformant"}, "the verdict is nonconformant, but its components make conformant"),
-        (
-            {"complete": False, "gaps": ["x"], "verdict": "partial"},
-            "the run was not complete, so there is no verdict: x",
-        ),
-        ({"requirements": []}, f"llm: {len(MUSTS) + len(SHOULDS)} requirements missing: COM-WIRE-1"),
-        ({"level": "never"}, "level: "),
-        ({"surprise": 1}, "surprise"),
-        ({"spec": {**built()["spec"], "catalogue": "9.9"}}, "it is of catalogue 9.9"),
-    ],
-    ids=["verdict", "partial", "requirements", "level", "member", "catalogue"],
-)
+@pytest.mark.parametrize(("members", "said"), [
+    ({"verdict": "nonconformant"}, "the verdict is nonconformant, but its components make conformant"),
+    ({"complete": False, "gaps": ["x"], "verdict": "partial"}, "the run was not complete, so there is no verdict: x"),
+    ({"requirements": []}, f"llm: {len(MUSTS) + len(SHOULDS)} requirements missing: COM-WIRE-1"),
+    ({"level": "never"}, "level: "),
+    ({"surprise": 1}, "surprise"),
+    ({"spec": {**built()["spec"], "catalogue": "9.9"}}, "it is of catalogue 9.9"),
+], ids=["verdict", "partial", "requirements", "level", "member", "catalogue"])  # fmt: skip
 def test_verify_says_what_is_wrong(
     here: Path, capsys: pytest.CaptureFixture[str], members: dict[str, Any], said: str
 ) -> None:
@@ -196,15 +189,12 @@ def test_a_matrix_leads_to_the_pages_of_its_reports(here: Path) -> None:
     assert f'href="../faulty.html#{MUSTS[0].components[0]}-{MUSTS[0].id}"' in page
 
 
-@pytest.mark.parametrize(
-    ("new", "old", "said"),
-    [
-        ("faulty", "fine", "UTC: 1 newly violated.</p>"),
-        ("fine", "faulty", "UTC: 1 fixed.</p>"),
-        ("faulty", "faulty", 'data-change="same"'),
-        ("fine", "fine", "UTC: nothing changed.</p>"),
-    ],
-)
+@pytest.mark.parametrize(("new", "old", "said"), [
+    ("faulty", "fine", "UTC: 1 newly violated.</p>"),
+    ("fine", "faulty", "UTC: 1 fixed.</p>"),
+    ("faulty", "faulty", 'data-change="same"'),
+    ("fine", "fine", "UTC: nothing changed.</p>"),
+])  # fmt: skip
 def test_since_an_earlier_report(here: Path, new: str, old: str, said: str) -> None:
     """A page shows what is newly violated, still violated and fixed since another report."""
     assert run("render", f"{new}.json", "-o", "x.html", "--since", f"{old}.json") == 0
@@ -247,8 +237,7 @@ def difference(here: Path, old: Ledger | None, new: Ledger | None, capsys: Any) 
     """The exit code of `diff`, and what it found."""
     json_report.write(built(old), here / "old.json")
     json_report.write(built(new), here / "new.json")
-    code = run("diff", "old.json", "new.json", "--format=json")
-    return code, json.loads(capsys.readouterr().out)
+    return run("diff", "old.json", "new.json", "--format=json"), json.loads(capsys.readouterr().out)
 
 
 def test_nothing_changed(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -323,8 +312,7 @@ def test_render(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_an_altered_report_is_told_of(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A report that was altered is rendered as altered, with a warning, and never as conformant."""
-    text = (here / "fine.json").read_text().replace('"seed": 7', '"seed": 8')
-    (here / "fine.json").write_text(text)
+    (here / "fine.json").write_text((here / "fine.json").read_text().replace('"seed": 7', '"seed": 8'))
     assert run("badge", "fine.json") == 0
     shown = capsys.readouterr()
     assert shown.out == "Corpus Protocol 1.0: altered\n"

@@ -143,10 +143,8 @@ def test_what_blocks_is_named() -> None:
 def test_what_blocks_is_no_longer_good(outcome: str) -> None:
     """A requirement that stands in the way of another one is violated or itself not assessed."""
     blocked = record(MUSTS[3], "not_assessed", reason="blocked", blocked_by=MUSTS[0].id)
-    found = decide(ledger(blocked, record(MUSTS[0], outcome)))
-    assert statuses(found)[MUSTS[0].id] == "not_assessed"
-    violated = decide(ledger(blocked, violation(MUSTS[0])))
-    assert statuses(violated)[MUSTS[0].id] == "violated"
+    assert statuses(decide(ledger(blocked, record(MUSTS[0], outcome))))[MUSTS[0].id] == "not_assessed"
+    assert statuses(decide(ledger(blocked, violation(MUSTS[0]))))[MUSTS[0].id] == "violated"
 
 
 def test_findings_are_told_once() -> None:

@@ -151,19 +151,6 @@ def reset_at(place: int) -> Script:
 
 
 ALL: tuple[Script, ...] = (
-    never_answers,
-    slow_loris,
-    endless_header,
-    endless_headers,
-    endless_body,
-    endless_line,
-    endless_stream,
-    gzip_bomb,
-    garbage,
-    garbage_body,
-    deep_nesting,
-    redirect_loop,
-    content_too_short,
-    content_too_long,
-    negative_chunk,
-)
+    never_answers, slow_loris, endless_header, endless_headers, endless_body, endless_line, endless_stream, gzip_bomb,
+    garbage, garbage_body, deep_nesting, redirect_loop, content_too_short, content_too_long, negative_chunk,
+)  # fmt: skip

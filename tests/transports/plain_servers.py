@@ -47,9 +47,6 @@ def service_of(advertised: Any) -> Service:
     return Service(factory, "reference")
 
 
-# -- HTTP ----------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class Request:
     """A request with its headers, whose names are in lower case."""
@@ -144,8 +141,6 @@ class PlainHttp:
             async with aclosing(self.service.stream(envelope, hooks)) as frames:
                 await self.stream(accept, frames, writer)
 
-    # -- what may be broken ----------------------------------------------------------------------------
-
     def is_foreign(self, version: str) -> bool:
         return "/v2" in version
 
@@ -206,8 +201,6 @@ class PlainHttp:
     def after(self, kind: str) -> bytes:
         return b""
 
-    # -- the wire --------------------------------------------------------------------------------------
-
     async def head(self, writer: asyncio.StreamWriter, status: int, headers: Mapping[str, str]) -> None:
         closing = {"Connection": "close"} if self.closes else {}
         named = {name.lower() if self.lower_case else name: value for name, value in {**headers, **closing}.items()}
@@ -246,9 +239,6 @@ def begun(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
 
 def refusal(name: str) -> bytes:
     return json.dumps(error_envelope(name, "not here")).encode()
-
-
-# -- serving in the tests ------------------------------------------------------------------------------
 
 
 @contextmanager

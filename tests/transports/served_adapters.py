@@ -44,8 +44,7 @@ def served(
         )
     try:
         assert process.stdout is not None
-        line = process.stdout.readline()
-        yield line.rpartition("://")[2].strip().rstrip("/"), process
+        yield process.stdout.readline().rpartition("://")[2].strip().rstrip("/"), process
     finally:
         process.send_signal(signal.SIGTERM)
         try:

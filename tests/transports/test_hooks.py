@@ -79,16 +79,13 @@ def test_a_chunked_report_on_a_connection_of_its_own_arrives() -> None:
     assert [value for _, _, value in server.reports] == [{"op": "a"}]
 
 
-@pytest.mark.parametrize(
-    ("request_", "status"),
-    [
-        (b"GET %b/metrics/observe HTTP/1.1\r\nConnection: close\r\n\r\n", b"405"),
-        (b"POST /elsewhere HTTP/1.1\r\nConnection: close\r\n\r\n", b"404"),
-        (b"POST %b/metrics/observe HTTP/1.1\r\nConnection: close\r\nContent-Length: 1\r\n\r\n{", b"400"),
-        (b"nonsense\r\n\r\n", b"400"),
-        (b"POST %b/metrics/observe HTTP/1.1\r\nContent-Length: 99999999\r\n\r\n", b"413"),
-    ],
-)
+@pytest.mark.parametrize(("request_", "status"), [
+    (b"GET %b/metrics/observe HTTP/1.1\r\nConnection: close\r\n\r\n", b"405"),
+    (b"POST /elsewhere HTTP/1.1\r\nConnection: close\r\n\r\n", b"404"),
+    (b"POST %b/metrics/observe HTTP/1.1\r\nConnection: close\r\nContent-Length: 1\r\n\r\n{", b"400"),
+    (b"nonsense\r\n\r\n", b"400"),
+    (b"POST %b/metrics/observe HTTP/1.1\r\nContent-Length: 99999999\r\n\r\n", b"413"),
+])  # fmt: skip
 def test_what_is_no_report_is_refused(request_: bytes, status: bytes) -> None:
     """And nothing is recorded."""
 

@@ -69,9 +69,6 @@ def test_a_reset_of_a_new_connection_is_a_fault() -> None:
         assert server.asked == 1
 
 
-# -- WebSocket -----------------------------------------------------------------------------------------
-
-
 class ClosesIdle(PlainWebSocket):
     """A connection says goodbye when the second call on it arrives, which crossed the goodbye on its way."""
 

@@ -86,17 +86,13 @@ def _free_port() -> int:
         return int(taken.getsockname()[1])
 
 
-@pytest.mark.parametrize(
-    ("address", "said"),
-    [
-        ("http://127.0.0.1:{free}/", "nothing answers there within 0.2 s"),
-        pytest.param("cmd:no-such-program-anywhere", "cannot be started", marks=pytest.mark.slow),
-        (f"cmd:{sys.executable} -c 'import sys; sys.exit(\"no key\")'", "the program ends at once, with exit code 1"),
-        pytest.param("ws://{place}/none", "does not upgrade to a WebSocket", marks=pytest.mark.slow),
-        pytest.param("https://{place}/", "does not speak TLS", marks=pytest.mark.slow),
-    ],
-    ids=["closed", "no program", "ends at once", "no upgrade", "certificate"],
-)
+@pytest.mark.parametrize(("address", "said"), [
+    ("http://127.0.0.1:{free}/", "nothing answers there within 0.2 s"),
+    pytest.param("cmd:no-such-program-anywhere", "cannot be started", marks=pytest.mark.slow),
+    (f"cmd:{sys.executable} -c 'import sys; sys.exit(\"no key\")'", "the program ends at once, with exit code 1"),
+    pytest.param("ws://{place}/none", "does not upgrade to a WebSocket", marks=pytest.mark.slow),
+    pytest.param("https://{place}/", "does not speak TLS", marks=pytest.mark.slow),
+], ids=["closed", "no program", "ends at once", "no upgrade", "certificate"])  # fmt: skip
 def test_where_nothing_can_be_reached_one_sentence_says_so(tmp_path: Path, address: str, said: str) -> None:
     """Exit code 4, before any test runs (R91)."""
     with serving(lambda connection, _: connection.sendall(NOT_FOUND)) as place:
@@ -214,14 +210,11 @@ def test_what_an_adapter_prints_does_not_disturb_its_answers(tmp_path: Path) -> 
     assert '> {"op":"llm.capabilities"' in ended.stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["no_such_module:factory", "--stdio"], "there is no module 'no_such_module'"),
-        (["pytest_corpus.reference:llm", "--port=99999"], "use a number from 0 to 65535"),
-        (["pytest_corpus.reference:llm", "--host=192.0.2.1", "--port=0"], "cannot be listened on"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "said"), [
+    (["no_such_module:factory", "--stdio"], "there is no module 'no_such_module'"),
+    (["pytest_corpus.reference:llm", "--port=99999"], "use a number from 0 to 65535"),
+    (["pytest_corpus.reference:llm", "--host=192.0.2.1", "--port=0"], "cannot be listened on"),
+])  # fmt: skip
 def test_what_cannot_be_served_is_one_sentence(tmp_path: Path, arguments: list[str], said: str) -> None:
     """Exit code 2."""
     ended = subprocess.run([*SERVE, *arguments], cwd=tmp_path, check=False, capture_output=True, text=True, timeout=30)

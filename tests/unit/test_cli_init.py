@@ -67,17 +67,14 @@ def test_what_is_written(component: str, tmp_path: Path) -> None:
     assert re.search(r"# EDIT: here (call|ask) your library", files[f"{package}/provider.py"])
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ((), "name a component: llm, vector, embedding, graph; for example"),
-        (("vectors",), "there is no component 'vectors'; did you mean vector?"),
-        (("x",), "there is no component 'x'; use llm, vector, embedding, graph"),
-        (("llm", "full"), "is not empty: it holds mine.py; name a new one"),
-        (("llm", "full/mine.py"), "full/mine.py is a file; name a folder that is empty, or a new one"),
-        (("llm", "full/mine.py/deeper"), "full/mine.py"),
-    ],
-)
+@pytest.mark.parametrize(("given", "said"), [
+    ((), "name a component: llm, vector, embedding, graph; for example"),
+    (("vectors",), "there is no component 'vectors'; did you mean vector?"),
+    (("x",), "there is no component 'x'; use llm, vector, embedding, graph"),
+    (("llm", "full"), "is not empty: it holds mine.py; name a new one"),
+    (("llm", "full/mine.py"), "full/mine.py is a file; name a folder that is empty, or a new one"),
+    (("llm", "full/mine.py/deeper"), "full/mine.py"),
+])  # fmt: skip
 def test_refusals(given: tuple[str, ...], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What cannot be done is one sentence, exit code 2, and nothing is touched."""
     (tmp_path / "full").mkdir()

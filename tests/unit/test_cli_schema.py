@@ -31,9 +31,6 @@ def written(path: Path, value: Any) -> Path:
     return path
 
 
-# -- list, stats, show -------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("edition", EDITIONS)
 def test_list_has_every_schema_of_an_edition(edition: str) -> None:
     """`list --edition` has one line for each schema that the edition knows, with its file there."""
@@ -48,8 +45,7 @@ def test_list_has_every_schema_of_an_edition(edition: str) -> None:
 @pytest.mark.parametrize("component", FOLDERS)
 def test_list_of_one_component(component: str) -> None:
     """`list --component` leaves the others out, and as JSON gives what resolves to the same files."""
-    ended = called("schema", "list", "--component", component, "--format", "json")
-    shown = json.loads(ended.out)
+    shown = json.loads(called("schema", "list", "--component", component, "--format", "json").out)
     assert [row["name"] for row in shown["schemas"]] == [s.name for s in SCHEMAS if s.component == component]
     assert all(row["id"] == BASE_URI + row["file"] and not row["missing"] for row in shown["schemas"])
     assert shown["edition"] == LATEST
@@ -91,24 +87,18 @@ def test_show_resolved_needs_no_other_schema() -> None:
         assert all(uri == inner["$id"] for uri, inner in document.get("$defs", {}).items() if uri.startswith(BASE_URI))
 
 
-@pytest.mark.parametrize(
-    ("argv", "said"),
-    [
-        (["show", "llm.envelop.request"], "did you mean llm.envelope.request"),
-        (["show", "nothing like it"], "pytest-corpus schema list shows them"),
-        (["show", "vector.query.request", "--edition", "1.0.0"], "exists in 1.1.0"),
-        (["validate", "--schema", "llm.chunk.types", REQUEST], "there is no schema 'llm.chunk.types'"),
-        (["validate", "-", "-"], "name - once"),
-    ],
-)
+@pytest.mark.parametrize(("argv", "said"), [
+    (["show", "llm.envelop.request"], "did you mean llm.envelope.request"),
+    (["show", "nothing like it"], "pytest-corpus schema list shows them"),
+    (["show", "vector.query.request", "--edition", "1.0.0"], "exists in 1.1.0"),
+    (["validate", "--schema", "llm.chunk.types", REQUEST], "there is no schema 'llm.chunk.types'"),
+    (["validate", "-", "-"], "name - once"),
+])  # fmt: skip
 def test_a_wrong_name_is_one_line(argv: list[object], said: str) -> None:
     """What does not exist ends with 2, one line, and what to do."""
     ended = called("schema", *argv)
     assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
     assert said in ended.err
-
-
-# -- another folder of schemas -----------------------------------------------------------------------------
 
 
 def test_another_root_is_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,9 +126,6 @@ def test_a_root_that_is_no_folder(monkeypatch: pytest.MonkeyPatch) -> None:
         assert "CORPUS_SCHEMAS_ROOT=/no/such/folder" in ended.err
 
 
-# -- validate: what a message is held to -------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.op)
 def test_a_request_is_told_by_its_op(operation: Any) -> None:
     """A request is held to its operation's schema, or where the edition has none to the component's envelope."""
@@ -158,20 +145,17 @@ def test_all_goldens_are_told_and_valid() -> None:
     assert all(found["schemas"] for found in shown["files"])
 
 
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [
-        ({"ok": True, "code": "OK", "ms": 1, "result": {}}, "does not say which operation it answers"),
-        ({"ok": True, "code": "STREAMING", "ms": 1, "chunk": {}}, "stream check"),
-        ({"event": "data", "data": {}}, "stream check"),
-        ({"$schema": "https://json-schema.org/draft/2020-12/schema"}, "is a schema"),
-        ({"op": "llm.complet"}, "did you mean llm.complete?"),
-        ({"op": "sk-abcdefgh12345678"}, "a string of 19 characters"),
-        ({"text": "x"}, "nothing says which message it is"),
-        ([], "nothing says which message it is"),
-        (None, "nothing says which message it is"),
-    ],
-)
+@pytest.mark.parametrize(("value", "said"), [
+    ({"ok": True, "code": "OK", "ms": 1, "result": {}}, "does not say which operation it answers"),
+    ({"ok": True, "code": "STREAMING", "ms": 1, "chunk": {}}, "stream check"),
+    ({"event": "data", "data": {}}, "stream check"),
+    ({"$schema": "https://json-schema.org/draft/2020-12/schema"}, "is a schema"),
+    ({"op": "llm.complet"}, "did you mean llm.complete?"),
+    ({"op": "sk-abcdefgh12345678"}, "a string of 19 characters"),
+    ({"text": "x"}, "nothing says which message it is"),
+    ([], "nothing says which message it is"),
+    (None, "nothing says which message it is"),
+])  # fmt: skip
 def test_nothing_is_guessed(value: Any, said: str) -> None:
     """Where nothing tells the schema, that is said with the option that names it."""
     with pytest.raises(CommandError) as refused:
@@ -187,9 +171,6 @@ def test_an_error_envelope_is_told(tmp_path: Path) -> None:
     assert (ended.code, ended.err) == (1, "")
     assert "not a valid common.envelope.error" in ended.out
     assert "ms is missing" in ended.out
-
-
-# -- validate: what it says --------------------------------------------------------------------------------
 
 
 def test_a_refusal_says_what_is_wrong(tmp_path: Path) -> None:
@@ -260,14 +241,11 @@ def test_a_folder_stands_for_its_files(tmp_path: Path) -> None:
 
 def test_many_problems_are_counted(tmp_path: Path) -> None:
     """Of a document with more problems than `--max-errors` the others are counted."""
-    vector = {"id": "a", "vector": ["x"] * 9}
-    path = written(tmp_path / "v.json", vector)
+    path = written(tmp_path / "v.json", {"id": "a", "vector": ["x"] * 9})
     ended = called("schema", "validate", "--schema", "vector.types.vector", "--max-errors", 2, path)
     assert len([line for line in ended.out.splitlines() if line.startswith("  vector.")]) == 2
     assert "and 7 more" in ended.out
 
-
-# -- validate: files that are no good ----------------------------------------------------------------------
 
 NO_JSON = {
     "empty": (b"", "is empty"),

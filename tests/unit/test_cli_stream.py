@@ -71,18 +71,15 @@ def test_the_component_is_never_guessed() -> None:
         assert called("stream", "check", GOLDEN / "llm/llm_stream.ndjson", "--schema", schema).code == 0
 
 
-@pytest.mark.parametrize(
-    ("argv", "said"),
-    [
-        (["--schema", "llm.types.mesage"], "did you mean llm.types.message"),
-        (["--schema", "llm.types.message"], "says nothing about the frames"),
-        (["--component", "llm", "--sample-rate", "7"], "sample_rate must be above 0 and at most 1"),
-        (["--component", "embedding", "--framing", "events"], "embedding.stream.frame"),
-        (["--component", "vector"], "invalid choice: 'vector'"),
-        (["--component", "llm", "--max-frame-bytes", "0"], "'0' is not a whole number above 0"),
-        (["--component", "llm", "--sse", "--ndjson"], "not allowed with"),
-    ],
-)
+@pytest.mark.parametrize(("argv", "said"), [
+    (["--schema", "llm.types.mesage"], "did you mean llm.types.message"),
+    (["--schema", "llm.types.message"], "says nothing about the frames"),
+    (["--component", "llm", "--sample-rate", "7"], "sample_rate must be above 0 and at most 1"),
+    (["--component", "embedding", "--framing", "events"], "embedding.stream.frame"),
+    (["--component", "vector"], "invalid choice: 'vector'"),
+    (["--component", "llm", "--max-frame-bytes", "0"], "'0' is not a whole number above 0"),
+    (["--component", "llm", "--sse", "--ndjson"], "not allowed with"),
+])  # fmt: skip
 def test_arguments_that_make_no_sense(argv: list[str], said: str) -> None:
     """What the validator refuses as an argument is a usage error, never a traceback."""
     ended = called("stream", "check", "-", *argv)
@@ -123,15 +120,12 @@ def test_many_errors_are_counted(tmp_path: Path) -> None:
     assert "and 47 more" in ended.out
 
 
-@pytest.mark.parametrize(
-    ("data", "said"),
-    [
-        (b"", "is empty"),
-        (b"\x7fELF\0\0" * 99, "is binary"),
-        (gzip.compress(FRAME + LAST, mtime=0), "is compressed with gzip"),
-        ((FRAME + LAST).decode().encode("utf-16"), "is UTF-16"),
-    ],
-)
+@pytest.mark.parametrize(("data", "said"), [
+    (b"", "is empty"),
+    (b"\x7fELF\0\0" * 99, "is binary"),
+    (gzip.compress(FRAME + LAST, mtime=0), "is compressed with gzip"),
+    ((FRAME + LAST).decode().encode("utf-16"), "is UTF-16"),
+])  # fmt: skip
 def test_a_file_that_is_no_stream_is_one_line(data: bytes, said: str, tmp_path: Path) -> None:
     """What plainly is not a stream at all is one finding of one line, not an error for each frame."""
     ended = called("stream", "check", written(tmp_path / "x", data), "--component", "llm")

@@ -62,12 +62,8 @@ def test_a_project_is_left_out(folder: Path) -> None:
     assert "no --adapter" not in ended.err
     assert "test_own" not in ended.out
     assert {path.name for path in folder.iterdir()} - {"__pycache__"} == {
-        "mine.py",
-        "pytest.ini",
-        "conftest.py",
-        "test_own.py",
-        "here.json",
-    }
+        "mine.py", "pytest.ini", "conftest.py", "test_own.py", "here.json",
+    }  # fmt: skip
     assert json.loads((folder / "here.json").read_bytes())["adapter"]["name"] == "mine:sound"
 
 
@@ -78,14 +74,11 @@ def test_violations(folder: Path) -> None:
     assert "\n  test:     corpus/llm/test_capabilities_shape.py::" in ended.out, ended.out
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        ("--component", "llm", "--component", "vector"),
-        ("--component", "llm,vector"),
-        ("--component=LLM", "--component=vector", "--component", "llm"),
-    ],
-)
+@pytest.mark.parametrize("given", [
+    ("--component", "llm", "--component", "vector"),
+    ("--component", "llm,vector"),
+    ("--component=LLM", "--component=vector", "--component", "llm"),
+])  # fmt: skip
 def test_ways_of_naming_components(given: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     """`--component` may be repeated, take several with commas, in any case; each is verified once."""
     asked: list[list[str]] = []
@@ -114,16 +107,13 @@ def test_several_adapters(folder: Path) -> None:
     assert json.loads((folder / "x.a.json").read_bytes()) == shown["attestations"][0]
 
 
-@pytest.mark.parametrize(
-    ("argv", "said"),
-    [
-        (["--component", "vectr"], "there is no component 'vectr'; did you mean vector? There are llm, vector"),
-        (["--component", ""], "there is no component ''"),
-        (["--component", "x\x1b[2J"], "there is no component"),
-        (["llm"], "name a component with --component=llm"),
-        (["--", "graph"], "name a component with --component=graph"),
-    ],
-)
+@pytest.mark.parametrize(("argv", "said"), [
+    (["--component", "vectr"], "there is no component 'vectr'; did you mean vector? There are llm, vector"),
+    (["--component", ""], "there is no component ''"),
+    (["--component", "x\x1b[2J"], "there is no component"),
+    (["llm"], "name a component with --component=llm"),
+    (["--", "graph"], "name a component with --component=graph"),
+])  # fmt: skip
 def test_a_wrong_component_is_one_line(argv: list[str], said: str) -> None:
     """A name with a slip ends with 2 and the nearest, before anything runs."""
     ended = called("verify", *argv)
@@ -132,16 +122,10 @@ def test_a_wrong_component_is_one_line(argv: list[str], said: str) -> None:
     assert "\x1b" not in ended.err
 
 
-@pytest.mark.parametrize(
-    ("argv", "said"),
-    [
-        (["--adapter", "nope:factory"], "there is no module 'nope'"),
-        (
-            ["--adapter", "mine:sound", "--component", "llm", "--", "-q", "-m", "llm and vector"],
-            "no conformance test ran",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("argv", "said"), [
+    (["--adapter", "nope:factory"], "there is no module 'nope'"),
+    (["--adapter", "mine:sound", "--component", "llm", "--", "-q", "-m", "llm and vector"], "no conformance test ran"),
+])  # fmt: skip
 def test_what_cannot_be_verified_ends_with_2(argv: list[str], said: str, folder: Path) -> None:
     """What pytest calls a usage error, and a run of no test, is 2: nothing was verified."""
     ended = ran("verify", *argv, cwd=folder)
@@ -194,16 +178,12 @@ def test_an_adapter_that_ends_the_process_well(tmp_path: Path, more: tuple[str, 
         assert json.loads(ended.out)["exit_code"] == 3
 
 
-@pytest.mark.parametrize(
-    ("how", "code", "said"),
-    [
-        ("os._exit(42)", 42, "pytest ended with 42, which it does not do by itself"),
-        ("os.kill(os.getpid(), signal.SIGKILL)", 137, "pytest was ended by SIGKILL, so nothing is verified"),
-        ("os.kill(os.getpid(), signal.SIGRTMIN + 1)", 163, "pytest was ended by signal 35, so nothing is verified"),
-        ("os._exit(1)", 3, "pytest ended with 1, but it ended before the suite did, so nothing is verified"),
-    ],
-    ids=["a strange code", "SIGKILL", "a nameless signal", "a plain code"],
-)
+@pytest.mark.parametrize(("how", "code", "said"), [
+    ("os._exit(42)", 42, "pytest ended with 42, which it does not do by itself"),
+    ("os.kill(os.getpid(), signal.SIGKILL)", 137, "pytest was ended by SIGKILL, so nothing is verified"),
+    ("os.kill(os.getpid(), signal.SIGRTMIN + 1)", 163, "pytest was ended by signal 35, so nothing is verified"),
+    ("os._exit(1)", 3, "pytest ended with 1, but it ended before the suite did, so nothing is verified"),
+], ids=["a strange code", "SIGKILL", "a nameless signal", "a plain code"])  # fmt: skip
 def test_a_pytest_that_ends_badly(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str, code: int, said: str
 ) -> None:

@@ -100,19 +100,14 @@ def test_sentences_are_in_our_own_short_words() -> None:
     assert [label(*row) for row in TABLE if "|" in f"{row[1].text}{row[1].missing}"] == []
 
 
-@pytest.mark.parametrize(
-    ("row", "wanted"),
-    [
-        ("| COM-ERR-1", Sentence("12.A", "MAY", "this: that", ("COM-ERR-1",))),
-        (
-            "| COM-ERR-1,3:4\n    lint",
-            Sentence("12.A", "MAY", "this: that", ("COM-ERR-1", "COM-ERR-3", "COM-ERR-4", "lint")),
-        ),
-        ("| lint | the rest: it", Sentence("12.A", "MAY", "this: that", ("lint",), missing="the rest: it")),
-        ("| COM-ERR-1/No", Sentence("12.A", "MAY", "this: that", ("COM-ERR-1",), (("COM-ERR-1", "No"),))),
-        ("| not: unseen", Sentence("12.A", "MAY", "this: that", (), reason="cannot be seen from outside an adapter")),
-    ],
-)
+@pytest.mark.parametrize(("row", "wanted"), [
+    ("| COM-ERR-1", Sentence("12.A", "MAY", "this: that", ("COM-ERR-1",))),
+    ("| COM-ERR-1,3:4\n    lint",
+     Sentence("12.A", "MAY", "this: that", ("COM-ERR-1", "COM-ERR-3", "COM-ERR-4", "lint"))),
+    ("| lint | the rest: it", Sentence("12.A", "MAY", "this: that", ("lint",), missing="the rest: it")),
+    ("| COM-ERR-1/No", Sentence("12.A", "MAY", "this: that", ("COM-ERR-1",), (("COM-ERR-1", "No"),))),
+    ("| not: unseen", Sentence("12.A", "MAY", "this: that", (), reason="cannot be seen from outside an adapter")),
+])  # fmt: skip
 def test_a_row_has_its_parts(row: str, wanted: Sentence) -> None:
     """Section, level and sentence, then ids in short and what is missing, or a reason."""
     assert list(read(f"12.A MAY: this: that {row}\n", "some.txt")) == [wanted]

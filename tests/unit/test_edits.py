@@ -112,12 +112,10 @@ def test_lines_take_the_place_of_others(tmp_path: Path) -> None:
     """A whole line, or a part of one, is replaced or removed; `super()` is still that of the class of the method."""
     whole = "Other: .\n@ plain\n- if number > self.limit:\n-     return self.limit\n+ if number > 2:\n+     return 0\n"
     assert [made(tmp_path, whole).plain(number) for number in (2, 3)] == [4, 0]
-    part = "Other: .\n@ plain\n- number * factor\n+ number - factor\n"
-    assert made(tmp_path, part).plain(1) == -1
+    assert made(tmp_path, "Other: .\n@ plain\n- number * factor\n+ number - factor\n").plain(1) == -1
     removed = "Other: .\n@ plain\n- if number > self.limit:\n-     return self.limit\n"
     assert made(tmp_path, removed).plain(5) == 10
-    derived = "Other: .\n@ plain\n- + 1\n+ + 5\n"
-    assert made(tmp_path, derived, base=Derived).plain(1) == 7
+    assert made(tmp_path, "Other: .\n@ plain\n- + 1\n+ + 5\n", base=Derived).plain(1) == 7
 
 
 def test_a_row_may_have_another_row_as_its_base(tmp_path: Path) -> None:
@@ -127,20 +125,17 @@ def test_a_row_may_have_another_row_as_its_base(tmp_path: Path) -> None:
     assert (other.limit, other.plain(9)) == (float("inf"), -18)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("Other: .\n@ plain\n- missing\n+ x\n", "chapter.edits:1: Other: 'missing' stands 0 times in Base.plain"),
-        ("Other: .\n@ plain\n- number\n", "stands 3 times in Base.plain, not once"),
-        ("Other: .\n@ nothing\n+ x\n", "nothing is not a method of its base"),
-        ("Other: .\n@ limit\n+ x\n", "limit is not a method of its base"),
-        ("Other: .\n@ plain\n+ if:\n", "chapter.edits:1: Other: invalid syntax: if:"),
-        ("Other(Nothing): .\n", "Nothing is neither a row nor imported"),
-        ("Other: .\n@ plain -> a b\n", "chapter.edits:2: '@ plain -> a b' is neither a row"),
-        ("Other: .\n+x\n", "is neither a row"),
-        ("Other: .\n\nOther: .\n", "chapter.edits:3: Other: the file has two rows of this name"),
-    ],
-)
+@pytest.mark.parametrize(("text", "message"), [
+    ("Other: .\n@ plain\n- missing\n+ x\n", "chapter.edits:1: Other: 'missing' stands 0 times in Base.plain"),
+    ("Other: .\n@ plain\n- number\n", "stands 3 times in Base.plain, not once"),
+    ("Other: .\n@ nothing\n+ x\n", "nothing is not a method of its base"),
+    ("Other: .\n@ limit\n+ x\n", "limit is not a method of its base"),
+    ("Other: .\n@ plain\n+ if:\n", "chapter.edits:1: Other: invalid syntax: if:"),
+    ("Other(Nothing): .\n", "Nothing is neither a row nor imported"),
+    ("Other: .\n@ plain -> a b\n", "chapter.edits:2: '@ plain -> a b' is neither a row"),
+    ("Other: .\n+x\n", "is neither a row"),
+    ("Other: .\n\nOther: .\n", "chapter.edits:3: Other: the file has two rows of this name"),
+])  # fmt: skip
 def test_what_does_not_fit_is_refused(tmp_path: Path, text: str, message: str) -> None:
     """The message says in which row, and what is wrong."""
     with pytest.raises(ValueError) as raised:

@@ -103,14 +103,11 @@ def test_a_stream_that_is_none_is_found(rule: str, damage: Callable[[list[str]],
     assert said in str(findings[0])
 
 
-@pytest.mark.parametrize(
-    ("text", "rule", "said"),
-    [
-        (b"", "json", "is empty"),
-        (b'{"ok": true, "ok": true}', "json", "appears twice"),
-        (b" " * (MAX_BYTES + 1), "size", "are the most"),
-    ],
-)
+@pytest.mark.parametrize(("text", "rule", "said"), [
+    (b"", "json", "is empty"),
+    (b'{"ok": true, "ok": true}', "json", "appears twice"),
+    (b" " * (MAX_BYTES + 1), "size", "are the most"),
+])  # fmt: skip
 def test_a_file_that_is_no_json_is_one_line(copied: Path, text: bytes, rule: str, said: str) -> None:
     """An empty, ambiguous or huge golden is one finding in one line."""
     path = copied / COMPLETE

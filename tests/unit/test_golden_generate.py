@@ -147,14 +147,10 @@ def test_a_schema_that_nothing_meets_is_told(schemas: Callable[[str, Damage], Sc
     assert list(tmp_path.rglob("*.json")) == list((tmp_path / "schemas").rglob("*.json"))
 
 
-@pytest.mark.parametrize(
-    ("damage", "said"),
-    [
-        (lambda it: it.update({"allOf": [{"$ref": "#"}]}), "cannot be"),
-        (lambda it: it["properties"]["id"].update(pattern=r"^\cA\p{Lu}$"), "lint the schemas"),
-    ],
-    ids=["a circle of references", "a pattern of ECMA 262 alone"],
-)
+@pytest.mark.parametrize(("damage", "said"), [
+    (lambda it: it.update({"allOf": [{"$ref": "#"}]}), "cannot be"),
+    (lambda it: it["properties"]["id"].update(pattern=r"^\cA\p{Lu}$"), "lint the schemas"),
+], ids=["a circle of references", "a pattern of ECMA 262 alone"])  # fmt: skip
 def test_a_schema_that_cannot_be_followed_is_named(
     schemas: Callable[[str, Damage], SchemaRegistry], damage: Damage, said: str
 ) -> None:

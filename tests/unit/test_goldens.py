@@ -68,8 +68,7 @@ SEEDS = [
 @pytest.mark.parametrize("golden", GOLDENS, ids=lambda golden: golden.file)
 def test_a_golden_says_all_editions_that_it_meets(golden: Golden) -> None:
     """The table leaves out no edition that accepts the golden, so that it cannot hide a narrowing."""
-    parts = load(golden.file)
-    assert registry().editions_met(golden.schema, parts[0]) == golden.editions
+    assert registry().editions_met(golden.schema, load(golden.file)[0]) == golden.editions
 
 
 @pytest.mark.parametrize("golden", GOLDENS, ids=lambda golden: golden.file)
@@ -183,16 +182,13 @@ def test_the_matches_are_those_of_the_metric() -> None:
         assert match["vector"]["metadata"]["elevation"] >= asked["filter"]["elevation"]["gte"]
 
 
-@pytest.mark.parametrize(
-    ("stem", "items"),
-    [
-        ("vector_upsert_", "vectors"),
-        ("vector_delete_", "ids"),
-        ("graph.upsert_nodes.single.", "nodes"),
-        ("graph.delete_nodes.by_id.", "ids"),
-        ("graph_edge_create_", "edges"),
-    ],
-)
+@pytest.mark.parametrize(("stem", "items"), [
+    ("vector_upsert_", "vectors"),
+    ("vector_delete_", "ids"),
+    ("graph.upsert_nodes.single.", "nodes"),
+    ("graph.delete_nodes.by_id.", "ids"),
+    ("graph_edge_create_", "edges"),
+])  # fmt: skip
 def test_a_batch_answers_for_every_item(stem: str, items: str) -> None:
     """Items that succeeded and items that failed are together the items of the request (SPECIFICATION 12.5)."""
     result = document(f"{stem}success")["result"]

@@ -27,19 +27,16 @@ RESURRECTED = [write(1, "a", 0, 1), write(2, None, 2, 3), read(3, "a", 4, 5, set
 TORN = [write(1, "a", 0, 5), write(2, "b", 0, 5), read(3, "a with b", 1, 2)]
 
 
-@pytest.mark.parametrize(
-    ("history", "ordered", "whole"),
-    [
-        (STALE, False, True),
-        (BACK_AND_FORTH, False, True),
-        (OVERLAPPING, True, True),
-        (UNKNOWN, True, True),
-        (UNDONE, True, True),
-        (RESURRECTED, False, False),
-        (TORN, False, False),
-        ([], True, True),
-    ],
-)
+@pytest.mark.parametrize(("history", "ordered", "whole"), [
+    (STALE, False, True),
+    (BACK_AND_FORTH, False, True),
+    (OVERLAPPING, True, True),
+    (UNKNOWN, True, True),
+    (UNDONE, True, True),
+    (RESURRECTED, False, False),
+    (TORN, False, False),
+    ([], True, True),
+])  # fmt: skip
 def test_known_histories(history: list[Event], ordered: bool, whole: bool) -> None:
     """Stale reads break the order alone; what is torn or comes back breaks both rules."""
     assert (linearizable(history), converges(history)) == (ordered, whole)

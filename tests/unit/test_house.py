@@ -107,8 +107,7 @@ def test_no_module_of_tests_is_much_longer() -> None:
 
 def test_no_class_has_many_methods() -> None:
     """A class is held in mind."""
-    many = {name for name, node in classes() if len(public_methods(node)) > MOST_METHODS}
-    assert many == set(MANY)
+    assert {name for name, node in classes() if len(public_methods(node)) > MOST_METHODS} == set(MANY)
 
 
 def lines_of(path: Path) -> int:

@@ -35,8 +35,7 @@ def test_every_operation_is_one() -> None:
     """The tables name operations of the protocol and chapters of the catalogue."""
     assert {*PLAIN, *STREAMS} == {*COMPONENTS, *WIRE}
     assert {*PLAIN.values(), *STREAMS.values()} <= BY_OP.keys()
-    chapters = {entry.chapter for entry in catalogue().values()}
-    assert BY_CHAPTER.keys() <= chapters
+    assert BY_CHAPTER.keys() <= {entry.chapter for entry in catalogue().values()}
 
 
 @pytest.mark.parametrize("entry", catalogue().values(), ids=lambda entry: entry.id)

@@ -62,18 +62,11 @@ def test_a_flaw_quotes_nothing() -> None:
         assert "canary" not in flaw.message
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        b'{"a": ":", "b": {"a": "\\":"}}',
-        b'{"a": "\\u003a", "b": "\\\\u003a"}',
-        b'\t{ "a" : [ 1 , 2.50 , 1E5 , 18446744073709551616 ] }\r',
-        b'"\xf0\x9f\x98\x80 \\ud83d\\ude00 \xe2\x80\xa8"',
-        nested(MAX_DEPTH),
-        b'{"' + b"[" * 300 + b'": "' + b"{" * 300 + b'\\""}',
-    ],
-    ids=range(6),
-)
+@pytest.mark.parametrize("data", [
+    b'{"a": ":", "b": {"a": "\\":"}}', b'{"a": "\\u003a", "b": "\\\\u003a"}',
+    b'\t{ "a" : [ 1 , 2.50 , 1E5 , 18446744073709551616 ] }\r', b'"\xf0\x9f\x98\x80 \\ud83d\\ude00 \xe2\x80\xa8"',
+    nested(MAX_DEPTH), b'{"' + b"[" * 300 + b'": "' + b"{" * 300 + b'\\""}',
+], ids=range(6))  # fmt: skip
 def test_sound_documents_have_no_flaw(data: bytes) -> None:
     """Colons, brackets and escapes in strings, white space and large numbers make no flaw."""
     value, flaw = read(data)

@@ -44,15 +44,12 @@ def test_the_migrated_arguments_are_a_completion() -> None:
     registry().assert_valid("llm.complete.request", migrated)
 
 
-@pytest.mark.parametrize(
-    "given_one",
-    [
-        envelope({"messages": [{"role": "user", "content": "hi"}]}),
-        envelope({"messages": []}, schema_version="1.1.0"),
-        {"op": "llm.capabilities", "ctx": {}, "args": {}},
-        {"op": "llm.count_tokens", "ctx": {}, "args": {"text": "hi"}},
-    ],
-)
+@pytest.mark.parametrize("given_one", [
+    envelope({"messages": [{"role": "user", "content": "hi"}]}),
+    envelope({"messages": []}, schema_version="1.1.0"),
+    {"op": "llm.capabilities", "ctx": {}, "args": {}},
+    {"op": "llm.count_tokens", "ctx": {}, "args": {"text": "hi"}},
+])  # fmt: skip
 def test_without_a_prompt_the_version_alone_changes(given_one: dict[str, Any]) -> None:
     """Messages that are there stay as they are, and operations without a prompt are as in version 1."""
     assert migrate(given_one) == {**given_one, "schema_version": "2.0.0"}
@@ -63,22 +60,19 @@ def test_a_bare_prompt_is_enough() -> None:
     assert migrate({"args": {"prompt": "hi"}})["args"] == {"messages": [{"role": "user", "content": "hi"}]}
 
 
-@pytest.mark.parametrize(
-    ("given_one", "said"),
-    [
-        (None, "must be a JSON object, not a NoneType"),
-        ([envelope({"prompt": "secret"})], "must be a JSON object, not a list"),
-        (envelope([]), "args must be a JSON object"),
-        (envelope({"prompt": "secret", "messages": []}), "both prompt and messages"),
-        (envelope({"model": "m"}), "neither prompt nor messages"),
-        ({}, "neither prompt nor messages"),
-        (envelope({"prompt": ["secret"]}), r"args.prompt must be a string, not a list"),
-        (envelope({"prompt": "secret"}, schema_version="2.0.0"), "not of version 1"),
-        (envelope({"prompt": "secret"}, schema_version=1), "not of version 1"),
-        ({**envelope({"prompt": "secret"}), "op": "vector.query"}, "must be an operation of llm"),
-        ({**envelope({"prompt": "secret"}), "op": ["llm.complete"]}, "must be an operation of llm"),
-    ],
-)
+@pytest.mark.parametrize(("given_one", "said"), [
+    (None, "must be a JSON object, not a NoneType"),
+    ([envelope({"prompt": "secret"})], "must be a JSON object, not a list"),
+    (envelope([]), "args must be a JSON object"),
+    (envelope({"prompt": "secret", "messages": []}), "both prompt and messages"),
+    (envelope({"model": "m"}), "neither prompt nor messages"),
+    ({}, "neither prompt nor messages"),
+    (envelope({"prompt": ["secret"]}), r"args.prompt must be a string, not a list"),
+    (envelope({"prompt": "secret"}, schema_version="2.0.0"), "not of version 1"),
+    (envelope({"prompt": "secret"}, schema_version=1), "not of version 1"),
+    ({**envelope({"prompt": "secret"}), "op": "vector.query"}, "must be an operation of llm"),
+    ({**envelope({"prompt": "secret"}), "op": ["llm.complete"]}, "must be an operation of llm"),
+])  # fmt: skip
 def test_what_cannot_be_migrated_is_refused(given_one: Any, said: str) -> None:
     """One sentence says why, names no content, and nothing is changed."""
     before = copy.deepcopy(given_one)

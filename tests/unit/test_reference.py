@@ -187,20 +187,17 @@ def test_a_parameter_is_never_text(graph: ReferenceGraph, value: str) -> None:
     assert ask(graph, "g.V().has('name', name).id()", "gremlin", name=value) == []
 
 
-@pytest.mark.parametrize(
-    ("dialect", "text", "code"),
-    [
-        ("cypher", "MATCH (n RETURN n", "QUERY_PARSE_ERROR"),
-        ("cypher", "RETURN " + "(" * 8000, "QUERY_PARSE_ERROR"),
-        ("cypher", "MATCH (n {name: $missing}) RETURN n", "QUERY_PARSE_ERROR"),
-        ("cypher", "MATCH (n) RETURN n.name + 1", "QUERY_PARSE_ERROR"),
-        ("cypher", "CREATE (n) RETURN n", "NOT_SUPPORTED"),
-        ("gremlin", "g.V(.", "QUERY_PARSE_ERROR"),
-        ("gremlin", "g.V().drop()", "NOT_SUPPORTED"),
-        ("sparql", "SELECT * {}", "NOT_SUPPORTED"),
-        ("cypher", "x" * 9000, "BAD_REQUEST"),
-    ],
-)
+@pytest.mark.parametrize(("dialect", "text", "code"), [
+    ("cypher", "MATCH (n RETURN n", "QUERY_PARSE_ERROR"),
+    ("cypher", "RETURN " + "(" * 8000, "QUERY_PARSE_ERROR"),
+    ("cypher", "MATCH (n {name: $missing}) RETURN n", "QUERY_PARSE_ERROR"),
+    ("cypher", "MATCH (n) RETURN n.name + 1", "QUERY_PARSE_ERROR"),
+    ("cypher", "CREATE (n) RETURN n", "NOT_SUPPORTED"),
+    ("gremlin", "g.V(.", "QUERY_PARSE_ERROR"),
+    ("gremlin", "g.V().drop()", "NOT_SUPPORTED"),
+    ("sparql", "SELECT * {}", "NOT_SUPPORTED"),
+    ("cypher", "x" * 9000, "BAD_REQUEST"),
+])  # fmt: skip
 def test_what_cannot_be_run_is_refused(graph: ReferenceGraph, dialect: str, text: str, code: str) -> None:
     """By class, and with nothing of the text in the answer."""
     assert ask(graph, text, dialect) == code

@@ -21,8 +21,7 @@ ENTRIES = tuple(catalogue().values())
 
 def test_every_requirement_has_a_hint() -> None:
     """A failure tells the author of an adapter what to do, in one line that is neither a word nor a paragraph."""
-    unfit = [entry.id for entry in ENTRIES if not SHORTEST <= len(entry.hint) <= LONGEST]
-    assert unfit == []
+    assert [entry.id for entry in ENTRIES if not SHORTEST <= len(entry.hint) <= LONGEST] == []
     assert [entry.id for entry in ENTRIES if not entry.hint.isprintable() or entry.hint != entry.hint.strip()] == []
 
 

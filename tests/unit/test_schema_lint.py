@@ -144,8 +144,7 @@ def test_a_later_edition_that_narrows_is_found(
     file: str, changes: dict[str, Any], damaged: Callable[[str, Damage], Path]
 ) -> None:
     """Each way in which edition 1.1.0 refuses what 1.0.0 accepts is a finding in the file with the rule."""
-    root = damaged(file, partial(patched, changes=changes))
-    narrowing = lint(root, rules=["widens"])
+    narrowing = lint(damaged(file, partial(patched, changes=changes)), rules=["widens"])
     assert narrowing
     assert {finding.file for finding in narrowing} == {file}
 
@@ -285,8 +284,7 @@ def test_a_root_that_is_no_folder_is_refused(root: str, tmp_path: Path, monkeypa
 
 def test_a_finding_is_one_line(damaged: Callable[[str, Damage], Path]) -> None:
     """Keys and references that hold line ends or escapes do not break out of the line."""
-    root = damaged(EMBEDDED_CHUNK, ref("a\nb\x1b[2J"))
-    (finding,) = lint(root)
+    (finding,) = lint(damaged(EMBEDDED_CHUNK, ref("a\nb\x1b[2J")))
     assert finding.rule == "ref"
     assert str(finding).isprintable()
 

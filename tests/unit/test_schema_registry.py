@@ -8,15 +8,10 @@ from pytest_corpus.schema_registry import SchemaValidationError, UnknownEditionE
 from pytest_corpus.spec.schemas import BASE_URI, EDITIONS, LATEST, SCHEMAS
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "llm.envelope.request",
-        "llm.envelope.request.json",
-        "llm/llm.envelope.request.json",
-        f"{BASE_URI}llm/llm.envelope.request.json",
-    ],
-)
+@pytest.mark.parametrize("name", [
+    "llm.envelope.request", "llm.envelope.request.json", "llm/llm.envelope.request.json",
+    f"{BASE_URI}llm/llm.envelope.request.json",
+])  # fmt: skip
 def test_every_way_to_name_a_schema_means_the_same(name: str) -> None:
     """A short name, a file name, a path and an `$id` lead to one validator (SCHEMA 6.1)."""
     wanted = registry().get_validator("llm.envelope.request", "1.0.0")
@@ -55,18 +50,15 @@ def test_a_version_in_the_name_pins_the_file(name: str) -> None:
         registry().get_schema(name, "1.0.0")
 
 
-@pytest.mark.parametrize(
-    ("wrong", "nearest"),
-    [
-        ("llm.envlope.request", "llm.envelope.request"),
-        ("llm.type.completion.json", "llm.types.completion"),
-        (f"{BASE_URI}llm/llm.types.chunks.json", "llm.types.chunk"),
-        ("operation-context", "common.operation_context"),
-        ("vector.types.match", "vector.types.vector_match"),
-        ("embedding.partial_success_result", "embedding.partial_success.result"),
-        ("graph.upsert_node.success", "graph.upsert_nodes.success"),
-    ],
-)
+@pytest.mark.parametrize(("wrong", "nearest"), [
+    ("llm.envlope.request", "llm.envelope.request"),
+    ("llm.type.completion.json", "llm.types.completion"),
+    (f"{BASE_URI}llm/llm.types.chunks.json", "llm.types.chunk"),
+    ("operation-context", "common.operation_context"),
+    ("vector.types.match", "vector.types.vector_match"),
+    ("embedding.partial_success_result", "embedding.partial_success.result"),
+    ("graph.upsert_node.success", "graph.upsert_nodes.success"),
+])  # fmt: skip
 def test_an_unknown_name_is_answered_with_the_nearest(wrong: str, nearest: str) -> None:
     """A misspelt name raises an error that suggests the right one."""
     with pytest.raises(UnknownSchemaError) as caught:

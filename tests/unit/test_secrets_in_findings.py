@@ -47,16 +47,13 @@ def test_a_sentence_without_its_credential(value: str) -> None:
     assert not [part for part in strong if part in shown]
 
 
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "ModuleNotFoundError: No module named 'acme.adapters'",
-        "ConnectionRefusedError: [Errno 111] Connect call failed ('127.0.0.1', 6379)",
-        "FileNotFoundError: [Errno 2] No such file or directory: '/etc/acme/config.toml'",
-        "TypeError: make() got an unexpected keyword argument 'timeout_ms'",
-        "ServiceUnavailableError: the index is not ready",
-    ],
-)
+@pytest.mark.parametrize("sentence", [
+    "ModuleNotFoundError: No module named 'acme.adapters'",
+    "ConnectionRefusedError: [Errno 111] Connect call failed ('127.0.0.1', 6379)",
+    "FileNotFoundError: [Errno 2] No such file or directory: '/etc/acme/config.toml'",
+    "TypeError: make() got an unexpected keyword argument 'timeout_ms'",
+    "ServiceUnavailableError: the index is not ready",
+])  # fmt: skip
 def test_a_usual_sentence_stays(sentence: str) -> None:
     """Words that do not look like a credential stay in the explanation of a failure."""
     assert redacted(sentence) == sentence
@@ -80,19 +77,16 @@ def test_words_of_the_protocol_are_shown(known: str) -> None:
     assert word(known) == known
 
 
-@pytest.mark.parametrize(
-    ("value", "shown"),
-    [
-        (None, "nothing"),
-        (True, "true"),
-        (-1, "-1"),
-        (0.5, "0.5"),
-        (10**400, "a number"),
-        ([], "an array"),
-        ({}, "an object"),
-        ("x", "a string of 1 character"),
-    ],
-)
+@pytest.mark.parametrize(("value", "shown"), [
+    (None, "nothing"),
+    (True, "true"),
+    (-1, "-1"),
+    (0.5, "0.5"),
+    (10**400, "a number"),
+    ([], "an array"),
+    ({}, "an object"),
+    ("x", "a string of 1 character"),
+])  # fmt: skip
 def test_other_values(value: object, shown: str) -> None:
     """Small numbers are themselves, everything else is its kind."""
     assert word(value) == shown

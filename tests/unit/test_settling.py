@@ -132,15 +132,12 @@ def test_what_can_see_nothing_does_not_wait() -> None:
     assert store.known.waited_s >= 0.3
 
 
-@pytest.mark.parametrize(
-    ("kept", "found", "done", "in_order"),
-    [
-        ("ab", [["a", "b"]], True, True),
-        ("ab", [[], ["a"], ["a", "b", "c"], ["a", "b"]], True, True),
-        ("ab", [["a", "b", "c"]] * 9, True, False),
-        ("ab", [["a", "b"]], False, False),
-    ],
-)
+@pytest.mark.parametrize(("kept", "found", "done", "in_order"), [
+    ("ab", [["a", "b"]], True, True),
+    ("ab", [[], ["a"], ["a", "b", "c"], ["a", "b"]], True, True),
+    ("ab", [["a", "b", "c"]] * 9, True, False),
+    ("ab", [["a", "b"]], False, False),
+])  # fmt: skip
 def test_the_order_of_writes_is_found_out(kept: str, found: list[list[str]], done: bool, in_order: bool) -> None:
     """A delete that was lost, or a refusal, means that writes do not find what was written just before them."""
     store, answers = Late(0.0), iter(found)
@@ -149,14 +146,11 @@ def test_the_order_of_writes_is_found_out(kept: str, found: list[list[str]], don
     assert store.known.in_order is in_order
 
 
-@pytest.mark.parametrize(
-    ("times", "longest"),
-    [
-        ([(0.04, 0.05), (0.03, 0.09), (0.045, 0.055)], 0.05),
-        ([(0.04, 0.05), (0.08, 0.09), (0.0, 0.0)], 0.09),
-        ([settling.AT_ONCE], 0),
-    ],
-)
+@pytest.mark.parametrize(("times", "longest"), [
+    ([(0.04, 0.05), (0.03, 0.09), (0.045, 0.055)], 0.05),
+    ([(0.04, 0.05), (0.08, 0.09), (0.0, 0.0)], 0.09),
+    ([settling.AT_ONCE], 0),
+])  # fmt: skip
 def test_the_longest_time_counts_if_times_differ(
     monkeypatch: pytest.MonkeyPatch, times: list[tuple[float, float]], longest: float
 ) -> None:

@@ -92,8 +92,7 @@ def test_strict_holds_every_chunk_to_its_schema() -> None:
 
 def test_lazy_holds_no_chunk_to_its_schema() -> None:
     """LAZY passes wrong chunks, keys that appear twice in them included, and says that none was validated."""
-    report = both(BAD_CHUNK, DATA, BAD_CHUNK, FINAL, mode="lazy")
-    assert report == StreamReport(4, 0, (), "success")
+    assert both(BAD_CHUNK, DATA, BAD_CHUNK, FINAL, mode="lazy") == StreamReport(4, 0, (), "success")
     twice = ndjson(DATA).replace(b'"a"', b'"a", "text": "b"')
     assert validate_ndjson_stream(twice + ndjson(FINAL), component="llm", mode="lazy").is_valid
     assert both(DATA, ERROR, mode="lazy").frames_validated == 1
@@ -112,15 +111,12 @@ def test_collect_errors_tells_every_problem() -> None:
     assert report.frames_validated == 2
 
 
-@pytest.mark.parametrize(
-    ("rate", "chosen"),
-    [
-        (0.1, [1, 11, 21, 25]),
-        (0.5, [1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25]),
-        (1, range(1, 26)),
-        (1e-300, [1, 25]),
-    ],
-)
+@pytest.mark.parametrize(("rate", "chosen"), [
+    (0.1, [1, 11, 21, 25]),
+    (0.5, [1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25]),
+    (1, range(1, 26)),
+    (1e-300, [1, 25]),
+])  # fmt: skip
 def test_sampled_holds_chunks_at_even_distances(rate: float, chosen: list[int]) -> None:
     """SAMPLED looks at the first chunk, at the last, and at those at even distances, always at the same."""
     wrong_end = {**FINAL, "chunk": {**BAD_CHUNK["chunk"], "is_final": True}}
@@ -154,18 +150,10 @@ def test_the_overlay_has_its_modes(mode: ValidationMode) -> None:
         assert kinds(both(wrong, end, **options)) == [(1, ErrorType.FRAME_SHAPE)]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        ENVELOPE,
-        "llm.envelope.success",
-        "llm.envelope.stream.success",
-        "llm.stream.frame",
-        "common.envelope.success",
-        "envelope.stream.success",
-        f"{ENVELOPE}#version/1.1.0",
-    ],
-)
+@pytest.mark.parametrize("name", [
+    ENVELOPE, "llm.envelope.success", "llm.envelope.stream.success", "llm.stream.frame", "common.envelope.success",
+    "envelope.stream.success", f"{ENVELOPE}#version/1.1.0",
+])  # fmt: skip
 def test_a_schema_may_name_the_stream(name: str) -> None:
     """The schema that SCHEMA 6.2 gives, and the others that mean a stream's frames, all mean its frames (R3)."""
     config = ValidationConfig(
@@ -186,28 +174,24 @@ def test_a_schema_says_component_edition_and_framing() -> None:
     assert ValidationConfig("llm.stream.frames.ndjson.schema").framing == "event"
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"component": "vector"},
-        {"component": "nothing"},
-        {"envelope_schema_id": "vector.envelope.success"},
-        {"envelope_schema_id": "common.envelope.success"},
-        {"envelope_schema_id": "llm.envelope.request"},
-        {"envelope_schema_id": "llm.types.chunk"},
-        {"envelope_schema_id": "llm.envelope.success", "component": "graph"},
-        {"envelope_schema_id": "llm.envelope.success.v1.1", "edition": "1.0.0"},
-        {"component": "llm", "framing": "sse"},
-        {"component": "llm", "sample_rate": 0},
-        {"component": "llm", "sample_rate": 1.1},
-        {"component": "llm", "sample_rate": float("nan")},
-        {"component": "llm", "max_frame_bytes": 0},
-        {"component": "llm", "max_frame_bytes": 1.5},
-        {"component": "llm", "max_errors": 0},
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("options", [
+    {},
+    {"component": "vector"},
+    {"component": "nothing"},
+    {"envelope_schema_id": "vector.envelope.success"},
+    {"envelope_schema_id": "common.envelope.success"},
+    {"envelope_schema_id": "llm.envelope.request"},
+    {"envelope_schema_id": "llm.types.chunk"},
+    {"envelope_schema_id": "llm.envelope.success", "component": "graph"},
+    {"envelope_schema_id": "llm.envelope.success.v1.1", "edition": "1.0.0"},
+    {"component": "llm", "framing": "sse"},
+    {"component": "llm", "sample_rate": 0},
+    {"component": "llm", "sample_rate": 1.1},
+    {"component": "llm", "sample_rate": float("nan")},
+    {"component": "llm", "max_frame_bytes": 0},
+    {"component": "llm", "max_frame_bytes": 1.5},
+    {"component": "llm", "max_errors": 0},
+], ids=str)  # fmt: skip
 def test_a_configuration_that_means_nothing_is_refused(options: dict[str, Any]) -> None:
     """An impossible configuration is refused when it is made."""
     with pytest.raises(ValueError):
@@ -240,15 +224,12 @@ def test_every_protocol_code_is_given_by_something() -> None:
     assert said | set(STREAM_ERROR_CODES.values()) == PROTOCOL_ERROR_CODES.keys()
 
 
-@pytest.mark.parametrize(
-    ("frames", "code"),
-    [
-        ([DATA], "STREAM_TERMINATION"),
-        ([FINAL, DATA], "STREAM_TERMINATION"),
-        ([{**DATA, "ms": -1}, FINAL], "STREAM_ENVELOPE"),
-        ([7, FINAL], "ENVELOPE_TYPE"),
-    ],
-)
+@pytest.mark.parametrize(("frames", "code"), [
+    ([DATA], "STREAM_TERMINATION"),
+    ([FINAL, DATA], "STREAM_TERMINATION"),
+    ([{**DATA, "ms": -1}, FINAL], "STREAM_ENVELOPE"),
+    ([7, FINAL], "ENVELOPE_TYPE"),
+])  # fmt: skip
 def test_a_stream_tells_the_codes_of_its_defects(frames: list[object], code: str) -> None:
     """The rules that SCHEMA 5.3 prints end in the codes of 11.2."""
     (error,) = validate_frames(frames, "llm").validation_errors

@@ -17,8 +17,6 @@ from pytest_corpus.spec.goldens import GOLDENS
 from pytest_corpus.spec.operations import OPERATIONS
 from pytest_corpus.wire import EDGE_CASES, EdgeCase
 
-# -- the cases ---------------------------------------------------------------------------------------------
-
 
 def test_every_operation_has_a_case() -> None:
     """There are 33 basic cases, with the names that SCHEMA 8.2 prints."""
@@ -83,21 +81,15 @@ def test_an_edge_case_is_sound_but_for_its_edge() -> None:
     wire.validate_case(COMPLETE, {"op": "llm.complete", "ctx": {"request_id": "test"}, "args": {"messages": []}})
 
 
-# -- context -----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "ctx",
-    [
-        {},
-        {"deadline_ms": 1},
-        {"deadline_ms": 1.5e12},
-        {"deadline_ms": None, "tenant": None},
-        {"request_id": "a-b.c_d~e:f"},
-        {"cache_scope": "tenant", "unheard_of": [1]},
-        {"attrs": {"anything": {"at": "all"}}},
-    ],
-)
+@pytest.mark.parametrize("ctx", [
+    {},
+    {"deadline_ms": 1},
+    {"deadline_ms": 1.5e12},
+    {"deadline_ms": None, "tenant": None},
+    {"request_id": "a-b.c_d~e:f"},
+    {"cache_scope": "tenant", "unheard_of": [1]},
+    {"attrs": {"anything": {"at": "all"}}},
+])  # fmt: skip
 def test_a_sound_context_passes(ctx: dict[str, Any]) -> None:
     """Contexts that SCHEMA 3.2 and edition 1.1.0 allow pass; unknown keys do (R8)."""
     wire.validate_ctx_field({"ctx": ctx})
@@ -125,9 +117,6 @@ def test_a_pinned_version_judges_the_context() -> None:
         with pytest.raises(wire.WireSchemaError) as refused:
             wire.validate_case(pinned, {**complete(), "ctx": ctx})
         assert refused.value.code == "CTX_VALIDATION"
-
-
-# -- schema and versions -----------------------------------------------------------------------------------
 
 
 def test_a_schema_failure_is_what_assert_valid_raises() -> None:
@@ -173,9 +162,6 @@ def test_an_extension_is_validated_by_its_own_name() -> None:
     wire.validate_wire_envelope(envelope, "acme.rank", "common.envelope.request", "acme")
 
 
-# -- builders ----------------------------------------------------------------------------------------------
-
-
 def build(**methods: Any) -> Any:
     """A client with these builders."""
     return SimpleNamespace(**{f"build_{name}_request": method for name, method in methods.items()})
@@ -205,9 +191,6 @@ def test_a_shared_name_counts_where_it_is_clear_whose_it_is() -> None:
     mapping: Mapping[str, Any] = {"llm": alone}
     assert wire.get_adapter_builder(mapping, HEALTH) is int
     assert wire.get_adapter_builder(mapping, wire.case_of("graph.health")) is None
-
-
-# -- metrics and errors ------------------------------------------------------------------------------------
 
 
 def test_metrics_count_what_was_validated() -> None:
@@ -251,8 +234,5 @@ def test_errors_travel_between_processes(case: EdgeCase) -> None:
         wire.validate_case(case, case.envelope())
     copy = pickle.loads(pickle.dumps(refused.value))
     assert (str(copy), copy.code, copy.case_id, copy.path) == (
-        str(refused.value),
-        refused.value.code,
-        refused.value.case_id,
-        refused.value.path,
-    )
+        str(refused.value), refused.value.code, refused.value.case_id, refused.value.path,
+    )  # fmt: skip

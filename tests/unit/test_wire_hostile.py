@@ -54,20 +54,10 @@ HOSTILE = {
 }
 """Objects that raise where they are touched, each made anew: pytest touches its parameters."""
 SCALARS = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(),
-    st.floats(),
-    st.text(),
-    st.text(st.characters(categories=["Cs"])),
-    st.binary(),
-    st.decimals(),
-    st.datetimes(),
-    st.complex_numbers(),
-    st.just(object),
-    *map(st.builds, HOSTILE.values()),
-    st.sampled_from([{1}, frozenset(), range(3), ..., len]),
-)
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.text(st.characters(categories=["Cs"])),
+    st.binary(), st.decimals(), st.datetimes(), st.complex_numbers(), st.just(object),
+    *map(st.builds, HOSTILE.values()), st.sampled_from([{1}, frozenset(), range(3), ..., len]),
+)  # fmt: skip
 KEYS = st.one_of(
     st.sampled_from(["op", "ctx", "args", "messages", "role", "deadline_ms", "attrs", "vector", "temperature", "text"]),
     st.text(max_size=5),

@@ -22,23 +22,19 @@ class Text(str):
     __slots__ = ()
 
 
-@pytest.mark.parametrize(
-    ("value", "arrives"),
-    [
-        ((1, 2), [1, 2]),
-        (Colour.RED, "red"),
-        (Size.SMALL, 1),
-        (Text("a"), "a"),
-        (OrderedDict(a=1), {"a": 1}),
-        ({Colour.RED: 1}, {"red": 1}),
-        (-0.0, -0.0),
-        (1e308, 1e308),
-        (2**63 - 1, 2**63 - 1),
-        (-(2**63), -(2**63)),
-        ("\u2028\U0001f600\x00", "\u2028\U0001f600\x00"),
-    ],
-    ids=repr,
-)
+@pytest.mark.parametrize(("value", "arrives"), [
+    ((1, 2), [1, 2]),
+    (Colour.RED, "red"),
+    (Size.SMALL, 1),
+    (Text("a"), "a"),
+    (OrderedDict(a=1), {"a": 1}),
+    ({Colour.RED: 1}, {"red": 1}),
+    (-0.0, -0.0),
+    (1e308, 1e308),
+    (2**63 - 1, 2**63 - 1),
+    (-(2**63), -(2**63)),
+    ("\u2028\U0001f600\x00", "\u2028\U0001f600\x00"),
+], ids=repr)  # fmt: skip
 def test_what_json_says_in_its_own_way_is_preserved(value: object, arrives: object) -> None:
     """A tuple is an array, an enum its value, a subclass what it is made of: nothing is lost."""
     came = wire.json_roundtrip({"a": value})["a"]

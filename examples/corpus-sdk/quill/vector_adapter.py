@@ -7,48 +7,29 @@ behaviour of the SDK is changed.
 from collections.abc import Mapping
 from typing import Any
 
-from corpus_sdk.vector import vector_base
-from corpus_sdk.vector.vector_base import (
-    BaseVectorAdapter,
-    BatchQuerySpec,
-    DeleteResult,
-    DeleteSpec,
-    MetricsSink,
-    NamespaceResult,
-    NamespaceSpec,
-    OperationContext,
-    QueryResult,
-    QuerySpec,
-    SimpleDeadline,
-    Unavailable,
-    UpsertResult,
-    UpsertSpec,
-    Vector,
-    VectorCapabilities,
-    VectorMatch,
-)
+from corpus_sdk.vector import vector_base as sdk
 
 from .authoring import CheckedDeadline, Provider, Taxonomy
 from .service import Service, changed, given, made, victims
 
 SERVER, VERSION = "quill-vectors", "1.4.0"
-TAXONOMY = Taxonomy(vector_base)
+TAXONOMY = Taxonomy(sdk)
 
 
-class QuillVectorAdapter(BaseVectorAdapter):
+class QuillVectorAdapter(sdk.BaseVectorAdapter):
     """The hooks of the SDK's base adapter over a service.
 
     Thin mode, because breakers, limiters and caches belong to the router above; deadlines are enforced here.
     """
 
-    def __init__(self, metrics: MetricsSink | None = None, provider: Provider | None = None) -> None:
-        super().__init__(metrics=metrics, mode="thin", deadline_policy=CheckedDeadline(SimpleDeadline(), TAXONOMY))
+    def __init__(self, metrics: sdk.MetricsSink | None = None, provider: Provider | None = None) -> None:
+        super().__init__(metrics=metrics, mode="thin", deadline_policy=CheckedDeadline(sdk.SimpleDeadline(), TAXONOMY))
         self._service = Service("vector", TAXONOMY, provider)
 
-    async def _do_capabilities(self) -> VectorCapabilities:
+    async def _do_capabilities(self) -> sdk.VectorCapabilities:
         stated = await self._service.ask("capabilities", {}, None)
         limits = {name: stated[name] for name in ("max_dimensions", "max_batch_size", "max_top_k", "max_filter_terms")}
-        return VectorCapabilities(
+        return sdk.VectorCapabilities(
             server=SERVER,
             version=VERSION,
             supported_metrics=("cosine", "euclidean", "dotproduct"),
@@ -60,16 +41,18 @@ class QuillVectorAdapter(BaseVectorAdapter):
             **limits,
         )
 
-    async def _do_health(self, *, ctx: OperationContext | None = None) -> dict[str, Any]:
+    async def _do_health(self, *, ctx: sdk.OperationContext | None = None) -> dict[str, Any]:
         report = await self._service.ask("health", {}, ctx)
         if not report["ok"]:
-            raise Unavailable("the service is down")
+            raise sdk.Unavailable("the service is down")
         return {**report, "server": SERVER, "version": VERSION}
 
-    async def _do_query(self, spec: QuerySpec, *, ctx: OperationContext | None = None) -> QueryResult:
+    async def _do_query(self, spec: sdk.QuerySpec, *, ctx: sdk.OperationContext | None = None) -> sdk.QueryResult:
         return found(await self._service.ask("query", spec, ctx))
 
-    async def _do_batch_query(self, spec: BatchQuerySpec, *, ctx: OperationContext | None = None) -> list[QueryResult]:
+    async def _do_batch_query(
+        self, spec: sdk.BatchQuerySpec, *, ctx: sdk.OperationContext | None = None
+    ) -> list[sdk.QueryResult]:
         args = given(spec)
         queries = [{key: value for key, value in query.items() if key != "namespace"} for query in args["queries"]]
         return [
@@ -77,25 +60,27 @@ class QuillVectorAdapter(BaseVectorAdapter):
             for each in (await self._service.ask("batch_query", {**args, "queries": queries}, ctx))["results"]
         ]
 
-    async def _do_upsert(self, spec: UpsertSpec, *, ctx: OperationContext | None = None) -> UpsertResult:
-        return changed(UpsertResult, await self._service.ask("upsert", spec, ctx))
+    async def _do_upsert(self, spec: sdk.UpsertSpec, *, ctx: sdk.OperationContext | None = None) -> sdk.UpsertResult:
+        return changed(sdk.UpsertResult, await self._service.ask("upsert", spec, ctx))
 
-    async def _do_delete(self, spec: DeleteSpec, *, ctx: OperationContext | None = None) -> DeleteResult:
-        return changed(DeleteResult, await self._service.ask("delete", victims(spec), ctx))
+    async def _do_delete(self, spec: sdk.DeleteSpec, *, ctx: sdk.OperationContext | None = None) -> sdk.DeleteResult:
+        return changed(sdk.DeleteResult, await self._service.ask("delete", victims(spec), ctx))
 
     async def _do_create_namespace(
-        self, spec: NamespaceSpec, *, ctx: OperationContext | None = None
-    ) -> NamespaceResult:
-        return made(NamespaceResult, await self._service.ask("create_namespace", spec, ctx))
+        self, spec: sdk.NamespaceSpec, *, ctx: sdk.OperationContext | None = None
+    ) -> sdk.NamespaceResult:
+        return made(sdk.NamespaceResult, await self._service.ask("create_namespace", spec, ctx))
 
-    async def _do_delete_namespace(self, namespace: str, *, ctx: OperationContext | None = None) -> NamespaceResult:
-        return made(NamespaceResult, await self._service.ask("delete_namespace", {"namespace": namespace}, ctx))
+    async def _do_delete_namespace(
+        self, namespace: str, *, ctx: sdk.OperationContext | None = None
+    ) -> sdk.NamespaceResult:
+        return made(sdk.NamespaceResult, await self._service.ask("delete_namespace", {"namespace": namespace}, ctx))
 
 
-def found(result: Mapping[str, Any]) -> QueryResult:
+def found(result: Mapping[str, Any]) -> sdk.QueryResult:
     """The SDK's result of a query."""
     matches = [
-        VectorMatch(Vector(**{"vector": [], **match["vector"]}), match["score"], match["distance"])
+        sdk.VectorMatch(sdk.Vector(**{"vector": [], **match["vector"]}), match["score"], match["distance"])
         for match in result["matches"]
     ]
-    return QueryResult(matches, result["query_vector"], result["namespace"], result["total_matches"])
+    return sdk.QueryResult(matches, result["query_vector"], result["namespace"], result["total_matches"])

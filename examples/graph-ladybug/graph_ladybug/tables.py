@@ -127,11 +127,7 @@ def text(value: str) -> str:
 
 
 def one_label(labels: list[str]) -> str:
-    """The table of a node.
-
-    Raises:
-        WireError: it has several labels, and a node of Ladybug stands in one table.
-    """
+    """The table of a node. Raises WireError if it has several labels, and a node of Ladybug stands in one table."""
     if len(labels) > 1 or UNLABELLED in labels:
         raise WireError("BadRequest", "A node must have at most one label", max_labels=1)
     return labels[0] if labels else UNLABELLED

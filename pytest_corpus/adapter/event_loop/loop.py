@@ -126,8 +126,6 @@ class LoopThread:
         self._thread.start()
         _RUNNING.add(self)
 
-    # -- in the thread ---------------------------------------------------------------------------------
-
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
         try:
@@ -160,8 +158,6 @@ class LoopThread:
         """In a process that was forked off inside the loop: end it as soon as it returns into the loop."""
         if threading.get_ident() == self._thread.ident and not self._loop.is_closed():
             self._loop.call_soon(os._exit, FORKED)
-
-    # -- from outside ----------------------------------------------------------------------------------
 
     def run(self, work: Coroutine[Any, Any, T], limit_s: float) -> T:
         """Return the result of `work`.

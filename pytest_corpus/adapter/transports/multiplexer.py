@@ -74,8 +74,6 @@ class CallMultiplexer:
         self._was_heard = self._is_quiet = self.closed_while_idle = False
         self._listeners: list[Listener] = []
 
-    # -- what comes ------------------------------------------------------------------------------------
-
     def take(self, message: bytes) -> None:
         """Give a message to the call that it answers."""
         self._tell(message, binary=False)
@@ -116,8 +114,6 @@ class CallMultiplexer:
         self.fail(fault)
         for listener in self._listeners:
             listener.news.set()
-
-    # -- what goes -------------------------------------------------------------------------------------
 
     async def unary(self, envelope: Any) -> bytes:
         """Return the one frame that answers a request."""

@@ -130,8 +130,6 @@ class Program(asyncio.SubprocessProtocol):
         if self._ending is None:
             self._ending = self._loop.create_task(self._end())
 
-    # -- what asyncio calls ----------------------------------------------------------------------------
-
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.SubprocessTransport", transport)
 

@@ -9,10 +9,11 @@ from typing import Any
 from pytest_corpus.authoring.goldens.checks import check_text, root_folder
 from pytest_corpus.spec.goldens import BY_FILE, GOLDENS, Golden
 from pytest_corpus.text.atomic_write import write_atomically
+from pytest_corpus.text.problems import PlainError
 from pytest_corpus.validation.schema.registry import SchemaRegistry, registry
 
 
-class GoldenError(Exception):
+class GoldenError(PlainError):
     """A golden cannot be made: one sentence that says which, why, and what to do."""
 
 

@@ -35,45 +35,29 @@ RULES: Final = {
     row[0]: LintRule(*row)
     for row in (
         ("missing", "every file of the table exists", "SCHEMA 2.1, 7.3; R40, R41", partial(_drift, "missing")),
-        (
-            "orphaned",
-            "every file is in the table, or a schema of one's own",
-            "SCHEMA 6.1, 7.3; R41",
-            partial(_drift, "orphaned"),
-        ),
+        ("orphaned", "every file is in the table, or a schema of one's own", "SCHEMA 6.1, 7.3; R41",
+         partial(_drift, "orphaned")),
         ("size", "a schema has at most 5 MB", "SCHEMA 8.3, 12.E", partial(_faults, "size")),
         ("json", "a file is one JSON object in UTF-8, no key twice", "SCHEMA 8.1; RFC 8259", partial(_faults, "json")),
         ("draft", "$schema names draft 2020-12", "SCHEMA 8.1, 12.E", documents.draft),
         ("id", "$id is the base, the folder and the file name", "SCHEMA 2.3, 8.1", documents.place),
         ("unique-id", "no $id appears twice", "SCHEMA 8.1, 12.E", documents.unique_ids),
         ("metaschema", "a schema meets the metaschema", "SCHEMA 8.1", documents.metaschema),
-        (
-            "keyword",
-            "no keyword is misspelt or of an older draft, for validators pass over it",
-            "SCHEMA 8.1, 12.A; JSON Schema 2020-12, 6.5",
-            documents.keywords,
-        ),
+        ("keyword", "no keyword is misspelt or of an older draft, for validators pass over it",
+         "SCHEMA 8.1, 12.A; JSON Schema 2020-12, 6.5", documents.keywords),
         ("pattern", "a pattern says the same to every engine", "SCHEMA 8.1", documents.patterns),
         ("enum", "an enumeration repeats no value", "SCHEMA 8.1", documents.enums),
         ("naming", "titles, properties and definitions are named alike", "SCHEMA 2.3", documents.naming),
         ("ref", "a $ref leads to a schema of this tree", "SCHEMA 8.1, 12.B", references.resolves),
         ("cycle", "references form no cycle", "SCHEMA 2.2, 12.B", references.cycles),
         ("dangling", "every definition is used", "SCHEMA 8.1", references.dangling),
-        (
-            "reachable",
-            "every schema is that of an operation or a golden, or part of one",
-            "SCHEMA 2.2, 11.1; R42",
-            references.reachable,
-        ),
-        (
-            "edition",
-            "a file refers to the files of each edition it stands for",
-            "SCHEMA 10.1; R3, R57",
-            references.mixed,
-        ),
+        ("reachable", "every schema is that of an operation or a golden, or part of one", "SCHEMA 2.2, 11.1; R42",
+         references.reachable),
+        ("edition", "a file refers to the files of each edition it stands for", "SCHEMA 10.1; R3, R57",
+         references.mixed),
         ("widens", "a later edition accepts what the one before accepts", "SCHEMA 10.1; R42", references.widens),
     )
-}
+}  # fmt: skip
 """Every rule by its name, cheapest first."""
 
 

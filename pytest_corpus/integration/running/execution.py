@@ -202,8 +202,6 @@ class TestExecution:
         self.adapter.ledger.ran(record)
         return self.result
 
-    # -- the body --------------------------------------------------------------------------------------
-
     def _begin(self, run: int) -> None:
         """Begin a run of the test: what it sends depends on the seed, the test and the answers alone."""
         begun = self.item.stash[BEGUN] = self.item.stash.get(BEGUN, 0) + 1  # a plugin may run a test again
@@ -347,8 +345,6 @@ class TestExecution:
         expected, path = (own.expected, own.path) if own else (catalogue()[blocked.by].text, "")
         violation = Violation(expected, got, path, story=seen.story if seen else None)
         return Ending(undecided=blocked, sighting=Sighting(blocked.by, violation, exchange, indirect=True))
-
-    # -- findings --------------------------------------------------------------------------------------
 
     @property
     def _place(self) -> str:

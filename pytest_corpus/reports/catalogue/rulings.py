@@ -23,11 +23,7 @@ class Ruling:
 
 @cache
 def rulings() -> MappingProxyType[str, Ruling]:
-    """Every ruling by id, in the order of the page.
-
-    Raises:
-        FileNotFoundError: the installation carries no rulings.
-    """
+    """Every ruling by id, in the order of the page. Raises FileNotFoundError if the installation carries no rulings."""
     found: dict[str, Ruling] = {}
     page = resources.document("rulings.md").read_text("utf-8")
     for part in re.split(r"^## ", page, flags=re.MULTILINE)[1:]:

@@ -17,6 +17,7 @@ from pytest_corpus.reports.checking.reconstruction import (
     start_of,
 )
 from pytest_corpus.reports.text import count, printable
+from pytest_corpus.text.problems import PlainError
 from pytest_corpus.verdict.ledger import Ledger
 from pytest_corpus.verdict.shards import Shard
 from pytest_corpus.verdict.verdict import decide
@@ -33,7 +34,7 @@ ALIKE = {
 """The keys of a report that all shards share, with a word for each."""
 
 
-class Unfit(Exception):
+class Unfit(PlainError):
     """Reports that are not the shards of one suite; one sentence names them and the reason."""
 
 

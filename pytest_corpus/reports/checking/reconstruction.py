@@ -60,11 +60,7 @@ def ledger_of(document: Document, shipped: Shipped) -> Ledger:
 
 
 def start_of(document: Document) -> datetime:
-    """The start of a run.
-
-    Raises:
-        ValueError: there is no such time.
-    """
+    """The start of a run. Raises ValueError if there is no such time."""
     return datetime.fromisoformat(document["started_at"].replace("Z", "+00:00"))
 
 

@@ -53,11 +53,7 @@ def private(data: bytes) -> Ed25519PrivateKey:
 
 
 def public(data: bytes) -> Ed25519PublicKey:
-    """The public key in a PEM file.
-
-    Raises:
-        KeyFileError: the file has no key, or one of another kind.
-    """
+    """The public key in a PEM file. Raises KeyFileError if the file has no key, or one of another kind."""
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
 

@@ -10,9 +10,10 @@ from pathlib import Path
 from pytest_corpus.redaction.values import printable
 from pytest_corpus.reports import formats
 from pytest_corpus.reports.reading import contents
+from pytest_corpus.text.problems import PlainError
 
 
-class SourceError(Exception):
+class SourceError(PlainError):
     """One sentence on a folder that cannot be read, or a history that cannot be listed."""
 
 

@@ -8,6 +8,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import Steps, core, subject
 from pytest_corpus.kit.requests import canary
+from pytest_corpus.suites.graph.support.answers import listed
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.scenarios import paging
 from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
@@ -115,6 +116,20 @@ def test_a_filter_compares_values(graph: Graph) -> Steps:
     yield
     for wanted, names in cases:
         paging.fit_once(sandbox, 5, {"corpus_group": sandbox.group, **wanted}, {sandbox.id(name) for name in names})
+
+
+@pytest.mark.requirement("GRA-BULK-5")
+@pytest.mark.parametrize("kind", paging.PREDICATES)
+def test_a_predicate_in_a_filter_is_applied_or_refused(graph: Graph, kind: str) -> Steps:
+    """A term that is not a plain value lists no node that does not meet it, or is refused permanently."""
+    sandbox = paging.bulky(graph)
+    sandbox.put(sandbox.node("a", corpus_size=1), sandbox.node("b", corpus_size=2))
+    yield
+    wanted = {"corpus_group": sandbox.group, "corpus_size": paging.PREDICATES[kind]}
+    reply = sandbox.call("bulk_vertices", {"filter": wanted})
+    if expect.either(reply, "BadRequest", "NotSupported"):
+        ids = [node.get("id") for node in listed(reply.result, "nodes")]
+        expect.that(sandbox.id("a") not in ids, "only nodes that meet the filter", "another node", "result.nodes")
 
 
 @pytest.mark.core

@@ -12,7 +12,7 @@ from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.prerequisites import is_refused
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
-from pytest_corpus.suites.graph.support.scenarios import edges, items
+from pytest_corpus.suites.graph.support.scenarios import edges, items, paging
 from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
 from pytest_corpus.suites.graph.support.scenarios.edges import PARALLEL
 from pytest_corpus.suites.graph.support.scenarios.isolation import WHERE, at, empty_place
@@ -205,6 +205,21 @@ def test_a_filter_deletes_the_nodes_that_fit(graph: Graph, kind: str, size: int 
     expect.either(reply, "BadRequest", "NotSupported")
     left = [value_of(node) for name, node in nodes.items() if reply.is_error or name not in gone]
     sandbox.all_show(left, "what does not fit")
+
+
+@pytest.mark.requirement("GRA-DELETE-6")
+@pytest.mark.parametrize("kind", paging.PREDICATES)
+def test_a_predicate_of_a_delete_is_applied_or_refused(graph: Graph, kind: str) -> Steps:
+    """A term that is not a plain value deletes no node that does not meet it, or is refused permanently."""
+    sandbox = graph.sandbox("upsert_nodes", "delete_nodes")
+    values = sandbox.put(
+        *(sandbox.node(name, corpus_kind=sandbox.tag, corpus_size=n) for n, name in enumerate("ab", 1))
+    )
+    yield
+    wanted = {"corpus_kind": sandbox.tag, "corpus_size": paging.PREDICATES[kind]}
+    expect.either(sandbox.call("delete_nodes", {"filter": wanted}), "BadRequest", "NotSupported")
+    for reader in graph.readers.of_nodes():
+        expect.that(values[0] in sandbox.seen(reader), "what does not fit to stay", "it is gone", reader)
 
 
 @pytest.mark.requirement("GRA-DELETE-6")

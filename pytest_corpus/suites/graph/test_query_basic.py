@@ -185,6 +185,16 @@ def test_a_text_that_is_not_a_query_is_refused(graph: Graph, operation: str) -> 
             expect.that(not stream.chunks, "one error envelope and no data", f"{len(stream.chunks)} frames of data")
 
 
+@pytest.mark.requirement("GRA-QUERY-6")
+def test_a_feature_that_is_not_offered_is_refused_permanently(graph: Graph) -> None:
+    """Questions that not every engine answers get an answer, or a permanent refusal, in every listed dialect."""
+    graph.require("query")
+    asked = [(name, text) for name in graph.dialects.known for text in graph.dialects.texts("rare", name)]
+    for dialect, text in expect.applicable(asked, "no rare question of a listed dialect is known"):
+        reply = graph.call("query", {"text": text, "dialect": dialect})
+        expect.either(reply, "BadRequest", "NotSupported")
+
+
 @pytest.mark.requirement("GRA-QUERY-7")
 def test_a_text_that_is_not_a_query_is_a_parse_error(graph: Graph) -> None:
     """Its subtype is QueryParseError."""

@@ -13,7 +13,7 @@ from pytest_corpus.kit.fixtures import Steps, core, rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.graph.support.answers import listed
 from pytest_corpus.suites.graph.support.component import Graph, graph
-from pytest_corpus.suites.graph.support.scenarios import edges, traversal
+from pytest_corpus.suites.graph.support.scenarios import edges, paging, traversal
 from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
 from pytest_corpus.suites.graph.support.scenarios.edges import LOOP
 
@@ -121,6 +121,19 @@ def test_a_traversal_heeds_filters(graph: Graph, value: Any, depth: int, wanted:
         found = sorted({str(node.get("id")) for node in listed(reply.result, "nodes")} - set(starts))
         names = [sandbox.id(name) for name in wanted]
         expect.that(found == names, f"{len(names)} nodes that fit", f"{len(found)}, or other ones", "result.nodes")
+
+
+@pytest.mark.requirement("GRA-TRAV-6")
+@pytest.mark.parametrize("what", ["node_filters", "relationship_filters"])
+@pytest.mark.parametrize("kind", paging.PREDICATES)
+def test_a_predicate_of_a_traversal_is_applied_or_refused(graph: Graph, kind: str, what: str) -> None:
+    """A term that is not a plain value follows no edge that does not meet it, or is refused permanently."""
+    sandbox = traversal.filterable(graph)
+    args = {"start_nodes": [sandbox.id("hub-none")], what: {"corpus_kind": paging.PREDICATES[kind]}}
+    reply = sandbox.call("traversal", args)
+    if expect.either(reply, "BadRequest", "NotSupported"):
+        ids = [node.get("id") for node in listed(reply.result, "nodes")]
+        expect.that(sandbox.id("a") not in ids, "only nodes that meet the filter", "another node", "result.nodes")
 
 
 @core("GRA-TRAV-7")

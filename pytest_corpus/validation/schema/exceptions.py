@@ -4,10 +4,10 @@ from pathlib import Path
 
 from pytest_corpus.resources import folder
 from pytest_corpus.spec.schemas import EDITIONS, SchemaFile
-from pytest_corpus.text.problems import Problem
+from pytest_corpus.text.problems import PlainError, Problem
 
 
-class UnknownEditionError(LookupError):
+class UnknownEditionError(PlainError, LookupError):
     """An edition that does not exist was asked for."""
 
     def __init__(self, edition: str) -> None:
@@ -40,7 +40,7 @@ class UnknownSchemaError(LookupError):
         return f"there is no schema {self.name!r}{hint}"
 
 
-class SchemaFileError(Exception):
+class SchemaFileError(PlainError):
     """A schema file is missing, is not JSON, carries another ``$id`` or does not compile."""
 
     def __init__(self, path: Path, fault: str) -> None:

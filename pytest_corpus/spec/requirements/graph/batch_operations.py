@@ -73,8 +73,8 @@ GRA-BULK-3 MUST: Following the pages gives every node exactly once, and ends.
 GRA-BULK-4 MUST: A page has no more nodes than `limit`.
   from SPECIFICATION 11.5, SPECIFICATION 14.4; needs supports_bulk_ops
   hint: cut the page to `limit` nodes, not to limit + 1
-GRA-BULK-5 MUST: `filter` is heeded on every page, or refused.
-  from R31, R32; needs supports_bulk_ops
+GRA-BULK-5 MUST: `filter` is heeded on every page, or refused permanently.
+  from ERRORS 6.4, R31, R32; needs supports_bulk_ops
   hint: filter before you cut pages, on every page, or refuse the filter
 GRA-BULK-6 MUST: A `limit`, `cursor` or `filter` of the wrong type is refused with BAD_REQUEST.
   from SPECIFICATION 17.2, R8; needs supports_bulk_ops

@@ -91,7 +91,7 @@ GRA-DELETE-5 SHOULD: A node that is written again after its deletion has none of
   from SPECIFICATION 4.2.6
   hint: remove the edges of a node permanently when it is deleted
 GRA-DELETE-6 MUST: A delete with a filter removes what fits it and nothing else, or is refused permanently.
-  from SPECIFICATION 4.2.6, R31
+  from SPECIFICATION 4.2.6, ERRORS 6.4, R31
   hint: apply every term of the filter, or refuse it; never ignore a part of it
 GRA-DELETE-7 MUST: A delete whose `ids` or `filter` is of the wrong type is refused, and one that names nothing removes
     nothing.
@@ -106,7 +106,8 @@ GRA-DELETE-9 SHOULD: `deleted_count` is the number of given ids that were there.
 GRA-DELETE-10 SHOULD: A delete without `ids` and `filter`, or with null for them, is refused with BAD_REQUEST.
   from SPECIFICATION 7.3.1, R98
   hint: check that `ids` or `filter` is there
-GRA-NS-1 MUST: What was written in one namespace is not read in another, by any operation, even under one id.
+GRA-NS-1 MUST: What was written in one namespace is not read in another, by any operation, even under one id; an item
+    may repeat the namespace of its request.
   from BEHAVIORAL_CONFORMANCE 6.7, SCHEMA 4.4.2, SPECIFICATION 7.3.1; needs supports_namespaces
   hint: read `namespace` in every operation, streams and items of batches included, and key by it and id
 GRA-NS-2 MUST: Deleting in one namespace leaves what another holds under the same id.

@@ -17,7 +17,8 @@ GRA-QUERY-4 MUST: Parameters of every scalar type are bound with their type.
 GRA-QUERY-5 MUST: A query that matches nothing is a success without records.
   from SPECIFICATION 7.3.2, BEHAVIORAL_CONFORMANCE 5.2
   hint: return records [] where nothing matches, not a record of nulls
-GRA-QUERY-6 MUST: A text that is not a query of its dialect is refused with QueryParseError or BadRequest.
+GRA-QUERY-6 MUST: A text that is not a query of its dialect is refused with QueryParseError or BadRequest, and one that
+    needs a feature that is not offered is refused permanently.
   from ERRORS 6.4, SPECIFICATION 12.4, R12
   hint: map the database's syntax error to QueryParseError, neither to no records nor to an outage
 GRA-QUERY-7 SHOULD: It is reported as QueryParseError, and an empty text is one.
@@ -66,8 +67,8 @@ GRA-TRAV-4 MUST: A traversal follows edges in the `direction` that is asked for.
 GRA-TRAV-5 MUST: A traversal follows only edges of `relationship_types`, and of all of them.
   from SPECIFICATION 4.2.6, R31; needs supports_traversal
   hint: compare the label of each edge with all of relationship_types
-GRA-TRAV-6 MUST: Filters of nodes and relationships are heeded by a traversal, or refused.
-  from SPECIFICATION 4.2.6, R31; needs supports_traversal
+GRA-TRAV-6 MUST: Filters of nodes and relationships are heeded by a traversal, or refused permanently.
+  from SPECIFICATION 4.2.6, ERRORS 6.4, R31; needs supports_traversal
   hint: apply node_filters and relationship_filters, or refuse them; do not leave them unread
 GRA-TRAV-7 MUST: The relationships of a traversal are edges that were written, with their ends and labels.
   from SCHEMA 4.4.2, SPECIFICATION 4.2.6; needs supports_traversal

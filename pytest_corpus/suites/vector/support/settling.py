@@ -64,7 +64,9 @@ class VectorSettling(Settling):
             writes += [("delete_namespace", where), ("create_namespace", vector.named(name))]
         else:
             writes += [("delete", {"ids": [lost["id"]]})]
-        writes += [("upsert", {"vectors": [item, gone], **where}), ("delete", {"ids": [gone["id"]], **where})]
+        batches = [[item], [gone]] if vector.batch == 1 else [[item, gone]]
+        writes += [("upsert", {"vectors": batch, **where}) for batch in batches]
+        writes += [("delete", {"ids": [gone["id"]], **where})]
         begun = inputs.monotonic()
         replies = [vector.call(*write) for write in writes]
         done = all(reply.is_success and not failures_of(reply.result) for reply in replies)

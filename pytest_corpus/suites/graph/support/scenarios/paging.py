@@ -13,6 +13,9 @@ from pytest_corpus.suites.graph.support.scenarios.isolation import empty_place, 
 COUNT = 11
 """The number of nodes that are listed in pages."""
 
+PREDICATES: dict[str, Any] = {"greater": {"$gt": 1}, "choice": {"in": [2]}, "list": [2]}
+"""Terms of a filter that 2 meets and 1 does not; compared as plain values, neither does."""
+
 
 def bulky(graph: Graph) -> Sandbox:
     """A place whose nodes are listed, where listing works."""
