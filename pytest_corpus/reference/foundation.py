@@ -37,12 +37,6 @@ def digest(value: object) -> str:
         raise invalid("args", "TOO_DEEP", "must not be nested so deeply") from None
 
 
-def offering(*names: str, denied: str) -> dict[str, bool]:
-    """The flags of a component's features: what it offers, what it does not, and what every component offers."""
-    common = "supports_deadline supports_multi_tenant supports_caching idempotent_writes"
-    return {**dict.fromkeys(" ".join((*names, common)).split(), True), **dict.fromkeys(denied.split(), False)}
-
-
 async def remembered(memory: dict[str, T], key: str | None, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """The entry of `memory` under `key`, or else the result of `work`, which is stored unless `key` is None."""
     if key is None:

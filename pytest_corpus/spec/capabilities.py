@@ -86,7 +86,6 @@ FACTS = (
     *_facts(_TABLE),
 )
 
-
 KEYS = frozenset(
     {
         *SECTIONS,

@@ -11,7 +11,7 @@ from pytest_corpus.reference.embedding.answers import Answers, Embedding
 from pytest_corpus.reference.embedding.arguments import Arguments, Job
 from pytest_corpus.reference.embedding.statistics import Accounting, Statistics
 from pytest_corpus.reference.errors import AdapterError
-from pytest_corpus.reference.foundation import Chunk, Provider, ReferenceAdapter, digest, offering
+from pytest_corpus.reference.foundation import Chunk, Provider, ReferenceAdapter, digest
 from pytest_corpus.reference.request import Call, copied
 from pytest_corpus.reference.telemetry import MetricsSink
 from pytest_corpus.spec.operations import BY_OP
@@ -21,11 +21,18 @@ class ReferenceEmbedding(Arguments, Answers, Accounting, ReferenceAdapter):
     """All seven operations of SPECIFICATION 10: embeddings single, in batches and streamed, tokens, statistics."""
 
     component = "embedding"
-    features: Mapping[str, bool] = offering(
-        "supports_normalization supports_truncation supports_token_counting supports_batch_embedding",
-        "supports_streaming",
-        denied="normalizes_at_source",
-    )
+    features: Mapping[str, bool] = {
+        "supports_normalization": True,
+        "normalizes_at_source": False,
+        "supports_truncation": True,
+        "supports_token_counting": True,
+        "supports_batch_embedding": True,
+        "supports_streaming": True,
+        "supports_caching": True,
+        "supports_deadline": True,
+        "supports_multi_tenant": True,
+        "idempotent_writes": True,
+    }
     replayable = frozenset({"embed", "embed_batch"})
     fault_kinds: Mapping[str, str] = {**ReferenceAdapter.fault_kinds, "content_filtered": "ContentFiltered"}
     resource_scopes: Mapping[str, str] = {

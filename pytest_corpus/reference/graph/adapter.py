@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from pytest_corpus.reference.foundation import Chunk, Provider, digest, offering, remembered
+from pytest_corpus.reference.foundation import Chunk, Provider, digest, remembered
 from pytest_corpus.reference.graph.batches import Batches
 from pytest_corpus.reference.graph.pages import Pages
 from pytest_corpus.reference.graph.queries import Question
@@ -23,11 +23,21 @@ class ReferenceGraph(Batches, Traversals, Pages):
     """All operations of SPECIFICATION 7, with every optional one."""
 
     component = "graph"
-    features: Mapping[str, bool] = offering(
-        "supports_streaming supports_namespaces supports_property_filters supports_bulk_ops supports_batch",
-        "supports_schema_ops supports_txn supports_traversal",
-        denied="supports_path_queries",
-    )
+    features: Mapping[str, bool] = {
+        "supports_streaming": True,
+        "supports_namespaces": True,
+        "supports_property_filters": True,
+        "supports_bulk_ops": True,
+        "supports_batch": True,
+        "supports_schema_ops": True,
+        "supports_txn": True,
+        "supports_traversal": True,
+        "supports_path_queries": False,
+        "supports_deadline": True,
+        "supports_multi_tenant": True,
+        "supports_caching": True,
+        "idempotent_writes": True,
+    }
     replayable = frozenset({*Writes.writes, "batch", "transaction"})
 
     def __init__(self, *, metrics: MetricsSink | None = None, provider: Provider | None = None) -> None:

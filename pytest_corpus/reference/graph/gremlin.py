@@ -13,12 +13,29 @@ from pytest_corpus.reference.graph.store import Edge, Entity, Graph, Node, same
 
 CONSTANTS: Mapping[str, Any] = {"true": True, "false": False, "null": None, "asc": "asc", "desc": "desc"}
 STARTS = ("V", "E", "inject")
-_STEPS = """
-V vertices, E edges, inject inject, unfold unfold, hasId has_id, hasLabel has_label, has has, inV targets, outV sources,
-values values, id ids, label labels, valueMap value_maps, elementMap element_maps, count count, dedup dedup,
-limit limit, range range, order order, project project, by modulate
-"""
-STEPS: Mapping[str, str] = dict(pair.split() for pair in _STEPS.split(","))
+STEPS = {
+    "V": "vertices",
+    "E": "edges",
+    "inject": "inject",
+    "unfold": "unfold",
+    "hasId": "has_id",
+    "hasLabel": "has_label",
+    "has": "has",
+    "inV": "targets",
+    "outV": "sources",
+    "values": "values",
+    "id": "ids",
+    "label": "labels",
+    "valueMap": "value_maps",
+    "elementMap": "element_maps",
+    "count": "count",
+    "dedup": "dedup",
+    "limit": "limit",
+    "range": "range",
+    "order": "order",
+    "project": "project",
+    "by": "modulate",
+}
 """The method of each step."""
 VERTEX_STEPS = {"out": "OUTGOING", "in": "INCOMING", "both": "BOTH"}
 EDGE_STEPS = {"outE": "OUTGOING", "inE": "INCOMING", "bothE": "BOTH"}

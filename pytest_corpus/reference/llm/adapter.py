@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from pytest_corpus.reference.foundation import Chunk, ReferenceAdapter, digest, offering, remembered
+from pytest_corpus.reference.foundation import Chunk, ReferenceAdapter, digest, remembered
 from pytest_corpus.reference.llm.arguments import Arguments, Prompt
 from pytest_corpus.reference.request import Call
 
@@ -28,11 +28,20 @@ class ReferenceLLM(Arguments, ReferenceAdapter):
 
     component = "llm"
     max_tool_calls_per_turn = 1
-    features: Mapping[str, bool] = offering(
-        "supports_streaming supports_roles supports_system_message supports_tools supports_tool_choice",
-        "supports_count_tokens",
-        denied="supports_json_output supports_parallel_tool_calls",
-    )
+    features: Mapping[str, bool] = {
+        "supports_streaming": True,
+        "supports_roles": True,
+        "supports_system_message": True,
+        "supports_json_output": False,
+        "supports_tools": True,
+        "supports_parallel_tool_calls": False,
+        "supports_tool_choice": True,
+        "supports_count_tokens": True,
+        "supports_deadline": True,
+        "supports_multi_tenant": True,
+        "supports_caching": True,
+        "idempotent_writes": True,
+    }
     replayable = frozenset({"complete"})
     fault_kinds: Mapping[str, str] = {
         **ReferenceAdapter.fault_kinds,

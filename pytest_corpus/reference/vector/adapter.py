@@ -10,7 +10,7 @@ from itertools import count
 from typing import Any
 
 from pytest_corpus.reference.errors import AdapterError
-from pytest_corpus.reference.foundation import Provider, ReferenceAdapter, digest, offering, remembered
+from pytest_corpus.reference.foundation import Provider, ReferenceAdapter, digest, remembered
 from pytest_corpus.reference.request import Call
 from pytest_corpus.reference.telemetry import MetricsSink
 from pytest_corpus.reference.vector.arguments import Query
@@ -22,11 +22,18 @@ class ReferenceVector(Search, ReferenceAdapter):
     """The eight operations of SPECIFICATION 9, for tenants that know nothing of each other."""
 
     component = "vector"
-    features: Mapping[str, bool] = offering(
-        "supports_namespaces supports_index_management supports_filters supports_batch_operations",
-        "supports_batch_queries",
-        denied="supports_pagination",
-    )
+    features: Mapping[str, bool] = {
+        "supports_namespaces": True,
+        "supports_index_management": True,
+        "supports_filters": True,
+        "supports_batch_operations": True,
+        "supports_batch_queries": True,
+        "supports_pagination": False,
+        "supports_deadline": True,
+        "supports_multi_tenant": True,
+        "supports_caching": True,
+        "idempotent_writes": True,
+    }
     replayable = frozenset({"upsert", "delete", "create_namespace", "delete_namespace"})
 
     def __init__(self, *, metrics: MetricsSink | None = None, provider: Provider | None = None) -> None:

@@ -33,7 +33,6 @@ BEGUN = {
 ALIKE = (*BEGUN, "joined", "role", "far_end")
 """All ways in which two conversations resemble each other."""
 
-
 CUT = 3
 """A text counts as cut if the text without `max_tokens` is longer by this factor."""
 

@@ -32,7 +32,6 @@ FILLER = "the river runs past stone and light in early spring when people walk h
 OTHER = "music bread winter paper horse garden bright summer coffee letters mountain window between never again "
 """Plain words that are none of those of `FILLER`."""
 
-
 NO_MODELS: tuple[tuple[str, Any], ...] = (("model", 7), ("model", ["m"]), ("model", {"name": "m"}))
 NO_BOOLEANS: tuple[Any, ...] = ("false", 7, [], {"a": 1})
 FLAGS: tuple[tuple[str, Any], ...] = tuple((name, value) for name in ("truncate", "normalize") for value in NO_BOOLEANS)

@@ -44,7 +44,6 @@ _WRONG_VALUES: dict[str, tuple[Any, ...]] = {
 }
 WRONG_CONTEXT = tuple((key, value) for key, values in _WRONG_VALUES.items() for value in values)
 
-
 UNKNOWN: dict[str, dict[str, Any]] = {
     "scalar": {"vendor_hint": 1},
     "cache_hints": {"cache_scope": "tenant", "cache_tags": ["a"]},
