@@ -183,7 +183,7 @@ FOREIGN = dsse.sealed(b'{"_type": "https://in-toto.io/Statement/v1"}', KEY)
 @pytest.mark.parametrize(("name", "data", "said"), [
     ("pub.pem", public(OTHER).decode(), r"was signed with another key: the one with the id \w{64}, not"),
     ("a.dsse.json", FOREIGN, "is not a statement on a report of pytest-corpus"),
-    ("a.json", json.dumps(written(sound(name="other"))), "is of another report than a.json"),
+    ("a.json", json_report.render(written(sound(name="other"))), "is of another report than a.json"),
 ], ids=["key", "statement", "report"])  # fmt: skip
 def test_what_does_not_belong_together(
     signed: Path, capsys: pytest.CaptureFixture[str], name: str, data: str, said: str
