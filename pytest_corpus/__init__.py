@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pytest_corpus.reference.telemetry import MetricsSink
     from pytest_corpus.validation.schema.registry import SchemaRegistry
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 __all__ = [
     "AdapterClient",

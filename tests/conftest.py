@@ -1,6 +1,7 @@
 """What all of the project's own tests share."""
 
 import os
+import signal
 
 import hypothesis
 import pytest
@@ -11,6 +12,8 @@ pytest_plugins = ["pytester"]
 
 collect_ignore = ["question-answering"]  # a bundle that tests read, and that asks a provider
 
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background of a script; processes would inherit it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # many processes import the same
 
 

@@ -10,16 +10,13 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 import orders
 
 
-@pytest.mark.parametrize(
-    ("name", "numbers"),
-    [
-        ("reference-llm", (8,)),
-        ("skeleton-llm", (6,)),
-        pytest.param("reference-embedding", (4,), marks=pytest.mark.slow),
-        pytest.param("reference-vector", (4,), marks=pytest.mark.slow),
-        pytest.param("reference-graph", (4,), marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.parametrize(("name", "numbers"), [
+    ("reference-llm", (8,)),
+    ("skeleton-llm", (6,)),
+    pytest.param("reference-embedding", (4,), marks=pytest.mark.slow),
+    pytest.param("reference-vector", (4,), marks=pytest.mark.slow),
+    pytest.param("reference-graph", (4,), marks=pytest.mark.slow),
+])  # fmt: skip
 def test_the_same_in_any_order(name: str, numbers: tuple[int, ...], tmp_path: Path) -> None:
     """Every requirement has the same status in a random order as in the usual one."""
     differing = {number: lines for number, lines in orders.orders(name, numbers, tmp_path, jobs=1) if lines}

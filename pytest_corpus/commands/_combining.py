@@ -14,7 +14,6 @@ from pytest_corpus.reports.checking.reconstruction import start_of
 from pytest_corpus.reports.text import printable
 from pytest_corpus.text.records import rebuilt
 
-Results = dict[str, CaseResult]
 Run = tuple[Head, Sequence[CaseResult]]
 
 

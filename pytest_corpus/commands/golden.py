@@ -4,7 +4,6 @@ import argparse
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 
 from pytest_corpus import resources
@@ -16,6 +15,7 @@ from pytest_corpus.commands import _console as console
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.goldens import BY_FILE, GOLDENS, Golden, goldens_of
 from pytest_corpus.spec.operations import BY_OP
+from pytest_corpus.text.values import meant
 from pytest_corpus.validation.schema.registry import SchemaRegistry
 
 
@@ -80,9 +80,7 @@ def _row(name: str) -> Golden:
     asked = Path(name).name
     row = bases.get(asked) or stems.get(asked)
     if row is None:
-        near = get_close_matches(asked, bases, n=1, cutoff=0.6)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        raise CommandError(f"there is no golden {asked!a}{hint}")
+        raise CommandError("; ".join(filter(None, (f"there is no golden {asked!a}", meant(asked, bases)))))
     return row
 
 
@@ -149,9 +147,8 @@ def _operations(component: str | None, operation: str) -> list[str]:
     if found:
         return found
     names = [row.name for row in BY_OP.values() if component in (None, row.component)]
-    near = get_close_matches(operation, names, n=1, cutoff=0.6)
-    hint = f"; did you mean {near[0]}?" if near else ""
-    raise CommandError(f"there is no operation {operation!a}{f' of {component}' if component else ''}{hint}")
+    said = f"there is no operation {operation!a}{f' of {component}' if component else ''}"
+    raise CommandError("; ".join(filter(None, (said, meant(operation, names)))))
 
 
 def _diff_arguments(parser: argparse.ArgumentParser) -> None:

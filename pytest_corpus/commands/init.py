@@ -3,7 +3,6 @@
 import argparse
 import os
 import shlex
-from difflib import get_close_matches
 from pathlib import Path
 
 from pytest_corpus import resources
@@ -11,6 +10,7 @@ from pytest_corpus.commands import FINE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.text.atomic_write import write_folder
+from pytest_corpus.text.values import meant
 
 TOLERATED = (".git", ".venv", "venv")  # names that may exist in the folder: a new repository and a virtual environment
 COMMON = "common"  # the folder of the files that the repositories of all components have
@@ -49,8 +49,7 @@ def _component(given: str | None) -> str:
         raise CommandError(f"name a component: {', '.join(COMPONENTS)}; for example pytest-corpus init llm my-adapter")
     if given.lower() in COMPONENTS:
         return given.lower()
-    near = get_close_matches(given.lower(), COMPONENTS, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"use {', '.join(COMPONENTS)}"
+    hint = meant(given.lower(), COMPONENTS, f"use {', '.join(COMPONENTS)}")
     raise CommandError(f"there is no component {given!r}; {hint}")
 
 

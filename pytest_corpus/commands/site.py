@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from pytest_corpus.commands import FINE, CommandError
+from pytest_corpus.commands import FINDINGS, FINE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.commands.report import shipped
 from pytest_corpus.redaction.values import printable
@@ -25,7 +25,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    """Verify the reports that are new, and write the site; nothing is written if no report is valid."""
+    """Verify the reports that are new, and write the site; the exit code is 1 if no report is valid."""
     folder, target = Path(given.reports), Path(given.output)
     memory = _memory(target)
     found = _sources(folder, target, history=given.history)
@@ -36,23 +36,22 @@ def run(given: argparse.Namespace) -> int:
             progress.at(len(examined), "reports verified")
     data, runs = index.build(examined)
     refused = len(data["refused"])
-    if not runs:
-        first = data["refused"][0]
-        raise CommandError(f"no report is valid, so no site is written; {first['file']}: {first['why'][0]}")
     address = given.url and given.url.rstrip("/") + "/"
     try:
         write_folder(building.files(data, runs, examined, address), target, replace=True)
     except OSError as error:
         raise CommandError(f"{printable(str(target))} could not be written: {error.strerror}") from None
     numbers = {"adapters": len(runs), "runs": sum(map(len, runs.values())), "refused": refused}
+    code = FINE if runs else FINDINGS
     if given.format == "json":
         console.say_json({"written": printable(str(target)), **numbers})
-        return FINE
+        return code
     adapters, all_runs = (console.plural(numbers[key], key[:-1]) for key in ("adapters", "runs"))
     console.say(f"written: {target}: {adapters}, {all_runs}")
     if refused:
-        console.warn(f"pytest-corpus site: {console.plural(refused, 'file')} refused: see refused.html")
-    return FINE
+        none = "" if runs else "; no report is valid"
+        console.warn(f"pytest-corpus site: {console.plural(refused, 'file')} refused: see refused.html{none}")
+    return code
 
 
 def _memory(target: Path) -> Memory:

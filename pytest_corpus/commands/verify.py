@@ -5,7 +5,6 @@ import os
 import sys
 import tempfile
 from collections.abc import Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from pytest_corpus.commands import FINDINGS, FINE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.commands._pytest import UNPROVEN, attestations, note, run_pytest, settings_arguments
 from pytest_corpus.spec.components import COMPONENTS
+from pytest_corpus.text.values import meant
 
 EMBEDDED = "pytest_corpus.reference:all"  # the adapter that is verified if none is named
 _TELLING = frozenset(("--collect-only", "--co", "--help", "-h", "--version", "-V", "--markers", "--fixtures"))
@@ -87,9 +87,8 @@ def _components(given: Sequence[str]) -> list[str]:
     names = [part.strip() for one in given for part in one.split(",")]
     for name in names:
         if name.lower() not in COMPONENTS:
-            near = get_close_matches(name.lower(), COMPONENTS, n=1)
-            hint = f"did you mean {near[0]}? " if near else ""
-            raise CommandError(f"there is no component {name!r}; {hint}There are {', '.join(COMPONENTS)}")
+            hint = " ".join(filter(None, (meant(name.lower(), COMPONENTS), f"There are {', '.join(COMPONENTS)}")))
+            raise CommandError(f"there is no component {name!r}; {hint}")
     return list(dict.fromkeys(name.lower() for name in names))
 
 

@@ -1,7 +1,14 @@
-"""Walking through JSON values, by JSON pointers as well, and comparing them."""
+"""Walking through JSON values, by JSON pointers as well, comparing them, and guessing words that were meant."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
 from typing import Any
+
+
+def meant(wrong: str, known: Iterable[str], otherwise: str = "", *, before: str = "") -> str:
+    """The question if the nearest known word was meant; another text if none is near."""
+    near = get_close_matches(wrong, list(known), n=1)
+    return f"did you mean {before}{near[0]}?" if near else otherwise
 
 
 def strings_of(value: Any) -> Iterator[str]:

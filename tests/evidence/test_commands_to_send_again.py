@@ -79,11 +79,9 @@ def test_secrets_become_variables() -> None:
         assert '"Authorization: Bearer $ACME_KEY"' in line
 
 
-@pytest.mark.parametrize(
-    "given",
-    [math.nan, {"a": [math.inf]}, "\ud800", {"k\udfff": 1}, 2**70, {"json_text": "1"}, [], None, "text", True, 1e-9],
-    ids=repr,
-)
+@pytest.mark.parametrize("given", [
+    math.nan, {"a": [math.inf]}, "\ud800", {"k\udfff": 1}, 2**70, {"json_text": "1"}, [], None, "text", True, 1e-9,
+], ids=repr)  # fmt: skip
 def test_values_that_json_cannot_hold(given: Any) -> None:
     """Each value is written in a line that any reader of JSON reads, and read back as it was."""
     written = json.loads(dumps({"value": encoding.fragment(given)}))["value"]

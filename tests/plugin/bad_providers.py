@@ -10,6 +10,7 @@ import os
 import random
 import time
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from typing import Any
 
 from pytest_corpus import reference
@@ -81,17 +82,4 @@ def adapter(component: str, metrics: Any, provider: Any) -> Any:
     return make(metrics, BadProvider(provider, fails))
 
 
-def llm(metrics: Any, provider: Any) -> Any:
-    return adapter("llm", metrics, provider)
-
-
-def vector(metrics: Any, provider: Any) -> Any:
-    return adapter("vector", metrics, provider)
-
-
-def embedding(metrics: Any, provider: Any) -> Any:
-    return adapter("embedding", metrics, provider)
-
-
-def graph(metrics: Any, provider: Any) -> Any:
-    return adapter("graph", metrics, provider)
+llm, vector, embedding, graph = (partial(adapter, name) for name in ("llm", "vector", "embedding", "graph"))

@@ -101,10 +101,10 @@ class Project:
         """Run pytest in a process of its own."""
         return self.pytester.runpytest_subprocess(*self.arguments(given, plugins), timeout=timeout)
 
-    def run_bare(self, *given: str, plugins: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+    def run_bare(self, *given: str) -> subprocess.CompletedProcess[str]:
         """Run pytest as its console script does: without the folder on `sys.path`."""
         main = "import sys; sys.path[:] = filter(None, sys.path); import pytest; sys.exit(pytest.main())"
-        command = [sys.executable, "-c", main, *self.arguments(given, plugins)]
+        command = [sys.executable, "-c", main, *self.arguments(given, ())]
         return subprocess.run(command, cwd=self.path, capture_output=True, text=True, timeout=100, check=False)
 
     def report(self, name: str = "r.json") -> dict[str, Any]:

@@ -9,13 +9,10 @@ from inner_runs import Project, said, violated
 
 LATE = "--corpus-adapter=late_adapters:LateVector"
 LATER = [
-    "LateVector",
-    pytest.param("LaterVector", marks=pytest.mark.slow),
-    pytest.param("LatestVector", marks=pytest.mark.slow),
-    "StrictGraph",
-    pytest.param("LateGraph", marks=pytest.mark.slow),
-    pytest.param("LatestGraph", marks=pytest.mark.slow),
-]
+    "LateVector", pytest.param("LaterVector", marks=pytest.mark.slow),
+    pytest.param("LatestVector", marks=pytest.mark.slow), "StrictGraph",
+    pytest.param("LateGraph", marks=pytest.mark.slow), pytest.param("LatestGraph", marks=pytest.mark.slow),
+]  # fmt: skip
 GRAPH = "GRA-NODE-*,GRA-EDGE-*,GRA-DELETE-*,GRA-TXN-*"
 PLAIN = "--corpus-requirement=VEC-UPSERT-1,VEC-UPSERT-2,VEC-DELETE-2,GRA-NODE-1,GRA-NODE-2,GRA-DELETE-1"
 """What waits a few times: of an adapter that is a second late every look takes as long."""

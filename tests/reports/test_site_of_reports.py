@@ -18,6 +18,7 @@ from sound import sound, violated
 
 from pytest_corpus import cli, resources
 from pytest_corpus.reports import json_report
+from pytest_corpus.reports.checking import coherence
 from pytest_corpus.reports.site import examination, index, sources
 from pytest_corpus.suites import inventory
 from pytest_corpus.verdict.deviations import Deviation
@@ -157,8 +158,6 @@ def test_several_processes(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(("files", "given", "said"), [
     ({}, [], "there is no folder reports"),
     ({"reports/a.txt": ""}, [], "there is no JSON report below reports"),
-    ({"reports/a.json": "{}"}, [],
-     "no report is valid, so no site is written; a.json: is not a report of pytest-corpus"),
     ({"reports/a.json": "{}", "public/mine": ""}, [], "-o public: the folder is neither empty nor an earlier site"),
     ({"reports/a.json": "{}", "public": ""}, [], "-o public: it cannot be read as a folder"),
     ({"reports/a.json": "{}"}, ["--history"], "reports is not in a git repository; leave --history out"),
@@ -181,6 +180,38 @@ def test_one_sentence(  # noqa: PLR0917
     assert site(*given) == 2
     assert said in capsys.readouterr().err
     assert tree(tmp_path) == before
+
+
+def test_no_report_is_valid(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The site says why each report is refused, and the exit code stops what would publish it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "reports").mkdir()
+    (tmp_path / "reports/a.json").write_text("{}")
+    assert site("--url=https://example.org") == 1
+    assert "1 file refused: see refused.html; no report is valid" in capsys.readouterr().err
+    assert "is not a report of pytest-corpus" in (tmp_path / "public/refused.html").read_text()
+    schema = json.loads((resources.folder("schemas") / "report" / "site.schema.json").read_text())
+    assert list(jsonschema_rs.validator_for(schema).iter_errors(data(tmp_path))) == []
+    assert not list(ElementTree.parse(tmp_path / "public/feed.xml").iter("{http://www.w3.org/2005/Atom}entry"))
+    assert "No report is valid" in (tmp_path / "public/index.html").read_text()
+
+
+def test_reports_that_differ_in_times_alone_share_their_faults(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The requirements of equal runs are looked at once; a duration that no run writes is found all the same."""
+    looked: list[str] = []
+    inner = coherence._entries
+    monkeypatch.setattr(coherence, "_entries", lambda document, shipped: looked.append("") or inner(document, shipped))
+    odd = attestation("pkg:fine", 4)
+    odd["requirements"][0]["tests"][0]["duration_s"] = 0.12345
+    for name, document in (("4/fine.json", attestation("pkg:fine", 3)), ("5/fine.json", json_report.sealed(odd))):
+        (here / "reports" / name).parent.mkdir()
+        json_report.write(document, here / "reports" / name)
+    assert site() == 0
+    assert len(looked) == 4  # fine and hostile; broken; deviating; odd
+    (why,) = [each["why"] for each in data(here)["refused"] if each["file"] == "5/fine.json"]
+    assert "its tests are not as a run writes them" in why[0]
 
 
 def test_slugs() -> None:

@@ -217,9 +217,6 @@ def places(name: str) -> list[str]:
     """The possible places of a path, as patterns."""
     pattern = re.sub(r"<\w+>", "*", name).rstrip("/")
     return [
-        pattern,
-        f"pytest_corpus/{pattern}",
-        f"pytest_corpus/*/{pattern}",
-        f"pytest_corpus/*/*/{pattern}",
+        pattern, f"pytest_corpus/{pattern}", f"pytest_corpus/*/{pattern}", f"pytest_corpus/*/*/{pattern}",
         f"docs/{pattern}",
-    ]
+    ]  # fmt: skip

@@ -27,7 +27,7 @@ def rows() -> Iterator[Any]:
                 yield pytest.param(name, json.loads(instance), MET[met], id=f"{name}-{number}")
 
 
-@pytest.mark.parametrize(("name", "instance", "editions"), rows())
+@pytest.mark.parametrize(("name", "instance", "editions"), list(rows()))
 def test_the_editions_that_accept_an_instance(name: str, instance: object, editions: tuple[str, ...]) -> None:
     """Edition 1.1.0 opens what the rulings open, and stays closed elsewhere (R3, R5, R6, R8, R10, R14, R30)."""
     assert registry().editions_met(name, instance) == editions

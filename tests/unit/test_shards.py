@@ -1,8 +1,9 @@
-"""The division of a suite into shards, and of tests between workers."""
+"""The tests of a suite, their division into shards and between workers."""
 
 import pytest
 
 from pytest_corpus.integration.collecting.order import LONG, interleaved
+from pytest_corpus.integration.options.profiles import PROFILES
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.suites import inventory
 from pytest_corpus.verdict.shards import MOST_SHARDS, Shard, parse
@@ -59,3 +60,9 @@ def test_the_long_ones_exist() -> None:
     """Every function that goes first is one of the suite."""
     known = {test.partition("[")[0].rpartition("::")[2] for suite in SUITES.values() for test in suite}
     assert known >= LONG
+
+
+def test_only_stress_has_tests_of_its_own() -> None:
+    """No other profile than `stress` collects the tests under load."""
+    assert [name for name, profile in PROFILES.items() if profile.stress] == ["stress"]
+    assert len(inventory.tests("llm", "stress")) > len(inventory.tests("llm", "dev"))

@@ -234,8 +234,5 @@ def test_errors_travel_between_processes(case: EdgeCase) -> None:
         wire.validate_case(case, case.envelope())
     copy = pickle.loads(pickle.dumps(refused.value))
     assert (str(copy), copy.code, copy.case_id, copy.path) == (
-        str(refused.value),
-        refused.value.code,
-        refused.value.case_id,
-        refused.value.path,
-    )
+        str(refused.value), refused.value.code, refused.value.case_id, refused.value.path,
+    )  # fmt: skip

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path, PurePosixPath, PureWindowsPath
+from stat import S_ISREG
 
 from pytest_corpus.bundles.errors import BundleError, Problem
 from pytest_corpus.redaction.values import printable
@@ -29,12 +30,12 @@ def inside(folder: Path, given: str) -> Path:
     if os.path.commonpath([root, os.path.realpath(path)]) != root:
         raise ValueError(f"{given!r} leaves the folder of the bundle; copy the file into it")
     try:
-        there = path.exists()
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        raise ValueError(f"there is no file {given!r} in {shown(folder)}") from None
     except OSError as error:
         raise ValueError(f"{given[:100]!r} cannot be read: {error.strerror}") from None
-    if not there:
-        raise ValueError(f"there is no file {given!r} in {shown(folder)}")
-    if not path.is_file():
+    if not S_ISREG(mode):
         raise ValueError(f"{given!r} is not a file")
     return path
 

@@ -1,5 +1,7 @@
 """Hooks at the end of a run with bundles: sections of reports, summary, baseline."""
 
+from __future__ import annotations  # pytest 8.2 has no pytest.TerminalReporter
+
 import time
 from collections.abc import Generator, Mapping
 from datetime import UTC, datetime

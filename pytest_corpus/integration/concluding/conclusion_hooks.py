@@ -1,5 +1,7 @@
 """Hooks that compute verdicts, write reports and set the exit code."""
 
+from __future__ import annotations  # pytest 8.2 has no pytest.TerminalReporter
+
 import os
 import time
 from collections.abc import Generator, Iterator, Sequence

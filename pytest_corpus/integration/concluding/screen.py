@@ -1,5 +1,7 @@
 """The end of a run on the terminal: findings by requirement, what to fix first, totals, verdict."""
 
+from __future__ import annotations  # pytest 8.2 has no pytest.TerminalReporter
+
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass

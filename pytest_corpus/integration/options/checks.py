@@ -1,11 +1,11 @@
 """Refusals of misspelt options, and of options without effect in a run without an adapter, client or bundle."""
 
 from collections.abc import Generator, Iterable
-from difflib import get_close_matches
 
 import pytest
 
 from pytest_corpus.redaction.values import printable
+from pytest_corpus.text.values import meant
 
 PREFIX = "--corpus-"
 
@@ -29,8 +29,7 @@ def check_spelling(parser: pytest.Parser, arguments: Iterable[str]) -> None:
         name = argument.partition("=")[0]
         if name.startswith(PREFIX) and name not in known:
             ours = [each.removeprefix(PREFIX) for each in known if each.startswith(PREFIX)]
-            near = get_close_matches(name.removeprefix(PREFIX), ours, n=1)
-            hint = f"did you mean {PREFIX}{near[0]}?" if near else "pytest --help lists them all"
+            hint = meant(name.removeprefix(PREFIX), ours, "pytest --help lists them all", before=PREFIX)
             raise pytest.UsageError(f"{printable(name)}: there is no such option; {hint}")
 
 

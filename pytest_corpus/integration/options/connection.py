@@ -4,7 +4,6 @@ import os
 import re
 import tomllib
 from collections.abc import Callable
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import pytest
 from pytest_corpus.adapter.opening.remote import CONNECTIONS, STARTUP_S, Connection
 from pytest_corpus.integration.options.table import CONNECTION, setting
 from pytest_corpus.redaction.values import printable
+from pytest_corpus.text.values import meant
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE = re.compile(r"[^\x00-\x08\x0a-\x1f\x7f]*")
@@ -102,8 +102,7 @@ def _table(config: pytest.Config) -> dict[str, Any]:
         raise pytest.UsageError(f"{path}: tool.pytest-corpus must be a table")
     for key in found:
         if key not in CONNECTION:
-            near = get_close_matches(key, CONNECTION, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"use {', '.join(CONNECTION)}"
+            hint = meant(key, CONNECTION, f"use {', '.join(CONNECTION)}")
             raise pytest.UsageError(f"{TABLE} has no key {printable(key)!r}; {hint}")
     return found
 

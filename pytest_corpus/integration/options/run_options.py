@@ -5,7 +5,6 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from math import inf
 from pathlib import Path
@@ -31,6 +30,7 @@ from pytest_corpus.spec.requirements import catalogue, nearest
 from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.suites import CHAPTERS
 from pytest_corpus.text.atomic_write import obstacle
+from pytest_corpus.text.values import meant
 from pytest_corpus.verdict.deviations import FILE, Deviation, DeviationError, today
 from pytest_corpus.verdict.deviations import read as read_deviations
 from pytest_corpus.verdict.editions import Edition, EditionError, current, edition
@@ -151,12 +151,6 @@ def read(config: pytest.Config) -> Options:
     )
 
 
-def meant(wrong: str, known: Sequence[str]) -> str:
-    """The question if a known word was meant; empty if none is near."""
-    near = get_close_matches(wrong, known, n=1)
-    return f"did you mean {near[0]}?" if near else ""
-
-
 def _several(config: pytest.Config, name: str) -> list[str]:
     given = config.getoption(f"corpus_{name}")
     return list(given or config.getini(f"corpus_{name}") or [])
@@ -185,7 +179,7 @@ def _components(names: list[str]) -> tuple[str, ...]:
     names = [name.lower() for name in names]
     for name in names:
         if name not in COMPONENTS:
-            hint = meant(name, COMPONENTS) or f"use {', '.join(COMPONENTS)}"
+            hint = meant(name, COMPONENTS, f"use {', '.join(COMPONENTS)}")
             raise pytest.UsageError(f"--corpus-components: there is no component {name!r}; {hint}")
         if name not in CHAPTERS:
             raise pytest.UsageError(f"--corpus-components: this version carries the suites of {', '.join(CHAPTERS)}")

@@ -33,6 +33,7 @@ from pytest_corpus.redaction.secrets import (
 from pytest_corpus.redaction.values import VOCABULARY, cut, listed, word
 from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.spec.operations import BY_OP
+from pytest_corpus.text.values import strings_of
 from pytest_corpus.verdict.evidence import Content, Evidence
 from pytest_corpus.verdict.ledger import Finding, TestRecord
 
@@ -82,8 +83,8 @@ class FindingContext:
     def answered(self) -> set[str]:
         """The texts of earlier answers that no earlier request had: of these, a request may repeat one."""
         before = self.before or ()
-        asked = "\n".join(_texts([each.request for each in before]))
-        found = {text for each in before for frame in each.frames for text in _texts(frame.body)}
+        asked = "\n".join(strings_of([each.request for each in before]))
+        found = {text for each in before for frame in each.frames for text in strings_of(frame.body)}
         return {each for each in found if len(each) >= SHORTEST and each not in VOCABULARY and each not in asked}
 
     @property
@@ -289,15 +290,6 @@ def _printed(sections: Sequence[tuple[str, str]], secrets: tuple[str, ...]) -> I
         lines = text.rstrip("\n").splitlines()
         more = [f"... {len(lines) - MOST_LINES} lines before"] if len(lines) > MOST_LINES else []
         yield from (f"[{title}] {line}" for line in (*more, *(sentence(each, secrets) for each in lines[-MOST_LINES:])))
-
-
-def _texts(value: object) -> Iterator[str]:
-    """The texts of a JSON value, without its keys."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, (Mapping, list)):
-        for item in value.values() if isinstance(value, Mapping) else value:
-            yield from _texts(item)
 
 
 def _told(story: Story | None, shown: Callable[[Any], str]) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """Rules between the parts of a report of a complete run; each yields the contradictions that it finds."""
 
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -48,10 +49,40 @@ def some(names: Iterable[str]) -> str:
     return ", ".join(first[:5]) + (" and others" if len(first) > 5 else "")
 
 
-def contradictions(document: Mapping[str, Any], today: date, shipped: Shipped) -> Iterator[str]:
+Known = dict[bytes, list[str]]
+"""The contradictions in the requirements of reports that are verified together, by `_of_requirements`."""
+
+
+def contradictions(document: Mapping[str, Any], today: date, shipped: Shipped, known: Known) -> Iterator[str]:
     """Contradictions within the report of a complete run, or with catalogue and suite, one sentence each."""
     yield from _about(document, today)
     yield from _capabilities(document)
+    key = _of_requirements(document)
+    found = known.get(key) if key else None
+    if found is None:
+        found = known[key] = list(_in_requirements(document, shipped))
+    yield from found
+
+
+def _of_requirements(document: Mapping[str, Any]) -> bytes:
+    """A digest of all that `_in_requirements` depends on; empty if that includes the day of the run.
+
+    A duration counts only if it is not as a run writes it.
+    """
+    import orjson  # light commands do without it
+
+    try:
+        data = orjson.dumps([document.get(key) for key in _DECIDING])
+    except TypeError:  # numbers and texts that it does not write
+        return b""
+    return b"" if b'"deviation":' in data else hashlib.sha256(_DURATION.sub(b"", data)).digest()
+
+
+_DECIDING = ("capabilities", "components", "level", "profile", "requirements", "settle_s", "spec")
+_DURATION = re.compile(rb'"duration_s":(?!0\.0[,}])\d+\.\d{1,3}(?=[,}])')
+
+
+def _in_requirements(document: Mapping[str, Any], shipped: Shipped) -> Iterator[str]:
     profile = document.get("profile")
     if profile in PROFILES:
         for component in document["components"]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_corpus.reports import json_report
-from pytest_corpus.reports.checking.coherence import contradictions, some
+from pytest_corpus.reports.checking.coherence import Known, contradictions, some
 from pytest_corpus.reports.checking.reconstruction import Shipped, edition_of, foreign
 from pytest_corpus.reports.reading import ReportError, read
 from pytest_corpus.reports.text import count
@@ -34,8 +34,14 @@ def faults(path: Path, today: date, shipped: Shipped) -> list[str]:
     return faults_in(document, data, today, shipped)
 
 
-def faults_in(document: dict[str, Any], data: bytes, today: date, shipped: Shipped) -> list[str]:
-    """As `faults`, of a report that was read: its document and the bytes of its file."""
+def faults_in(
+    document: dict[str, Any], data: bytes, today: date, shipped: Shipped, known: Known | None = None
+) -> list[str]:
+    """As `faults`, of a report that was read: its document and the bytes of its file.
+
+    Args:
+        known: shared by reports that are verified together; empty at first.
+    """
     found = list(_digest(document, data))
     if not document["complete"]:
         found.append(f"the run was not complete, so there is no verdict: {'; '.join(document['gaps'])}")
@@ -43,7 +49,9 @@ def faults_in(document: dict[str, Any], data: bytes, today: date, shipped: Shipp
         found += (f"{said}: whether anything is missing cannot be verified here; use that version" for said in other)
     else:
         found += _catalogue(document)
-        found += contradictions(document, today, shipped) if document["complete"] else ()
+        found += (
+            contradictions(document, today, shipped, {} if known is None else known) if document["complete"] else ()
+        )
     return [*found, *_totals(document), *_verdicts(document), *_deviations(document, today)]
 
 

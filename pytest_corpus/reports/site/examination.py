@@ -11,12 +11,13 @@ from multiprocessing import get_context
 from typing import Any
 
 from pytest_corpus.reports import json_report
+from pytest_corpus.reports.checking.coherence import Known
 from pytest_corpus.reports.checking.reconstruction import PACKAGE, Shipped, start_of
 from pytest_corpus.reports.checking.verification import faults_in
 from pytest_corpus.reports.reading import ReportError, contents, parsed
 from pytest_corpus.reports.site.sources import Source, texts
 
-CHUNK = 32  # the sources that a process examines at a time
+CHUNK = 64  # the sources that a process examines at a time
 
 Memory = Mapping[str, Mapping[str, Any]]
 """The results of earlier verifications by the SHA-256 of the file: `{"kit": version, "faults": [...]}`."""
@@ -63,12 +64,13 @@ class Examined:
 
 
 def examine(sources: Sequence[Source], memory: Memory, today: date, shipped: Shipped) -> Iterator[Examined]:
-    """Each source with its result, in their order.
+    """Each source with its result, by file name, so that the runs of an adapter are verified together.
 
     Args:
         memory: earlier results. One counts if this version found it, or the version that wrote the report did.
         shipped: the tests that the suite of this version has.
     """
+    sources = sorted(sources, key=lambda source: source.name.rpartition("/")[2])
     chunks = [sources[at : at + CHUNK] for at in range(0, len(sources), CHUNK)]
     one = partial(_chunk, memory=memory, today=today, shipped=shipped)
     workers = min(len(chunks), os.cpu_count() or 1)
@@ -87,15 +89,16 @@ def examine(sources: Sequence[Source], memory: Memory, today: date, shipped: Shi
 
 def _chunk(sources: Sequence[Source], memory: Memory, today: date, shipped: Shipped) -> list[Examined]:
     found, blobs = [], [source for source in sources if source.blob]
+    one = partial(_examined, memory=memory, today=today, shipped=shipped, known={})
     for source in (source for source in sources if not source.blob):
         try:
-            found.append(_examined(source, contents(source.path), memory, today, shipped))
+            found.append(one(source, contents(source.path)))
         except ReportError as error:
             found.append(Examined(source, "", (error.why,)))
-    return [*found, *(_examined(source, data, memory, today, shipped) for source, data in texts(blobs))]
+    return [*found, *(one(source, data) for source, data in texts(blobs))]
 
 
-def _examined(source: Source, data: bytes, memory: Memory, today: date, shipped: Shipped) -> Examined:
+def _examined(source: Source, data: bytes, *, memory: Memory, today: date, shipped: Shipped, known: Known) -> Examined:
     own, sha256 = json_report.environment()[PACKAGE], hashlib.sha256(data).hexdigest()
     try:
         document = parsed(source.path, data)
@@ -107,7 +110,7 @@ def _examined(source: Source, data: bytes, memory: Memory, today: date, shipped:
         return Examined(source, sha256, (f"{document['started_at']} is not a valid time",))
     result = memory.get(sha256)
     if result is None or result["kit"] not in (own, document["environment"].get(PACKAGE)):
-        found = faults_in(document, data, min(started.date(), today), shipped)
+        found = faults_in(document, data, min(started.date(), today), shipped, known)
         result = {"kit": own, "faults": found}
     faults = tuple(result["faults"])
     run = None if faults else _run(source, started, document)

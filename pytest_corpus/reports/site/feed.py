@@ -11,6 +11,7 @@ from pytest_corpus.reports.site.index import turns
 from pytest_corpus.reports.text import VERDICT_WORDS, count, printable
 
 MOST = 100  # entries
+NONE = ("1970-01-01T00:00:00Z", "")  # the time and the digest of a feed without entries
 
 
 def render(index: Mapping[str, Any], address: str) -> str:
@@ -20,14 +21,14 @@ def render(index: Mapping[str, Any], address: str) -> str:
         address: that of the site, which makes the links absolute; may be empty.
     """
     entries = list(islice(turns(index), MOST))
-    first = min((run["started_at"], run["sha256"]) for adapter in index["adapters"] for run in adapter["runs"])
-    newest = max(run["started_at"] for adapter in index["adapters"] for run in adapter["runs"])
+    times = [(run["started_at"], run["sha256"]) for adapter in index["adapters"] for run in adapter["runs"]]
+    first, newest = min(times, default=NONE), max(times, default=NONE)
     listed = "".join(_entry(adapter, run, address) for adapter, run in entries)
     return f"""<?xml version="1.0" encoding="utf-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom">
 <id>{_id(address or first[1])}</id>
 <title>Corpus Protocol v1.0 conformance: changes</title>
-<updated>{newest}</updated>
+<updated>{newest[0]}</updated>
 <author><name>pytest-corpus</name></author>
 <link rel="self" type="application/atom+xml" href="{_text(address)}feed.xml"/>
 <link rel="alternate" type="text/html" href="{_text(address)}index.html"/>

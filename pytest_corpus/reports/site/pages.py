@@ -39,6 +39,9 @@ def _overview(index: Entry) -> Iterator[str]:
     yield f'<p>{count(len(adapters), "adapter")}, {runs}. <a href="feed.xml">Feed of changes</a> · '
     yield '<a href="data/index.json">Data</a> · '
     yield f'<a href="refused.html">{count(len(index["refused"]), "file")} refused</a></p>'
+    if not adapters:
+        yield "<p>No report is valid.</p></main>"
+        return
     yield '<section aria-labelledby="requirements"><h2 id="requirements">Adapters</h2>'
     yield '<form id="filters" class="filters" data-rows="adapters" hidden>'
     yield '<label class="search">Search<input type="search" name="search" autocomplete="off"></label>'

@@ -15,6 +15,7 @@ from pytest_corpus.adapter.hooks.vendors.endpoint import (
     Trouble,
     event,
     parts_of,
+    typed_event,
 )
 from pytest_corpus.adapter.hooks.vendors.stand_in import Question, Reply, Tool, answered, count
 
@@ -60,50 +61,43 @@ class Messages(Completion):
     errors = ERRORS
     filters = True
 
-    def replies(self, body: Body, filtered: bool) -> list[Reply]:
-        reply = _reply(body)
-        return [reply.filtered() if filtered else reply]
+    def reply(self, body: Body) -> Reply:
+        fields.check_numbers(body, LIMITS)
+        limit = fields.integer(body, "max_tokens", 1)
+        if limit is None:
+            raise Refusal("max_tokens: Field required")
+        stop = fields.strings(body, "stop_sequences", 2**10)
+        if not all(map(str.strip, stop)):
+            raise Refusal("stop_sequences: each stop sequence must contain non-whitespace")
+        question = Question(fields.required(body, "model", str), _texts(body), limit, stop, _tool(body), _schema(body))
+        if fields.exceeds(question.texts, WINDOW):
+            raise Refusal(f"prompt is too long: more than {WINDOW} tokens maximum")
+        return answered(question)
 
     def whole(self, body: Body, replies: list[Reply]) -> Body:
         (reply,) = replies
-        return {
-            **_head(body),
-            "content": _content(reply),
-            **_end(reply),
-            "usage": {"input_tokens": reply.prompt_tokens, "output_tokens": reply.used},
-        }
+        usage = {"input_tokens": reply.prompt_tokens, "output_tokens": reply.used}
+        return {**_head(body), "content": _content(reply), **_end(reply), "usage": usage}
 
     def stream(self, body: Body, replies: list[Reply]) -> Events:
         (reply,) = replies
         usage = {"input_tokens": reply.prompt_tokens, "output_tokens": 0}
         head = {**_head(body), "content": [], "stop_reason": None, "stop_sequence": None, "usage": usage}
         block = {"type": "text", "text": ""} if reply.tool is None else {**_content(reply)[0], "input": {}}
-        opening = _typed("message_start", message=head) + _typed("content_block_start", index=0, content_block=block)
+        opening = typed_event("message_start", message=head) + typed_event(
+            "content_block_start", index=0, content_block=block
+        )
         if reply.tool is None:
             deltas = [{"type": "text_delta", "text": text} for text in parts_of(reply.tokens)]
         else:
             deltas = [{"type": "input_json_delta", "partial_json": json.dumps(reply.arguments)}]
-        closing = _typed("content_block_stop", index=0)
-        closing += _typed("message_delta", delta=_end(reply), usage={"output_tokens": reply.used})
-        chunks = [_typed("content_block_delta", index=0, delta=delta) for delta in deltas]
-        return Events(opening + _typed("ping"), chunks, closing + _typed("message_stop"))
+        closing = typed_event("content_block_stop", index=0)
+        closing += typed_event("message_delta", delta=_end(reply), usage={"output_tokens": reply.used})
+        chunks = [typed_event("content_block_delta", index=0, delta=delta) for delta in deltas]
+        return Events(opening + typed_event("ping"), chunks, closing + typed_event("message_stop"))
 
 
 COUNT_TOKENS = Plain("llm.count_tokens", ERRORS, lambda body: {"input_tokens": count(_texts(body))})
-
-
-def _reply(body: Body) -> Reply:
-    fields.check_numbers(body, LIMITS)
-    limit = fields.integer(body, "max_tokens", 1)
-    if limit is None:
-        raise Refusal("max_tokens: Field required")
-    stop = fields.strings(body, "stop_sequences", 2**10)
-    if not all(map(str.strip, stop)):
-        raise Refusal("stop_sequences: each stop sequence must contain non-whitespace")
-    question = Question(fields.required(body, "model", str), _texts(body), limit, stop, _tool(body), _schema(body))
-    if fields.exceeds(question.texts, WINDOW):
-        raise Refusal(f"prompt is too long: more than {WINDOW} tokens maximum")
-    return answered(question)
 
 
 def _texts(body: Body) -> tuple[str, ...]:
@@ -146,7 +140,3 @@ def _content(reply: Reply) -> list[dict[str, Any]]:
 def _end(reply: Reply) -> dict[str, Any]:
     reason = "stop_sequence" if reply.stopped_at is not None else REASONS[reply.reason]
     return {"stop_reason": reason, "stop_sequence": reply.stopped_at}
-
-
-def _typed(kind: str, **members: Any) -> bytes:
-    return event({"type": kind, **members}, kind)

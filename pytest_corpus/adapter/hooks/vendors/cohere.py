@@ -16,6 +16,7 @@ from pytest_corpus.adapter.hooks.vendors.endpoint import (
     embedding,
     event,
     parts_of,
+    typed_event,
 )
 from pytest_corpus.adapter.hooks.vendors.openai_embeddings import vector
 from pytest_corpus.adapter.hooks.vendors.stand_in import Question, Reply, Tool, answered, split
@@ -43,7 +44,7 @@ def _error(trouble: Trouble) -> dict[str, Any]:
 def _event(trouble: Trouble) -> bytes | None:
     if trouble.kind not in IN_STREAM:
         return None
-    return _typed("message-end", id="standin", delta={"finish_reason": "ERROR", "error": trouble.message})
+    return typed_event("message-end", id="standin", delta={"finish_reason": "ERROR", "error": trouble.message})
 
 
 ERRORS = Errors(_error, _event)
@@ -54,8 +55,15 @@ class Chat(Completion):
 
     errors = ERRORS
 
-    def replies(self, body: Body, _filtered: bool) -> list[Reply]:
-        return [answered(_question(body))]
+    def reply(self, body: Body) -> Reply:
+        fields.check_numbers(body, LIMITS)
+        texts = tuple(text for message in fields.required(body, "messages", list) for text in _message(message))
+        model, limit = fields.required(body, "model", str), fields.integer(body, "max_tokens", 1)
+        stop = fields.strings(body, "stop_sequences", MOST_STOPS)
+        question = Question(model, texts, limit, stop, _tool(body), _schema(body))
+        if fields.exceeds(texts, WINDOW):
+            raise Refusal(f"too many tokens: the limit of this model is {WINDOW} tokens")
+        return answered(question)
 
     def whole(self, _body: Body, replies: list[Reply]) -> Body:
         (reply,) = replies
@@ -70,18 +78,18 @@ class Chat(Completion):
     def stream(self, _body: Body, replies: list[Reply]) -> Events:
         (reply,) = replies
         start = {"role": "assistant", "content": [], "tool_plan": "", "tool_calls": [], "citations": []}
-        opening = _typed("message-start", id="standin", delta={"message": start})
+        opening = typed_event("message-start", id="standin", delta={"message": start})
         if reply.tool is None:
             opening += _part("content-start", {"content": {"type": "text", "text": ""}})
             chunks = [_part("content-delta", {"content": {"text": text}}) for text in parts_of(reply.tokens)]
-            closing = _typed("content-end", index=0)
+            closing = typed_event("content-end", index=0)
         else:
             call = {"id": "call_standin", "type": "function", "function": {"name": reply.tool.name, "arguments": ""}}
             opening += _part("tool-call-start", {"tool_calls": call})
             text = json.dumps(reply.arguments)
             chunks = [_part("tool-call-delta", {"tool_calls": {"function": {"arguments": text}}})]
-            closing = _typed("tool-call-end", index=0)
-        closing += _typed("message-end", id="standin", delta=_end(reply))
+            closing = typed_event("tool-call-end", index=0)
+        closing += typed_event("message-end", id="standin", delta=_end(reply))
         return Events(opening, chunks, closing + event("[DONE]"))
 
 
@@ -115,22 +123,6 @@ class Embed(Endpoint):
         return {"id": "standin", "texts": texts, "embeddings": {"float": vectors}, "meta": used}
 
 
-def _question(body: Body) -> Question:
-    fields.check_numbers(body, LIMITS)
-    texts = tuple(text for message in fields.required(body, "messages", list) for text in _message(message))
-    question = Question(
-        fields.required(body, "model", str),
-        texts,
-        fields.integer(body, "max_tokens", 1),
-        fields.strings(body, "stop_sequences", MOST_STOPS),
-        _tool(body),
-        _schema(body),
-    )
-    if fields.exceeds(texts, WINDOW):
-        raise Refusal(f"too many tokens: the limit of this model is {WINDOW} tokens")
-    return question
-
-
 def _message(message: Any) -> Iterator[str]:
     if not isinstance(message, Mapping) or message.get("role") not in ROLES:
         raise Refusal(f"each of messages must have a role of {', '.join(ROLES)}")
@@ -162,8 +154,4 @@ def _end(reply: Reply) -> dict[str, Any]:
 
 
 def _part(kind: str, message: Mapping[str, Any]) -> bytes:
-    return _typed(kind, index=0, delta={"message": message})
-
-
-def _typed(kind: str, **members: Any) -> bytes:
-    return event({"type": kind, **members}, kind)
+    return typed_event(kind, index=0, delta={"message": message})

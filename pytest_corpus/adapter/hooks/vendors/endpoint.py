@@ -85,7 +85,12 @@ class Completion(Endpoint):
         return self.stream(body, self.replies(body, filtered)) if body.get("stream") else None
 
     def replies(self, body: Body, filtered: bool) -> list[Reply]:
-        """Return the replies to a request."""
+        """Return the replies to a request; one, unless a vendor offers more."""
+        reply = self.reply(body)
+        return [reply.filtered() if filtered else reply]
+
+    def reply(self, body: Body) -> Reply:
+        """Return the reply to a request."""
         raise NotImplementedError
 
     def whole(self, body: Body, replies: list[Reply]) -> Body:
@@ -125,6 +130,11 @@ def event(data: Any, name: str = "") -> bytes:
     """A server-sent event."""
     head = f"event: {name}\n" if name else ""
     return f"{head}data: {data if isinstance(data, str) else json.dumps(data)}\n\n".encode()
+
+
+def typed_event(kind: str, **members: Any) -> bytes:
+    """A server-sent event that is named by the `type` of its data."""
+    return event({"type": kind, **members}, kind)
 
 
 def parts_of(tokens: Sequence[str]) -> list[str]:

@@ -101,14 +101,9 @@ def read(body: Body) -> Question:
     fields.check_numbers(body, LIMITS)
     limit = fields.integer(body, "max_completion_tokens", 1) or fields.integer(body, "max_tokens", 1)
     texts = tuple(text for message in messages for text in _message(message))
-    question = Question(
-        fields.required(body, "model", str),
-        texts,
-        limit,
-        fields.strings(body, "stop", 4),
-        _tool(body),
-        wanted_schema(body.get("response_format"), "json_schema"),
-    )
+    model, stop = fields.required(body, "model", str), fields.strings(body, "stop", 4)
+    schema = wanted_schema(body.get("response_format"), "json_schema")
+    question = Question(model, texts, limit, stop, _tool(body), schema)
     check_window(question)
     return question
 

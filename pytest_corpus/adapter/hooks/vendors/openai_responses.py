@@ -20,9 +20,13 @@ class Responses(Completion):
     errors = RESPONSES_ERRORS
     filters = True
 
-    def replies(self, body: Body, filtered: bool) -> list[Reply]:
-        reply = _reply(body)
-        return [reply.filtered() if filtered else reply]
+    def reply(self, body: Body) -> Reply:
+        fields.check_numbers(body, SAMPLING)
+        limit = fields.integer(body, "max_output_tokens", LEAST_ANSWER)
+        schema = wanted_schema((body.get("text") or {}).get("format"))
+        question = Question(fields.required(body, "model", str), _texts(body), limit, (), _tool(body), schema)
+        check_window(question)
+        return answered(question)
 
     def whole(self, body: Body, replies: list[Reply]) -> Body:
         return _response(body, replies[0])
@@ -63,15 +67,6 @@ INPUT_TOKENS = Plain(
 )
 
 
-def _reply(body: Body) -> Reply:
-    fields.check_numbers(body, SAMPLING)
-    limit = fields.integer(body, "max_output_tokens", LEAST_ANSWER)
-    schema = wanted_schema((body.get("text") or {}).get("format"))
-    question = Question(fields.required(body, "model", str), _texts(body), limit, (), _tool(body), schema)
-    check_window(question)
-    return answered(question)
-
-
 def _texts(body: Body) -> tuple[str, ...]:
     given = body.get("input")
     items = [{"content": given}] if isinstance(given, str) else given
@@ -103,28 +98,17 @@ def _response(body: Body, reply: Reply) -> dict[str, Any]:
         part = {"type": "output_text", "text": reply.text, "annotations": [], "logprobs": []}
         item = {"id": "msg_standin", "type": "message", "role": "assistant", "content": [part],
                 "status": "incomplete" if reason else "completed"}  # fmt: skip
+    usual = {"instructions": None, "temperature": 1.0, "top_p": 1.0}
+    given = {"tool_choice": "auto", "tools": [], "text": {"format": {"type": "text"}}}
     return {
-        "id": "resp_standin",
-        "object": "response",
-        "created_at": 1_700_000_000,
-        "model": body["model"],
+        "id": "resp_standin", "object": "response", "created_at": 1_700_000_000, "model": body["model"],
         "status": "incomplete" if reason else "completed",
         "incomplete_details": {"reason": reason} if reason else None,
-        "error": None,
-        "instructions": body.get("instructions"),
-        "metadata": {},
-        "output": [item],
-        "parallel_tool_calls": True,
-        "temperature": body.get("temperature", 1.0),
-        "top_p": body.get("top_p", 1.0),
-        "tool_choice": body.get("tool_choice") or "auto",
-        "tools": body.get("tools") or [],
-        "text": body.get("text") or {"format": {"type": "text"}},
+        "error": None, "metadata": {}, "output": [item], "parallel_tool_calls": True,
+        **{name: body.get(name, value) for name, value in usual.items()},
+        **{name: body.get(name) or value for name, value in given.items()},
         "usage": {
-            "input_tokens": asked,
-            "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
-            "output_tokens": used,
-            "output_tokens_details": {"reasoning_tokens": 0},
-            "total_tokens": asked + used,
+            "input_tokens": asked, "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
+            "output_tokens": used, "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": asked + used,
         },
-    }
+    }  # fmt: skip
