@@ -211,6 +211,7 @@ bench: $(READY)run
 	'$(BIN)/python' benchmarks/suite_cpu.py
 	'$(BIN)/python' benchmarks/lateness.py
 	'$(BIN)/python' benchmarks/decisions.py
+	'$(BIN)/python' benchmarks/bundle_cost.py
 
 dist: $(READY)check
 	'$(BIN)/python' tools/build_dist.py

@@ -94,7 +94,7 @@ def main() -> int:
     """Print a row for each true rate."""
     given = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     given.add_argument("--bundles", type=int, default=2_000)
-    given.add_argument("--size", type=int, default=400)
+    given.add_argument("--size", type=int, default=200)
     options = given.parse_args()
     worst, saved = 0.0, []
     for plan in (fixed, sequential):

@@ -15,6 +15,7 @@ import collections
 import json
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -25,6 +26,9 @@ from pytest_corpus import __version__
 from pytest_corpus.spec.components import COMPONENTS
 
 RESULT = Path(__file__).with_suffix(".json")
+
+Findings = Mapping[tuple[str, str], str]
+"""The requirement that found a fault, or nothing, by component and fault."""
 
 EXPERIMENTS = {
     "mutants": ("test_mutant_in_the_whole_suite[",),
@@ -45,8 +49,10 @@ def main() -> int:
     result = json.loads(RESULT.read_text("utf-8")) if RESULT.exists() else {}
     if given.faults:
         lines = [json.loads(line) for line in given.faults.read_text("utf-8").splitlines()]
-        found = {(line["component"], line["fault"]): line["found"] for line in lines}
-        parts = {name: faults(name, given.count, given.seed, found) for name in COMPONENTS}
+        first, found = (
+            {(line["component"], line["fault"]): line["found"] for line in run} for run in (lines[::-1], lines)
+        )
+        parts = {name: faults(name, given.count, given.seed, first, found) for name in COMPONENTS}
         result["faults"] = {**dated(), "seed": given.seed, "components": parts}
     for name in ("mutants", "legal"):
         if path := getattr(given, name):
@@ -60,7 +66,7 @@ def dated() -> dict[str, str]:
     return {"date": time.strftime("%Y-%m-%d", time.gmtime()), "kit": __version__}
 
 
-def faults(component: str, count: int, seed: int, found: dict[tuple[str, str], str]) -> dict[str, Any]:
+def faults(component: str, count: int, seed: int, first: Findings, found: Findings) -> dict[str, Any]:
     """The figures of the faults drawn of a component. Raises SystemExit if some of them have no result."""
     possible, names = drawn(component, count, seed)
     judged = json.loads(JUDGED.read_text("utf-8"))[component]
@@ -73,6 +79,7 @@ def faults(component: str, count: int, seed: int, found: dict[tuple[str, str], s
         "drawn": len(names),
         **{each: results[each] for each in ("must", "should")},
         "missed": sorted(name for name in tried if not found[component, name]),
+        "mended": sum(bool(found[component, name]) and not first[component, name] for name in tried),
         "judged": len(names) - len(tried),
     }
 

@@ -11,7 +11,7 @@ from pytest_corpus.bundles.evaluation.values import refusal
 from pytest_corpus.bundles.loading.bundle import NOT_GIVEN, Bundle, Case
 from pytest_corpus.bundles.matching import differences, kind, parsed
 from pytest_corpus.bundles.plugin_functions import called
-from pytest_corpus.bundles.results import FAILED, PASSED, Content, NotScored, Reason, Sample, Scored
+from pytest_corpus.bundles.results import FAILED, NO_SCORES, PASSED, Content, NotScored, Reason, Sample, Scored
 from pytest_corpus.redaction.values import cut, place
 
 Score = Callable[..., Any]
@@ -39,7 +39,7 @@ def judged(
         "raw_output": raw,
         "input": case.input,
         "expected": None if case.expected is NOT_GIVEN else case.expected,
-        "metadata": case.metadata,
+        "metadata": case.metadata or {},
     }
     for invariant in (*bundle.contract.invariants, *case.invariants):
         verdict = invariant.judge(names)
@@ -61,7 +61,7 @@ def judged(
         tuple(notes),
         schema_valid=valid,
         expected_met=met,
-        scores=scores,
+        scores=scores or NO_SCORES,
         content=replace(content, remarks=tuple(remarks)),
     )
 

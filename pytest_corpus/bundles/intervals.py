@@ -25,7 +25,7 @@ def _by_case(cases: Cases) -> tuple[float, Any]:
     """
     import numpy as np
 
-    sums, counts = np.array([(math.fsum(case), len(case)) for case in cases]).T
+    sums, counts = (np.fromiter(map(each, cases), float, len(cases)) for each in (math.fsum, len))
     mean = float(sums.sum() / counts.sum())
     return mean, mean + (sums - mean * counts) / counts.mean()
 
@@ -65,16 +65,24 @@ def of_mean(cases: Cases, confidence: float) -> Interval | None:
 def evidence(hits: Any, size: Any, rate: Any) -> Any:
     """The logarithm of the evidence against a rate after `hits` of `size`: the mixture of Robbins' sequential test.
 
-    If the rate is true, this exceeds log(1/alpha) at any time with a probability of at most alpha. Numbers between
-    0 and 1 count as parts of a hit. Arguments may be arrays.
+    The mixture has all rates on the side of the hits, with the same weight. If the rate is true, or one on its other
+    side, this exceeds log(1/alpha) at any time with a probability of at most alpha. Numbers between 0 and 1 count as
+    parts of a hit. Arguments may be arrays.
     """
-    from scipy.special import betaln, xlog1py, xlogy
+    import numpy as np
+    from scipy.special import betainc, betaln, xlog1py, xlogy
 
-    return betaln(hits + 1, size - hits + 1) - xlogy(hits, rate) - xlog1py(size - hits, -rate)
+    low, misses = hits < rate * size, size - hits
+    side = np.where(low, rate, 1 - rate)
+    mixed = betainc(np.where(low, hits, misses) + 1, np.where(low, misses, hits) + 1, side) / side
+    return betaln(hits + 1, misses + 1) + np.log(mixed) - xlogy(hits, rate) - xlog1py(misses, -rate)
 
 
 def at_any_time(cases: Cases, confidence: float) -> Interval:
-    """The rates against which there is not enough evidence; they hold true even if a look at them ended the run."""
+    """The rates against which there is not enough evidence; they hold true even if a look at them ended the run.
+
+    The confidence is that of each end: a gate fails by chance with the rest, and holds by chance with the rest.
+    """
     from scipy.optimize import brentq
 
     size = len(cases)
@@ -84,6 +92,6 @@ def at_any_time(cases: Cases, confidence: float) -> Interval:
     def excess(rate: float) -> float:
         return float(evidence(hits, size, rate)) + math.log(1 - confidence)
 
-    low = brentq(excess, 1e-12, mean) if mean > 0 and excess(1e-12) > 0 else 0.0
+    low = brentq(excess, 1e-12, min(mean, 1 - 1e-12)) if mean > 0 and excess(1e-12) > 0 else 0.0
     high = brentq(excess, mean, 1 - 1e-12) if mean < 1 and excess(1 - 1e-12) > 0 else 1.0
     return float(low), float(high)

@@ -47,28 +47,30 @@ def measure(results: Sequence[CaseResult], total: int, wanted: Iterable[str]) ->
 
 
 def _metric(name: str, results: Sequence[CaseResult], total: int) -> float | None:
-    samples = [sample for result in results for sample in result.samples]
-    times = sorted(each.latency_ms for each in samples if each.latency_ms is not None)
-    if name in ("max_latency_ms", "p95_latency_ms"):
-        return times[math.ceil((0.95 if name[0] == "p" else 1) * len(times)) - 1] if times else None
-    if name in SUMS:
-        given = [number for sample in samples if (number := getattr(sample, name)) is not None]
-        return float(sum(given)) if given else None
+    if not has_interval(name):
+        field = name if name in SUMS else "latency_ms"
+        samples = (sample for result in results for sample in result.samples)
+        given = sorted(number for sample in samples if (number := getattr(sample, field)) is not None)
+        at = math.ceil((0.95 if name[0] == "p" else 1) * len(given)) - 1
+        return None if not given else float(sum(given)) if name in SUMS else given[at]
     values = [value for case in cases_of(name, results, total) or () for value in case]
     return math.fsum(values) / len(values) if values else None
 
 
-def cases_of(name: str, results: Sequence[CaseResult], total: int) -> list[list[float]] | None:
+def cases_of(name: str, results: Sequence[CaseResult], total: int) -> list[Sequence[float]] | None:
     """For each case the numbers of which a metric is the mean; None if one of them has no data."""
-    missing = {"pass_rate": [0.0], "error_rate": [1.0]}.get(name, [0.0] if _PASS_AT.fullmatch(name) else [])
+    missing = (1.0,) if name == "error_rate" else (0.0,) if name == "pass_rate" or _PASS_AT.fullmatch(name) else ()
     found = [numbers_of(name, result) for result in results] + [missing] * (total - len(results))
     return None if None in found else [values for values in found if values]
 
 
-def numbers_of(name: str, result: CaseResult) -> list[float] | None:
+_NO_OR_YES = ((0.0,), (1.0,))
+
+
+def numbers_of(name: str, result: CaseResult) -> Sequence[float] | None:
     """The numbers of a case of which a metric is the mean; None without data."""
     if name in ("pass_rate", "error_rate"):
-        return [float(result.status == (PASSED if name == "pass_rate" else ERROR))]
+        return _NO_OR_YES[result.status == (PASSED if name == "pass_rate" else ERROR)]
     if several := _PASS_AT.fullmatch(name):
         chance = _pass_at(int(several[1]), result)
         return None if chance is None else [chance]
@@ -78,7 +80,7 @@ def numbers_of(name: str, result: CaseResult) -> list[float] | None:
         given = [getattr(sample, field[name]) for sample in samples]
     else:
         given = [sample.scores.get(name.removeprefix("score_")) for sample in samples]
-    return [float(each) for each in given if each is not None]
+    return tuple(float(each) for each in given if each is not None)
 
 
 def _pass_at(count: int, result: CaseResult) -> float | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from pytest_corpus.text.records import bare
@@ -9,6 +10,8 @@ from pytest_corpus.text.records import bare
 PASSED, FAILED, ERROR = "passed", "failed", "error"
 NOT_ASKED = "not_asked"
 """The status of a case that was not asked because the thresholds were decided without it."""
+
+NO_SCORES: Mapping[str, float] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +94,7 @@ class Sample:
     extra: bool = False
     """Asked only because the samples before did not decide its case, and so no fair sample of the answers."""
 
-    scores: Mapping[str, float] = field(default_factory=dict)
+    scores: Mapping[str, float] = field(default_factory=lambda: NO_SCORES)
     cost: float | None = None
     """The cost of the answer by the bundle's prices."""
 

@@ -98,19 +98,23 @@ class BundleRun:
         return bool(self.bundle.thresholds) and complete and not self.options.stops_early
 
     @cached_property
+    def _stops(self) -> bool:
+        return self.bundle.stops and self.whole and "PYTEST_XDIST_WORKER" not in os.environ  # a worker sees a part
+
+    @cached_property
     def pool(self) -> Pool:
         """The pool of the selected cases, made once they are known."""
-        known = {case.id: case for case in self.cases}
-        return Pool(self.asking, [known[name] for name in self.selected], self.make_store(self))
+        return Pool(self.asking, self.cases, self.make_store(self))
 
     def result(self, case: str) -> CaseResult:
         """The result of a case, asked now unless it was before, or unless the thresholds are decided without it."""
+        if not self._stops:
+            return self.pool.result(case)
         if case in self._results:
             return self._results[case]
         found = self.pool.leave_out(case) if self._decided else self.pool.result(case)
         self._results[case] = found
-        stops = self.bundle.stops and self.whole and "PYTEST_XDIST_WORKER" not in os.environ  # it sees a part
-        if stops and not self._decided and metrics.is_looked_at(len(self._results)):
+        if not self._decided and metrics.is_looked_at(len(self._results)):
             known = list(self._results.values())
             self._decided = metrics.are_decided(self.bundle.thresholds, known)
         return found

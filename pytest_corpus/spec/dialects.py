@@ -95,7 +95,14 @@ _PATTERNS: Mapping[str, tuple[str, ...]] = {
         f"MATCH (n:{NODE_LABEL} {{corpus_key: '{{literal}}'}}) {_FOUND}",
         f"MATCH (n:{NODE_LABEL}) WHERE n.corpus_key = '{{literal}}' {_FOUND}",
     ),
-    "broken": ("MATCH ((n RETURN n.corpus_value AS", "RETURN RETURN )", "This is not a query at all ((("),
+    "broken": (
+        "MATCH ((n RETURN n.corpus_value AS",
+        "MATCH (n:CorpusNone RETURN n",
+        "MATCH (n:CorpusNone) WHERE n.corpus_value = RETURN n",
+        "MATCH (n:CorpusNone) RETURN n ? # !",
+        "RETURN RETURN )",
+        "This is not a query at all (((",
+    ),
     "rare": (
         "OPTIONAL MATCH (n:CorpusNone) RETURN n.corpus_value AS found",
         "MATCH (n:CorpusNone) WITH n.corpus_value AS found RETURN found",
@@ -170,7 +177,12 @@ _GREMLIN: Mapping[str, tuple[str, ...]] = {
             "has('corpus_value', 'it\\'s').dedup()",
         )
     ),
-    "broken": ("g.V(.has((", "g.V().has('corpus_key'", "This is not a query at all ((("),
+    "broken": (
+        "g.V(.has((",
+        "g.V().hasLabel('CorpusNone') ? # !",
+        "g.V().has('corpus_key'",
+        "This is not a query at all (((",
+    ),
 }
 
 DIALECTS: Mapping[str, Dialect] = {

@@ -29,7 +29,7 @@ def _preloaded() -> None:
 
 @pytest.fixture
 def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An environment outside CI, without keys."""
-    for name in ("PYTEST_ADDOPTS", "CI", "BUILD_NUMBER", "OPENAI_API_KEY"):
+    """An environment outside CI and xdist, without keys."""
+    for name in ("PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER", "CI", "BUILD_NUMBER", "OPENAI_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("CORPUS_TEST_ENV", "local")

@@ -94,11 +94,6 @@ class Project:
         assert "only behaviour bundles ran" in fault
 
 
-@pytest.fixture(autouse=True)
-def _no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
-
-
 def test_a_killed_shard_is_started_again(pytester: pytest.Pytester) -> None:
     """A shard is killed and started again; combined, all give what one process gives, and ask each case once."""
     there, of = Project(pytester, 60), 2

@@ -9,8 +9,6 @@ import pytest
 from cli_runs import called
 from samples import bundle, echo, provider, run, section, text
 
-from pytest_corpus.bundles.errors import BundleError
-from pytest_corpus.bundles.loading.bundle_file import load
 from pytest_corpus.bundles.reporting.comparison import compare
 from pytest_corpus.reports.reading import bundle_flaw
 
@@ -182,30 +180,6 @@ def test_providers_side_by_side(pytester: pytest.Pytester) -> None:
     answering(pytester, "request.model == 'bad'")
     options = (f"--corpus-bundle-provider={name}" for name in ("ours", "ours:bad"))
     assert "compared with ours: worse (8 cases of both)" in text(run(pytester, *options))
-
-
-@pytest.mark.parametrize(
-    ("lines", "said"),
-    [
-        ("{}", "variants is empty"),
-        ("{prompts: {}}", "variants.prompts is empty"),
-        ("{compare_with: x}", "variants needs prompts or models"),
-        ("{promts: {a: prompt.md}}", "unknown key 'promts'; did you mean 'prompts'?"),
-        ("{prompts: {a b: prompt.md}}", "the name 'a b' in variants.prompts must consist of letters, digits"),
-        ("{prompts: {a: none.md}}", "there is no file 'none.md'"),
-        ("{prompts: {a: {system_path: prompt.md}}}", "the key 'prompt_path' is missing in variants.prompts.a"),
-        ("{prompts: {a: prompt.md}, compare_with: b}", "compare_with is 'b'; "),
-        ("{models: {a: 1}}", "variants.models.a is 1, and must be text or a mapping"),
-        ("{models: {a: {temprature: 1}}}", "unknown key 'temprature'; did you mean 'temperature'?"),
-        ("{prompts: {a: other.md}}", "makes no prompt"),
-    ],
-)
-def test_mistakes_in_variants(tmp_path: Path, lines: str, said: str) -> None:
-    """Each is a sentence, before any call."""
-    path = bundle(tmp_path, [echo(0)], f"provider: {{name: mock}}\nvariants: {lines}\n", other_md="{{ missing }}")
-    with pytest.raises(BundleError, match=r".*") as raised:
-        load(path)
-    assert said in str(raised.value)
 
 
 @pytest.mark.parametrize("kind", ["pass_rate", "score_x", "avg_latency_ms"])

@@ -50,6 +50,14 @@ def schema(text: str) -> Files:
     return contract("schema_path: s.json", text)
 
 
+def scorers(text: str) -> Files:
+    return contract(f"scorers: [{{name: a, {text}}}]") | {"empty.md": " "}
+
+
+def variants(text: str) -> Files:
+    return more(f"provider: {{name: mock}}\nvariants: {text}") | {"other.md": "{{ missing }}"}
+
+
 GOOD_LINE = '{"input": {"q": 1}}'
 BOMB = "".join(f"{y}: &{y} [{','.join(['*' + x] * 10)}]\n" for x, y in zip("abcdef", "bcdefg", strict=True))
 ONE = 'thresholds: [{metric: pass_rate, operator: ">=", value: 1}]'
@@ -121,6 +129,28 @@ WRONG: dict[str, tuple[Files, str]] = {
     "contains an object": (expects("contains", "{}"), "must be a text for expected_match contains"),
     "more passing than samples": (more("samples: 2\nmin_passing: 3"), "there are only 2 samples"),
     "not UTF-8": ({}, "is not UTF-8"),
+    **{f"scorer {given}": (scorers(given), said) for given, said in (
+        ("similarity: {model: m}", "the scorer 'a' needs a minimum"),
+        ("minimum: 1, similarity: {}", "the key 'model' is missing in output_contract.scorers.0.similarity"),
+        ("minimum: 1, rubric: {path: none.md, provider: {name: mock}}", "there is no file 'none.md'"),
+        ("minimum: 1, rubric: {path: empty.md, provider: {name: mock}}", "the rubric 'empty.md' is empty"),
+        ("minimum: 1, rubric: {path: prompt.md}", "the key 'provider' is missing in"),
+        ("minimum: 1, similarity: {model: m}, rubric: {path: prompt.md, provider: {name: mock}}", "the scorer 'a' is either a similarity or a rubric"),
+        ("minimum: 1, rubric: {path: prompt.md, provider: {name: mock}, samples: 0}", "must be at least 1"),
+    )},
+    **{f"variants {given}": (variants(given), said) for given, said in (
+        ("{}", "variants is empty"),
+        ("{prompts: {}}", "variants.prompts is empty"),
+        ("{compare_with: x}", "variants needs prompts or models"),
+        ("{promts: {a: prompt.md}}", "unknown key 'promts'; did you mean 'prompts'?"),
+        ("{prompts: {a b: prompt.md}}", "the name 'a b' in variants.prompts must consist of letters, digits"),
+        ("{prompts: {a: none.md}}", "there is no file 'none.md'"),
+        ("{prompts: {a: {system_path: prompt.md}}}", "the key 'prompt_path' is missing in variants.prompts.a"),
+        ("{prompts: {a: prompt.md}, compare_with: b}", "compare_with is 'b'; "),
+        ("{models: {a: 1}}", "variants.models.a is 1, and must be text or a mapping"),
+        ("{models: {a: {temprature: 1}}}", "unknown key 'temprature'; did you mean 'temperature'?"),
+        ("{prompts: {a: other.md}}", "makes no prompt"),
+    )},
 }  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from samples import QUESTION_ANSWERING, write
+from test_running import results
 
 from pytest_corpus.bundles.errors import BundleError
 from pytest_corpus.bundles.evaluation.template import Template
@@ -18,8 +19,6 @@ from pytest_corpus.bundles.loading.bundle_file import load
 from pytest_corpus.bundles.providers.registry import make
 from pytest_corpus.bundles.results import CaseResult
 from pytest_corpus.bundles.running.asking import Asking
-from pytest_corpus.bundles.running.pool import Pool
-from pytest_corpus.bundles.running.store import SpentBudget, Store
 
 GOOD = json.dumps({"answer": "x", "confidence": 0.9})
 
@@ -92,10 +91,8 @@ def asked(folder: Path, name: str, url: str, **changes: Any) -> list[CaseResult]
     assert found.provider is not None
     choice = replace(found.provider, name=name, base_url=url)
     provider = make(choice, found.file, {}, None)
-    asking = Asking(found, choice, provider, pause=lambda _: None)
-    pool = Pool(asking, found.cases, Store([case.id for case in found.cases], 1, SpentBudget()))
     try:
-        return [pool.result(case.id) for case in found.cases]
+        return results(Asking(found, choice, provider, pause=lambda _: None))
     finally:
         provider.close()
 
@@ -103,9 +100,9 @@ def asked(folder: Path, name: str, url: str, **changes: Any) -> list[CaseResult]
 @pytest.mark.parametrize(("name", "path"), [("openai", "/v1"), ("anthropic", "")])
 def test_the_example_of_the_document(tmp_path: Path, server: Server, name: str, path: str) -> None:
     """The complete example runs against the vendor's API and passes where the answers keep the contract."""
-    results = asked(tmp_path, name, server.url + path)
-    assert [result.status for result in results] == ["passed"] * 3
-    assert results[0].samples[0].total_tokens == 16
+    found = asked(tmp_path, name, server.url + path)
+    assert [result.status for result in found] == ["passed"] * 3
+    assert found[0].samples[0].total_tokens == 16
     assert server.requests[0]["model"] == "gpt-4o-mini"
     assert server.requests[0]["temperature"] == 0.0
     assert "What is the capital of Japan?" in server.requests[0]["messages"][-1]["content"]
@@ -122,10 +119,10 @@ def test_it_fails_where_an_answer_breaks_the_contract(tmp_path: Path, server: Se
 def test_the_clients_own_retries_are_off(tmp_path: Path, server: Server, name: str, path: str) -> None:
     """A busy vendor is asked again as often as the bundle says, and no more."""
     server.answers = [(429, {"Retry-After": "1"}), GOOD, (401, {}), (503, {})]
-    results = asked(tmp_path, name, server.url + path, retries=1)
-    assert [result.status for result in results] == ["passed", "error", "passed"]
-    assert [result.calls for result in results] == [2, 1, 2]
-    assert "the provider answers AuthError" in results[1].samples[0].reasons[0].shape
+    found = asked(tmp_path, name, server.url + path, retries=1)
+    assert [result.status for result in found] == ["passed", "error", "passed"]
+    assert [result.calls for result in found] == [2, 1, 2]
+    assert "the provider answers AuthError" in found[1].samples[0].reasons[0].shape
 
 
 def test_options_are_passed_on(tmp_path: Path, server: Server) -> None:
@@ -142,9 +139,9 @@ def test_options_are_passed_on(tmp_path: Path, server: Server) -> None:
 def test_an_answer_of_another_form_is_an_error(tmp_path: Path, server: Server, name: str, path: str) -> None:
     """A server that only looks like the vendor's may send anything: the case says so, and its call counts."""
     server.answers = [(200, {}), (200, {"Content-Type": "text/html"})]
-    results = asked(tmp_path, name, server.url + path)
-    assert [(result.status, result.calls) for result in results] == [("error", 1), ("error", 1), ("passed", 1)]
-    assert [reason.shape for reason in results[0].every_reason] == [
+    found = asked(tmp_path, name, server.url + path)
+    assert [(result.status, result.calls) for result in found] == [("error", 1), ("error", 1), ("passed", 1)]
+    assert [reason.shape for reason in found[0].every_reason] == [
         "the provider answers Unavailable: the answer is not a completion"
     ]
 

@@ -147,29 +147,6 @@ def test_similarity_in_pytest(pytester: pytest.Pytester) -> None:
 
 
 @pytest.mark.parametrize(
-    ("scorer", "said"),
-    [
-        ("{name: a, similarity: {model: m}}", "the scorer 'a' needs a minimum"),
-        ("{name: a, minimum: 1, similarity: {}}", "the key 'model' is missing in output_contract.scorers.0.similarity"),
-        ("{name: a, minimum: 1, rubric: {path: none.md, provider: {name: mock}}}", "there is no file 'none.md'"),
-        ("{name: a, minimum: 1, rubric: {path: empty.md, provider: {name: mock}}}", "the rubric 'empty.md' is empty"),
-        ("{name: a, minimum: 1, rubric: {path: prompt.md}}", "the key 'provider' is missing in"),
-        (
-            "{name: a, minimum: 1, similarity: {model: m}, rubric: {path: prompt.md, provider: {name: mock}}}",
-            "the scorer 'a' is either a similarity or a rubric",
-        ),
-        ("{name: a, minimum: 1, rubric: {path: prompt.md, provider: {name: mock}, samples: 0}}", "must be at least 1"),
-    ],
-)
-def test_mistakes(tmp_path: Path, scorer: str, said: str) -> None:
-    """Each is a sentence, before any call."""
-    path = bundle(tmp_path, [echo(0)], f"output_contract: {{scorers: [{scorer}]}}\n", empty_md=" ")
-    with pytest.raises(BundleError, match=r".*") as raised:
-        load(path)
-    assert said in str(raised.value)
-
-
-@pytest.mark.parametrize(
     ("reply", "grade"),
     [
         ('{"score": 1}', (1.0, "")),

@@ -177,9 +177,6 @@ def test_a_failing_sequence_is_shortened(project: Project, monkeypatch: pytest.M
     project.adapter(
         "from pytest_corpus.reference.graph.adapter import ReferenceGraph\n"
         "class Forgetful(ReferenceGraph):\n"
-        "    async def delete_edges(self, call):\n"
-        "        answer = await super().delete_edges(call)\n"
-        "        return answer\n"
         "    async def delete_nodes(self, call):\n"
         "        return {'deleted_count': 0, 'failed_count': 0, 'failures': []}\n"
     )

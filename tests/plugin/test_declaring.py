@@ -21,11 +21,19 @@ test_ours = pytest_corpus.suite(llm)
 """
 
 
-def test_conftest_hook(project: Project) -> None:
-    """A `conftest.py` that implements the hook has the suite beside the user's own tests."""
-    project.pytester.makeconftest(HOOK)
-    project.pytester.makepyfile(test_own="def test_own(): pass")
-    assert_passed(project.run(FEW), project, FEW, own=1)
+@pytest.mark.parametrize(("place", "own", "given"), [
+    ("conftest.py", "test_own.py", ()),
+    ("tests/conftest.py", "", ("tests",)),
+    ("conftest.py", "tests/test_own.py", ("-o", "testpaths=tests")),
+], ids=["beside", "named_folder", "above_testpaths"])  # fmt: skip
+def test_conftest_hook(project: Project, place: str, own: str, given: tuple[str, ...]) -> None:
+    """A `conftest.py` that implements the hook has the suite beside the user's own tests, in a named folder, and if
+    `testpaths` names only a folder below it."""
+    (project.path / "tests").mkdir()
+    (project.path / place).write_text(HOOK)
+    if own:
+        (project.path / own).write_text("def test_own(): pass")
+    assert_passed(project.run(*given, FEW), project, FEW, own=bool(own))
 
 
 def test_the_adapter_of_a_conftest_is_called_as_on_the_command_line(project: Project) -> None:
@@ -46,22 +54,6 @@ def test_conftest_in_a_subfolder(project: Project) -> None:
     suite = [name for name in ids(result) if name.startswith("tests/conftest.py::llm/test_")]
     assert len(set(suite)) == len(suite) == len(ids(result)) - 1
     assert len(suite) == len(selected(project, FEW))
-
-
-def test_conftest_in_a_named_subfolder(project: Project) -> None:
-    """The suite runs where the folder of its `conftest.py` is named on the command line."""
-    (project.path / "tests").mkdir()
-    (project.path / "tests" / "conftest.py").write_text(HOOK)
-    assert_passed(project.run("tests", FEW), project, FEW)
-
-
-def test_conftest_above_the_testpaths(project: Project) -> None:
-    """A root `conftest.py` counts where `testpaths` names only a folder below it."""
-    project.pytester.makeini("[pytest]\ntestpaths = tests\n")
-    project.pytester.makeconftest(HOOK)
-    (project.path / "tests").mkdir()
-    (project.path / "tests" / "test_own.py").write_text("def test_own(): pass")
-    assert_passed(project.run(FEW), project, FEW, own=1)
 
 
 def test_own_tests_alone_do_not_run_the_suite(project: Project) -> None:
@@ -104,21 +96,15 @@ def test_two_conftests(project: Project) -> None:
     assert sorted(name.partition("/")[0] for name in ids(result)) == ["one"] * each + ["two"] * each
 
 
-def test_suite_of_a_factory(project: Project) -> None:
-    """`pytest_corpus.suite(factory)` in a test module collects the suite below its name."""
-    project.pytester.makepyfile(test_suites=SUITE)
+@pytest.mark.parametrize(("suite", "name"), [
+    ("llm", "test_ours"),
+    ("'pytest_corpus.reference:llm', label='named'", "named"),
+], ids=["factory", "name"])  # fmt: skip
+def test_suite(project: Project, suite: str, name: str) -> None:
+    """`pytest_corpus.suite` of a factory, or of `module:attr`, collects the suite below its name in a test module."""
+    project.pytester.makepyfile(test_suites=SUITE.replace("suite(llm)", f"suite({suite})"))
     assert_passed(project.run(FEW, "--corpus-report=r.json"), project, FEW)
-    assert project.report()["adapter"]["name"] == "test_ours"
-
-
-def test_suite_of_a_name(project: Project) -> None:
-    """`pytest_corpus.suite("module:attr")` names the factory instead of importing it."""
-    project.pytester.makepyfile(
-        test_suites="import pytest_corpus\n"
-        "test_ours = pytest_corpus.suite('pytest_corpus.reference:llm', label='named')\n"
-    )
-    assert_passed(project.run(FEW, "--corpus-report=r.json"), project, FEW)
-    assert project.report()["adapter"]["name"] == "named"
+    assert project.report()["adapter"]["name"] == name
 
 
 def test_both_suites_in_one_module(project: Project) -> None:

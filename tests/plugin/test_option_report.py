@@ -204,32 +204,18 @@ def test_junit_that_cannot_be(project: Project, given: tuple[str, ...], fault: s
     assert list(project.path.glob("*.xml")) == []
 
 
-def test_one_for_each_adapter(project: Project) -> None:
-    """Several adapters have a report each, under names that a file system bears."""
-    result = project.run(REFERENCE, "--corpus-adapter=a/b c=pytest_corpus.reference:llm", FEW, "--corpus-report=r.json")
-    assert result.ret == 0
-    assert sorted(path.name for path in project.path.glob("*.json")) == [
-        "r.a_b_c.json",
-        "r.pytest_corpus.reference_llm.json",
-    ]
-
-
-def test_suffixes_of_two_parts(project: Project) -> None:
-    """Of several adapters the label stands before the whole suffix."""
-    project.run("--corpus-adapter=a=pytest_corpus.reference:llm", REFERENCE, FEW, "--corpus-report=r.intoto.json")
-    assert "r.a.intoto.json" in {path.name for path in project.path.iterdir()}
-
-
-def test_labels_that_look_alike_in_a_file_name(project: Project) -> None:
-    """Two labels never share one file."""
-    project.run(
-        "--corpus-adapter=a b=pytest_corpus.reference:llm",
-        "--corpus-adapter=a_b=pytest_corpus.reference:llm",
-        FEW,
-        "--corpus-report=r.json",
-    )
-    found = [json.loads(path.read_text())["adapter"]["name"] for path in project.path.glob("*.json")]
-    assert sorted(found) == ["a b", "a_b"]
+@pytest.mark.parametrize(("labels", "report", "files"), [
+    (["a/b c", "d"], "r.json", {"r.a_b_c.json", "r.d.json"}),
+    (["a", "d"], "r.intoto.json", {"r.a.intoto.json", "r.d.intoto.json"}),
+    (["a b", "a_b"], "r.json", {"r.a_b.json", "r.a_b.2.json"}),
+], ids=["odd_names", "suffix_of_two_parts", "names_that_look_alike"])  # fmt: skip
+def test_one_for_each_adapter(project: Project, labels: list[str], report: str, files: set[str]) -> None:
+    """Several adapters have a report each: the label stands before the suffix, and two labels never share one file."""
+    adapters = [f"--corpus-adapter={label}=pytest_corpus.reference:llm" for label in labels]
+    assert project.run(*adapters, FEW, f"--corpus-report={report}").ret == 0
+    assert {path.name for path in project.path.glob("r.*")} == files
+    if report == "r.json":
+        assert sorted(project.report(name)["adapter"]["name"] for name in files) == labels
 
 
 def test_no_report_without_an_adapter(project: Project) -> None:

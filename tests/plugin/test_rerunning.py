@@ -24,6 +24,14 @@ WAYS = {
 }
 
 
+def pasted(result: pytest.RunResult) -> list[str]:
+    """The words of the first rerun line behind `pytest`."""
+    line = next(line for line in result.outlines if line.startswith("  rerun:"))
+    command, *words = shlex.split(line.partition(":")[2])
+    assert command == "pytest"
+    return words
+
+
 @pytest.fixture(params=WAYS)
 def broken(project: Project, request: pytest.FixtureRequest) -> Project:
     """A folder that declares an adapter which breaks LLM-COMPLETE-2."""
@@ -56,22 +64,17 @@ def test_failed_line_is_rerunnable(broken: Project) -> None:
 def test_rerun_line_of_a_failure(broken: Project) -> None:
     """The `rerun:` line of a failure is a command that runs just this."""
     result = broken.run("--corpus-requirement=LLM-COMPLETE-2")
-    command = next(line for line in result.outlines if line.startswith("  rerun:"))
-    words = shlex.split(command.partition(":")[2])
-    assert words[0] == "pytest"
-    assert broken.run(*words[1:]).parseoutcomes() == {"failed": 1}
+    assert broken.run(*pasted(result)).parseoutcomes() == {"failed": 1}
 
 
 def test_rerun_line_of_the_option_way(project: Project) -> None:
     """Where there is no file, the line names the adapter, the requirement, and the one whose test found it."""
     project.adapter(BROKEN)
     result = project.run("--corpus-adapter=mine:Broken", "--corpus-requirement=LLM-COMPLETE-*")
-    command = next(line for line in result.outlines if line.startswith("  rerun:"))
-    words = shlex.split(command.partition(":")[2])
-    *given, scope = words
-    assert given == ["pytest", "--corpus-adapter=mine:Broken"]
+    adapter, scope = pasted(result)
+    assert adapter == "--corpus-adapter=mine:Broken"
     assert scope.startswith("--corpus-requirement=LLM-COMPLETE-2")
-    again = project.run(*words[1:])
+    again = project.run(adapter, scope)
     assert again.parseoutcomes()["failed"] >= 1
     assert "LLM-COMPLETE-2 (MUST)" in said(again)
 
@@ -87,12 +90,6 @@ def test_failure_message(project: Project, monkeypatch: pytest.MonkeyPatch) -> N
     assert "(at result.finish_reason)" in text
     assert "because" not in text
     assert "Traceback" not in text
-
-
-def pasted(result: pytest.RunResult) -> list[str]:
-    """The words of the first rerun line behind `pytest`."""
-    line = next(line for line in result.outlines if line.startswith("  rerun:"))
-    return shlex.split(line.partition(":")[2])[1:]
 
 
 def test_options_are_repeated(project: Project) -> None:

@@ -81,44 +81,40 @@ def test_declared_in_a_file(broken: Project, declared: str, way: str) -> None:
     assert_usage_error(broken.run(), declared if declared.startswith("nosuch") else way)
 
 
+def refused_on_workers(project: Project, spec: str, way: str, *more: str) -> str:
+    """The output of a distributed run that ends with exit code 4 and without a traceback; no conformance test runs."""
+    (project.path / "test_own.py").unlink()
+    if way == "suite":
+        project.pytester.makepyfile(test_suites=f"import pytest_corpus\ntest_ours = pytest_corpus.suite({spec!r})\n")
+    options = [f"--corpus-adapter={spec}"] if way == "option" else []
+    result = project.run("-n", "2", *options, *more, plugins=("xdist",))
+    text = said(result)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR, text
+    assert not any(word in text for word in ("Traceback", "INTERNALERROR", " passed")), text
+    return text
+
+
 @pytest.mark.parametrize("way", ["option", "suite"])
 def test_in_a_distributed_run(broken: Project, way: str) -> None:
     """Under xdist, too, it is one clear line, exit code 4, and no conformance test runs."""
-    (broken.path / "test_own.py").unlink()
-    if way == "suite":
-        broken.pytester.makepyfile(test_suites="import pytest_corpus\ntest_ours = pytest_corpus.suite('mine:Empty')\n")
-    options = ["--corpus-adapter=mine:Empty"] if way == "option" else []
-    result = broken.run("-n", "2", *options, plugins=("xdist",))
-    text = said(result)
-    assert result.ret == pytest.ExitCode.USAGE_ERROR, text
-    assert "which is not an adapter" in text
-    assert "Traceback" not in text
-    assert "INTERNALERROR" not in text
-    assert " passed" not in text
+    assert "which is not an adapter" in refused_on_workers(broken, "mine:Empty", way)
 
 
-def test_hook_that_raises(broken: Project) -> None:
-    """A conftest's hook that raises is the same usage error as a factory that raises."""
-    broken.pytester.makeconftest("def pytest_corpus_adapter(config): raise ValueError('no adapter today')")
-    assert_usage_error(broken.run(), "conftest.py", "ValueError: no adapter today")
+@pytest.mark.parametrize(("body", "fault"), [
+    ("raise ValueError('no adapter today')", "ValueError: no adapter today"),
+    ("return object()", "is not a factory"),
+])  # fmt: skip
+def test_a_hook_that_gives_no_factory(broken: Project, body: str, fault: str) -> None:
+    """A conftest's hook that raises, or returns an adapter instead of a factory, is a usage error that says so."""
+    broken.pytester.makeconftest(f"def pytest_corpus_adapter(config): {body}")
+    assert_usage_error(broken.run(), "conftest.py", fault)
 
 
-def test_hook_of_an_object_that_is_no_factory(broken: Project) -> None:
-    """A conftest's hook that returns an adapter instead of a factory is told so."""
-    broken.pytester.makeconftest("def pytest_corpus_adapter(config): return object()")
-    assert_usage_error(broken.run(), "conftest.py", "is not a factory")
-
-
-def test_label_given_twice(broken: Project) -> None:
-    """Two adapters of one name are refused, with the way to tell them apart."""
-    result = broken.run("--corpus-adapter=a=mine:Wrapped", "--corpus-adapter=a=mine:Wrapped")
-    assert_usage_error(result, "the name 'a' is taken", "label=module:factory")
-
-
-def test_adapter_declared_twice(broken: Project) -> None:
-    """The same declaration twice is refused, too: its results could not be told apart."""
-    result = broken.run("--corpus-adapter=mine:Wrapped", "--corpus-adapter=mine:Wrapped")
-    assert_usage_error(result, "is taken")
+@pytest.mark.parametrize("spec", ["a=mine:Wrapped", "mine:Wrapped"])
+def test_a_name_that_is_taken(broken: Project, spec: str) -> None:
+    """Two adapters of one name, given or not, are refused with the way to tell their results apart."""
+    result = broken.run(f"--corpus-adapter={spec}", f"--corpus-adapter={spec}")
+    assert_usage_error(result, f"the name {spec.partition('=')[0]!r} is taken", "label=module:factory")
 
 
 def test_what_was_opened_is_closed(broken: Project) -> None:
@@ -199,19 +195,10 @@ class Locked(Wrapped):
 @pytest.mark.parametrize("way", ["option", "suite"])
 def test_a_file_that_one_process_locks(broken: Project, way: str) -> None:
     """A factory that fails in one worker, not in the others, is one sentence and exit code 4."""
-    (broken.path / "test_own.py").unlink()
     broken.adapter(LOCKED, name="locked")
-    if way == "suite":
-        declared = "import pytest_corpus\ntest_ours = pytest_corpus.suite('locked:Locked')\n"
-        broken.pytester.makepyfile(test_suites=declared)
-    options = ["--corpus-adapter=locked:Locked"] if way == "option" else []
     few = ("--corpus-requirement=COM-CAP-1", "--corpus-report=r.json")
-    result = broken.run("-n", "2", *options, *few, plugins=("xdist",))
-    text = said(result)
-    assert result.ret == pytest.ExitCode.USAGE_ERROR, text
+    text = refused_on_workers(broken, "locked:Locked", way, *few)
     assert "the factory raises BlockingIOError" in text
     assert "run without -n if only one process may open it" in text
-    assert "Traceback" not in text
-    assert "INTERNALERROR" not in text
     assert "Different tests were collected" not in text
     assert not (broken.path / "r.json").exists()

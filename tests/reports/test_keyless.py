@@ -92,13 +92,16 @@ def test_what_is_not_a_bundle(here: Path, capsys: pytest.CaptureFixture[str], da
     assert said.count("\n") == 1
 
 
+@pytest.mark.parametrize("ci", [{}, {"GITHUB_ACTIONS": "true"}])
 def test_no_identity_to_sign_by(
-    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], ci: dict[str, str]
 ) -> None:
-    """Outside of CI nothing is written, and the message says what a job needs."""
+    """Outside of CI, and in a job that lacks the permission, the message says what a job needs; nothing is written."""
     for name in OF_THE_CI:
         monkeypatch.delenv(name, raising=False)
+    for name, value in ci.items():
+        monkeypatch.setenv(name, value)
     (here / "a.sigstore.json").unlink()
     assert cli.main(["report", "sign", "a.json", "--keyless"]) == 2
-    assert "a.json: has no identity to sign it: a job of GitHub needs" in capsys.readouterr().err
+    assert "a.json: cannot be signed, because this process has no identity: a job of" in capsys.readouterr().err
     assert [path.name for path in here.iterdir()] == ["a.json"]

@@ -11,15 +11,6 @@ from pytest_corpus import __version__, cli, resources
 from pytest_corpus.spec.requirements import Requirement, catalogue
 
 
-def test_list_has_one_line_a_requirement() -> None:
-    """`list` prints id, level and sentence of every requirement, and how many there are."""
-    *lines, total = called("list").out.splitlines()
-    assert [line.split(maxsplit=2) for line in lines] == [
-        [entry.id, entry.level, entry.text] for entry in catalogue().values()
-    ]
-    assert total == f"{len(catalogue())} requirements"
-
-
 @pytest.mark.parametrize("given", ["LLM-STREAM-2", "llm-stream-2", " LLM-STREAM-2 "])
 def test_explain_shows_one_requirement(given: str) -> None:
     """`explain` prints the sentence, level, sources and needs of one id, in any case."""
@@ -30,6 +21,7 @@ def test_explain_shows_one_requirement(given: str) -> None:
 
 
 @pytest.mark.parametrize(("given", "chosen"), [
+    ([], lambda entry: True),
     (["vec-score-*"], lambda entry: entry.id.startswith("VEC-SCORE-")),
     (["VEC-*", "LLM-*"], lambda entry: entry.id.startswith(("VEC-", "LLM-"))),
     (["--component", "graph"], lambda entry: "graph" in entry.components),
@@ -37,13 +29,13 @@ def test_explain_shows_one_requirement(given: str) -> None:
     (["VEC-*", "--level", "MUST"], lambda entry: entry.id.startswith("VEC-") and entry.level == "MUST"),
 ])  # fmt: skip
 def test_list_chooses(given: list[str], chosen: Callable[[Requirement], bool]) -> None:
-    """`list` takes globs, a component and a level, in any case, and shows what is all of it."""
-    wanted = [entry.id for entry in catalogue().values() if chosen(entry)]
+    """`list` prints id, level and sentence of what globs, a component and a level choose, and how many there are."""
+    wanted = [entry for entry in catalogue().values() if chosen(entry)]
     *lines, total = called("list", *given).out.splitlines()
-    assert [line.split()[0] for line in lines] == wanted
+    assert [line.split(maxsplit=2) for line in lines] == [[entry.id, entry.level, entry.text] for entry in wanted]
     assert total == f"{len(wanted)} requirements"
     found = json.loads(called("list", *given, "--format", "json").out)["requirements"]
-    assert [entry["id"] for entry in found] == wanted
+    assert [entry["id"] for entry in found] == [entry.id for entry in wanted]
 
 
 def test_explain_gives_the_ruling_and_an_example() -> None:
@@ -110,14 +102,18 @@ def test_explain_knows_every_requirement() -> None:
         assert shown.endswith(f" --corpus-requirement={wanted}\n")
 
 
+HALF: list[list[str]] = [[], ["schema"], ["stream"]]  # command lines that lack a command
+
+
 @pytest.mark.parametrize(
-    "given", [[], ["no-such-command"], ["explain"], ["list", "--level", "none"], ["--no-such-option"]]
+    "given", [*HALF, ["no-such-command"], ["explain"], ["list", "--level", "none"], ["--no-such-option"]]
 )
 def test_a_wrong_command_line_is_a_usage_error(given: list[str]) -> None:
-    """What cannot be understood ends with 2 and the usage on stderr."""
+    """What cannot be understood ends with 2 and the usage on stderr; half a command line shows what there is."""
     ended = called(*given)
     assert (ended.code, ended.out) == (2, "")
-    assert ended.err.startswith("usage: pytest-corpus")
+    assert ended.err.startswith("usage: " + " ".join(["pytest-corpus", *(given if given in HALF else ())]))
+    assert given not in HALF or "-h, --help" in ended.err
 
 
 def test_version() -> None:

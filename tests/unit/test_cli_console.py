@@ -19,15 +19,6 @@ HEAVY = ("pytest", "_pytest", "pluggy", "jsonschema", "jsonschema_rs", "referenc
 posix = pytest.mark.skipif(os.name == "nt", reason="needs a POSIX terminal or shell")
 
 
-@pytest.mark.parametrize("argv", [[], ["schema"], ["stream"]])
-def test_without_a_command_the_help_is_shown(argv: list[str]) -> None:
-    """What is only half a command line shows what there is, on stderr, and ends with 2."""
-    ended = called(*argv)
-    assert (ended.code, ended.out) == (2, "")
-    assert ended.err.startswith(f"usage: {' '.join(['pytest-corpus', *argv])}")
-    assert "-h, --help" in ended.err
-
-
 def test_help_names_every_command() -> None:
     """`--help` has a line for each command, in order, and loads nothing heavy."""
     ended = called("--help")

@@ -252,6 +252,7 @@ class _Loading:
             return
         if not given.keys() & {"prompts", "models"}:
             self._note("variants needs prompts or models", "variants")
+            return
         prompts: dict[str, tuple[Template | None, Template | None]] = {}
         for name, each in given.get("prompts", {}).items():
             paths = {"prompt_path": each} if isinstance(each, str) else each

@@ -20,6 +20,7 @@ MEANT = {"expected": "expected_output", "vars": "input", "inputs": "input", "tag
 """Names that other tools use for a key, if the nearest spelling is another key."""
 
 LONGEST_ID = 200
+_NO_METADATA: dict[str, Any] = {}
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, Any, str]]:
@@ -90,7 +91,7 @@ class _Reader:
             line=number,
             expected=value.get("expected_output", NOT_GIVEN),
             match=match,
-            metadata=value.get("metadata", {}),
+            metadata=value.get("metadata", _NO_METADATA),
             invariants=tuple(map(invariant, value.get("invariants", ()))),
         )
 

@@ -1,7 +1,7 @@
 """Cases run concurrently, up to a limit: each with its time limit, none twice.
 
 Cases run in daemon threads, so that a provider that blocks can be given up and cannot keep the process alive. New cases
-are started only while a caller waits for a result.
+are started only while a caller waits for a result, or when the store of another process hands them out.
 """
 
 import math
@@ -44,6 +44,9 @@ class Pool:
         self._threads = 0
         self._lock = threading.Lock()
         self._ready, self._changed = queue.SimpleQueue[_Running | None](), queue.SimpleQueue[None]()
+        self._ends = threading.Event()
+        if store.is_shared:
+            threading.Thread(target=self._watch, name="corpus-bundle-watch", daemon=True).start()
         store.begin(self._start, lambda: self._changed.put(None))
 
     def result(self, wanted: str) -> CaseResult:
@@ -71,11 +74,17 @@ class Pool:
 
     def drain(self) -> None:
         """Wait for nothing any more: cases that run are given up."""
+        self._ends.set()
         with self._lock:
             for running in self._running.values():
                 running.progress.over = True
             for _ in range(self._threads):
                 self._ready.put(None)
+
+    def _watch(self) -> None:
+        """Give up cases whose time is over, although nobody in this process waits for them."""
+        while not self._ends.wait(LONGEST_WAIT_S):
+            self._give_up()
 
     def _wait(self) -> None:
         """Wait until a case ends, here or in another process, or its time is over."""

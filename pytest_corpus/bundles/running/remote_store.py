@@ -7,7 +7,7 @@ A message is a JSON array. A worker sends the name of a method of `StoreServer` 
 import json
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, Protocol
 
@@ -30,29 +30,44 @@ class Channel(Protocol):
 
 
 class _Shared(Store):
-    """A store of the controller, with the workers that wait for something."""
+    """A store of the controller, with the workers that wait for something, and those that ask before they wait."""
 
     def __init__(self, cases: list[str], slots: int, spent_budget: SpentBudget, journal: Journal | None) -> None:
         super().__init__(cases, slots, spent_budget, journal)
         self.lock = threading.Lock()
-        self.cases = {case: number for number, case in enumerate(cases)}
-        self.order = cases
+        self.numbers = {case: number for number, case in enumerate(cases)}
         self.askers: dict[str, object] = {}
         self.wanted: dict[Any, str] = {}
+        self.eager: list[Any] = []
 
     def found(self, worker: object) -> list[Any] | None:
         """The message for a worker that waits; None if it has to wait on."""
         wanted = self.wanted[worker]
-        found = self.next(wanted, worker)
+        found = self.results.get(wanted) if worker in self.eager else self.next(wanted, worker)
         if found is None:
             return None
         del self.wanted[worker]
         if not isinstance(found, CaseResult):
             self.askers[found] = worker
             return ["case", found]
-        ahead = self.order[self.cases[wanted] + 1 :][: MOST_AHEAD - 1]
+        ahead = self.cases[self.numbers[wanted] + 1 :][: MOST_AHEAD - 1]
         more = [self.results[case] for case in ahead if case in self.results and self.askers.get(case) is not worker]
         return ["results", [bare(each) for each in (found, *more)]]
+
+    def ahead(self) -> Iterator[tuple[Any, list[Any]]]:
+        """Messages with cases for the workers that ask before they wait: each to the one that asks the fewest."""
+        while self.eager:
+            worker = min(self.eager, key=list(self._running.values()).count)
+            found = self.next(None, worker)
+            if not isinstance(found, str):
+                return
+            self.askers[found] = worker
+            yield worker, ["case", found]
+
+    def forget(self, worker: object) -> None:
+        """Send a worker nothing any more."""
+        self.wanted.pop(worker, None)
+        self.eager = [each for each in self.eager if each is not worker]
 
 
 class StoreServer:
@@ -75,7 +90,7 @@ class StoreServer:
         if text is None:
             for key, store in list(self._stores.items()):
                 with store.lock:
-                    store.wanted.pop(worker, None)
+                    store.forget(worker)
                     store.abandon(worker)
                 self._serve(key)
             return
@@ -83,6 +98,9 @@ class StoreServer:
         match name:
             case "open":
                 self._open(*given)
+            case "ahead":
+                self._stores[given[0]].eager.append(worker)
+                self._serve(given[0])
             case "want":
                 self._stores[given[0]].wanted[worker] = given[1]
                 self._serve(given[0])
@@ -91,7 +109,7 @@ class StoreServer:
                 self._serve(given[0])
             case "leave":
                 with self._stores[given[0]].lock:
-                    self._stores[given[0]].wanted.pop(worker, None)
+                    self._stores[given[0]].forget(worker)
                 _send(worker, "reply", None)
             case "count":
                 self.spent_budget.change(int(given[0]), int(given[1]), Budget())
@@ -107,7 +125,7 @@ class StoreServer:
         store = self._stores[key]
         with store.lock:
             found = [(worker, message) for worker in list(store.wanted) if (message := store.found(worker))]
-            for worker, (kind, value) in found:
+            for worker, (kind, value) in (*found, *store.ahead()):
                 _send(worker, kind, key, value)
 
     def _open(self, key: str, cases: list[str], slots: int, about: Any) -> None:
@@ -185,32 +203,45 @@ class RemoteJournal(Journal):
 
 
 class RemoteStore(Store):
-    """A store of the controller, used by a worker; `local` has the cases, the places and the journal."""
+    """A store of the controller, used by a worker.
 
-    def __init__(self, client: StoreClient, key: str, local: Store, about: Any) -> None:
+    Args:
+        local: has the cases, the slots and the journal.
+        eager: the worker asks cases from the beginning, if several run at a time, and not only while it waits.
+    """
+
+    is_shared = True
+
+    def __init__(self, client: StoreClient, key: str, local: Store, about: Any, *, eager: bool = False) -> None:
         super().__init__((), local.slots, RemoteSpentBudget(client), local.journal)
         self._client, self._key = client, key
         self._wanted = ""
-        client.stores[key] = self
-        client.tell("open", key, list(local.waiting), local.slots, about)
+        self._eager = eager and local.slots > 1
+        self._opening = ("open", key, local.cases, local.slots, about)
 
     def begin(self, start: Callable[[str], None], changed: Callable[[], None]) -> None:
         self._start, self._changed = start, changed
+        self._client.stores[self._key] = self
+        self._client.tell(*self._opening)
+        if self._eager:
+            self._client.tell("ahead", self._key)
 
     def take(self, kind: str, value: Any) -> None:
         """Take what the controller sends unasked: a case to ask, or results."""
-        self._wanted = ""
         if kind == "case":
             self._start(value)
+            if self._eager:  # it still waits for a result
+                return
+        self._wanted = ""
         for each in value if kind == "results" else ():
             self.results.setdefault(each["case"], rebuilt(CaseResult, each))
         self._changed()
 
-    def next(self, wanted: str, owner: object = None) -> CaseResult | str | None:  # noqa: ARG002 - the channel tells it
-        if wanted not in self.results and self._wanted != wanted:
+    def next(self, wanted: str | None, owner: object = None) -> CaseResult | str | None:  # noqa: ARG002 - the channel tells it
+        if wanted and wanted not in self.results and self._wanted != wanted:
             self._wanted = wanted
             self._client.tell("want", self._key, wanted)
-        return self.results.get(wanted)
+        return self.results.get(wanted or "")
 
     def keep(self, result: CaseResult) -> None:
         if self.results.setdefault(result.case, result) is result:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -73,12 +72,16 @@ class Store:
         journal: keeps answers for a run that is resumed.
     """
 
+    is_shared = False
+    """Other processes wait for its cases."""
+
     def __init__(
         self, cases: Iterable[str], slots: int, spent_budget: SpentBudget, journal: Journal | None = None
     ) -> None:
         self.slots, self.spent_budget, self.journal = slots, spent_budget, journal
         self.results: dict[str, CaseResult] = {}
-        self.waiting = OrderedDict.fromkeys(cases)
+        self.cases = tuple(cases)
+        self._in_order = (case for case in self.cases if self._waits(case))
         self._running: dict[str, object] = {}
         self._lock = threading.Lock()
 
@@ -88,18 +91,23 @@ class Store:
     def leave(self) -> None:
         """Ask for no further case."""
 
-    def next(self, wanted: str, owner: object = None) -> CaseResult | str | None:
+    def _waits(self, case: str) -> bool:
+        return case not in self.results and case not in self._running
+
+    def next(self, wanted: str | None, owner: object = None) -> CaseResult | str | None:
         """The result of a case; or the id of a case that the caller is to ask now; None: it has to wait.
 
         Args:
             wanted: the case whose result is waited for; others are handed out if several may run concurrently.
+                None: any of them.
             owner: the process that asks.
         """
         with self._lock:
-            case = wanted if wanted in self.waiting or self.slots == 1 else next(iter(self.waiting), wanted)
-            if case not in self.waiting or len(self._running) >= self.slots:
-                return self.results.get(wanted)
-            del self.waiting[case]
+            case = None
+            if len(self._running) < self.slots:
+                case = wanted if wanted and (self.slots == 1 or self._waits(wanted)) else next(self._in_order, None)
+            if case is None or not self._waits(case):
+                return self.results.get(wanted or "")
             self._running[case] = owner
             return case
 
@@ -112,7 +120,6 @@ class Store:
     def leave_out(self, result: CaseResult) -> CaseResult:
         """Keep this result of a case, whether it is asked or not: the run has the same result whenever calls end."""
         with self._lock:
-            self.waiting.pop(result.case, None)
             self._running.pop(result.case, None)
             self.results[result.case] = result
         return result

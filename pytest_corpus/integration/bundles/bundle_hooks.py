@@ -67,15 +67,30 @@ class BundleHooks:
         for item in session.items:
             if isinstance(item, CaseItem):
                 item.run.selected.append(item.case.id)
+        if hasattr(self.config, "workerinput") and not self.session.options.stops_early and not session.testsfailed:
+            for run in self.session.runs:  # workers that have collected ask while others still collect
+                _ = run.pool if run.selected else None
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Do not let the terminal keep what nobody reads: reports of the set-up and the end of each case."""
-        if report.when != "call" and report.passed and MARKER in report.keywords:
-            terminal = self.config.pluginmanager.get_plugin("terminalreporter")
-            kept = terminal.stats.get("", ()) if terminal is not None else ()
-            if kept and kept[-1] is report:
-                kept.pop()
+        """Let the terminal keep no reports of the set-up and the end of a case, and count one of all that passed."""
+        terminal = self.config.pluginmanager.get_plugin("terminalreporter")
+        if not report.passed or MARKER not in report.keywords or terminal is None:
+            return
+        kept = terminal.stats.get("passed" if report.when == "call" else "", ())
+        if not kept or kept[-1] is not report:
+            return
+        if report.when != "call":
+            kept.pop()
+        elif self.config.option.durations is None and not terminal.hasopt("p") and not terminal.hasopt("P"):
+            kept[-1] = kept[0]
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        result = yield
+        if isinstance(item, CaseItem):
+            item.shrink()
+        return result
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(

@@ -1,7 +1,7 @@
 """Collectors and items of a bundle.yaml: its cases, then its thresholds."""
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -33,28 +33,30 @@ class BundleFile(pytest.File):
     """A bundle.yaml."""
 
     session_of_bundles: BundleSession
+    place = ""
+    """The path that reports name."""
 
     def collect(self) -> Iterable[pytest.Item]:
         try:
             runs = self.session_of_bundles.runs_of(self.path)
         except BundleError as error:
             raise self.CollectError(str(error)) from None
+        self.add_marker(MARKER)  # its items inherit it
         for run in runs:
             suffix = f"[{run.label}]" if len(runs) > 1 else ""
             yield from self._items(run, suffix)
 
     def _items(self, run: BundleRun, suffix: str) -> Iterator[pytest.Item]:
         for case in run.cases:
-            item: CaseItem = CaseItem.from_parent(self, name=f"{case.id}{suffix}")
+            item: CaseItem = CaseItem.from_parent(self, name=case.id + suffix)
             item.run, item.case = run, case
-            item.add_marker(MARKER)
+            item.shrink()
             for tag in case.tags:
                 self._mark(item, tag)
             yield item
         for threshold in run.bundle.thresholds:
             node: ThresholdItem = ThresholdItem.from_parent(self, name=f"threshold[{threshold}]{suffix}")
             node.run, node.threshold = run, threshold
-            node.add_marker(MARKER)
             yield node
 
     def _mark(self, item: pytest.Item, tag: str) -> None:
@@ -76,11 +78,42 @@ class _Item(pytest.Item):
     def reportinfo(self) -> tuple[Any, int | None, str]:
         return self.path, None, self.name
 
+    @property
+    def location(self) -> tuple[str, int | None, str]:
+        file = self.parent
+        assert isinstance(file, BundleFile)
+        file.place = file.place or super().location[0]
+        return file.place, None, self.name
+
+
+_CONTAINERS: Mapping[str, Callable[[Any], Any]] = {
+    "own_markers": lambda _: [],
+    "user_properties": lambda _: [],
+    "_report_sections": lambda _: [],
+    "extra_keyword_matches": lambda _: set(),
+    "keywords": lambda item: type(item.session.keywords)(item),
+    "stash": lambda _: pytest.Stash(),
+}
+
 
 class CaseItem(_Item):
-    """One case with one provider."""
+    """One case with one provider. There may be 100,000: each makes pytest's containers when they are first used."""
 
     case: Case
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _CONTAINERS:
+            raise AttributeError(name)
+        setattr(self, name, _CONTAINERS[name](self))
+        return getattr(self, name)
+
+    def shrink(self) -> None:
+        """Give up the containers that hold nothing, and the notes of plugins: before the case runs, and after."""
+        assert self.parent is not None
+        own = {*self.keywords} - {self.name, *self.parent.keywords}
+        for name in _CONTAINERS:
+            if name == "stash" or not (own if name == "keywords" else getattr(self, name)):
+                delattr(self, name)
 
     def runtest(self) -> None:
         result = self.run.result(self.case.id)

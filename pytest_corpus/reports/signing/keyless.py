@@ -30,11 +30,14 @@ def sealed(payload: bytes) -> str:
 
     try:
         token = detect_credential()
-        if token is None:
-            raise EnvelopeError(
-                "has no identity to sign it: a job of GitHub needs the permission `id-token: write`, one of GitLab "
-                "`id_tokens` with the audience sigstore in SIGSTORE_ID_TOKEN"
-            )
+    except IdentityError:
+        token = None
+    if token is None:
+        raise EnvelopeError(
+            "cannot be signed, because this process has no identity: a job of GitHub needs the permission "
+            "`id-token: write`, one of GitLab `id_tokens` with the audience sigstore in SIGSTORE_ID_TOKEN"
+        )
+    try:
         with SigningContext.from_trust_config(ClientTrustConfig.production()).signer(IdentityToken(token)) as signer:
             return str(signer.sign_dsse(Statement(payload)).to_json())
     except (Error, IdentityError, OSError) as error:

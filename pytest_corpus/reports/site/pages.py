@@ -51,10 +51,10 @@ def _overview(index: Entry) -> Iterator[str]:
     yield '<button type="reset">Reset</button></form>'
     yield '<p class="count muted small"><output id="shown" role="status"></output></p>'
     titles = "".join(f'<th scope="col">{TITLES[name]}</th>' for name in tested)
-    yield from _table("requirements", f'<th scope="col">Adapter</th><th scope="col">Newest run</th>{titles}')
+    yield from _table("requirements", f'<th scope="col">Adapter</th><th scope="col">Newest run</th>{titles}', "stacked")
     for each in adapters:
-        cells = "".join(_component(each["components"].get(name)) for name in tested)
-        newest = f"<td>{verdict_pill(each['verdict'])}<br>{_day(each['runs'][-1])}</td>"
+        cells = "".join(_component(TITLES[name], each["components"].get(name)) for name in tested)
+        newest = f"<td data-label='Newest run'>{verdict_pill(each['verdict'])}<br>{_day(each['runs'][-1])}</td>"
         yield f"{_row(each, each['components'], _verdicts(each))}{newest}{cells}</tr>"
     yield "</tbody></table></div></section>"
     yield '<h2 id="features">Features</h2><p>A feature is a chapter of the requirements; the worst status of its MUSTs '
@@ -89,12 +89,12 @@ def _row(each: Entry, components: Iterable[str], verdicts: Iterable[str], *, mor
     )
 
 
-def _component(part: Entry | None) -> str:
+def _component(title: str, part: Entry | None) -> str:
     if part is None:
         return '<td class="absent"><span class="unseen">not tested</span></td>'
     tone = VERDICT_TONES[part["verdict"]]
     words = f'<span aria-hidden="true">{SIGNS[tone]}</span> <span class="word">{VERDICT_WORDS[part["verdict"]]}</span>'
-    return f'<td class="{tone}">{words}<br>{_must(part)}<br>{_day(part)}</td>'
+    return f'<td class="{tone}" data-label="{title}">{words}<br>{_must(part)}<br>{_day(part)}</td>'
 
 
 def _status(status: str | None) -> str:
@@ -117,17 +117,18 @@ def _adapter(entry: Entry, badge: str) -> Iterator[str]:
     yield pairs([*facts, *([("Server", text(server))] if server else ())], "facts")
     yield '<p><a href="report.html">Report</a> · <a href="report.json">Report as JSON</a> · '
     yield '<a href="badge.svg">Badge</a> · <a href="badge.json">Badge for shields</a></p>'
-    yield f'<p><img src="data:image/svg+xml;base64,{picture}" height="20" alt="Badge: {text(words)}"></p></section>'
+    yield f'<p><img src="data:image/svg+xml;base64,{picture}" class="badge" alt="Badge: {text(words)}"></p></section>'
     yield '<section aria-labelledby="history"><h2 id="history">MUSTs satisfied over time</h2>'
     yield from plot(entry["runs"])
     yield '</section><section aria-labelledby="runs"><h2 id="runs">Runs</h2>'
     columns = ("Started", "Verdict", "MUST satisfied", "Since the run before")
-    yield from _table("runs", "".join(f'<th scope="col">{column}</th>' for column in columns))
+    yield from _table("runs", "".join(f'<th scope="col">{column}</th>' for column in columns), "stacked")
     for run in reversed(entry["runs"]):
         commit = f'<br><code class="muted">{text(run["commit"][:10])}</code>' if "commit" in run else ""
         yield (
             f'<tr><th scope="row">{text(run["started_at"][:16].replace("T", " "))}{commit}</th><td>'
-            f'{verdict_pill(run["verdict"])}</td><td>{_must(run)}<br><span class="small">{_titles(run)}</span></td>'
+            f'{verdict_pill(run["verdict"])}</td><td data-label="{columns[2]}">{_must(run)}<br>'
+            f'<span class="small">{_titles(run)}</span></td>'
             f'<td class="wrapped">{"<br>".join(_changes(run))}</td></tr>'
         )
     yield "</tbody></table></div></section></main>"

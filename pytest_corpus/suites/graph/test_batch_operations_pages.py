@@ -67,8 +67,8 @@ def test_pages_of_an_empty_place_end(graph: Graph) -> None:
 @pytest.mark.requirement("GRA-BULK-3")
 def test_a_tenant_pages_through_its_own_nodes(graph: Graph) -> Steps:
     """With a tenant, following the cursor gives every node once too."""
-    paging.bulky(graph)
-    sandbox = graph.sandbox(tenant=graph.settings.tenant())
+    place = paging.bulky(graph)
+    sandbox = place.like(namespace=place.namespace, tenant=graph.settings.tenant())
     sandbox.put(*(sandbox.node(f"n{number}") for number in range(5)))
     yield
     paging.spacious(sandbox, 2)

@@ -137,6 +137,18 @@ def test_a_namespace_of_another_tenant_is_unknown(graph: Graph) -> None:
         one.one_leads("a", {"b": values["b"]}, "the edge of another tenant")
 
 
+@pytest.mark.requirement("GRA-NS-1")
+def test_an_item_repeats_the_namespace(graph: Graph) -> Steps:
+    """Nodes and edges that name the namespace of their request, too, are written there."""
+    graph.namespaces()
+    sandbox = graph.sandbox("upsert_nodes")
+    values = sandbox.put(*({**sandbox.node(name), **sandbox.place} for name in "ab"))
+    if graph.works("upsert_edges"):
+        sandbox.link({**sandbox.edge("a", "b"), **sandbox.place})
+    yield
+    sandbox.one_shows(values, "the nodes of the namespace")
+
+
 @pytest.mark.requirement("GRA-NS-3")
 def test_an_item_names_its_namespace(graph: Graph) -> Steps:
     """A node that names its namespace lies there, though the request names none."""

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.answer_cache import cached, remembered
 from pytest_corpus.kit.fixtures import Steps, core, rules
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
@@ -212,11 +212,24 @@ def test_a_success_speaks_of_the_namespace_that_was_asked_for(vector: Vector, na
 @pytest.mark.requirement("VEC-NS-12")
 def test_a_metric_that_is_not_offered_is_refused(vector: Vector) -> None:
     """A metric of no document, and one that capabilities do not list, cannot be chosen."""
+    for reply in of_other_metrics(vector):
+        expect.refusal(reply, "BadRequest", "NotSupported")
+
+
+@pytest.mark.requirement("VEC-NS-7")
+def test_a_metric_that_is_not_offered_is_not_an_outage(vector: Vector) -> None:
+    """If a metric of no document, or one that capabilities do not list, is refused, it is so permanently."""
+    for reply in of_other_metrics(vector):
+        expect.either(reply, "BadRequest", "NotSupported")
+
+
+@remembered
+def of_other_metrics(vector: Vector) -> list[Reply]:
+    """The answers to creating namespaces of metrics that are not offered."""
     vector.need_namespaces("create_namespace")
     offered = {canonical(metric) for metric in vector.metrics}
-    for metric in ("no_such_metric", *(each for each in METRICS if offered and each not in offered)):
-        reply = vector.call("create_namespace", {**vector.named(), "distance_metric": metric})
-        expect.refusal(reply, "BadRequest", "NotSupported")
+    asked = ["no_such_metric", *(each for each in METRICS if offered and each not in offered)]
+    return [vector.call("create_namespace", {**vector.named(), "distance_metric": metric}) for metric in asked]
 
 
 @pytest.mark.requirement("VEC-NS-13")

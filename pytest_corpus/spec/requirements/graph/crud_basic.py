@@ -106,7 +106,8 @@ GRA-DELETE-9 SHOULD: `deleted_count` is the number of given ids that were there.
 GRA-DELETE-10 SHOULD: A delete without `ids` and `filter`, or with null for them, is refused with BAD_REQUEST.
   from SPECIFICATION 7.3.1, R98
   hint: check that `ids` or `filter` is there
-GRA-NS-1 MUST: What was written in one namespace is not read in another, by any operation, even under one id.
+GRA-NS-1 MUST: What was written in one namespace is not read in another, by any operation, even under one id; an item
+    may repeat the namespace of its request.
   from BEHAVIORAL_CONFORMANCE 6.7, SCHEMA 4.4.2, SPECIFICATION 7.3.1; needs supports_namespaces
   hint: read `namespace` in every operation, streams and items of batches included, and key by it and id
 GRA-NS-2 MUST: Deleting in one namespace leaves what another holds under the same id.

@@ -20,8 +20,8 @@ VEC-NS-6 MUST: A query on an unknown namespace is refused with BAD_REQUEST or it
   from ERRORS 6.3, R12, R45
   hint: look the namespace up before you search, and refuse permanently; do not return an empty list
 VEC-NS-7 MUST: Creating or deleting a namespace with an argument missing or of the wrong type is refused with
-    BAD_REQUEST.
-  from SPECIFICATION 9.3, R8
+    BAD_REQUEST; a metric that is not offered is not an outage.
+  from SPECIFICATION 9.3, SPECIFICATION 12.4, R8
   hint: check that `namespace` and `dimensions` are there, and all types; fill in no default for them
 VEC-NS-8 MUST: Each namespace keeps its own metric.
   from SPECIFICATION 9.4
