@@ -22,14 +22,12 @@ STREAM = {"op": "llm.stream", "ctx": {}, "args": {"messages": [{"role": "user", 
 
 
 @contextmanager
-def opened(
-    address: str, limit_s: float = 3.0, startup_s: float = 2.0, latest_s: float = 0.05, **how: Any
-) -> Iterator[AdapterClient]:
+def opened(address: str, limit_s: float = 3.0, startup_s: float = 2.0, **how: Any) -> Iterator[AdapterClient]:
     """A client of an adapter at an address; few of these report what they do, and others are not waited for long."""
     factory = RemoteFactory(parse(address), Connection(startup_s=startup_s, **how))
     client = AdapterClient(Declaration("a", factory, address, in_process=False, startup_s=startup_s), limit_s).open()
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(late_reports, "LATEST_S", latest_s)
+        patched.setattr(late_reports, "LATEST_S", 0.05)
         try:
             yield client
         finally:
