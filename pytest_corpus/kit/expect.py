@@ -28,7 +28,6 @@ ANSWERS, IN_TIME, ENVELOPE, WORDED, NAMED, SIZE, TERMINAL = (
 
 BLOCKERS = {"raised": ANSWERS, "timeout": IN_TIME, "not_json": ENVELOPE, "no_stream": ENVELOPE}
 
-
 _CHECKS: ContextVar[int] = ContextVar("checks", default=0)
 
 

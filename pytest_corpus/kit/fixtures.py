@@ -60,10 +60,10 @@ def core(*requirements: str) -> Callable[[Test], Test]:
     return marked
 
 
-def rules(**by_name: str) -> pytest.MarkDecorator:
-    """A parameter `requirement`: for each name the id of the requirement that this case decides."""
-    marked = pytest.mark.requirement
-    cases = [pytest.param(each, marks=marked(each), id=name) for name, each in by_name.items()]
+def rules(table: str = "", **by_name: str) -> pytest.MarkDecorator:
+    """A parameter `requirement`: after the name of each case the id of the requirement that it decides."""
+    named = {**dict(row.split() for row in table.split(",") if row), **by_name}
+    cases = [pytest.param(each, marks=pytest.mark.requirement(each), id=name) for name, each in named.items()]
     return pytest.mark.parametrize("requirement", cases)
 
 

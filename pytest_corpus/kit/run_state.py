@@ -24,7 +24,6 @@ TENANTS = 4
 MIN_NAMESPACES = 3
 """The number of namespaces that a worker needs: tests compare as many."""
 
-
 T = TypeVar("T")
 
 

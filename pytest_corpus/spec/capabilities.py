@@ -6,7 +6,7 @@ A fact is looked for under each of its keys, at the top of the document and insi
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
 from pytest_corpus.spec.components import COMPONENTS
 
@@ -48,56 +48,43 @@ class Fact:
     components: tuple[str, ...] = COMPONENTS
 
 
-def _flag(name: str, *components: str, also: tuple[str, ...] = ()) -> Fact:
-    return Fact(name, "flag", (name, *also), components or COMPONENTS)
+_TABLE = """
+flag: supports_deadline supports_multi_tenant idempotent_writes supports_caching
+flag llm embedding: supports_streaming
+flag llm: supports_roles supports_system_message supports_json_output supports_tools
+flag llm: supports_parallel_tool_calls supports_tool_choice supports_count_tokens
+limit llm: max_context_length max_tool_calls_per_turn
+flag vector graph: supports_namespaces supports_pagination
+flag vector: supports_index_management supports_filters/supports_metadata_filtering
+flag vector: supports_batch_operations supports_batch_queries
+limit vector: dimension max_top_k max_filter_terms
+limit vector embedding: max_dimensions max_batch_size/max_batch max_text_length
+flag embedding: supports_normalization normalizes_at_source supports_truncation
+flag embedding: supports_token_counting supports_batch_embedding
+names graph: dialects/supported_query_dialects
+flag graph: supports_streaming/supports_stream_query supports_property_filters supports_bulk_ops/supports_bulk_vertices
+flag graph: supports_batch supports_schema_ops/supports_schema supports_txn/supports_transaction
+flag graph: supports_traversal supports_path_queries
+limit vector graph: max_batch_ops
+limit graph: max_traversal_depth max_query_length
+limit: rate_limit_qps/max_qps concurrency
+"""
+"""A kind, the components if it is not all of them, and names, each with other spellings of it after a slash."""
 
 
-def _flags(component: str, names: str) -> Iterator[Fact]:
-    return (_flag(name, component) for name in names.split())
+def _facts(table: str) -> Iterator[Fact]:
+    for row in table.strip().splitlines():
+        (kind, *components), names = (part.split() for part in row.split(":"))
+        for keys in (tuple(name.split("/")) for name in names):
+            yield Fact(keys[0], cast(Kind, kind), keys, tuple(components) or COMPONENTS)
 
 
 FACTS = (
     *(Fact(name, "text", (name,)) for name in REQUIRED),
-    _flag("supports_deadline"),
-    _flag("supports_multi_tenant"),
-    _flag("idempotent_writes"),
-    _flag("supports_caching", "llm", "vector", "embedding", "graph"),
-    _flag("supports_streaming", "llm", "embedding"),
-    _flag("supports_streaming", "graph", also=("supports_stream_query",)),
-    *_flags("llm", "supports_roles supports_system_message supports_json_output supports_tools"),
-    *_flags("llm", "supports_parallel_tool_calls supports_tool_choice supports_count_tokens"),
-    Fact("max_context_length", "limit", ("max_context_length",), ("llm",)),
-    Fact("max_tool_calls_per_turn", "limit", ("max_tool_calls_per_turn",), ("llm",)),
     Fact("models", "names", ("supported_models",), ("llm", "embedding")),
-    _flag("supports_namespaces", "vector", "graph"),
-    _flag("supports_index_management", "vector"),
-    _flag("supports_filters", "vector", also=("supports_metadata_filtering",)),
-    *_flags("vector", "supports_batch_operations supports_batch_queries"),
-    _flag("supports_pagination", "vector", "graph"),
     Fact("metrics", "names", ("supported_metrics",), ("vector",)),
-    Fact("dimension", "limit", ("dimension",), ("vector",)),
-    Fact("max_dimensions", "limit", ("max_dimensions",), ("vector", "embedding")),
-    Fact("max_batch_size", "limit", ("max_batch_size", "max_batch"), ("vector", "embedding")),
-    Fact("max_top_k", "limit", ("max_top_k",), ("vector",)),
-    Fact("max_filter_terms", "limit", ("max_filter_terms",), ("vector",)),
-    Fact("max_text_length", "limit", ("max_text_length",), ("vector", "embedding")),
-    *_flags("embedding", "supports_normalization normalizes_at_source supports_truncation"),
-    *_flags("embedding", "supports_token_counting supports_batch_embedding"),
-    Fact("dialects", "names", ("dialects", "supported_query_dialects"), ("graph",)),
-    _flag("supports_property_filters", "graph"),
-    _flag("supports_bulk_ops", "graph", also=("supports_bulk_vertices",)),
-    _flag("supports_batch", "graph"),
-    _flag("supports_schema_ops", "graph", also=("supports_schema",)),
-    _flag("supports_txn", "graph", also=("supports_transaction",)),
-    _flag("supports_traversal", "graph"),
-    _flag("supports_path_queries", "graph"),
-    Fact("max_batch_ops", "limit", ("max_batch_ops",), ("vector", "graph")),
-    Fact("max_traversal_depth", "limit", ("max_traversal_depth",), ("graph",)),
-    Fact("max_query_length", "limit", ("max_query_length",), ("graph",)),
-    Fact("rate_limit_qps", "limit", ("rate_limit_qps", "max_qps")),
-    Fact("concurrency", "limit", ("concurrency",)),
+    *_facts(_TABLE),
 )
-
 
 KEYS = frozenset(
     {

@@ -16,36 +16,18 @@ PLAIN: Mapping[str, str] = {
 }
 """The operation that everybody thinks of first, by component."""
 
-BY_CHAPTER: Mapping[str, str] = {
-    "COM-CAP": "capabilities",
-    "COM-HEALTH": "health",
-    "LLM-CAP": "capabilities",
-    "LLM-STREAM": "stream",
-    "LLM-TOKENS": "count_tokens",
-    "EMB-CAP": "capabilities",
-    "EMB-BATCH": "embed_batch",
-    "EMB-STATS": "get_stats",
-    "EMB-STREAM": "stream_embed",
-    "EMB-TOKENS": "count_tokens",
-    "VEC-CAP": "capabilities",
-    "VEC-DELETE": "delete",
-    "VEC-DIM": "upsert",
-    "VEC-LIMIT": "upsert",
-    "VEC-MULTI": "batch_query",
-    "VEC-NS": "create_namespace",
-    "VEC-UPSERT": "upsert",
-    "GRA-BATCH": "batch",
-    "GRA-BULK": "bulk_vertices",
-    "GRA-CAP": "capabilities",
-    "GRA-DELETE": "delete_nodes",
-    "GRA-EDGE": "upsert_edges",
-    "GRA-NODE": "upsert_nodes",
-    "GRA-NS": "upsert_nodes",
-    "GRA-SCHEMA": "get_schema",
-    "GRA-STREAM": "stream_query",
-    "GRA-TRAV": "traversal",
-    "GRA-TXN": "transaction",
-}
+_CHAPTERS = """
+COM-CAP capabilities, COM-HEALTH health
+LLM-CAP capabilities, LLM-STREAM stream, LLM-TOKENS count_tokens
+EMB-CAP capabilities, EMB-BATCH embed_batch, EMB-STATS get_stats, EMB-STREAM stream_embed, EMB-TOKENS count_tokens
+VEC-CAP capabilities, VEC-DELETE delete, VEC-DIM upsert, VEC-LIMIT upsert, VEC-MULTI batch_query
+VEC-NS create_namespace, VEC-UPSERT upsert
+GRA-BATCH batch, GRA-BULK bulk_vertices, GRA-CAP capabilities, GRA-DELETE delete_nodes, GRA-EDGE upsert_edges
+GRA-NODE upsert_nodes, GRA-NS upsert_nodes, GRA-SCHEMA get_schema, GRA-STREAM stream_query, GRA-TRAV traversal
+GRA-TXN transaction
+"""
+
+BY_CHAPTER: Mapping[str, str] = dict(row.split() for row in re.split("[,\n]", _CHAPTERS.strip()))
 """The operation of a chapter of the catalogue, where it is not the plain one of the component."""
 
 STREAMS: Mapping[str, str] = {

@@ -16,7 +16,6 @@ CHAPTERS = {row.name: _modules(row) for row in ROWS}
 CLIENT_CHAPTERS = {CLIENT.name: _modules(CLIENT)}
 """The chapters of a client library, which stands in the place of a component."""
 
-
 _TRANSPORT = {f"test_{chapter}": f"{__name__}.transport.test_{chapter}" for chapter in TRANSPORT_CHAPTERS}
 """The chapters that every component has, and their modules."""
 

@@ -243,6 +243,23 @@ def test_tags_are_markers(pytester: pytest.Pytester) -> None:
     run(pytester, "-m", "timeout").assert_outcomes(deselected=4)
 
 
+def test_items_keep_nothing_empty(pytester: pytest.Pytester) -> None:
+    """After a case its item has none of pytest's containers, but those that are not empty; each pass can be listed."""
+    bundle(pytester.path / "bundles" / "qa", [{**echo(0), "metadata": {"tags": "even"}}, echo(1)])
+    pytester.makeconftest(
+        """
+def pytest_sessionfinish(session):
+    tagged, plain = session.items
+    assert vars(plain).keys() == {"run", "case"}, vars(plain)
+    assert "even" in tagged.keywords and "bundle" in plain.keywords and "even" not in plain.keywords
+    assert plain.location == ("bundles/qa/bundle.yaml", None, "case-1") and plain.own_markers == []
+"""
+    )
+    result = run(pytester, "-rp")
+    result.assert_outcomes(passed=2)
+    assert (result.ret, text(result).count("PASSED bundles/qa/bundle.yaml::case-")) == (0, 2)
+
+
 def test_several_providers(pytester: pytest.Pytester) -> None:
     """One bundle over several providers runs once each, side by side."""
     bundle(pytester.path / "bundles" / "qa", [echo(0)])

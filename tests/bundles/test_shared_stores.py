@@ -45,10 +45,10 @@ def made(folder: Path, count: int = 1, more: str = "") -> Bundle:
     return load(bundle(folder, [echo(number) for number in range(count)], "provider: {name: mock}\n" + more))
 
 
-def shared(server: StoreServer, found: Bundle) -> tuple[Wire, RemoteStore]:
+def shared(server: StoreServer, found: Bundle, *, eager: bool = False) -> tuple[Wire, RemoteStore]:
     """The store of a further worker."""
-    wire = Wire(server)
-    return wire, RemoteStore(StoreClient(wire), "key", Store([case.id for case in found.cases], 2, SpentBudget()), {})
+    wire, local = Wire(server), Store([case.id for case in found.cases], 2, SpentBudget())
+    return wire, RemoteStore(StoreClient(wire), "key", local, {}, eager=eager)
 
 
 def test_each_case_is_asked_once_in_all(tmp_path: Path) -> None:
@@ -100,6 +100,34 @@ def test_a_lost_process_is_noticed(tmp_path: Path) -> None:
     result = (other.next("case-0"), other.next("case-0"))[1]
     assert isinstance(result, CaseResult)
     assert result.status == "error"
+
+
+def test_cases_go_out_before_anybody_waits(tmp_path: Path) -> None:
+    """Each goes to the worker that asks the fewest, and to the other one if that is lost or asks for no more."""
+    found = made(tmp_path / "b", 4)
+    server = StoreServer(SpentBudget(), None, lambda *_: None)
+    (wire, lost), (rest, other) = (shared(server, found, eager=True) for _ in range(2))
+    for store in (lost, other):
+        store.begin(lambda _: None, lambda: None)
+    assert ([each[2] for each in wire.sent], rest.sent) == (["case-0", "case-1"], [])
+    lost.keep(CaseResult("case-0", "passed"))
+    server.take(wire.worker, None)
+    assert [each[2] for each in rest.sent] == ["case-2", "case-3"]
+
+
+def test_a_case_that_hangs_is_given_up_if_nobody_waits_there(tmp_path: Path) -> None:
+    """Another worker may wait for it."""
+    found, kept = made(tmp_path / "b", 1, "timeout: 0.2\n"), list[Store]()
+    server = StoreServer(SpentBudget(), None, lambda *opened: kept.append(opened[2]))
+    release = threading.Event()
+    asking = Asking(found, ProviderChoice("fn"), HookProvider("fn", None, lambda _: str(release.wait(20))))
+    pool = Pool(asking, found.cases, shared(server, found, eager=True)[1])
+    until = time.monotonic() + 10
+    while not kept[0].results and time.monotonic() < until:
+        time.sleep(0.05)
+    release.set()
+    pool.drain()
+    assert [each.status for each in kept[0].results.values()] == ["error"]
 
 
 def test_a_worker_ends_only_after_its_last_result_was_sent(tmp_path: Path) -> None:

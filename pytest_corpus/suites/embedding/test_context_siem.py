@@ -41,7 +41,7 @@ def test_a_finished_stream_is_not_counted_as_an_error(embedding: Embedding) -> N
     expect.that(right, "OK, or no outcome", "an error", "count_stream_final_outcome")
 
 
-@rules(metrics="COM-LEAK-2", logs="COM-LEAK-3")
+@rules("metrics COM-LEAK-2, logs COM-LEAK-3")
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_no_vector_anywhere(embedding: Embedding, requirement: str, operation: str) -> None:
     """The components of a vector stand in no metric and no log record."""

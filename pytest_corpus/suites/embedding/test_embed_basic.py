@@ -50,7 +50,7 @@ def test_every_model_gives_a_result_of_the_schema(embedding: Embedding, options:
 
 
 @pytest.mark.core
-@rules(dimensions="EMB-EMBED-2", at_most="EMB-DIM-2")
+@rules("dimensions EMB-EMBED-2, at_most EMB-DIM-2")
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_dimensions_are_true(embedding: Embedding, requirement: str, operation: str) -> None:
     """`dimensions` is the length of the vector, and no more than is stated, of every listed model."""
@@ -78,7 +78,7 @@ def test_a_model_has_one_number_of_dimensions(embedding: Embedding, operation: s
 
 
 @pytest.mark.core
-@rules(the_text="EMB-EMBED-3", letter_by_letter="EMB-EMBED-9")
+@rules("the_text EMB-EMBED-3, letter_by_letter EMB-EMBED-9")
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_the_text_comes_back(embedding: Embedding, requirement: str, operation: str) -> None:
     """The text of a result is the one that was sent; spaces and forms of characters may differ (a SHOULD: may not)."""
@@ -192,7 +192,7 @@ def test_an_argument_of_the_wrong_type_is_refused(
     expect.refusal(embedding.invoke(operation, args), *singles.refusing(embedding, name))
 
 
-@rules(never_retryable="EMB-ARGS-5", refused="EMB-ARGS-6")
+@rules("never_retryable EMB-ARGS-5, refused EMB-ARGS-6")
 @pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.mark.parametrize("model", ["missing", "empty"])
 def test_a_missing_model_is_refused(embedding: Embedding, requirement: str, model: str, operation: str) -> None:
@@ -219,7 +219,7 @@ def test_an_empty_text_does_no_harm(embedding: Embedding, operation: str, text: 
 
 
 @pytest.mark.core
-@rules(schema="EMB-STREAM-1", usage="EMB-STREAM-4")
+@rules("schema EMB-STREAM-1, usage EMB-STREAM-4")
 @pytest.mark.parametrize("text", ["hi", FILLER, SCRIPTS["emoji"]], ids=["word", "long", "emoji"])
 def test_chunks_are_of_the_schema(embedding: Embedding, requirement: str, text: str) -> None:
     """Each chunk has `embeddings` and `is_final` and nothing undocumented, and its usage adds up."""

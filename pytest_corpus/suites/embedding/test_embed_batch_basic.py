@@ -40,7 +40,7 @@ def test_a_plain_batch_is_embedded(embedding: Embedding, many: int) -> None:
 
 
 @pytest.mark.core
-@rules(none_lost="EMB-BATCH-3", in_order="EMB-BATCH-2", indexes="EMB-BATCH-4")
+@rules("none_lost EMB-BATCH-3, in_order EMB-BATCH-2, indexes EMB-BATCH-4")
 @pytest.mark.parametrize("how", ARRANGEMENTS)
 def test_each_text_gets_its_own_vector(embedding: Embedding, requirement: str, how: str) -> None:
     """There are as many embeddings as texts, in the order of the texts, with their positions if they have an `index`.
@@ -148,11 +148,8 @@ def test_a_bad_text_leaves_the_others_alone(embedding: Embedding, where: str) ->
 
 
 @rules(
-    none_lost="EMB-BATCH-3",
-    positions="EMB-BATCH-4",
-    where_and_why="EMB-BATCH-11",
-    texts="EMB-BATCH-20",
-    messages="EMB-BATCH-21",
+    "none_lost EMB-BATCH-3, positions EMB-BATCH-4, where_and_why EMB-BATCH-11, texts EMB-BATCH-20, "
+    "messages EMB-BATCH-21"
 )
 @pytest.mark.parametrize("where", BAD)
 def test_bad_texts_are_reported(embedding: Embedding, requirement: str, where: str) -> None:

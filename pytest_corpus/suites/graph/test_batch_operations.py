@@ -126,7 +126,7 @@ def test_numbers_in_a_batch_are_finite(graph: Graph, number: float) -> None:
 
 
 @pytest.mark.core
-@rules(reported="GRA-BATCH-4", keeps_its_place="GRA-BATCH-3", others_applied="GRA-BATCH-5")
+@rules("reported GRA-BATCH-4, keeps_its_place GRA-BATCH-3, others_applied GRA-BATCH-5")
 @MIXED
 def test_one_operation_of_a_batch_fails(graph: Graph, requirement: str, place: str, kind: str) -> Steps:
     """An operation that cannot be carried out is a failure with its index and an error, at its place.
@@ -252,7 +252,7 @@ FAILING = pytest.mark.parametrize(
 
 
 @pytest.mark.core
-@rules(leaves_no_trace="GRA-TXN-2", says_so="GRA-TXN-3")
+@rules("leaves_no_trace GRA-TXN-2, says_so GRA-TXN-3")
 @FAILING
 def test_a_failed_transaction(graph: Graph, place: str, fault: str, requirement: str) -> Steps:
     """It is an error, or `success` is false; new nodes, an update and a delete in it are undone or not done."""

@@ -37,7 +37,7 @@ def test_an_unknown_dialect_is_no_label(graph: Graph, operation: str) -> None:
     unlabelled(reply, made_up, "the dialect that was made up")
 
 
-@rules(id_of_a_node="GRA-OBS-1", namespace="GRA-OBS-2")
+@rules("id_of_a_node GRA-OBS-1, namespace GRA-OBS-2")
 def test_what_a_request_names_is_no_label(graph: Graph, requirement: str) -> None:
     """The id of a node and its namespace stand in no observation of a write, a read or a delete."""
     if requirement == "GRA-OBS-2":

@@ -149,7 +149,7 @@ def test_every_node_of_a_request_is_written(graph: Graph, count: int) -> Steps:
 
 
 @pytest.mark.core
-@rules(schema="GRA-NODE-4", counts="GRA-NODE-5")
+@rules("schema GRA-NODE-4, counts GRA-NODE-5")
 @pytest.mark.parametrize("count", [1, 5])
 def test_the_result_of_an_upsert_counts_its_nodes(graph: Graph, requirement: str, count: int) -> None:
     """New nodes, and then the same ones updated, are counted in results of the schema, and none has failed."""
@@ -169,7 +169,7 @@ def upserted_twice(graph: Graph, count: int) -> list[Reply]:
     return [sandbox.call("upsert_nodes", {"nodes": each}) for each in nodes]
 
 
-@rules(read_back="GRA-NODE-9", as_doubles="GRA-NODE-13")
+@rules("read_back GRA-NODE-9, as_doubles GRA-NODE-13")
 def test_scalar_properties_are_read_back(graph: Graph, requirement: str) -> None:
     """Text of any script, numbers and booleans come back with their type and value."""
     found = cached(graph, "scalars", lambda: kept(graph, SCALARS))
@@ -297,7 +297,7 @@ class TestModel:
         )
 
 
-@rules(whole="GRA-MODEL-2", in_order="GRA-MODEL-3")
+@rules("whole GRA-MODEL-2, in_order GRA-MODEL-3")
 def test_concurrent_operations_on_the_same_nodes(graph: Graph, requirement: str) -> None:
     """Clients that write, read and delete two nodes at once see whole nodes, and in the end the last write."""
     events = cached(graph, "history", lambda: history(graph))

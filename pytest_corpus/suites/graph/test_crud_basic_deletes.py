@@ -122,7 +122,7 @@ def test_old_edges_do_not_come_back(graph: Graph) -> Steps:
 
 
 @pytest.mark.core
-@rules(succeeds="GRA-DELETE-3", schema="GRA-DELETE-8")
+@rules("succeeds GRA-DELETE-3, schema GRA-DELETE-8")
 @pytest.mark.parametrize("kind", ["nodes", "edges"])
 def test_deleting_what_is_not_there_succeeds(graph: Graph, requirement: str, kind: str) -> None:
     """An id that never was, one that is deleted a second time, and several of them; each answer is of the schema."""

@@ -33,7 +33,7 @@ def test_an_edge_leads_from_its_source_to_its_target(graph: Graph, edge_reader: 
     sandbox.leads(edge_reader, "b", (), "no edge from a node that is not a source")
 
 
-@rules(ends="GRA-EDGE-1", properties="GRA-EDGE-2")
+@rules("ends GRA-EDGE-1, properties GRA-EDGE-2")
 def test_an_edge_keeps_what_it_was_written_with(graph: Graph, requirement: str) -> Steps:
     """A traversal shows an edge with its id, target and label, and with its texts, numbers and booleans."""
     sandbox, _ = edges.linked(graph, "traversal")
@@ -124,7 +124,7 @@ def test_the_result_of_an_upsert_of_edges_is_of_the_schema(graph: Graph) -> None
             items.counts(result, len(edges))
 
 
-@rules(permanent="GRA-EDGE-4", refused="GRA-EDGE-5")
+@rules("permanent GRA-EDGE-4, refused GRA-EDGE-5")
 @pytest.mark.parametrize("missing", ["source", "target", "both"])
 def test_an_edge_without_an_end_is_refused(graph: Graph, requirement: str, missing: str) -> None:
     """An edge from or to a node that does not exist is refused, or reported as failed; if so, permanently."""

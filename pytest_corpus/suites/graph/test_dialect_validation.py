@@ -88,7 +88,7 @@ def test_an_unknown_dialect_in_a_batch_is_not_supported(graph: Graph, name: str)
     expect.that(refused, "a failure with NOT_SUPPORTED", str(reply), "result.results")
 
 
-@rules(refused_as_such="GRA-DIALECT-4", not_working="GRA-DIALECT-7")
+@rules("refused_as_such GRA-DIALECT-4, not_working GRA-DIALECT-7")
 def test_a_dialect_of_the_protocol_that_is_not_listed_is_not_supported(graph: Graph, requirement: str) -> None:
     """If a dialect of the protocol is not listed, it does not work, and its refusal is NOT_SUPPORTED."""
     for reply in in_unlisted_dialects(graph):

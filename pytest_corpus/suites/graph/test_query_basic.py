@@ -308,7 +308,6 @@ TIMED = {"claimed": "GRA-QUERY-13", "published": "GRA-QUERY-20"}
 TIMEOUT_MS = 50
 """The `timeout_ms` of a query whose provider never answers."""
 
-
 OPERATION = pytest.mark.parametrize("operation", ASKING)
 
 

@@ -27,7 +27,7 @@ def test_a_traversal_is_of_the_schema(graph: Graph) -> None:
 
 
 @pytest.mark.core
-@rules(every_node="GRA-TRAV-2", no_deeper="GRA-TRAV-3")
+@rules("every_node GRA-TRAV-2, no_deeper GRA-TRAV-3")
 def test_a_traversal_reaches_what_is_in_its_depth(graph: Graph, requirement: str) -> None:
     """Along a chain each depth reaches the nodes up to it, from a later node too, and no node or edge beyond it."""
     sandbox, _ = traversal.chain(graph)
@@ -151,7 +151,7 @@ def test_relationships_are_the_edges_that_were_written(graph: Graph, direction: 
             expect.that(edge.get(key) == written[key], f"the {key} that was written", "another", "relationships")
 
 
-@rules(bounded="GRA-TRAV-8", works="GRA-TRAV-9")
+@rules("bounded GRA-TRAV-8, works GRA-TRAV-9")
 def test_the_maximal_depth(graph: Graph, requirement: str) -> None:
     """`max_traversal_depth` steps reach the node at their end; a traversal of more is refused, or stops there."""
     sandbox, most = traversal.deep(graph)

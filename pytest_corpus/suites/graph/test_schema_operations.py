@@ -24,7 +24,7 @@ def test_a_schema_is_of_the_schema(graph: Graph) -> None:
     holds("GRA-SCHEMA-1", reply, graph, claim="a schema")
 
 
-@rules(labels="GRA-SCHEMA-2", names="GRA-SCHEMA-3", no_values="GRA-SCHEMA-4")
+@rules("labels GRA-SCHEMA-2, names GRA-SCHEMA-3, no_values GRA-SCHEMA-4")
 @pytest.mark.parametrize("tenant", [False, True], ids=["no_tenant", "tenant"])
 def test_a_schema_describes_what_was_written(graph: Graph, tenant: bool, requirement: str) -> None:
     """The labels of new nodes and of a new edge, and the names of their properties, stand in it, and no values."""

@@ -21,7 +21,7 @@ def test_chunks_are_of_the_schema(graph: Graph) -> None:
     holds("GRA-STREAM-1", expect.finished(graph.stream(OPERATION)), graph)
 
 
-@rules(every_record="GRA-STREAM-2", one_terminal="COM-STREAM-7", ends="COM-STREAM-6")
+@rules("every_record GRA-STREAM-2, one_terminal COM-STREAM-7, ends COM-STREAM-6")
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 40])
 def test_a_stream_of_any_length_is_complete(graph: Graph, requirement: str, count: int) -> None:
     """Streams of no, one or many records have each of them once, and end with one terminal frame, the last one."""

@@ -33,7 +33,6 @@ BEGUN = {
 ALIKE = (*BEGUN, "joined", "role", "far_end")
 """All ways in which two conversations resemble each other."""
 
-
 CUT = 3
 """A text counts as cut if the text without `max_tokens` is longer by this factor."""
 
@@ -60,7 +59,7 @@ def test_a_prompt_in_any_script_is_answered(llm: LLM, operation: str) -> None:
     expect.works(reply, "an answer to a prompt in several scripts")
 
 
-@rules(schema="LLM-COMPLETE-1", streamed="LLM-STREAM-1", terminal="COM-STREAM-6")
+@rules("schema LLM-COMPLETE-1, streamed LLM-STREAM-1, terminal COM-STREAM-6")
 def test_an_answer_without_room_for_text_is_of_the_schema(llm: LLM, requirement: str) -> None:
     """With `max_tokens` 0, an answer that does not refuse it is of the schema, and a stream comes to its end."""
     operation = "complete" if requirement == "LLM-COMPLETE-1" else "stream"
@@ -71,7 +70,7 @@ def test_an_answer_without_room_for_text_is_of_the_schema(llm: LLM, requirement:
 
 
 @pytest.mark.core
-@rules(finish_reason="LLM-COMPLETE-2", totals="LLM-COMPLETE-3", tool_calls="LLM-COMPLETE-9", tokens="LLM-COMPLETE-10")
+@rules("finish_reason LLM-COMPLETE-2, totals LLM-COMPLETE-3, tool_calls LLM-COMPLETE-9, tokens LLM-COMPLETE-10")
 @pytest.mark.parametrize("changed", [{}, {"max_tokens": 1}, {"max_tokens": 64}], ids=["plain", "cut", "ample"])
 def test_a_completion_of_any_length_keeps_the_rule(llm: LLM, changed: dict[str, Any], requirement: str) -> None:
     """However a completion ends, its reason is one of the five words and not a missing call, and its usage is true."""
@@ -214,7 +213,7 @@ def test_a_prompt_well_within_the_window_is_accepted(llm: LLM) -> None:
     expect.success(reply, "a completion of a prompt that fits the window")
 
 
-@rules(numbers="LLM-CONTEXT-3", model="LLM-CONTEXT-5")
+@rules("numbers LLM-CONTEXT-3, model LLM-CONTEXT-5")
 @pytest.mark.parametrize("where", ["message", "max_tokens"])
 def test_a_prompt_beyond_the_window_is_explained(llm: LLM, where: str, requirement: str) -> None:
     """It is a PromptTooLong that gives the limit, the length and the model, whether `max_tokens` is given or not."""

@@ -157,7 +157,7 @@ def test_a_model_of_the_wrong_type_does_not_count(llm: LLM) -> None:
     expect.refusal(llm.call("count_tokens", {"text": "hi", "model": ["m"]}), "BadRequest")
 
 
-@rules(called="LLM-TOOLS-1", one_of_the_tools="LLM-TOOLS-2", ids="LLM-TOOLS-22")
+@rules("called LLM-TOOLS-1, one_of_the_tools LLM-TOOLS-2, ids LLM-TOOLS-22")
 def test_a_required_tool_is_called(llm: LLM, requirement: str) -> None:
     """`tool_choice` "required" makes the model call a given tool, with the text of a JSON object and an id of its own.
 

@@ -18,7 +18,7 @@ from pytest_corpus.suites.shared.claims.streaming import Streaming as TestStream
 
 
 @pytest.mark.core
-@rules(schema="LLM-STREAM-1", increments="LLM-STREAM-9", usage="LLM-STREAM-2")
+@rules("schema LLM-STREAM-1, increments LLM-STREAM-9, usage LLM-STREAM-2")
 def test_chunks_are_of_the_schema(llm: LLM, requirement: str) -> None:
     """Each chunk has `text`, which no other chunk had before, and `is_final`; the total of its usage is the sum."""
     llm.require("stream")

@@ -153,7 +153,7 @@ def test_a_format_that_is_not_offered_is_refused(subject: Subject) -> None:
     expect.applicable(not all(offered.values()), "every format is offered")
 
 
-@rules(refused="TRA-HTTP-10", read_as_it_is="TRA-HTTP-11")
+@rules("refused TRA-HTTP-10, read_as_it_is TRA-HTTP-11")
 def test_another_major_version_is_refused(subject: Subject, requirement: str) -> None:
     """A request whose header names version 2 is refused as NOT_SUPPORTED, and one of version 1.3 is served."""
     one, two = (of_version(subject, version) for version in ("v1.3", "v2.0"))

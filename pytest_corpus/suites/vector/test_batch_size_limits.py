@@ -66,7 +66,7 @@ def test_the_largest_batch_is_stored(vector: Vector) -> Steps:
 
 
 @pytest.mark.core
-@rules(refused="VEC-LIMIT-2", stores_nothing="VEC-LIMIT-3", limit="VEC-LIMIT-6", reduction="VEC-LIMIT-7")
+@rules("refused VEC-LIMIT-2, stores_nothing VEC-LIMIT-3, limit VEC-LIMIT-6, reduction VEC-LIMIT-7")
 def test_a_batch_that_is_too_large_is_refused(vector: Vector, requirement: str) -> None:
     """One vector more than `max_batch_size` is a bad request, not a failure that may be retried.
 
@@ -136,7 +136,7 @@ def test_the_refusal_of_too_many_matches_gives_the_limit(vector: Vector) -> None
     expect.that(given == most, f"{most}", word(given), "details.max_top_k")
 
 
-@rules(refused_or_stored="VEC-LIMIT-8", not_stored="VEC-LIMIT-14")
+@rules("refused_or_stored VEC-LIMIT-8, not_stored VEC-LIMIT-14")
 def test_a_batch_where_batches_are_denied(vector: Vector, requirement: str) -> None:
     """Two vectors at once are refused, or stored both; they should be refused."""
     expect.applicable(vector.capabilities.flag("supports_batch_operations") is False, "batch operations are not denied")

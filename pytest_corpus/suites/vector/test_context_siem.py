@@ -66,7 +66,7 @@ def test_no_content_in_the_failures_of_a_batch(vector: Vector) -> None:
             expect.that(not held, "no content", "some", "result.failures")
 
 
-@rules(made_up="VEC-CAP-5", there="VEC-CAP-6")
+@rules("made_up VEC-CAP-5, there VEC-CAP-6")
 def test_a_name_is_no_label(vector: Vector, requirement: str) -> None:
     """Neither the id of a vector nor a namespace that a client made up becomes a label, nor should one that is there.
 
@@ -276,7 +276,7 @@ def replayed(vector: Vector, sandbox: Sandbox, write: str, item: dict[str, Any])
     return requests[write]
 
 
-@rules(once="COM-IDEM-4", once_at_the_provider="COM-IDEM-7")
+@rules("once COM-IDEM-4, once_at_the_provider COM-IDEM-7")
 @pytest.mark.parametrize("name", ["upsert", "delete"])
 def test_a_write_that_is_sent_twice_at_once_is_carried_out_once(vector: Vector, requirement: str, name: str) -> None:
     """Two calls of one write under one key, sent together, have one answer, and reach a slow provider once."""

@@ -25,7 +25,7 @@ MERGED_S = 0.3
 """Data of tenants that an index merges later would be seen after this time."""
 
 
-@rules(claimed="COM-TENANT-1", unclaimed="COM-TENANT-3")
+@rules("claimed COM-TENANT-1, unclaimed COM-TENANT-3")
 def test_one_tenant_does_not_find_what_another_wrote(vector: Vector, requirement: str) -> Steps:
     """The vectors of one tenant are in no answer to another, who has a namespace of the same name.
 
@@ -134,7 +134,7 @@ def test_health_names_nothing_of_another_tenant(vector: Vector) -> None:
         expect.that(not named, "nothing of another tenant's", "the name of what it keeps", "result")
 
 
-@rules(cached="COM-CACHE-1", scoped="COM-CACHE-2")
+@rules("cached COM-CACHE-1, scoped COM-CACHE-2")
 def test_a_cached_answer_stays_with_its_tenant(vector: Vector, requirement: str) -> Steps:
     """The same query of two tenants, asked in turn, finds each one's own vectors, whatever scope is named."""
     vector.require("query")

@@ -134,7 +134,7 @@ def test_a_delete_leaves_all_others(vector: Vector) -> None:
 
 
 @pytest.mark.core
-@rules(removes="VEC-DELETE-5", leaves="VEC-DELETE-6")
+@rules("removes VEC-DELETE-5, leaves VEC-DELETE-6")
 def test_a_delete_by_filter_removes_what_meets_it(vector: Vector, requirement: str) -> Steps:
     """Every vector whose metadata equal the filter is gone, however many; those with other values or none stay."""
     vector.need_filter_deletes()
@@ -168,7 +168,7 @@ def test_what_meets_a_part_of_a_delete_stays(vector: Vector) -> Steps:
     present(sandbox, *items[1:])
 
 
-@rules(of_ids="VEC-DELETE-7", of_a_filter="VEC-DELETE-14")
+@rules("of_ids VEC-DELETE-7, of_a_filter VEC-DELETE-14")
 def test_the_count_of_a_delete_is_true(vector: Vector, requirement: str) -> Steps:
     """As many vectors are counted as were removed."""
     if requirement == "VEC-DELETE-14":
@@ -206,7 +206,7 @@ def test_the_count_of_a_delete_is_that_of_what_is_gone(vector: Vector, at: int) 
     expect.that(known, "2 gone, and as many counted", f"{gone} gone, {counted} counted", "result")
 
 
-@rules(nothing="VEC-DELETE-8", no_ids="VEC-DELETE-12")
+@rules("nothing VEC-DELETE-8, no_ids VEC-DELETE-12")
 def test_a_delete_of_nothing_in_particular_removes_nothing(vector: Vector, requirement: str) -> Steps:
     """Without `ids` and without `filter`, with null in their place, or with no ids at all, nothing is removed."""
     sandbox, items = filled(vector)

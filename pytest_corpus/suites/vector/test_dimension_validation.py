@@ -56,7 +56,7 @@ def test_the_default_namespace_has_its_dimensions_too(vector: Vector) -> None:
 
 
 @pytest.mark.core
-@rules(query="VEC-DIM-2", batch="VEC-DIM-3")
+@rules("query VEC-DIM-2, batch VEC-DIM-3")
 def test_a_query_of_another_dimension_is_a_mismatch(vector: Vector, requirement: str) -> None:
     """A vector that is longer or shorter than those of the namespace is refused, at either end of a batch too."""
     operation, good = "query" if requirement == "VEC-DIM-2" else "batch_query", vector.requests.minimal("query")
@@ -106,7 +106,7 @@ def test_only_items_of_another_dimension_fail(vector: Vector) -> Steps:
     expect.that(stored, "the other items stored", "not all of them")
 
 
-@rules(used="VEC-DIM-6", refused="VEC-DIM-7")
+@rules("used VEC-DIM-6, refused VEC-DIM-7")
 def test_the_most_dimensions_can_be_used(vector: Vector, requirement: str) -> None:
     """A namespace of `max_dimensions` dimensions takes vectors and gives them back; one of more is refused."""
     vector.need_namespaces("create_namespace")
@@ -148,7 +148,7 @@ def takes(sandbox: Sandbox, item: Item) -> None:
     expect.that(not failures_of(result), "an upsert of its dimensions", "a failed item", "result.failures")
 
 
-@rules(dimensions="VEC-DIM-11", namespace="VEC-DIM-12")
+@rules("dimensions VEC-DIM-11, namespace VEC-DIM-12")
 @pytest.mark.parametrize("operation", ["query", "upsert"])
 def test_a_mismatch_gives_both_dimensions(vector: Vector, requirement: str, operation: str) -> None:
     """The details say how many dimensions were expected and provided, and in which namespace."""

@@ -117,7 +117,7 @@ def test_deleting_a_namespace_leaves_the_others(vector: Vector) -> Steps:
 
 
 @pytest.mark.core
-@rules(refused="VEC-NS-6", as_not_found="VEC-NS-11")
+@rules("refused VEC-NS-6, as_not_found VEC-NS-11")
 def test_a_query_on_an_unknown_namespace_is_refused(vector: Vector, requirement: str) -> None:
     """A namespace that was never created is an error, also where its name resembles a known one.
 

@@ -42,7 +42,7 @@ def test_a_query_is_answered_with_matches(vector: Vector, more: dict[str, Any]) 
 
 
 @pytest.mark.core
-@rules(at_most="VEC-QUERY-2", all_of_them="VEC-QUERY-3", total="VEC-QUERY-5")
+@rules("at_most VEC-QUERY-2, all_of_them VEC-QUERY-3, total VEC-QUERY-5")
 def test_there_are_top_k_matches(vector: Vector, requirement: str) -> None:
     """Of five vectors `top_k` are matches, or all five; an approximate search finds each that is asked for.
 
@@ -113,7 +113,7 @@ def test_the_matches_are_the_best_of_all(vector: Vector, count: int) -> Steps:
         expect.that(found == wanted, f"the best {len(wanted)}, best first", "others")
 
 
-@rules(result="VEC-QUERY-6", match="VEC-QUERY-18")
+@rules("result VEC-QUERY-6, match VEC-QUERY-18")
 def test_an_answer_names_the_namespace_that_was_asked(vector: Vector, requirement: str) -> None:
     """`namespace` of a result, and of a match where it is given, is that of the request, in one as in another."""
     vector.need_namespaces()
@@ -129,7 +129,7 @@ def test_an_answer_names_the_namespace_that_was_asked(vector: Vector, requiremen
 
 
 @pytest.mark.core
-@rules(there="VEC-QUERY-7", left_out="VEC-QUERY-16")
+@rules("there VEC-QUERY-7, left_out VEC-QUERY-16")
 def test_metadata_are_in_the_matches(vector: Vector, requirement: str) -> None:
     """Each match carries the metadata that were stored under its id, found by a filter or not, unless left out."""
     sandbox, items = fan(vector)

@@ -47,7 +47,6 @@ WRONG: dict[str, tuple[tuple[str, str, tuple[Any, ...]], ...]] = {
 }
 """By requirement: an operation, an argument, and its bad values (...: it is missing; in a list: a good component)."""
 
-
 CASES = [
     pytest.param(name, marks=[pytest.mark.requirement(name), *([pytest.mark.core] if "QUERY" in name else [])])
     for name in WRONG

@@ -24,7 +24,7 @@ HUGE = 1e200
 
 
 @pytest.mark.core
-@rules(cosine="VEC-SCORE-1", euclidean="VEC-SCORE-2", dot="VEC-SCORE-3")
+@rules("cosine VEC-SCORE-1, euclidean VEC-SCORE-2, dot VEC-SCORE-3")
 def test_the_best_match_comes_first(vector: Vector, requirement: str) -> None:
     """Vectors that each metric ranks in another order, and random ones, come in the order of this metric."""
     for ranking in rankings(vector, METRICS[int(requirement[-1]) - 1]):
@@ -32,7 +32,7 @@ def test_the_best_match_comes_first(vector: Vector, requirement: str) -> None:
 
 
 @pytest.mark.core
-@rules(score="VEC-SCORE-4", distance="VEC-SCORE-5")
+@rules("score VEC-SCORE-4, distance VEC-SCORE-5")
 @pytest.mark.parametrize("metric", METRICS)
 def test_a_number_tells_the_better_match(vector: Vector, requirement: str, metric: str) -> None:
     """`score` rises and `distance` falls the better a match is."""
@@ -45,7 +45,7 @@ def test_a_number_tells_the_better_match(vector: Vector, requirement: str, metri
             ranking.keeps("distance", -1)
 
 
-@rules(cosine="VEC-SCORE-6", euclidean="VEC-SCORE-7", dot="VEC-SCORE-8")
+@rules("cosine VEC-SCORE-6, euclidean VEC-SCORE-7, dot VEC-SCORE-8")
 def test_the_numbers_are_those_of_the_textbook(vector: Vector, requirement: str) -> None:
     """Score or distance is what the suite computes itself."""
     metric = METRICS[int(requirement[-1]) - 6]
@@ -67,7 +67,7 @@ def textbook(ranking: Ranking, metric: str) -> None:
     expect.that(native or halved or squeezed, f"the {metric} {key}", "another number", f"result.matches.{key}")
 
 
-@rules(zeros="VEC-SCORE-9", extremes="COM-NUM-2")
+@rules("zeros VEC-SCORE-9, extremes COM-NUM-2")
 @pytest.mark.parametrize("metric", METRICS)
 def test_a_vector_of_zeros_is_a_vector(vector: Vector, requirement: str, metric: str) -> None:
     """It is stored, found and looked for under each metric, or refused permanently.

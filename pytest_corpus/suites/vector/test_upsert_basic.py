@@ -155,7 +155,7 @@ def test_an_upsert_of_a_known_id_replaces_the_vector(vector: Vector, way: str) -
         expect.that(found, "the ranking of the new vector", "that of the old one")
 
 
-@rules(new="VEC-UPSERT-5", old="VEC-UPSERT-16")
+@rules("new VEC-UPSERT-5, old VEC-UPSERT-16")
 def test_an_upsert_of_a_known_id_replaces_its_metadata(vector: Vector, requirement: str) -> Steps:
     """The new values stand in answers, filters find them and not the old ones, and no old key is left."""
     item, new = vector.item(30, {"kind": "old", "part": 1, "old": "a"}), {"kind": "new", "part": 2}
@@ -173,7 +173,7 @@ def test_an_upsert_of_a_known_id_replaces_its_metadata(vector: Vector, requireme
         expect.that(by_kind["new"] == [item["id"]], "the match of the new value", "none")
 
 
-@rules(scalars="VEC-UPSERT-6", doubles="VEC-UPSERT-19", null_and_lists="VEC-UPSERT-15")
+@rules("scalars VEC-UPSERT-6, doubles VEC-UPSERT-19, null_and_lists VEC-UPSERT-15")
 def test_a_value_of_metadata_comes_back(vector: Vector, requirement: str) -> Steps:
     """Each value comes back as it was written, and with its type."""
     rounded = re.search(SINGLE_PRECISION, json.dumps(vector.capabilities.document.get("extensions")).lower())
@@ -218,7 +218,7 @@ def test_the_counts_of_an_upsert_are_true(vector: Vector) -> None:
         expect.that(not failed(result) and not failures_of(result), "no failures", "some", "result.failures")
 
 
-@rules(settled="VEC-UPSERT-11", reported="VEC-UPSERT-12")
+@rules("settled VEC-UPSERT-11, reported VEC-UPSERT-12")
 @pytest.mark.parametrize("at", [0, 1, 2], ids=["first", "middle", "last"])
 def test_a_bad_item_does_not_decide_of_the_others(vector: Vector, requirement: str, at: int) -> None:
     """With a bad item at any place the batch is refused whole, or applied but for that item.
@@ -346,7 +346,7 @@ def test_any_sequence_leaves_what_it_should(vector: Vector) -> None:
     run_machine(machine_of(vector), vector, steps=STEPS, examples=examples)
 
 
-@rules(whole="VEC-STATE-2", in_order="VEC-STATE-3")
+@rules("whole VEC-STATE-2, in_order VEC-STATE-3")
 def test_concurrent_operations_on_the_same_ids(vector: Vector, requirement: str) -> None:
     """Clients that write, read and delete two ids at once see whole vectors, and in the end the last write."""
     if requirement == "VEC-STATE-2":

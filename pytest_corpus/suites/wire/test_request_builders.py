@@ -59,14 +59,9 @@ def test_a_builder_builds_without_arguments(library: ClientTarget, op: str) -> N
 
 @each
 @rules(
-    is_a_dict="WIR-ENV-1",
-    has_the_required_keys="WIR-ENV-2",
-    names_its_operation="WIR-ENV-3",
-    context="WIR-CTX-1",
-    can_be_written_as_json="WIR-JSON-1",
-    survives_json="WIR-JSON-2",
-    meets_its_schema="WIR-SCHEMA-1",
-    rules_of_arguments="WIR-ARGS-1",
+    "is_a_dict WIR-ENV-1, has_the_required_keys WIR-ENV-2, names_its_operation WIR-ENV-3, context WIR-CTX-1, "
+    "can_be_written_as_json WIR-JSON-1, survives_json WIR-JSON-2, meets_its_schema WIR-SCHEMA-1, "
+    "rules_of_arguments WIR-ARGS-1"
 )
 def test_an_envelope_passes_a_stage(library: ClientTarget, op: str, requirement: str) -> None:
     """The envelope of each builder passes each stage of the pipeline."""

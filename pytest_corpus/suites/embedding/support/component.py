@@ -22,7 +22,6 @@ from pytest_corpus.suites.shared.contexts import new_tenant
 MOST_MODELS = 5
 """Listed models that are tried; a catalogue may be long, and each call costs."""
 
-
 EVERY_MODEL = {
     "embed": "EMB-MODEL-1",
     "embed_batch": "EMB-BATCH-10",

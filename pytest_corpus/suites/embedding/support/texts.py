@@ -32,7 +32,6 @@ FILLER = "the river runs past stone and light in early spring when people walk h
 OTHER = "music bread winter paper horse garden bright summer coffee letters mountain window between never again "
 """Plain words that are none of those of `FILLER`."""
 
-
 NO_MODELS: tuple[tuple[str, Any], ...] = (("model", 7), ("model", ["m"]), ("model", {"name": "m"}))
 NO_BOOLEANS: tuple[Any, ...] = ("false", 7, [], {"a": 1})
 FLAGS: tuple[tuple[str, Any], ...] = tuple((name, value) for name in ("truncate", "normalize") for value in NO_BOOLEANS)
@@ -53,20 +52,8 @@ SCRIPTS = {
 }
 """Texts that any model embeds."""
 
-LETTERS = (
-    (0x20, 0x7E),
-    (0xE0, 0x17F),
-    (0x300, 0x30F),
-    (0x3B1, 0x3C9),
-    (0x410, 0x44F),
-    (0x5D0, 0x5EA),
-    (0x627, 0x64A),
-    (0x905, 0x939),
-    (0x3041, 0x3096),
-    (0x4E00, 0x9FA5),
-    (0xAC00, 0xD7A3),
-    (0x1F600, 0x1F64F),
-)
+_LETTERS = "20-7E E0-17F 300-30F 3B1-3C9 410-44F 5D0-5EA 627-64A 905-939 3041-3096 4E00-9FA5 AC00-D7A3 1F600-1F64F"
+LETTERS = [(int(first, 16), int(last, 16)) for first, _, last in (each.partition("-") for each in _LETTERS.split())]
 """Ranges of letters, marks and signs of several scripts."""
 
 UNRELATED = (

@@ -17,10 +17,8 @@ from pytest_corpus.suites.graph.support.sandbox import Sandbox
 ASKING = ("query", "stream_query")
 """The operations that take a text of a dialect."""
 
-
 MOST_AT_ONCE = 20
 """The number of items that the suite puts in one request, or fewer if `max_batch_ops` is lower."""
-
 
 SEEDS = tuple(f"s{number}" for number in range(1, 9))
 """The nodes that plain requests speak of: a chain."""

@@ -17,7 +17,6 @@ RANGES = {
 }
 """The protocol's ranges; only `top_p` leaves out its lower end."""
 
-
 UNSIGNED = ("stop_sequences", "top_p", "frequency_penalty", "presence_penalty")
 """Arguments that stand in no signature of `stream`, the first one in none at all (SPECIFICATION 8.3; R117)."""
 
@@ -32,7 +31,6 @@ MOST_MODELS = 5
 
 MINIMUM = 16
 """The largest minimum of `max_tokens` that a provider may ask for (R117)."""
-
 
 OPTIONAL = {
     "stop_sequences": ["###"],

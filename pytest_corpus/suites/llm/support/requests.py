@@ -20,10 +20,8 @@ WEATHER: dict[str, Any] = {
 }
 """A tool that any model can call."""
 
-
 CALL = {"id": "call_1", "type": "function", "function": {"name": "get_weather", "arguments": '{"place": "Oslo"}'}}
 """A call of it by an assistant."""
-
 
 CLOCK = {
     "type": "function",

@@ -9,16 +9,10 @@ from pytest_corpus.kit.reply import Reply, StreamReply
 KEYS = ("op", "ctx", "args")
 """What every request carries."""
 
-WRONG_KEYS: tuple[tuple[str, Any], ...] = (
-    ("op", 7),
-    ("op", None),
-    ("op", ["op"]),
-    ("ctx", "ctx"),
-    ("ctx", []),
-    ("ctx", None),
-    ("args", "args"),
-    ("args", [1]),
-    ("args", None),
+WRONG_KEYS: tuple[tuple[str, Any], ...] = tuple(
+    (key, value)
+    for key, values in {"op": (7, None, ["op"]), "ctx": ("ctx", [], None), "args": ("args", [1], None)}.items()
+    for value in values
 )
 """A required key and a value of the wrong type."""
 

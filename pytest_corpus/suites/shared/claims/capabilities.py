@@ -126,7 +126,7 @@ class Capabilities:
             expect.that(not reply.is_error, f"{what}, to work", str(reply))
         expect.applicable(tried, "every operation that can be denied is denied, or not offered")
 
-    @rules(refused="COM-CAP-7", not_working="COM-CAP-8")
+    @rules("refused COM-CAP-7, not_working COM-CAP-8")
     def test_an_operation_that_is_denied_is_not_supported(self, subject: Subject, requirement: str) -> None:
         """An operation that a capability switches off answers NOT_SUPPORTED, and does not work."""
         denied = subject.prerequisites.denied()

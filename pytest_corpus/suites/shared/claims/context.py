@@ -34,18 +34,15 @@ LONGER = 80
 
 TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
-WRONG_CONTEXT: tuple[tuple[str, Any], ...] = (
-    ("request_id", 7),
-    ("idempotency_key", ["k"]),
-    ("deadline_ms", "soon"),
-    ("deadline_ms", {}),
-    ("traceparent", 7),
-    ("tenant", 7),
-    ("tenant", ["a"]),
-    ("attrs", []),
-    ("attrs", "x"),
-)
-
+_WRONG_VALUES: dict[str, tuple[Any, ...]] = {
+    "request_id": (7,),
+    "idempotency_key": (["k"],),
+    "deadline_ms": ("soon", {}),
+    "traceparent": (7,),
+    "tenant": (7, ["a"]),
+    "attrs": ([], "x"),
+}
+WRONG_CONTEXT = tuple((key, value) for key, values in _WRONG_VALUES.items() for value in values)
 
 UNKNOWN: dict[str, dict[str, Any]] = {
     "scalar": {"vendor_hint": 1},
@@ -123,13 +120,8 @@ class Observability:
 
     @pytest.mark.core
     @rules(
-        success_observed_once="COM-OBS-1",
-        component="COM-OBS-4",
-        ok="COM-OBS-5",
-        code="COM-OBS-6",
-        milliseconds="COM-OBS-7",
-        interface="COM-OBS-12",
-        class_name="COM-OBS-28",
+        "success_observed_once COM-OBS-1, component COM-OBS-4, ok COM-OBS-5, code COM-OBS-6, milliseconds COM-OBS-7, "
+        "interface COM-OBS-12, class_name COM-OBS-28"
     )
     def test_an_observation_keeps_the_rule(self, subject: Subject, requirement: str) -> None:
         """Every unary operation, and a refused one, are observed as each rule says."""

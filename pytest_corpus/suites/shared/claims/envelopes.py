@@ -16,11 +16,8 @@ class Envelopes:
 
     @pytest.mark.core
     @rules(
-        closed="COM-ENV-1",
-        code_is_documented="COM-ENV-2",
-        milliseconds="COM-ENV-3",
-        code_is_ok="COM-ENV-4",
-        ok_is_true="COM-ENV-5",
+        "closed COM-ENV-1, code_is_documented COM-ENV-2, milliseconds COM-ENV-3, code_is_ok COM-ENV-4, "
+        "ok_is_true COM-ENV-5"
     )
     def test_a_success_keeps_the_rule(self, subject: Subject, requirement: str) -> None:
         """The answer of every unary operation that is offered keeps each rule of its shape."""
@@ -34,21 +31,10 @@ class Errors:
 
     @pytest.mark.core
     @rules(
-        closed="COM-ERR-1",
-        required_keys="COM-ERR-2",
-        upper_snake_code="COM-ERR-3",
-        canonical_class="COM-ERR-4",
-        message="COM-ERR-5",
-        retry_after_ms="COM-ERR-6",
-        details="COM-ERR-7",
-        retryable_agrees="COM-ERR-8",
-        milliseconds="COM-ERR-9",
-        own_code="COM-ERR-10",
-        own_protocol="COM-SUBTYPE-1",
-        hints="COM-ERR-13",
-        http_status="COM-ERR-14",
-        stack_trace="COM-ERR-15",
-        nothing_to_wait_for="COM-ERR-21",
+        "closed COM-ERR-1, required_keys COM-ERR-2, upper_snake_code COM-ERR-3, canonical_class COM-ERR-4, "
+        "message COM-ERR-5, retry_after_ms COM-ERR-6, details COM-ERR-7, retryable_agrees COM-ERR-8, "
+        "milliseconds COM-ERR-9, own_code COM-ERR-10, own_protocol COM-SUBTYPE-1, hints COM-ERR-13, "
+        "http_status COM-ERR-14, stack_trace COM-ERR-15, nothing_to_wait_for COM-ERR-21"
     )
     def test_an_error_envelope_keeps_the_rule(self, subject: Subject, requirement: str) -> None:
         """Error envelopes for refusals of several kinds keep each rule of their shape."""

@@ -12,8 +12,9 @@ from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.replays import keyed
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.requests import HOUR_MS, canary, in_ms, new_trace
+from pytest_corpus.kit.requests import canary
 from pytest_corpus.spec.errors import RESOURCE_SCOPES, TAXONOMY
 from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.suites.shared.claims.context import PASSING, provider_failure
@@ -229,12 +230,7 @@ class StreamFaults:
 
 def ids() -> dict[str, Any]:
     """A context that distinguishes one request from all others."""
-    return {
-        "request_id": f"req-{canary()}",
-        "traceparent": new_trace(),
-        "idempotency_key": f"key-{canary()}",
-        "deadline_ms": in_ms(HOUR_MS),
-    }
+    return keyed({"idempotency_key": f"key-{canary()}"})
 
 
 def works_again(subject: Subject, name: str, kind: str) -> None:

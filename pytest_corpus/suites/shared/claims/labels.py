@@ -57,7 +57,7 @@ class Labels:
         growth = len(hashes[1]) - len(hashes[0])
         expect.that(growth <= GROWTH, "a hash of one length", f"{growth} characters more for a longer tenant")
 
-    @rules(success="COM-ENV-6", error="COM-ERR-22", observation="COM-OBS-17")
+    @rules("success COM-ENV-6, error COM-ERR-22, observation COM-OBS-17")
     def test_the_time_of_a_call_is_its_own(self, subject: Subject, requirement: str) -> None:
         """A call whose provider takes a while, and then answers or fails, says that it took about as long."""
         timed(subject, subject.principal, requirement)
@@ -112,7 +112,7 @@ class Labels:
 class StreamTimes:
     """The observed duration of a stream."""
 
-    @rules(frames="COM-STREAM-10", observation="COM-OBS-17")
+    @rules("frames COM-STREAM-10, observation COM-OBS-17")
     def test_the_time_of_a_stream_is_its_own(self, subject: Subject, requirement: str) -> None:
         """A stream whose provider takes a while, and each of its frames, say that it took about as long."""
         timed(subject, subject.principal_stream, requirement)

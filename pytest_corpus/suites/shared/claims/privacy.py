@@ -35,7 +35,7 @@ class IdPrivacy:
 class Privacy:
     """Nothing that a request holds reappears in errors, metrics or logs."""
 
-    @rules(errors="COM-LEAK-1", metrics="COM-LEAK-2", logs="COM-LEAK-3")
+    @rules("errors COM-LEAK-1, metrics COM-LEAK-2, logs COM-LEAK-3")
     def test_no_content_leaves(self, subject: Subject, requirement: str) -> None:
         """Good and refused requests are explained, reported and logged without their content."""
         subject.require(subject.principal)
@@ -45,12 +45,8 @@ class Privacy:
             holds(requirement, reply, subject)
 
     @rules(
-        tenant="COM-LEAK-4",
-        key_in_errors_and_metrics="COM-LEAK-5",
-        key_in_logs="COM-LEAK-10",
-        attributes="COM-LEAK-8",
-        ids_in_messages="COM-LEAK-9",
-        ids_in_labels="COM-OBS-14",
+        "tenant COM-LEAK-4, key_in_errors_and_metrics COM-LEAK-5, key_in_logs COM-LEAK-10, attributes COM-LEAK-8, "
+        "ids_in_messages COM-LEAK-9, ids_in_labels COM-OBS-14"
     )
     def test_nothing_of_a_context_leaves(self, subject: Subject, requirement: str) -> None:
         """No error, metric or log record of any operation contains a member of the context, whatever the outcome."""

@@ -97,7 +97,7 @@ def _kept(subject: Subject) -> Kept:
 class AnswerReplays:
     """Keys of operations that store nothing."""
 
-    @rules(one_answer="COM-IDEM-4", asks_once="COM-IDEM-7")
+    @rules("one_answer COM-IDEM-4, asks_once COM-IDEM-7")
     def test_a_request_that_is_sent_twice_at_once_is_carried_out_once(self, subject: Subject, requirement: str) -> None:
         """Two calls of one request under one key, sent together, have one answer, and reach a slow provider once."""
         subject.require(subject.principal)

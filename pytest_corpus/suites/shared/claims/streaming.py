@@ -16,13 +16,9 @@ class Streaming:
 
     @pytest.mark.core
     @rules(
-        closed_frames="COM-STREAM-1",
-        ok_is_true="COM-STREAM-2",
-        code_is_streaming="COM-STREAM-3",
-        milliseconds="COM-STREAM-4",
-        at_most_1_mib="COM-STREAM-5",
-        ends_with_a_terminal="COM-STREAM-6",
-        nothing_after_the_terminal="COM-STREAM-7",
+        "closed_frames COM-STREAM-1, ok_is_true COM-STREAM-2, code_is_streaming COM-STREAM-3, "
+        "milliseconds COM-STREAM-4, at_most_1_mib COM-STREAM-5, ends_with_a_terminal COM-STREAM-6, "
+        "nothing_after_the_terminal COM-STREAM-7"
     )
     def test_a_stream_keeps_the_rule(self, subject: Subject, requirement: str) -> None:
         """The frames of a plain stream keep each rule of their shape and order."""

@@ -34,7 +34,6 @@ UNICODE = {
     "private_use": "\ue000\U0010ffff",
 }
 
-
 SENTENCE = (
     "Hello, tokenizer!  Don't  stop-counting 1234567 e\u0301\U0001f600 words...   \n\n\n \t\tand (((on))) ====> "
     "----- aaaaaa \U0001f468\u200d\U0001f469 \U0001f1ef\U0001f1f5\U0001f1f3\U0001f1f4 \u6771\u4eac."

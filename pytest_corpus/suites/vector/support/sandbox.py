@@ -22,7 +22,6 @@ SCALAR = (str, int, float)
 SPARE = 3
 """The number of extra matches to ask for, to see what should not be there."""
 
-
 CERTAIN = 10
 """A search that is not said to be approximate finds all where no more matches than these are asked for (R113)."""
 

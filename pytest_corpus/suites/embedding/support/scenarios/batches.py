@@ -23,7 +23,6 @@ STRUCTURE = ("EMB-BATCH-3", "EMB-BATCH-4")
 FINAL = tuple(error.name for error in TAXONOMY.values() if error.parent is None and error.retry == "no")
 """The canonical classes that are not worth a retry."""
 
-
 WORDS = ("river", "stone", "light", "bread", "music", "paper", "horse", "night")
 """Words of one length."""
 

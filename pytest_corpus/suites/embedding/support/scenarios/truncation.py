@@ -15,7 +15,6 @@ from pytest_corpus.suites.embedding.support.vectors import plain
 BEYOND = {"one_more": (1, 1), "a_word_more": (1, 9), "twice": (2, 0), "many_times": (6, 11)}
 """The lengths of texts that are too long: multiples of the limit, and extra characters."""
 
-
 CUT = {"embed": "EMB-TRUNC-1", "embed_batch": "EMB-TRUNC-8", "stream_embed": "EMB-TRUNC-11"}
 """The requirement that says that an operation cuts a text that is too long."""
 

@@ -32,7 +32,6 @@ UNUSABLE: dict[str, dict[str, Any]] = {
 }
 """Operations that no adapter can carry out."""
 
-
 MIXED = pytest.mark.parametrize(
     ("place", "kind"),
     [

@@ -46,17 +46,12 @@ TYPED: dict[str, tuple[Any, Any]] = {
 }
 """For each kind of parameter a value that is there and one that is not."""
 
-BAD_QUERIES: dict[str, dict[str, Any]] = {
-    "text_missing": {"text": ...},
-    "text_number": {"text": 7},
-    "text_list": {"text": ["MATCH"]},
-    "text_object": {"text": {"a": 1}},
-    "params_list": {"params": ["a"]},
-    "params_text": {"params": "a"},
-    "params_number": {"params": 7},
-    "namespace_number": {"namespace": 7},
-    "namespace_list": {"namespace": ["a"]},
+_BAD_ARGUMENTS: dict[str, dict[str, Any]] = {
+    "text": {"missing": ..., "number": 7, "list": ["MATCH"], "object": {"a": 1}},
+    "params": {"list": ["a"], "text": "a", "number": 7},
+    "namespace": {"number": 7, "list": ["a"]},
 }
+BAD_QUERIES = {f"{key}_{kind}": {key: bad} for key, kinds in _BAD_ARGUMENTS.items() for kind, bad in kinds.items()}
 
 
 def asked(graph: Graph, operation: str, purpose: str = "group") -> None:

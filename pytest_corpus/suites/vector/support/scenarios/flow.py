@@ -6,7 +6,8 @@ from typing import Any
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Undecided, Violation
-from pytest_corpus.kit.requests import HOUR_MS, canary, in_ms, new_trace
+from pytest_corpus.kit.replays import keyed
+from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.vector.support.component import Vector
 from pytest_corpus.suites.vector.support.geometry import is_number
 from pytest_corpus.suites.vector.support.sandbox import Sandbox
@@ -23,16 +24,9 @@ MOST_MATCHES = 10
 
 def shared_context(edition: str | None) -> dict[str, Any]:
     """The context of the flow: every documented member, and hints for caches where `ctx` is open (R134)."""
-    hints: dict[str, Any] = {"cache_scope": "tenant", "cache_tags": ["kb"]}
-    return {
-        "request_id": f"req-{canary()}",
-        "idempotency_key": f"key-{canary()}",
-        "deadline_ms": in_ms(HOUR_MS),
-        "traceparent": new_trace(),
-        "tenant": f"tenant-{canary()}",
-        "attrs": {"user": f"u-{canary(6)}"},
-        **({} if edition == "1.0.0" else hints),
-    }
+    hints: dict[str, Any] = {"cache_scope": "tenant", "cache_tags": ["kb"]} if edition != "1.0.0" else {}
+    key = {"idempotency_key": f"key-{canary()}", "tenant": f"tenant-{canary()}"}
+    return {**keyed(key), "attrs": {"user": f"u-{canary(6)}"}, **hints}
 
 
 def others(vector: Vector) -> dict[str, Subject]:
