@@ -1,5 +1,6 @@
 """Whatever other plugins do: what every run must keep to, and what it is tried on."""
 
+import functools
 import importlib
 from typing import Any
 
@@ -32,6 +33,9 @@ QUICK = ("--tb=no", "--assert=plain", "-p", "no:warnings")
 GREEN = ("conformant", "conformant_with_deviations")
 
 
+_shortened = functools.cache(inventory.tests.__wrapped__)
+
+
 def shorten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave the suite of request builders two operations of 33, for speed; for runs in this process only."""
     chapter = importlib.import_module("pytest_corpus.suites.wire.test_request_builders")
@@ -41,7 +45,7 @@ def shorten(monkeypatch: pytest.MonkeyPatch) -> None:
         if name.startswith("test_") and others != marks:
             few = pytest.mark.parametrize("op", OPERATIONS).mark
             monkeypatch.setattr(function, "pytestmark", [few, *others])
-    monkeypatch.setattr(collect, "tests", inventory.tests.__wrapped__)
+    monkeypatch.setattr(collect, "tests", _shortened)
 
 
 def hostile_run(project: Project, source: str, *options: str, sound: bool) -> pytest.RunResult:

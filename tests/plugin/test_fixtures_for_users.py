@@ -99,23 +99,17 @@ def test_adapter_in_a_users_test_alone(project: Project) -> None:
     assert (project.path / "closed.txt").exists()
 
 
-def test_no_adapter(project: Project) -> None:
-    """Where none is declared the test fails with the way to declare one."""
+@pytest.mark.parametrize(("declared", "why"), [
+    ([], "no adapter is declared; declare one with --corpus-adapter=module:factory"),
+    ([NOTHING, *(f"--corpus-adapter={name}=pytest_corpus.reference:llm" for name in "ab")], "2 adapters are declared"),
+])  # fmt: skip
+def test_not_one_adapter(project: Project, declared: list[str], why: str) -> None:
+    """Where none is declared the test fails with the way to declare one, where several are, it takes none of them."""
     project.pytester.makepyfile(test_own=TESTS["corpus_adapter"])
-    result = project.run()
+    result = project.run(*declared)
     assert result.ret == 1
-    assert "no adapter is declared; declare one with --corpus-adapter=module:factory" in said(result)
+    assert why in said(result)
     assert "Traceback" not in said(result)
-
-
-def test_several_adapters(project: Project) -> None:
-    """Where several are declared the test fails instead of taking one of them."""
-    project.pytester.makepyfile(test_own=TESTS["corpus_adapter"])
-    result = project.run(
-        NOTHING, "--corpus-adapter=a=pytest_corpus.reference:llm", "--corpus-adapter=b=pytest_corpus.reference:llm"
-    )
-    assert result.ret == 1
-    assert "2 adapters are declared" in said(result)
 
 
 def test_traces_of_a_users_test(project: Project) -> None:

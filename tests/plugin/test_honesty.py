@@ -4,6 +4,7 @@ import pytest
 from inner_runs import REFERENCE, Project, said, statuses, violated
 
 from pytest_corpus.adapter.client import AdapterClient
+from pytest_corpus.adapter.hooks import late_reports
 
 HOOKLESS = "def hookless(): return llm()\n"
 
@@ -43,8 +44,9 @@ def test_one_hook(project: Project, keyword: str) -> None:
 
 
 @pytest.mark.parametrize("keyword", ["metrics", "provider"])
-def test_a_hook_taken_and_not_used(project: Project, keyword: str) -> None:
+def test_a_hook_taken_and_not_used(project: Project, monkeypatch: pytest.MonkeyPatch, keyword: str) -> None:
     """Taking a keyword and ignoring it satisfies nothing that needs it."""
+    monkeypatch.setattr(late_reports, "LATEST_S", 0.1)
     project.adapter("def ignoring(metrics, provider): return llm()\n")
     run(project, "mine:ignoring", "--corpus-requirement=COM-OBS-*,COM-FAULT-*,COM-DEADLINE-*")
     requirement = {"metrics": "COM-OBS-1", "provider": "COM-FAULT-1"}[keyword]

@@ -4,6 +4,8 @@ import pytest
 from inner_runs import Project, said, statuses, violated
 from thinning import thinned, thinned_rows
 
+from pytest_corpus.adapter.hooks import late_reports
+
 HOSTILE = '''
 import asyncio, itertools, time
 
@@ -258,8 +260,9 @@ def test_odd_but_legal(project: Project, source: str) -> None:
 
 
 @pytest.mark.parametrize("hooks", ["metrics", "provider"])
-def test_misuse_of_a_hook(project: Project, hooks: str) -> None:
+def test_misuse_of_a_hook(project: Project, monkeypatch: pytest.MonkeyPatch, hooks: str) -> None:
     """A hook that is called the wrong way is the adapter's finding, not a crash of ours."""
+    monkeypatch.setattr(late_reports, "LATEST_S", 0.1)
     misuse = {
         "metrics": "self.metrics.observe(1, 2, object(), surprise={})\n        self.metrics.counter()",
         "provider": "await self.provider.reached(object(), chunk='x', items=None)",

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from inner_runs import REFERENCE, Project, statuses, violated
 
+from pytest_corpus.adapter.hooks import late_reports
 from pytest_corpus.kit import expect
 
 EMBEDDING = """
@@ -77,8 +78,11 @@ def test_normalization_that_is_claimed_and_refused_is_found(project: Project) ->
 
 
 @pytest.mark.parametrize("times", [0, 2], ids=["never", "twice"])
-def test_labels_that_were_not_looked_at_are_not_true(project: Project, times: int) -> None:
+def test_labels_that_were_not_looked_at_are_not_true(
+    project: Project, monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
     """With no observation, or with two, nothing that is said of the one observation is satisfied."""
+    monkeypatch.setattr(late_reports, "LATEST_S", 0.1)
     project.adapter(f"TIMES = {times}\n{OBSERVING}")
     result, report = run(project, "mine:factory", "COM-OBS-*,COM-LEAK-2")
     silent = times == 0

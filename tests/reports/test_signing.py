@@ -177,25 +177,21 @@ def test_any_changed_byte_is_refused(signed: Path) -> None:
                 dsse.opened(data[:place] + other + data[place + 1 :], KEY.public_key())
 
 
-def test_another_key(signed: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """It is told with which key the statement was signed, and which one was asked for."""
-    (signed / "pub.pem").write_bytes(public(OTHER))
+FOREIGN = dsse.sealed(b'{"_type": "https://in-toto.io/Statement/v1"}', KEY)
+
+
+@pytest.mark.parametrize(("name", "data", "said"), [
+    ("pub.pem", public(OTHER).decode(), r"was signed with another key: the one with the id \w{64}, not"),
+    ("a.dsse.json", FOREIGN, "is not a statement on a report of pytest-corpus"),
+    ("a.json", json_report.render(written(sound(name="other"))), "is of another report than a.json"),
+], ids=["key", "statement", "report"])  # fmt: skip
+def test_what_does_not_belong_together(
+    signed: Path, capsys: pytest.CaptureFixture[str], name: str, data: str, said: str
+) -> None:
+    """Another key, another statement of the right key and another report are told as what they are."""
+    (signed / name).write_text(data)
     assert verified() == 1
-    assert re.search(r"was signed with another key: the one with the id \w{64}, not", capsys.readouterr().out)
-
-
-def test_a_signed_statement_on_something_else(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A signature of the right key under another statement makes it no report."""
-    (here / "b.dsse.json").write_text(dsse.sealed(b'{"_type": "https://in-toto.io/Statement/v1"}', KEY))
-    assert verified("b.dsse.json") == 1
-    assert "is not a statement on a report of pytest-corpus" in capsys.readouterr().out
-
-
-def test_the_statement_on_another_report(signed: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A sound report beside the signed statement of another one is not signed."""
-    json_report.write(written(sound(name="other")), signed / "a.json")
-    assert verified("a.json") == 1
-    assert "is of another report than a.json" in capsys.readouterr().out
+    assert re.search(said, capsys.readouterr().out)
 
 
 def test_only_what_stands_is_signed(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

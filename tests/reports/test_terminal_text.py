@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from ledgers import MUSTS, SHOULDS, ledger, ledgers, record, violation
 
-from pytest_corpus.reports.catalogue.listing import explained, listed, unknown
+from pytest_corpus.reports.catalogue.listing import explained
 from pytest_corpus.reports.remedies import remedy
 from pytest_corpus.reports.terminal import summary, what_ran
 from pytest_corpus.spec.requirements import catalogue
@@ -85,13 +85,6 @@ def test_gaps_are_told() -> None:
     assert "tests did not run" in lines
 
 
-def test_the_list() -> None:
-    """One line a requirement, in the order of the catalogue, and the number of all."""
-    lines = listed().splitlines()
-    assert [line.split()[0] for line in lines[:-1]] == list(catalogue())
-    assert lines[-1] == f"{len(catalogue())} requirements"
-
-
 def test_every_card() -> None:
     """Every requirement is explained with its sentence and source, none wider than a terminal."""
     for entry in catalogue().values():
@@ -103,13 +96,6 @@ def test_every_card() -> None:
         assert all(need in card for need in entry.needs)
         if entry.hint:
             assert " ".join(entry.hint.split()) in flat
-
-
-def test_unknown_ids() -> None:
-    """A wrong id is answered with near ones, or with the way to all of them."""
-    assert explained("LLM-STREEM-1") is None
-    assert "LLM-STREAM-1" in unknown("LLM-STREEM-1")
-    assert unknown("zzz").endswith("list shows them all")
 
 
 def reasons() -> Iterator[str]:

@@ -249,9 +249,9 @@ def place_of(made: Callable[[], Server] | Server) -> Iterator[str]:
     thread.start()
     server = made() if callable(made) else made
     try:
-        yield asyncio.run_coroutine_threadsafe(server.start(), loop).result(10)
+        yield asyncio.run_coroutine_threadsafe(server.start(), loop).result(60)
     finally:
-        asyncio.run_coroutine_threadsafe(_ended(server), loop).result(10)
+        asyncio.run_coroutine_threadsafe(_ended(server), loop).result(60)
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()

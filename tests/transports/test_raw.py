@@ -11,6 +11,7 @@ from servers import HTTP, MESSAGES
 
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.exceptions import Unresponsive
+from pytest_corpus.adapter.hooks import late_reports
 from pytest_corpus.adapter.opening.address import parse
 from pytest_corpus.adapter.opening.remote import Connection, RemoteFactory
 from pytest_corpus.adapter.transports.raw import RawRequest
@@ -22,13 +23,15 @@ STREAM = {"op": "llm.stream", "ctx": {}, "args": {"messages": [{"role": "user", 
 
 @contextmanager
 def opened(address: str, limit_s: float = 3.0, startup_s: float = 2.0, **how: Any) -> Iterator[AdapterClient]:
-    """A client of an adapter at an address."""
+    """A client of an adapter at an address; few of these report what they do, and others are not waited for long."""
     factory = RemoteFactory(parse(address), Connection(startup_s=startup_s, **how))
     client = AdapterClient(Declaration("a", factory, address, in_process=False, startup_s=startup_s), limit_s).open()
-    try:
-        yield client
-    finally:
-        assert client.close() == []
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(late_reports, "LATEST_S", 0.05)
+        try:
+            yield client
+        finally:
+            assert client.close() == []
 
 
 def test_an_answer_over_http_has_its_status_and_headers() -> None:

@@ -55,13 +55,13 @@ def test_a_link_is_followed(tmp_path: Path, dangling: bool) -> None:
 
 
 def test_what_is_no_file_is_left_alone(tmp_path: Path) -> None:
-    """A pipe is neither replaced nor waited for, and a circle of links is not."""
+    """A pipe is neither replaced nor waited for, a circle of links is not, and no folder is made."""
     pipe, circle = tmp_path / "pipe", tmp_path / "circle"
     os.mkfifo(pipe)
     circle.symlink_to(circle)
-    for path in (pipe, circle):
+    for path in (pipe, circle, tmp_path / "nowhere" / "r.json"):
         assert obstacle(path)
-        with pytest.raises(OSError, match=r"Not a regular file|Too many levels"):
+        with pytest.raises(OSError, match=r"Not a regular file|Too many levels|No such file"):
             write_atomically("new", path)
     assert pipe.is_fifo()
     assert circle.is_symlink()

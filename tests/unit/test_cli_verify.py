@@ -201,7 +201,9 @@ def test_a_plugin_that_leaves_tests_out(tmp_path: Path) -> None:
         "import pytest\n\n@pytest.hookimpl(trylast=True)\ndef pytest_collection_modifyitems(config, items):\n"
         "    config.hook.pytest_deselected(items=items[3:])\n    items[:] = items[:3]\n"
     )
-    ended = ran("verify", "--component", "llm", cwd=tmp_path, PYTEST_PLUGINS="fewer", PYTHONPATH=f"{tmp_path}:{ROOT}")
+    path = f"{tmp_path}:{ROOT}"
+    given = ("verify", "--component", "llm")
+    ended = ran(*given, cwd=tmp_path, PYTEST_PLUGINS="fewer", PYTEST_ADDOPTS="", PYTHONPATH=path)
     assert ended.code != 0
     assert "conformant" not in ended.out
 
