@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from ledgers import MUSTS, SHOULDS, ledger, violation
 
@@ -134,6 +134,7 @@ def test_drafting_keeps_what_is_there(tmp_path: Path) -> None:
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30))
+@example("todo:factory")
 def test_a_draft_names_its_adapter_and_no_other(name: str) -> None:
     """Whatever an adapter is called, the drafted glob covers it, and not a longer name."""
     text = deviations.drafted([(MUST, name)], DAY).replace("TODO: ", "")
