@@ -19,6 +19,8 @@ from pytest_corpus.spec.operations import BY_OP
 
 FIXED, FAILING, UNKNOWN = "FIXED", "STILL FAILING", "CANNOT TELL"
 
+MOST_COMPARED = 8  # the calls of its own test before an exchange that its commands repeat
+
 MOST_WRITES = 20  # the writes before an exchange that its commands repeat
 
 UNREPEATED = frozenset(("requirement", "shard", "budget", "repeat", "components"))
@@ -136,20 +138,25 @@ def _script(transcript: Transcript, finding: RecordedFinding) -> list[str]:
 
 
 def story(transcript: Transcript, finding: RecordedFinding) -> list[dict[str, Any]]:
-    """The exchange that shows a finding, after what was written before: in its namespace, else in its test."""
+    """The exchange that shows a finding, after what was written in its namespace, or by its test with a key.
+
+    An answer without a namespace may have been compared with others: the last calls of its test come before it.
+    """
     trace = transcript.tests[finding.shown]
     if not trace.exchanges:
         return []
     if finding.story:
         numbers = finding.story["exchanges"]
         return [trace.exchanges[number - 1] for number in numbers if 0 < number <= len(trace.exchanges)]
-    last = trace.exchanges[: finding.exchange.get("number")][-1]
+    *earlier, last = trace.exchanges[: finding.exchange.get("number")]
     place = _namespace(last)
-    own = (one for (adapter, _, _), one in transcript.tests.items() if adapter == finding.adapter)
-    traces = [trace] if place is None else own
-    lines = (each for one in traces if one.process == trace.process for each in one.exchanges)
-    before = [each for each in lines if each["n"] < last["n"] and _is_write(each) and _namespace(each) == place]
-    return [*sorted(before, key=itemgetter("n"))[-MOST_WRITES:], last]
+    if place is None:
+        return [*(each for each in earlier[:-MOST_COMPARED] if _is_write(each)), *earlier[-MOST_COMPARED:], last]
+    others = (one for (adapter, _, _), one in transcript.tests.items() if adapter == finding.adapter)
+    lines = (each for one in others if one.process == trace.process for each in one.exchanges)
+    here = [each for each in lines if each["n"] < last["n"] and _is_write(each) and _namespace(each) == place]
+    own = [each for each in earlier if _is_write(each) and _namespace(each) != place and _has_key(each)]
+    return [*sorted((*here, *own), key=itemgetter("n"))[-MOST_WRITES:], last]
 
 
 def steps(transcript: Transcript, finding: RecordedFinding) -> Iterator[str]:
@@ -165,6 +172,11 @@ def _is_write(line: dict[str, Any]) -> bool:
     request = line.get("request")
     op = request.get("op") if isinstance(request, dict) else None
     return isinstance(op, str) and op in BY_OP and BY_OP[op].mutating
+
+
+def _has_key(line: dict[str, Any]) -> bool:
+    context = line["request"].get("ctx")
+    return isinstance(context, dict) and "idempotency_key" in context
 
 
 def _namespace(line: dict[str, Any]) -> object:

@@ -3,14 +3,17 @@
 import json
 import math
 import os
+import re
 import shutil
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_runs import environment
+from cli_runs import ROOT, called, environment
+from recording import record
 from served_adapters import command, served
 
 from pytest_corpus.evidence import encoding, shell
@@ -66,6 +69,20 @@ def test_what_a_command_cannot_do_is_named() -> None:
     comment, command = shell.script(Target("http://h/", "llm"), shell.sent_of(line))
     assert "the provider fail (unavailable)" in comment
     assert (comment[0], command[:4]) == ("#", "curl")
+
+
+@pytest.mark.parametrize(
+    ("mutant", "requirement", "calls"),
+    [
+        ("embedding:TokensUsedAreWords", "EMB-EMBED-8", ["embed", "count_tokens"]),
+        ("graph:KeyAloneReplays", "COM-IDEM-1", ["upsert_nodes", "upsert_nodes", "stream_query"]),
+    ],
+)
+def test_what_a_finding_compares_is_sent_again(tmp_path: Path, mutant: str, requirement: str, calls: list[str]) -> None:
+    """The call whose answer is compared, and the write of the same key elsewhere, come before the last one."""
+    record(tmp_path, f"mutants.{mutant}", requirement, PYTHONPATH=os.pathsep.join(map(str, (ROOT, ROOT / "tests"))))
+    lines = called("replay", tmp_path / "t.jsonl", "--finding", "1", "--as", "shell").out
+    assert re.findall(r'loads.*?"op":"\w+\.(\w+)', lines) == calls
 
 
 def test_secrets_become_variables() -> None:
