@@ -82,7 +82,7 @@ class Pool:
                 self._ready.put(None)
 
     def _watch(self) -> None:
-        """Give up cases whose time is over, although nobody in this process waits for them."""
+        """Give up the cases whose time is over, even if this process waits for none of them."""
         while not self._ends.wait(LONGEST_WAIT_S):
             self._give_up()
 
