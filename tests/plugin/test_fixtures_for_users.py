@@ -104,7 +104,7 @@ def test_adapter_in_a_users_test_alone(project: Project) -> None:
     ([NOTHING, *(f"--corpus-adapter={name}=pytest_corpus.reference:llm" for name in "ab")], "2 adapters are declared"),
 ])  # fmt: skip
 def test_not_one_adapter(project: Project, declared: list[str], why: str) -> None:
-    """Where none is declared the test fails with the way to declare one, where several are, it takes none of them."""
+    """The test fails with the way to declare an adapter if there is none; of several it takes none."""
     project.pytester.makepyfile(test_own=TESTS["corpus_adapter"])
     result = project.run(*declared)
     assert result.ret == 1

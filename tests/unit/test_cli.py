@@ -109,7 +109,7 @@ HALF: list[list[str]] = [[], ["schema"], ["stream"]]  # command lines that lack 
     "given", [*HALF, ["no-such-command"], ["explain"], ["list", "--level", "none"], ["--no-such-option"]]
 )
 def test_a_wrong_command_line_is_a_usage_error(given: list[str]) -> None:
-    """What cannot be understood ends with 2 and the usage on stderr; half a command line shows what there is."""
+    """A command line that cannot be understood ends with 2 and the usage on stderr; half of one shows what there is."""
     ended = called(*given)
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.startswith("usage: " + " ".join(["pytest-corpus", *(given if given in HALF else ())]))

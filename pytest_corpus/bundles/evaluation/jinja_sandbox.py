@@ -45,10 +45,15 @@ _REFUSED: Mapping[type[nodes.Node], str] = {
     nodes.Block: "holds a block, which only other files could fill",
 }
 
-_FUNCTIONS = (operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow)
-_ARITHMETIC: Mapping[str, Callable[[Any, Any], Any]] = dict(
-    zip(["+", "-", "*", "/", "//", "%", "**"], _FUNCTIONS, strict=True)
-)
+_ARITHMETIC: Mapping[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "**": operator.pow,
+}
 
 
 def budget() -> Budget:
