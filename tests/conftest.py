@@ -1,5 +1,6 @@
 """What all of the project's own tests share."""
 
+import gc
 import os
 import signal
 from collections.abc import Callable
@@ -19,6 +20,7 @@ collect_ignore = ["question-answering"]  # a bundle that tests read, and that as
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background of a script; processes would inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # many processes import the same
+gc.set_threshold(50_000, 20, 50)  # ten thousand tests and their modules stay, and are no garbage
 
 
 def _read_once(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
