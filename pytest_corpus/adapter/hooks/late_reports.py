@@ -190,16 +190,19 @@ class LateReports:
             each.late = self
         self._calls.extend(calls)
         self.assign()
+        for each in calls:
+            if not each.call.is_due:  # what a later call is taken for would be missing there, and so on
+                self.wait_for(each, OUTCOME if each.call.streaming else OBSERVATION)
 
     def wait_for(self, reports: Reports, kind: str) -> None:
         """Wait for a report of a call; of one that need not be observed, as long as reports usually take."""
 
         def has_come() -> bool:
             self.assign()
-            return bool(reports.observations or reports.counts) if not reports.call.is_due else not reports.lacks(kind)
+            return not reports.lacks(kind) if reports.call.is_due or kind == OUTCOME else bool(reports.observations)
 
         wait_s = LATEST_S if reports.call.is_due else self.grace_s
-        self._comes(kind if reports.call.is_due else "", has_come, reports.call.ended + wait_s)
+        self._comes(kind if reports.call.is_due else f"{kind} that is not due", has_come, reports.call.ended + wait_s)
 
     def forget(self) -> None:
         """Drop the observations and counters of the sink; what comes late is still assigned to its call."""
