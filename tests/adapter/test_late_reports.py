@@ -77,6 +77,34 @@ def test_a_call_that_need_not_be_observed_comes_last(late: LateReports) -> None:
     assert (len(given_up.observations), len(due.observations)) == (1, 1)
 
 
+def test_a_call_that_need_not_be_observed_is_waited_for(late: LateReports) -> None:
+    """Its report comes before the next call, which might take it otherwise; one that never comes is soon given up."""
+    late.seen_s = 0.1
+    outcome = {"component": "llm", "name": "count_stream_final_outcome", "extra": {"code": "BadRequest"}}
+    threading.Timer(0.05, late.sink.counter, kwargs=outcome).start()
+    odd = made(late, "capabilities", is_due=False, streaming=True, **FAILED)
+    due = made(late, "stream", streaming=True, **FAILED)
+    assert (len(odd.counts), len(due.counts)) == (1, 0)
+    started = time.monotonic()
+    made(late, is_due=False, failed=True)
+    assert 0.15 < time.monotonic() - started < 0.4
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_reports_are_exchanged_if_one_fits_better_elsewhere(late: LateReports, streaming: bool) -> None:
+    """A call of any outcome that was given the report of another hands it on when its own comes."""
+    either, failed = made(late, streaming=streaming), made(late, streaming=streaming, **FAILED)
+    for code in ("BadRequest", "OK"):
+        if streaming:
+            late.sink.counter(component="llm", name="count_stream_final_outcome", extra={"code": code})
+        else:
+            observe(late, ok=code == "OK", code=code)
+    late.assign()
+    found = [[*(one.extra["code"] for one in each.counts), *(one.code for one in each.observations)]
+             for each in (either, failed)]  # fmt: skip
+    assert found == [["OK"], ["BadRequest"]]
+
+
 def test_an_outcome_is_that_of_its_stream(late: LateReports) -> None:
     """The code in the counter tells a stream that failed from one that finished."""
     finished, failed = (
