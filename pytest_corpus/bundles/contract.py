@@ -12,7 +12,7 @@ from pytest_corpus.bundles.loading.bundle import NOT_GIVEN, Bundle, Case
 from pytest_corpus.bundles.matching import differences, kind, parsed
 from pytest_corpus.bundles.plugin_functions import called
 from pytest_corpus.bundles.results import FAILED, NO_SCORES, PASSED, Content, NotScored, Reason, Sample, Scored
-from pytest_corpus.redaction.values import cut, place
+from pytest_corpus.redaction import cut, place
 
 Score = Callable[..., Any]
 """A scorer is given `output, raw_output, input, expected, metadata` by name, and gives a number, a boolean, or an

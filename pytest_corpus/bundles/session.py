@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_corpus.adapter.client import AdapterClient
-from pytest_corpus.adapter.usage.budget import Budget
+from pytest_corpus.adapter.usage import Budget
 from pytest_corpus.bundles import metrics
 from pytest_corpus.bundles.errors import BundleError, Problem, suggestion
 from pytest_corpus.bundles.loading.bundle import Bundle, Case, ProviderChoice, Scorer

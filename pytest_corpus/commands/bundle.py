@@ -15,7 +15,7 @@ from typing import Any
 from pytest_corpus import resources
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.opening.factory import resolve, split_label
-from pytest_corpus.adapter.usage.budget import Budget, parse
+from pytest_corpus.adapter.usage import Budget, parse
 from pytest_corpus.bundles.errors import BundleError, suggestion
 from pytest_corpus.bundles.loading.bundle_file import load
 from pytest_corpus.bundles.plugin_functions import functions
@@ -34,7 +34,7 @@ from pytest_corpus.commands._combining import combined
 from pytest_corpus.reports import formats
 from pytest_corpus.reports.reading import bundle_flaw
 from pytest_corpus.text.atomic_write import write_atomically, write_folder
-from pytest_corpus.text.records import rebuilt
+from pytest_corpus.text.values import rebuilt
 
 FILE = "bundle.yaml"
 PLACEHOLDER = "BUNDLE"  # the name of the bundle in the skeleton

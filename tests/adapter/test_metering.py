@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter.exchange import Exchange, Frame
-from pytest_corpus.adapter.usage.meter import Meter
+from pytest_corpus.adapter.usage import Meter
 
 
 @pytest.mark.parametrize(("op", "frames", "tokens"), [

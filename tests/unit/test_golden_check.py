@@ -19,7 +19,7 @@ from pytest_corpus.authoring.goldens.invariants import broken
 from pytest_corpus.golden import CONDITIONS, DERIVATIONS, MAX_BYTES, ROOT_VARIABLE, check, check_text, files
 from pytest_corpus.schema_registry import SchemaRegistry
 from pytest_corpus.spec.goldens import BY_FILE, GOLDENS
-from pytest_corpus.spec.user_content import OBJECTS
+from pytest_corpus.spec.words import OBJECTS
 
 SHIPPED = resources.folder("golden")
 COMPLETE = "llm/llm_complete_success.json"

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from instances import documents, from_schema, mutated
 
-from pytest_corpus.authoring.folding import Folder
-from pytest_corpus.authoring.instances import variants
+from pytest_corpus.authoring.folding import Folder, variants
 from pytest_corpus.schema_registry import registry
 from pytest_corpus.spec.schemas import BASE_URI, EDITIONS, SCHEMAS, SchemaFile
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from stream_frames import DATA, ERROR, FINAL, kinds
 
 from pytest_corpus.schema_registry import UnknownEditionError, UnknownSchemaError
+from pytest_corpus.spec.errors import PROTOCOL_ERROR_CODES, STREAM_ERROR_CODES
 from pytest_corpus.spec.schemas import BASE_URI
-from pytest_corpus.spec.validation_codes import PROTOCOL_ERROR_CODES, STREAM_ERROR_CODES
 from pytest_corpus.stream_validator import (
     MAX_FRAME_BYTES,
     ErrorType,

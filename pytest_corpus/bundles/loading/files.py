@@ -5,7 +5,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from stat import S_ISREG
 
 from pytest_corpus.bundles.errors import BundleError, Problem
-from pytest_corpus.redaction.values import printable
+from pytest_corpus.redaction import printable
 
 LARGEST = 64 * 2**20
 """Bytes; no file of a bundle is larger."""

@@ -4,8 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 
 from pytest_corpus.bundles.results import PASSED, CaseResult
-from pytest_corpus.redaction.secrets import masked, secret_values
-from pytest_corpus.redaction.values import cut, printable
+from pytest_corpus.redaction import cut, masked, printable, secret_values
 
 LONGEST = 2_000
 """Characters that are shown of a prompt or an answer."""

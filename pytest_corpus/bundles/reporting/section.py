@@ -13,8 +13,8 @@ from pytest_corpus.bundles.metrics import Threshold
 from pytest_corpus.bundles.reporting import comparison
 from pytest_corpus.bundles.reporting.case_message import fit
 from pytest_corpus.bundles.results import ERROR, FAILED, NOT_ASKED, PASSED, CaseResult, Usage
-from pytest_corpus.redaction.secrets import secret_values
-from pytest_corpus.text.records import bare
+from pytest_corpus.redaction import secret_values
+from pytest_corpus.text.values import bare
 
 MOST_LISTED = 200
 CONFIDENCE = 0.95

@@ -16,7 +16,7 @@ from pytest_corpus.bundles.session import BundleOptions
 from pytest_corpus.integration.bundles.records import results_of
 from pytest_corpus.integration.concluding.exits import USUAL_ENDS
 from pytest_corpus.integration.options.checks import CONFORMANCE
-from pytest_corpus.redaction.values import printable
+from pytest_corpus.redaction import printable
 
 
 class BundleConclusionHooks:

@@ -19,7 +19,7 @@ from pytest_corpus.bundles.session import BundleRun
 from pytest_corpus.integration.bundles import options
 from pytest_corpus.integration.declaring.properties import CHANNEL
 from pytest_corpus.integration.xdist.controller_hooks import serialise_writes
-from pytest_corpus.text.records import rebuilt
+from pytest_corpus.text.values import rebuilt
 
 _MAKING = threading.Lock()  # messages of workers arrive in several threads
 

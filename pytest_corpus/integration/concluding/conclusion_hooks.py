@@ -24,8 +24,7 @@ from pytest_corpus.integration.options.profiles import on_github
 from pytest_corpus.integration.running import messages
 from pytest_corpus.integration.running import rerun as rerunning
 from pytest_corpus.integration.xdist.distribution_hooks import DistributionHooks
-from pytest_corpus.redaction.secrets import masked, secret_values
-from pytest_corpus.redaction.values import printable
+from pytest_corpus.redaction import masked, printable, secret_values
 from pytest_corpus.reports import formats
 from pytest_corpus.reports.terminal import Line
 from pytest_corpus.spec.requirements import applicable

@@ -10,7 +10,7 @@ from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.fixtures import fixture_of
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
 from pytest_corpus.kit.prerequisites import Prerequisites
-from pytest_corpus.redaction.values import word
+from pytest_corpus.redaction import word
 from pytest_corpus.spec.errors import MODEL_ERRORS
 from pytest_corpus.suites.embedding.support.answers import embeddings_of, statistics_problems
 from pytest_corpus.suites.embedding.support.calls import EmbeddingCalls

@@ -11,7 +11,7 @@ from pytest_corpus.kit.audit.exchanges import data_of, payload_problem
 from pytest_corpus.kit.fixtures import fixture_of
 from pytest_corpus.kit.outcomes import NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.redaction.values import word
+from pytest_corpus.redaction import word
 from pytest_corpus.suites.llm.support.answers import chunk_problems, completion_problems, repetition
 from pytest_corpus.suites.llm.support.capabilities import LLMCapabilities
 from pytest_corpus.suites.llm.support.requests import LLMRequests

@@ -10,7 +10,7 @@ from pytest_corpus.kit.answer_cache import plain, plain_call
 from pytest_corpus.kit.component import Subject, holds
 from pytest_corpus.kit.fixtures import core, rules
 from pytest_corpus.kit.outcomes import Blocked, Keys, NotApplicable
-from pytest_corpus.redaction.values import word
+from pytest_corpus.redaction import word
 from pytest_corpus.spec.capabilities import FACTS, KEYS, READ_AFTER_WRITE, REQUIRED, SECTIONS, STRONG
 from pytest_corpus.spec.operations import operations_of, protocol_of
 from pytest_corpus.spec.words import EXTENSION_KEYS

@@ -7,7 +7,7 @@ from pytest_corpus.kit.answer_cache import plain
 from pytest_corpus.kit.component import Subject, holds
 from pytest_corpus.kit.fixtures import rules
 from pytest_corpus.kit.requests import in_ms
-from pytest_corpus.redaction.values import word
+from pytest_corpus.redaction import word
 from pytest_corpus.suites.shared.claims.bad_requests import refusals
 
 
