@@ -212,7 +212,7 @@ class BundleSession:
                 self._judge(bundle, scorer, plays=mode == "none") for scorer in bundle.contract.scorers if scorer.asks
             ),
             options.budget,
-            self._cassettes(bundle.folder, mode) if mode != "off" else None,
+            self._tapes.setdefault((bundle.folder, mode), Cassettes(bundle.folder, mode)) if mode != "off" else None,
             keeps_content=options.full or options.full_files,
             keeps_passing=options.full_files,
         )
@@ -229,10 +229,6 @@ class BundleSession:
             brought = self._functions_of("providers", bundle)
             self._providers[key] = make(choice, bundle.file, brought, adapter, plays=plays)
         return self._providers[key]
-
-    def _cassettes(self, folder: Path, mode: str) -> Cassettes:
-        """The recordings of a bundle, which its variants share."""
-        return self._tapes.setdefault((folder, mode), Cassettes(folder, mode))
 
     def _client(self, component: str, label: str) -> AdapterClient:
         if (component, label) not in self._clients:

@@ -93,16 +93,12 @@ def _evidence(
         full="full" in (options.on_terminal, options.in_files),
         made_up=not (execution.component in WIRE or options.dialects is not DIALECTS),
         planted=tuple(result.secrets),
-        printed=_captured(report, shown),
+        printed=[pair for pair in report.sections if shown == "all" or shown in pair[0]],
         logs=shown in ("all", "log"),
         target=execution.adapter.shell_target(execution.component),
         trace=report.longreprtext if options.traceback and report.longrepr is not None else "",
     )
     return gathering.evidence(result.record, result.contexts, execution.item, rerun)
-
-
-def _captured(report: pytest.TestReport, shown: str) -> list[tuple[str, str]]:
-    return [pair for pair in report.sections if shown == "all" or shown in pair[0]]
 
 
 def shown_outcome(record: TestRecord, options: Options) -> Literal["passed", "failed", "skipped"]:
