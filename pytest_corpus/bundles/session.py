@@ -10,21 +10,20 @@ from typing import Any
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.usage import Budget
 from pytest_corpus.bundles import metrics
+from pytest_corpus.bundles.contract import Judge
 from pytest_corpus.bundles.errors import BundleError, Problem, suggestion
 from pytest_corpus.bundles.loading.bundle import Bundle, Case, ProviderChoice, Scorer
 from pytest_corpus.bundles.loading.bundle_file import load
+from pytest_corpus.bundles.providers.corpus import SimilarityProvider
 from pytest_corpus.bundles.providers.protocol import Provider
 from pytest_corpus.bundles.providers.registry import make
-from pytest_corpus.bundles.providers.similarity import SimilarityProvider
-from pytest_corpus.bundles.reporting.case_message import message
-from pytest_corpus.bundles.reporting.section import Head, metric_names
+from pytest_corpus.bundles.reporting.section import Head, message, metric_names
 from pytest_corpus.bundles.results import CaseResult
 from pytest_corpus.bundles.running.asking import Asking
 from pytest_corpus.bundles.running.cassettes import Cassettes, mode_of
 from pytest_corpus.bundles.running.pool import Pool
 from pytest_corpus.bundles.running.shards import cut
 from pytest_corpus.bundles.running.store import Store
-from pytest_corpus.bundles.scoring import Judge
 from pytest_corpus.verdict.shards import Shard
 
 Openers = Mapping[str, Callable[[], AdapterClient]]

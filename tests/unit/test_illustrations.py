@@ -5,8 +5,7 @@ import re
 import pytest
 
 from pytest_corpus import resources
-from pytest_corpus.reports.catalogue.examples import examples, laid_out
-from pytest_corpus.reports.catalogue.rulings import resting_on, rulings, rulings_of
+from pytest_corpus.reports.catalogue import examples, laid_out, resting_on, rulings, rulings_of
 from pytest_corpus.spec.components import COMPONENTS, WIRE
 from pytest_corpus.spec.illustrations import BY_CHAPTER, PLAIN, STREAMS
 from pytest_corpus.spec.operations import BY_OP

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_corpus.adapter.exceptions import Unresponsive
 from pytest_corpus.adapter.exchange import Exchange
-from pytest_corpus.integration.running import messages
+from pytest_corpus.integration.running import presentation
 from pytest_corpus.kit.generation import stateful as runner
 from pytest_corpus.kit.generation.generate import SHRINK_CALLS, strategies
 from pytest_corpus.kit.generation.stateful import Step, Trial, machine, machines, run_machine, shortened
@@ -167,5 +167,5 @@ def test_a_story_stands_in_the_message() -> None:
     finding = Finding("VEC-STATE-1", "this", "that")
     lines = ("1 calls", '1. handle {"op": "x"}')
     seen = Evidence("a", "vector", "VEC-STATE-1", "t", "n", "rerun", story=lines)
-    said = messages.failure([finding], [seen])
+    said = presentation.failure([finding], [seen])
     assert said.endswith('  smallest story:\n    1 calls\n    1. handle {"op": "x"}')

@@ -13,8 +13,7 @@ from typing import Any, Protocol
 
 from pytest_corpus.adapter.usage import Budget
 from pytest_corpus.bundles.results import CaseResult
-from pytest_corpus.bundles.running.journal import Journal
-from pytest_corpus.bundles.running.store import SpentBudget, Store
+from pytest_corpus.bundles.running.store import Journal, SpentBudget, Store
 from pytest_corpus.text.values import bare, rebuilt
 
 MOST_AHEAD = 50
