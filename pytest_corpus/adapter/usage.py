@@ -7,11 +7,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exceptions import BudgetSpent
-from pytest_corpus.adapter.exchange import Exchange
+
+if TYPE_CHECKING:
+    from pytest_corpus.adapter.exchange import Exchange
 
 KINDS = ("calls", "tokens")
 """The things that a budget may limit."""
