@@ -1,7 +1,12 @@
 """What all of the project's own tests share."""
 
+import gc
 import os
 import signal
+from collections.abc import Callable
+from importlib.metadata import PathDistribution
+from types import SimpleNamespace
+from typing import Any
 
 import hypothesis
 import pytest
@@ -15,6 +20,44 @@ collect_ignore = ["question-answering"]  # a bundle that tests read, and that as
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background of a script; processes would inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # many processes import the same
+gc.set_threshold(50_000, 20, 50)  # ten thousand tests and their modules stay, and are no garbage
+
+
+def _read_once(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """What a file of an installed package says: each inner run reads those of all packages, for their plugins."""
+    known: dict[str, Any] = {}
+
+    def remembered(package: Any) -> Any:
+        place = str(package._path)
+        return known[place] if place in known else known.setdefault(place, read(package))
+
+    return remembered
+
+
+for _name in ("entry_points", "files", "metadata"):
+    setattr(PathDistribution, _name, property(_read_once(getattr(PathDistribution, _name).fget)))
+
+
+class Interruptions:
+    """All that `pytester` needs of its record of hook calls, which makes a third of the price of an inner run."""
+
+    def __init__(self, plugins: pytest.PytestPluginManager) -> None:
+        self.calls: list[SimpleNamespace] = []
+        plugins.register(self)
+
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        self.calls.append(SimpleNamespace(excinfo=excinfo))
+
+    def getcalls(self, name: str) -> list[SimpleNamespace]:
+        assert name == "pytest_keyboard_interrupt"
+        return self.calls
+
+
+@pytest.fixture
+def pytester(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    """That of pytest, without its record of hook calls."""
+    monkeypatch.setattr(pytester, "make_hook_recorder", Interruptions)
+    return pytester
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -121,9 +121,9 @@ def render(document: Mapping[str, Any]) -> str:
     import orjson  # light commands do without it
 
     with suppress(TypeError):
-        data = orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)
-        if orjson.loads(data) == document and not any(each.search(data) for each in _OTHER_FLOATS):
-            return data.decode() + "\n"
+        data = _dumped(document)
+        if orjson.loads(data) == document and not _has_other_float(data):
+            return data.decode()
     return json.dumps(document, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -131,18 +131,32 @@ def parsed(data: bytes) -> Any:
     """The value of a canonical text; None of any other, or if that is not certain at once."""
     import orjson
 
-    with suppress(ValueError, TypeError):
+    with suppress(ValueError):
         value = orjson.loads(data)
-        same = (
-            orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE) == data
-        )
-        if same and not any(each.search(data) for each in _OTHER_FLOATS):
-            return value
+        return value if is_canonical(value, data) else None
     return None
 
 
+def is_canonical(value: Any, data: bytes) -> bool:
+    """Return whether a text is the canonical one of its value; False if that is not certain at once."""
+    with suppress(TypeError):
+        return _dumped(value) == data and not _has_other_float(data)
+    return False
+
+
+def _dumped(value: Any) -> bytes:
+    import orjson
+
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
+
+
+@lru_cache(maxsize=1)  # reading a report asks, and then verifying it
+def _has_other_float(data: bytes) -> bool:
+    """Return whether a line ends with a number that `orjson` and `json` write differently."""
+    return any(each.search(data) for each in _OTHER_FLOATS)
+
+
 _OTHER_FLOATS = (re.compile(rb"e[-+]?\d+,?\n"), re.compile(rb"0\.0000\d*,?\n"))
-"""The ends of lines with numbers that `orjson` and `json` write differently."""
 
 
 def digest(document: Mapping[str, Any]) -> str:

@@ -77,6 +77,34 @@ def test_a_call_that_need_not_be_observed_comes_last(late: LateReports) -> None:
     assert (len(given_up.observations), len(due.observations)) == (1, 1)
 
 
+def test_a_call_that_need_not_be_observed_is_waited_for(late: LateReports) -> None:
+    """Its report comes before the next call, which might take it otherwise; one that never comes is soon given up."""
+    late.seen_s = 0.1
+    outcome = {"component": "llm", "name": "count_stream_final_outcome", "extra": {"code": "BadRequest"}}
+    threading.Timer(0.05, late.sink.counter, kwargs=outcome).start()
+    odd = made(late, "capabilities", is_due=False, streaming=True, **FAILED)
+    due = made(late, "stream", streaming=True, **FAILED)
+    assert (len(odd.counts), len(due.counts)) == (1, 0)
+    started = time.monotonic()
+    made(late, is_due=False, failed=True)
+    assert 0.15 < time.monotonic() - started < 0.4
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_reports_are_exchanged_if_one_fits_better_elsewhere(late: LateReports, streaming: bool) -> None:
+    """A call of any outcome that was given the report of another hands it on when its own comes."""
+    either, failed = made(late, streaming=streaming), made(late, streaming=streaming, **FAILED)
+    for code in ("BadRequest", "OK"):
+        if streaming:
+            late.sink.counter(component="llm", name="count_stream_final_outcome", extra={"code": code})
+        else:
+            observe(late, ok=code == "OK", code=code)
+    late.assign()
+    found = [[*(one.extra["code"] for one in each.counts), *(one.code for one in each.observations)]
+             for each in (either, failed)]  # fmt: skip
+    assert found == [["OK"], ["BadRequest"]]
+
+
 def test_an_outcome_is_that_of_its_stream(late: LateReports) -> None:
     """The code in the counter tells a stream that failed from one that finished."""
     finished, failed = (
@@ -124,3 +152,16 @@ def test_a_report_goes_to_the_call_that_took_as_long(late: LateReports) -> None:
         observe(late, ms=ms)
     late.assign()
     assert [[seen.ms for seen in each.observations] for each in calls] == [[300], [1]]
+
+
+def test_a_call_that_seems_to_take_long_is_not_passed_over_for_ever(late: LateReports) -> None:
+    """Quick calls after it come first, until it would be too late for its report."""
+    now = time.monotonic()
+    slow, quick = (
+        Reports(call=Expected("llm", ("complete",), is_due=True, begun=now - taken_s, ended=now - past_s))
+        for taken_s, past_s in ((0.8, 0.7), (0.01, 0.0))
+    )
+    late.finish([slow, quick], 0, 0)
+    observe(late, ms=0.1)
+    late.assign()
+    assert (len(slow.observations), len(quick.observations)) == (1, 0)

@@ -4,6 +4,7 @@ import json
 import subprocess
 from collections import Counter
 from dataclasses import replace
+from functools import cache
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -38,14 +39,22 @@ def report(name: str, **odd: str) -> dict[str, Any]:
     return json_report.build(found, decide(found), run)
 
 
-FAULTY = report("faulty", at_0="violated", at_3="not_assessed", at_5="not_applicable")
-EARLIER = Earlier.of(report("faulty", at_0="violated", at_1="violated"))
-DOCUMENTS = [("a.json", report("fine")), ("b.json", FAULTY), ("c.json", report(HOSTILE)), ("d.json", FAULTY)]
-LINKS = [file.replace(".json", ".html") for file, _ in DOCUMENTS]
-PAGES = {
-    "report": formats.render(FAULTY, ".html", earlier=EARLIER),
-    "matrix": formats.render(matrix.build(DOCUMENTS, links=LINKS), ".html", formats.MATRIX_FORMATS),
-}
+@cache
+def faulty() -> dict[str, Any]:
+    return report("faulty", at_0="violated", at_3="not_assessed", at_5="not_applicable")
+
+
+@cache
+def page_of(name: str) -> str:
+    """A page: that of a report, or of a matrix of reports."""
+    if name == "report":
+        return formats.render(faulty(), ".html", earlier=Earlier.of(report("faulty", at_0="violated", at_1="violated")))
+    given = [("a.json", report("fine")), ("b.json", faulty()), ("c.json", report(HOSTILE)), ("d.json", faulty())]
+    links = [file.replace(".json", ".html") for file, _ in given]
+    return formats.render(matrix.build(given, links=links), ".html", formats.MATRIX_FORMATS)
+
+
+PAGES = ("report", "matrix")
 
 
 @pytest.fixture(scope="session", params=PAGES)
@@ -54,7 +63,7 @@ def seen(request: pytest.FixtureRequest, tools: tuple[str, Path], tmp_path_facto
     browser, folder = tools
     shown = tmp_path_factory.mktemp(request.param)
     page = shown / "page.html"
-    page.write_text(PAGES[request.param], encoding="utf-8")
+    page.write_text(page_of(request.param), encoding="utf-8")
     command = ["node", "look.mjs", browser, str(page), str(shown)]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
@@ -80,7 +89,7 @@ def test_nothing_is_wider_than_the_screen(seen: dict[str, Any]) -> None:
 
 def test_filters(seen: dict[str, Any]) -> None:
     """Each value of each filter shows just the rows of that value, and reset shows all again."""
-    entries = FAULTY["requirements"]
+    entries = faulty()["requirements"]
     found = seen["filtered"]
     assert found["all"] == found["reset"] == len(entries)
     for name, of in (("component", "component"), ("level", "level")):
@@ -111,7 +120,7 @@ def test_since(seen: dict[str, Any]) -> None:
 def test_links_open_what_they_lead_to(seen: dict[str, Any]) -> None:
     """A source leads to its passage, which is unfolded; a cell of the matrix opens and leads to the report."""
     if seen["page"] == "report":
-        assert seen["passage"] == {"visible": True, "heading": FAULTY["requirements"][0]["source"][0]}
+        assert seen["passage"] == {"visible": True, "heading": faulty()["requirements"][0]["source"][0]}
     else:
         assert seen["cell"].startswith("b.html#llm-")
 
@@ -145,7 +154,7 @@ def test_pictures(seen: dict[str, Any]) -> None:
 
 def test_the_pages_hold_the_hostile_name() -> None:
     """The pages that were opened did have the hostile text in them, as text."""
-    for page in PAGES.values():
+    for page in map(page_of, PAGES):
         assert HOSTILE not in page
         assert HOSTILE in unescape(page)
 

@@ -2,6 +2,7 @@
 
 import functools
 import importlib
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -33,19 +34,22 @@ QUICK = ("--tb=no", "--assert=plain", "-p", "no:warnings")
 GREEN = ("conformant", "conformant_with_deviations")
 
 
-_shortened = functools.cache(inventory.tests.__wrapped__)
+@functools.cache
+def _inventory(_operations: tuple[str, ...]) -> Callable[..., Any]:
+    return functools.cache(inventory.tests.__wrapped__)
 
 
-def shorten(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave the suite of request builders two operations of 33, for speed; for runs in this process only."""
+def shorten(monkeypatch: pytest.MonkeyPatch, *more: str) -> None:
+    """Leave the suite of request builders two operations of 33, and `more`, for speed; in this process only."""
+    operations = (*OPERATIONS, *more)
     chapter = importlib.import_module("pytest_corpus.suites.wire.test_request_builders")
+    few = pytest.mark.parametrize("op", operations).mark
     for name, function in vars(chapter).items():
         marks = getattr(function, "pytestmark", [])
-        others = [mark for mark in marks if mark.name != "parametrize" or mark.args[0] != "op"]
-        if name.startswith("test_") and others != marks:
-            few = pytest.mark.parametrize("op", OPERATIONS).mark
-            monkeypatch.setattr(function, "pytestmark", [few, *others])
-    monkeypatch.setattr(collect, "tests", _shortened)
+        fewer = [few if mark.name == "parametrize" and mark.args[0] == "op" else mark for mark in marks]
+        if name.startswith("test_") and fewer != marks:
+            monkeypatch.setattr(function, "pytestmark", fewer)
+    monkeypatch.setattr(collect, "tests", _inventory(operations))
 
 
 def hostile_run(project: Project, source: str, *options: str, sound: bool) -> pytest.RunResult:

@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 import pytest
+from fail_closed import shorten
 from inner_runs import Project, error_lines, ids, said, violated, without_times
 from thinning import thinned
 
@@ -58,6 +59,12 @@ STILL = {
 """What a client may do."""
 
 
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A suite of the three operations that a client changes; it is the reference client in all others."""
+    shorten(monkeypatch, "embedding.embed_batch")
+
+
 def client(project: Project, source: str) -> str:
     """Write a client; the option that declares it."""
     project.pytester.makepyfile(mine=f"{MINE}\n    {source}\n")
@@ -96,6 +103,7 @@ def test_ids(project: Project) -> None:
     assert len(ids(result)) == len(OPERATIONS)
 
 
+@pytest.mark.usefixtures("short")
 @pytest.mark.parametrize("requirement", thinned(FAULTY, 2))
 def test_a_faulty_client_is_caught(project: Project, requirement: str) -> None:
     """For each requirement there is a mistake that it alone catches."""
@@ -111,6 +119,7 @@ def test_every_requirement_has_a_faulty_client() -> None:
     assert {*FAULTY, "WIR-OFFER-1"} == {entry.id for entry in applicable("wire")}
 
 
+@pytest.mark.usefixtures("short")
 @pytest.mark.parametrize("name", thinned(STILL, 3))
 def test_a_legal_client_is_conformant(project: Project, name: str) -> None:
     """What the documents allow is not a finding of a MUST."""
@@ -119,6 +128,7 @@ def test_a_legal_client_is_conformant(project: Project, name: str) -> None:
     assert {test for _, test in reported(project)["WIR-BUILD-1"][1].items()} == {"satisfied"}
 
 
+@pytest.mark.usefixtures("short")
 def test_what_lies_behind_a_finding_is_blocked(project: Project) -> None:
     """One mistake is one finding: the stages behind it are not assessed for this operation."""
     project.run(client(project, FAULTY["WIR-CTX-1"]), REPORT)
@@ -262,6 +272,7 @@ ESCAPES = {
 }
 
 
+@pytest.mark.usefixtures("short")
 @pytest.mark.parametrize("name", thinned(ESCAPES, 3, 1))
 def test_whatever_a_builder_does_is_a_finding(project: Project, name: str) -> None:
     """A builder that gives nothing fails one test; the run goes on, and nothing secret is said."""
@@ -275,6 +286,7 @@ def test_whatever_a_builder_does_is_a_finding(project: Project, name: str) -> No
     assert [op for op, outcome in outcomes.items() if outcome != "satisfied"] == ["embedding.embed"]
 
 
+@pytest.mark.usefixtures("short")
 def test_a_builder_is_called_once(project: Project) -> None:
     """All tests of an operation look at one and the same envelope."""
     project.run(
@@ -312,6 +324,7 @@ def test_no_test_of_a_client_ran(project: Project) -> None:
     assert project.run(REFERENCE, "--corpus-requirement=LLM-STREAM-1").ret == 5
 
 
+@pytest.mark.usefixtures("short")
 def test_a_pinned_edition(project: Project) -> None:
     """Edition 1.0.0 alone knows no null in `ctx`, and has a request schema of `llm.complete` only (R18)."""
     source = "def build_embed_request(self): return {**super().build_embed_request(), 'ctx': {'tenant': None}}"
@@ -326,13 +339,15 @@ def test_a_pinned_edition(project: Project) -> None:
 def test_distributed(project: Project) -> None:
     """Two workers come to the same report as one process."""
     option = client(project, FAULTY["WIR-ARGS-1"])
-    project.run(option, "--corpus-report=one.json")
-    result = project.run(option, "-n", "2", "--corpus-report=two.json", plugins=("xdist",))
+    few = "--corpus-requirement=WIR-ARGS-*,WIR-BUILD-1"
+    project.run(option, few, "--corpus-report=one.json")
+    result = project.run(option, few, "-n", "2", "--corpus-report=two.json", plugins=("xdist",))
     assert result.ret == 1, said(result)
     one, two = (without_times(project.report(f"{name}.json")) for name in ("one", "two"))
     assert one == two
 
 
+@pytest.mark.usefixtures("short")
 def test_rerun_line(project: Project) -> None:
     """The printed command runs just that requirement."""
     result: Any = project.run(client(project, FAULTY["WIR-ENV-1"]))

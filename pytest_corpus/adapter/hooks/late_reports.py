@@ -10,6 +10,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from pytest_corpus.adapter.hooks.metrics import Count, Observation, RecordingSink
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
@@ -33,6 +34,8 @@ STEP_MS = 50
 """A call may be said to take so much longer than it took (R116)."""
 
 OBSERVATION, OUTCOME = "observation", "outcome"
+
+Report = TypeVar("Report", Observation, Count)
 
 
 @dataclass(slots=True)
@@ -74,6 +77,10 @@ class Expected:
         )
         return sum(facts) + len(given ^ self.labels)
 
+    def fits(self, seen: Observation) -> bool:
+        """True if an observation can be that of the call."""
+        return seen.op in self.ops and not self.differs(seen)
+
     def steps(self, seen: Observation) -> float:
         """The difference between the time that an observation gives and that of the call, in steps of `STEP_MS`."""
         took_ms = (self.ended - self.begun) * 1000
@@ -85,6 +92,10 @@ class Expected:
         if self.codes:
             return named.isdisjoint(self.codes)
         return self.failed is False and any(map(names_error, named))
+
+    def ends_as(self, count: Count) -> bool:
+        """True if a counter can be that of the call's final outcome."""
+        return is_outcome(count) and not self.miscounts(count)
 
 
 @dataclass(slots=True, eq=False)
@@ -127,6 +138,23 @@ def names_error(code: str) -> bool:
 def is_outcome(count: Count) -> bool:
     """True if a counter reports the final outcome of a stream."""
     return str(count.name).endswith(STREAM_OUTCOME)
+
+
+def exchanged(
+    lacking: Reports,
+    report: Report,
+    calls: Sequence[Reports],
+    kept: Callable[[Reports], list[Report]],
+    fits: Callable[[Expected, Report], bool],
+) -> Reports:
+    """The call that a report belongs to: the one that lacks it, or else one that has been given the report of that."""
+    for each in () if fits(lacking.call, report) else calls:
+        for held in kept(each) if fits(each.call, report) else ():
+            if lacking.call.begun <= held.at and fits(lacking.call, held):
+                kept(each).remove(held)
+                kept(lacking).append(held)
+                return each
+    return lacking
 
 
 class LateReports:
@@ -190,16 +218,19 @@ class LateReports:
             each.late = self
         self._calls.extend(calls)
         self.assign()
+        for each in calls:
+            if not each.call.is_due:  # what a later call is taken for would be missing there, and so on
+                self.wait_for(each, OUTCOME if each.call.streaming else OBSERVATION)
 
     def wait_for(self, reports: Reports, kind: str) -> None:
         """Wait for a report of a call; of one that need not be observed, as long as reports usually take."""
 
         def has_come() -> bool:
             self.assign()
-            return bool(reports.observations or reports.counts) if not reports.call.is_due else not reports.lacks(kind)
+            return not reports.lacks(kind) if reports.call.is_due or kind == OUTCOME else bool(reports.observations)
 
         wait_s = LATEST_S if reports.call.is_due else self.grace_s
-        self._comes(kind if reports.call.is_due else "", has_come, reports.call.ended + wait_s)
+        self._comes(kind if reports.call.is_due else f"{kind} that is not due", has_come, reports.call.ended + wait_s)
 
     def forget(self) -> None:
         """Drop the observations and counters of the sink; what comes late is still assigned to its call."""
@@ -249,7 +280,16 @@ class LateReports:
         known = self._made_before(seen)
         named = [each for each in known if seen.op in each.call.ops]
         if lacking := [each for each in named if each.lacks(OBSERVATION)]:
-            return min(lacking, key=lambda each: (each.call.differs(seen), not each.call.is_due, each.call.steps(seen)))
+            overdue = seen.at - (self.seen_s + LATEST_S) / 2  # such a call may only seem to have taken long
+            best = min(
+                lacking,
+                key=lambda each: (
+                    each.call.differs(seen),
+                    not each.call.is_due,
+                    each.call.steps(seen) if each.call.ended > overdue else 0.0,
+                ),
+            )
+            return exchanged(best, seen, named, lambda each: each.observations, Expected.fits)
         if named:
             return min(reversed(named), key=lambda each: each.call.differs(seen))
         return self._nearest([each for each in known if not each.call.ops] or known, seen.at)
@@ -258,7 +298,8 @@ class LateReports:
         known = self._made_before(count)
         if is_outcome(count) and (streams := [each for each in known if each.call.streaming]):
             lacking = [each for each in streams if each.lacks(OUTCOME)]
-            return min(lacking or streams[::-1], key=lambda each: (each.call.miscounts(count), not each.call.is_due))
+            best = min(lacking or streams[::-1], key=lambda each: (each.call.miscounts(count), not each.call.is_due))
+            return exchanged(best, count, streams, lambda each: each.counts, Expected.ends_as) if lacking else best
         named = [each for each in known if count.extra.get("op") in each.call.ops]
         return self._nearest(named or known, count.at)
 

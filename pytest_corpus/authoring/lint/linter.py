@@ -242,11 +242,14 @@ def lint(root: Path | str | None = None, *, rules: Iterable[str] = tuple(RULES))
     tree = Tree(root_of(root, ROOT_VARIABLE, "schemas"))
     wanted = [RULES[name] for name in rules]
     found = [finding for rule in wanted for finding in rule.check(tree)]
-    order = {file: number for number, file in enumerate(files(root))}
+    order = {file: number for number, file in enumerate(_files(tree))}
     return sorted(found, key=lambda finding: order.get(finding.file, -1))
 
 
 def files(root: Path | str | None = None) -> tuple[str, ...]:
     """The files of the table, then those that only the folder has, relative to the root. Raises NotADirectoryError."""
-    tree = Tree(root_of(root, ROOT_VARIABLE, "schemas"))
+    return _files(Tree(root_of(root, ROOT_VARIABLE, "schemas")))
+
+
+def _files(tree: Tree) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*tree.listed, *tree.files)))

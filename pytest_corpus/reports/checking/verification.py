@@ -56,7 +56,9 @@ def faults_in(
 
 
 def _digest(document: dict[str, Any], data: bytes) -> Iterator[str]:
-    canonical = json_report.render(document).encode("utf-8", "backslashreplace")
+    canonical = data
+    if not json_report.is_canonical(document, data):
+        canonical = json_report.render(document).encode("utf-8", "backslashreplace")
     found = json_report.digest_of_text(canonical)
     if found != document["sha256"]:
         yield f"its content has the sha256 {found}, not the one that it states: it was changed after it was written"
@@ -81,16 +83,12 @@ def _catalogue(document: dict[str, Any]) -> Iterator[str]:
 
 
 def _totals(document: dict[str, Any]) -> Iterator[str]:
+    found = Counter((entry["component"], entry["level"], entry["status"]) for entry in document["requirements"])
     for component, part in document["components"].items():
         for level, totals in part["totals"].items():
-            found = Counter(
-                entry["status"]
-                for entry in document["requirements"]
-                if entry["component"] == component and entry["level"] == level.upper()
-            )
             for status in STATUSES:
-                if found[status] != totals[status]:
-                    yield f"{component}: {totals[status]} {level.upper()} are said to be {status}, {found[status]} are"
+                if (actual := found[component, level.upper(), status]) != totals[status]:
+                    yield f"{component}: {totals[status]} {level.upper()} are said to be {status}, {actual} are"
 
 
 def _verdicts(document: dict[str, Any]) -> Iterator[str]:

@@ -17,7 +17,7 @@ from pytest_corpus.reports.checking.verification import faults_in
 from pytest_corpus.reports.reading import ReportError, contents, parsed
 from pytest_corpus.reports.site.sources import Source, texts
 
-CHUNK = 64  # the sources that a process examines at a time
+CHUNK = 64  # the sources that a process examines at a time, at least
 
 Memory = Mapping[str, Mapping[str, Any]]
 """The results of earlier verifications by the SHA-256 of the file: `{"kit": version, "faults": [...]}`."""
@@ -71,9 +71,11 @@ def examine(sources: Sequence[Source], memory: Memory, today: date, shipped: Shi
         shipped: the tests that the suite of this version has.
     """
     sources = sorted(sources, key=lambda source: source.name.rpartition("/")[2])
-    chunks = [sources[at : at + CHUNK] for at in range(0, len(sources), CHUNK)]
+    cores = os.cpu_count() or 1
+    size = max(CHUNK, len(sources) // (8 * cores))
+    chunks = [sources[at : at + size] for at in range(0, len(sources), size)]
     one = partial(_chunk, memory=memory, today=today, shipped=shipped)
-    workers = min(len(chunks), os.cpu_count() or 1)
+    workers = min(len(chunks), cores)
     if workers < 2:
         for chunk in chunks:
             yield from one(chunk)

@@ -208,6 +208,21 @@ def test_a_filter_deletes_the_nodes_that_fit(graph: Graph, kind: str, size: int 
 
 
 @pytest.mark.requirement("GRA-DELETE-6")
+def test_ids_and_a_filter_restrict_each_other(graph: Graph) -> Steps:
+    """A delete with both removes only what both name, or is refused and removes none (R131)."""
+    sandbox = graph.sandbox("upsert_nodes", "delete_nodes")
+    kinds = {"a": "x", "b": "y", "c": "y"}
+    nodes = {name: sandbox.node(name, corpus_kind=sandbox.tag + kind) for name, kind in kinds.items()}
+    sandbox.put(*nodes.values())
+    yield
+    ids = [nodes[name]["id"] for name in "ab"]
+    reply = sandbox.call("delete_nodes", {"ids": ids, "filter": {"corpus_kind": f"{sandbox.tag}y"}})
+    expect.either(reply, "BadRequest", "NotSupported")
+    left = [value_of(node) for name, node in nodes.items() if reply.is_error or name != "b"]
+    sandbox.all_show(left, "what `ids` or the filter does not name")
+
+
+@pytest.mark.requirement("GRA-DELETE-6")
 @pytest.mark.parametrize("kind", paging.PREDICATES)
 def test_a_predicate_of_a_delete_is_applied_or_refused(graph: Graph, kind: str) -> Steps:
     """A term that is not a plain value deletes no node that does not meet it, or is refused permanently."""

@@ -195,7 +195,9 @@ def test_the_model_may_be_left_out(llm: LLM, name: str) -> None:
 
 
 @pytest.mark.requirement("LLM-CONTEXT-1")
-@pytest.mark.parametrize("where", ["message", "first_message", "system_message", "max_tokens", "other_models"])
+@pytest.mark.parametrize("where", [
+    "message", "first_message", "all_messages", "system_message", "max_tokens", "other_models",
+])  # fmt: skip
 def test_a_prompt_beyond_the_window_is_refused(llm: LLM, where: str) -> None:
     """A prompt longer than the stated context length, wherever it is long, is the caller's mistake."""
     llm.require("complete")

@@ -30,7 +30,7 @@ MALFORMED: dict[str, dict[str, Any]] = {
     "LLM-MSG-1": {
         **{
             f"role={role!r}": [{"role": role, "content": "hi"}]
-            for role in ("USER", "human", "", " user", 7, None, ["user"])
+            for role in ("USER", "human", "developer", "function", "", " user", 7, None, ["user"])
         },
         "last_role": [user("hi"), {"role": "human", "content": "hi"}],
         "first_role": [{"role": "human", "content": "hi"}, user("hi")],

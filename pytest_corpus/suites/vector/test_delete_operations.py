@@ -193,6 +193,7 @@ def test_the_count_of_a_delete_is_that_of_what_is_gone(vector: Vector, at: int) 
     sandbox, items = filled(vector)
     ids = [item["id"] for item in items[:2]]
     ids.insert(at, vector.name("unknown"))
+    yield
     reply = sandbox.delete(ids=ids)
     expect.readable(reply)
     yield

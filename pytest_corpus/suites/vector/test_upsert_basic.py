@@ -66,6 +66,7 @@ TWINS = {
     "leading_zero": ("1", "01"),
     "script": ("o", "\u043e"),
     "accent": ("u", "\u00fc"),
+    "composition": ("\u00e9", "e\u0301"),
     "separator": ("a/b", "a:b"),
     "end_of_a_long_one": ("x" * 80 + "a", "x" * 80 + "b"),
 }
@@ -262,7 +263,7 @@ def test_ids_are_told_apart(vector: Vector) -> Steps:
         for number, (kind, ends) in enumerate(TWINS.items())
     ]
     stored = [item for pair in pairs for item in pair]
-    together = (vector.batch or 8) >= len(pairs)
+    together = (vector.batch or 10) >= len(pairs)
     if not (together and is_taken(sandbox, *stored[::2]) and is_taken(sandbox, *stored[1::2])):
         stored = [item for pair in pairs if min(is_taken(sandbox, item) for item in pair) for item in pair]
     yield

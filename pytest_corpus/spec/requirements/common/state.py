@@ -17,7 +17,7 @@ COM-IDEM-3 MUST: A replay under the same idempotency key applies once and answer
   from SPECIFICATION 6.1, SPECIFICATION 11.4, R24, R61; needs idempotent_writes; for vector, graph
   hint: keep the whole first answer of every write, of batches too; on a replay return it and apply nothing
 COM-IDEM-4 MUST: Of two calls at once under the same idempotency key one is carried out, and both have its answer.
-  from SPECIFICATION 6.1, R61; needs idempotent_writes
+  from SPECIFICATION 6.1, R61; needs idempotent_writes; for vector, graph
   hint: take a lock for the key before you look for a first answer, and keep it until that answer is stored
 COM-IDEM-5 SHOULD: A request whose first attempt failed with a retryable error is carried out when its key comes again.
   from SPECIFICATION 6.1, SPECIFICATION 12.2, R61; needs idempotent_writes, provider

@@ -195,7 +195,7 @@ class LLMCapabilities(Windows):
 
     def accepts(self, operation: str, **changed: Any) -> bool:
         """Return whether `complete` or `stream` takes a plain request with some arguments changed."""
-        return not self.known(operation, **changed).is_a(*PERMANENT)
+        return self.works(operation) and not self.known(operation, **changed).is_a(*PERMANENT)
 
     @remembered
     def known(self, name: str, **changed: Any) -> Reply | StreamReply:

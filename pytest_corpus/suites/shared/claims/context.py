@@ -51,6 +51,14 @@ UNKNOWN: dict[str, dict[str, Any]] = {
 }
 """Keys of a context that no document knows."""
 
+LONGEST: dict[str, Any] = {
+    "request_id": "req~1.a_b:" + "x" * 246,
+    "idempotency_key": "clé 1: " + "k" * 249,
+    "deadline_ms": 4_102_444_800_000,
+    "tenant": "Żółw & 東京 / " + "t" * 244,
+}
+"""Values that SCHEMA 3.2 allows and that are as long, as odd or as far away as few are."""
+
 CACHE_SCOPES: dict[str, dict[str, Any]] = {
     **{scope: {"cache_scope": scope} for scope in ("global", "session")},
     "global_in_attrs": {"attrs": {"cache_scope": "global"}},
@@ -106,6 +114,15 @@ class Context:
             alone = key != "all" and together.is_error
             ctx = {key: together.exchange.request["ctx"].get(key)}
             expect.works(subject.invoke(name, ctx=ctx) if alone else together, f"{name} to accept ctx.{key}")
+
+    @pytest.mark.requirement("COM-CTX-3")
+    @pytest.mark.parametrize("key", LONGEST)
+    def test_the_longest_values_of_context_fields_are_accepted(self, subject: Subject, key: str) -> None:
+        """Texts of 256 characters, of any script where that is open, and a deadline in the year 2100."""
+        subject.require(subject.principal)
+        together = cached(subject, "longest values", partial(subject.invoke, subject.principal, ctx=LONGEST))
+        alone = subject.invoke(subject.principal, ctx={key: LONGEST[key]}) if together.is_error else together
+        expect.works(alone, f"any ctx.{key} that the schema allows")
 
     @pytest.mark.requirement("COM-CTX-4")
     def test_attributes_may_hold_any_json(self, subject: Subject) -> None:

@@ -100,6 +100,20 @@ class Labels:
         if unique:
             raise Violation("the same labels for identical calls", found=Keys(unique), path="extra")
 
+    @pytest.mark.requirement("COM-OBS-13")
+    def test_content_does_not_become_a_label(self, subject: Subject) -> None:
+        """No label has another value in each of several calls whose content differs, a hash of it included (R125)."""
+        subject.require(subject.principal)
+        args = [subject.requests.distinct(subject.principal) for _ in range(MOST_IDENTICAL)]
+        seen = [values_of(subject.call(subject.principal, each).exchange) for each in args]
+        derived = [key for key in seen[0] if unlike(each.get(key, set()) for each in seen)]
+        note_check()
+        if derived:
+            again = [values_of(subject.call(subject.principal).exchange) for _ in range(MOST_IDENTICAL)]
+            derived = [key for key in derived if not unlike(each.get(key, set()) for each in again)]  # COM-OBS-27
+        if derived:
+            raise Violation("the same labels for calls of other content", found=Keys(derived), path="extra")
+
     @pytest.mark.requirement("COM-OBS-19")
     def test_deadlines_fall_into_few_buckets(self, subject: Subject) -> None:
         """Many different deadlines have only a few different labels."""

@@ -54,8 +54,12 @@ def taken(llm: LLM, name: str, operation: str) -> Reply | StreamReply:
     return llm.known(operation, **given) if together.is_error else together
 
 
+TURNS = 9
+"""The number of messages that a prompt is divided into, none of which fills the window; odd, so the user is last."""
+
+
 def beyond(llm: LLM, where: str) -> list[dict[str, Any]]:
-    """Requests whose prompt is longer than the window: in a message, or counting all messages, or for other models."""
+    """Requests whose prompt is longer than the window: in one message, in all of them together, or for other models."""
     text = llm.too_long()
     if where == "system_message":
         expect.applicable(llm.takes("system_message"), "system_message is not offered")
@@ -65,6 +69,10 @@ def beyond(llm: LLM, where: str) -> list[dict[str, Any]]:
         return [{"messages": [user(text)], "max_tokens": llm.limit(1)}]
     if where == "first_message":
         return [{"messages": llm.turns(text, "ok", "hi")}]
+    if where == "all_messages":
+        words = f"{text} {text}".split()
+        size = -(-len(words) // TURNS)
+        return [{"messages": llm.turns(*(" ".join(words[at : at + size]) for at in range(0, len(words), size)))}]
     if where == "other_models":
         windows = {model: llm.capabilities.context_window(model) for model in llm.models() if model != llm.model}
         same = [model for model, window in windows.items() if window == llm.window()]
