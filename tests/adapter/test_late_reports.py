@@ -152,3 +152,16 @@ def test_a_report_goes_to_the_call_that_took_as_long(late: LateReports) -> None:
         observe(late, ms=ms)
     late.assign()
     assert [[seen.ms for seen in each.observations] for each in calls] == [[300], [1]]
+
+
+def test_a_call_that_seems_to_take_long_is_not_passed_over_for_ever(late: LateReports) -> None:
+    """Quick calls after it come first, until it would be too late for its report."""
+    now = time.monotonic()
+    slow, quick = (
+        Reports(call=Expected("llm", ("complete",), is_due=True, begun=now - taken_s, ended=now - past_s))
+        for taken_s, past_s in ((0.8, 0.7), (0.01, 0.0))
+    )
+    late.finish([slow, quick], 0, 0)
+    observe(late, ms=0.1)
+    late.assign()
+    assert (len(slow.observations), len(quick.observations)) == (1, 0)

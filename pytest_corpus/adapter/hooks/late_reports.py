@@ -280,7 +280,15 @@ class LateReports:
         known = self._made_before(seen)
         named = [each for each in known if seen.op in each.call.ops]
         if lacking := [each for each in named if each.lacks(OBSERVATION)]:
-            best = min(lacking, key=lambda each: (each.call.differs(seen), not each.call.is_due, each.call.steps(seen)))
+            overdue = seen.at - (self.seen_s + LATEST_S) / 2  # such a call may only seem to have taken long
+            best = min(
+                lacking,
+                key=lambda each: (
+                    each.call.differs(seen),
+                    not each.call.is_due,
+                    each.call.steps(seen) if each.call.ended > overdue else 0.0,
+                ),
+            )
             return exchanged(best, seen, named, lambda each: each.observations, Expected.fits)
         if named:
             return min(reversed(named), key=lambda each: each.call.differs(seen))

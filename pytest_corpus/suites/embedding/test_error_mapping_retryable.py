@@ -11,7 +11,7 @@ from pytest_corpus.suites.embedding.support.answers import embeddings_of, failur
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
 from pytest_corpus.suites.embedding.support.scenarios.batches import family_of
 from pytest_corpus.suites.shared.claims.context import PASSING, provider_failure
-from pytest_corpus.suites.shared.claims.faults import KINDS, struck
+from pytest_corpus.suites.shared.claims.faults import HINT_MS, KINDS, classified, decided, passed_on, struck
 from pytest_corpus.suites.shared.claims.faults import ContentFilter as TestContentFilter
 from pytest_corpus.suites.shared.claims.faults import Faults as TestFaults
 from pytest_corpus.suites.shared.claims.faults import StreamFaults as TestStreamFaults
@@ -29,6 +29,15 @@ def test_a_failure_of_a_batch_becomes_its_canonical_class(embedding: Embedding, 
     for failure in failures_of(reply.result):
         got = in_words(failure.get("error"))
         expect.that(family_of(failure) == canonical, canonical, got, "result.failed_texts.error")
+
+
+@pytest.mark.requirement("COM-FAULT-8")
+def test_a_batch_that_is_refused_passes_the_retry_hint_on(embedding: Embedding) -> None:
+    """The provider's `retry_after_ms` stands in the error envelope of a batch, if it is refused as a whole (R14)."""
+    reply = struck(embedding, "embed_batch", "rate_limited", retry_after_ms=HINT_MS)
+    expect.applicable(reply.is_error, "a failure of the provider is reported for each text")
+    classified(reply, "rate_limited", decided("rate_limited"))
+    passed_on(reply, "embed_batch")
 
 
 @pytest.mark.requirement("COM-FAULT-12")

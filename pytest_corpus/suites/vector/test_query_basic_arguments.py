@@ -17,15 +17,15 @@ WRONG: dict[str, tuple[tuple[str, str, tuple[Any, ...]], ...]] = {
     "VEC-QUERY-10": (("query", "vector", (...,)), ("query", "top_k", (...,))),
     "VEC-QUERY-11": (
         ("query", "vector", ("x", 7, {}, None, ["a"], [None], ["0.5", ...], [..., "0.5"])),
-        ("query", "top_k", ("many", [1], {})),
+        ("query", "top_k", ("many", "3", [1], {})),
         ("query", "namespace", (7, ["a"])),
-        ("query", "include_metadata", ("yes",)),
+        ("query", "include_metadata", ("yes", "false")),
         ("query", "include_vectors", ("no", [1])),
     ),
     "VEC-FILTER-9": (("query", "filter", ("x", 7, ["kind"])),),
     "VEC-MULTI-4": (
         ("batch_query", "queries", ("x", 7, {}, None, ["x"], [7], ...)),
-        ("batched", "top_k", (0, "x", ...)),
+        ("batched", "top_k", (0, "x", "3", ...)),
         ("batched", "vector", ("x", ["a"], ...)),
     ),
     "VEC-UPSERT-8": (("item", "id", (..., "")), ("item", "vector", (...,))),

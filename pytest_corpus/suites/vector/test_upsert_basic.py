@@ -19,15 +19,16 @@ from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import alike, direction
 from pytest_corpus.suites.vector.support.sandbox import Sandbox
 from pytest_corpus.suites.vector.support.scenarios.checks import (
+    KINDS,
     described_by,
     exactly,
+    mixed_batches,
     points_at,
     present,
     refused_or_reported,
     same,
 )
 from pytest_corpus.suites.vector.support.scenarios.concurrent_writes import history
-from pytest_corpus.suites.vector.support.scenarios.faulty_items import KINDS, mixed_batches
 from pytest_corpus.suites.vector.support.scenarios.state_machine import machine_of
 from pytest_corpus.suites.vector.support.shared import Item
 
@@ -65,6 +66,7 @@ TWINS = {
     "leading_zero": ("1", "01"),
     "script": ("o", "\u043e"),
     "accent": ("u", "\u00fc"),
+    "composition": ("\u00e9", "e\u0301"),
     "separator": ("a/b", "a:b"),
     "end_of_a_long_one": ("x" * 80 + "a", "x" * 80 + "b"),
 }
@@ -261,7 +263,7 @@ def test_ids_are_told_apart(vector: Vector) -> Steps:
         for number, (kind, ends) in enumerate(TWINS.items())
     ]
     stored = [item for pair in pairs for item in pair]
-    together = (vector.batch or 8) >= len(pairs)
+    together = (vector.batch or 10) >= len(pairs)
     if not (together and is_taken(sandbox, *stored[::2]) and is_taken(sandbox, *stored[1::2])):
         stored = [item for pair in pairs if min(is_taken(sandbox, item) for item in pair) for item in pair]
     yield

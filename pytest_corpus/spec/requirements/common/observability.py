@@ -38,8 +38,8 @@ COM-OBS-12 MUST: Metrics are reported with the arguments of the interface, by ke
   from SPECIFICATION 6.4; needs metrics
   hint: call observe(component=, op=, ms=, ok=, code=, extra=) and counter(component=, name=, value=, extra=)
 COM-OBS-13 MUST: A value that a client invented (an unknown model) does not become a label.
-  from SPECIFICATION 13.1, R21; needs metrics; for llm, embedding
-  hint: label by `model` only once you have found it in your list
+  from SPECIFICATION 13.1, R21, R125; needs metrics
+  hint: label by `model` only once you have found it in your list, and by no hash of a text, vector or query
 COM-OBS-14 SHOULD: Request ids and trace ids do not become labels.
   from BEHAVIORAL_CONFORMANCE 6.8, SPECIFICATION 13.1; needs metrics
   hint: keep request_id and traceparent out of `extra`; they belong in traces

@@ -91,7 +91,7 @@ GRA-DELETE-5 SHOULD: A node that is written again after its deletion has none of
   from SPECIFICATION 4.2.6
   hint: remove the edges of a node permanently when it is deleted
 GRA-DELETE-6 MUST: A delete with a filter removes what fits it and nothing else, or is refused permanently.
-  from SPECIFICATION 4.2.6, ERRORS 6.4, R31
+  from SPECIFICATION 4.2.6, ERRORS 6.4, R31, R131
   hint: apply every term of the filter, or refuse it; never ignore a part of it
 GRA-DELETE-7 MUST: A delete whose `ids` or `filter` is of the wrong type is refused, and one that names nothing removes
     nothing.

@@ -6,7 +6,7 @@ from typing import Any
 
 from pytest_corpus.kit.generation.histories import Event, Step, Value, play
 from pytest_corpus.kit.outcomes import NotApplicable
-from pytest_corpus.suites.graph.support.answers import listed
+from pytest_corpus.suites.graph.support.answers import following, listed
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
 from pytest_corpus.suites.graph.support.scenarios.isolation import empty_place
@@ -50,13 +50,17 @@ class Clients:
         yield [[self.delete("a")], [self.write("b"), self.write("b")]], look
 
     def read(self, result: Any) -> Mapping[str, Value]:
-        """The numbers of the writes that a listing saw; None: nothing; both, if a node is torn or listed twice."""
+        """The numbers of the writes that a listing saw; None: nothing; both, if a node is torn or listed twice.
+
+        A page that is not the last tells nothing of a node that it does not show.
+        """
         numbers: dict[str, list[str]] = {self.sandbox.id(name): [] for name in "ab"}
         for node in listed(result, "nodes"):
             properties = node.get("properties")
             if node.get("id") in numbers and isinstance(properties, Mapping):
                 numbers[node["id"]] += sorted({str(properties.get(key)) for key in ("corpus_rank", "corpus_twin")})
-        return {name: " and ".join(found) or None for name, found in numbers.items()}
+        shown = {name: found for name, found in numbers.items() if found or following(result) in (None, "")}
+        return {name: " and ".join(found) or None for name, found in shown.items()}
 
 
 def history(graph: Graph) -> dict[str, list[Event]]:
