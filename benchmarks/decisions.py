@@ -18,7 +18,7 @@ from itertools import product
 
 import numpy as np
 
-from pytest_corpus.bundles import intervals
+from pytest_corpus.bundles import metrics
 from pytest_corpus.bundles.metrics import is_looked_at
 from pytest_corpus.bundles.reporting.comparison import compare
 
@@ -47,7 +47,7 @@ def sequential(rate: float, bundles: int, size: int, seed: int) -> Errors:
     passed = np.random.default_rng(seed).random((bundles, size)) < rate
     hits, asked = passed.cumsum(axis=1), np.arange(1, size + 1)
     looked = np.array([is_looked_at(number) for number in range(1, size + 1)])
-    known = (intervals.evidence(hits, asked, GATE) >= -math.log(1 - CONFIDENCE)) & (looked | (asked == size))
+    known = (metrics.evidence(hits, asked, GATE) >= -math.log(1 - CONFIDENCE)) & (looked | (asked == size))
     at = np.where(known.any(axis=1), known.argmax(axis=1), size - 1)
     rows = np.arange(bundles)
     decided, above = known[rows, at], hits[rows, at] > GATE * asked[at]
@@ -57,7 +57,7 @@ def sequential(rate: float, bundles: int, size: int, seed: int) -> Errors:
 def fixed(rate: float, bundles: int, size: int, seed: int) -> Errors:
     """Bundles that ask every case, judged by Wilson's interval."""
     hits = np.random.default_rng(seed).binomial(size, rate, bundles)
-    ends = {count: intervals.of_rate([[1.0]] * count + [[0.0]] * (size - count), CONFIDENCE) for count in set(hits)}
+    ends = {count: metrics.of_rate([[1.0]] * count + [[0.0]] * (size - count), CONFIDENCE) for count in set(hits)}
     low, high = np.array([ends[count] for count in hits]).T
     return _errors(high < GATE, low >= GATE, rate, 0.0)
 

@@ -10,7 +10,7 @@ from types import ModuleType
 
 from pytest_corpus import __version__
 from pytest_corpus.commands import COMMANDS, INTERRUPTED, NO_READER, USAGE
-from pytest_corpus.redaction.values import printable
+from pytest_corpus.redaction import printable
 from pytest_corpus.text.problems import PlainError
 
 PROG = "pytest-corpus"

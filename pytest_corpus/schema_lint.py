@@ -9,8 +9,8 @@ fault is one finding: rules that look across files pass over what cannot be read
 unused because a file is not there.
 """
 
-from pytest_corpus.authoring.findings import Finding as Finding
 from pytest_corpus.authoring.lint.linter import RULES as RULES
 from pytest_corpus.authoring.lint.linter import LintRule as LintRule
 from pytest_corpus.authoring.lint.linter import files as files
 from pytest_corpus.authoring.lint.linter import lint as lint
+from pytest_corpus.authoring.tree import Finding as Finding

@@ -23,7 +23,7 @@ from pytest_corpus.validation.schema.exceptions import UnknownEditionError as Un
 from pytest_corpus.validation.schema.exceptions import UnknownSchemaError as UnknownSchemaError
 from pytest_corpus.validation.schema.files import FORMATS as FORMATS
 from pytest_corpus.validation.schema.files import Format as Format
-from pytest_corpus.validation.schema.names import find_schema as find_schema
+from pytest_corpus.validation.schema.files import find_schema as find_schema
 from pytest_corpus.validation.schema.registry import ROOT_VARIABLE as ROOT_VARIABLE
 from pytest_corpus.validation.schema.registry import SchemaRegistry as SchemaRegistry
 from pytest_corpus.validation.schema.registry import Validator as Validator

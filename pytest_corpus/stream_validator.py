@@ -10,8 +10,10 @@ becomes an error of the report; only wrong arguments raise, and what the caller'
 What arrives bit by bit goes into a `StreamValidationEngine`, whose memory stays bounded.
 """
 
-from pytest_corpus.spec.wire_format import MAX_FRAME_BYTES as MAX_FRAME_BYTES
+from pytest_corpus.spec.words import MAX_FRAME_BYTES as MAX_FRAME_BYTES
+from pytest_corpus.validation.streams.config import FRAME_KEYS as FRAME_KEYS
 from pytest_corpus.validation.streams.config import MAX_ERRORS as MAX_ERRORS
+from pytest_corpus.validation.streams.config import STREAMING as STREAMING
 from pytest_corpus.validation.streams.config import Framing as Framing
 from pytest_corpus.validation.streams.config import ValidationConfig as ValidationConfig
 from pytest_corpus.validation.streams.config import ValidationMode as ValidationMode
@@ -23,8 +25,6 @@ from pytest_corpus.validation.streams.engine import validate_ndjson_stream as va
 from pytest_corpus.validation.streams.engine import validate_sse_stream as validate_sse_stream
 from pytest_corpus.validation.streams.machine import EVENT_KEYS as EVENT_KEYS
 from pytest_corpus.validation.streams.machine import EVENTS as EVENTS
-from pytest_corpus.validation.streams.plan import FRAME_KEYS as FRAME_KEYS
-from pytest_corpus.validation.streams.plan import STREAMING as STREAMING
 from pytest_corpus.validation.streams.report import ErrorType as ErrorType
 from pytest_corpus.validation.streams.report import FrameError as FrameError
 from pytest_corpus.validation.streams.report import StreamReport as StreamReport

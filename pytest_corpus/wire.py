@@ -8,8 +8,8 @@
 Whatever an envelope is, nothing but a `WireValidationError` is raised, and its text holds no content.
 """
 
-from pytest_corpus.spec.validation_codes import PROTOCOL_ERROR_CODES as PROTOCOL_ERROR_CODES
-from pytest_corpus.spec.validation_codes import VALIDATION_ERROR_CODES as VALIDATION_ERROR_CODES
+from pytest_corpus.spec.errors import PROTOCOL_ERROR_CODES as PROTOCOL_ERROR_CODES
+from pytest_corpus.spec.errors import VALIDATION_ERROR_CODES as VALIDATION_ERROR_CODES
 from pytest_corpus.validation.requests.arguments import ArgsValidator as ArgsValidator
 from pytest_corpus.validation.requests.arguments import replaced_keys as replaced_keys
 from pytest_corpus.validation.requests.arguments import request_editions as request_editions
@@ -18,6 +18,8 @@ from pytest_corpus.validation.requests.arguments import validate_request_schema 
 from pytest_corpus.validation.requests.arguments import validate_rules as validate_rules
 from pytest_corpus.validation.requests.arguments import validate_vector_query_args as validate_vector_query_args
 from pytest_corpus.validation.requests.cases import CASES as CASES
+from pytest_corpus.validation.requests.cases import EDGE_CASES as EDGE_CASES
+from pytest_corpus.validation.requests.cases import EdgeCase as EdgeCase
 from pytest_corpus.validation.requests.cases import ValidationMetrics as ValidationMetrics
 from pytest_corpus.validation.requests.cases import WireRequestCase as WireRequestCase
 from pytest_corpus.validation.requests.cases import case_of as case_of
@@ -25,9 +27,6 @@ from pytest_corpus.validation.requests.cases import cases as cases
 from pytest_corpus.validation.requests.cases import get_adapter_builder as get_adapter_builder
 from pytest_corpus.validation.requests.cases import owners as owners
 from pytest_corpus.validation.requests.cases import validate_case as validate_case
-from pytest_corpus.validation.requests.codes import validation_error as validation_error
-from pytest_corpus.validation.requests.edges import EDGE_CASES as EDGE_CASES
-from pytest_corpus.validation.requests.edges import EdgeCase as EdgeCase
 from pytest_corpus.validation.requests.exceptions import ArgsValidationError as ArgsValidationError
 from pytest_corpus.validation.requests.exceptions import CtxValidationError as CtxValidationError
 from pytest_corpus.validation.requests.exceptions import EnvelopeShapeError as EnvelopeShapeError
@@ -37,6 +36,7 @@ from pytest_corpus.validation.requests.exceptions import SerializationError as S
 from pytest_corpus.validation.requests.exceptions import VersionMismatchError as VersionMismatchError
 from pytest_corpus.validation.requests.exceptions import WireSchemaError as WireSchemaError
 from pytest_corpus.validation.requests.exceptions import WireValidationError as WireValidationError
+from pytest_corpus.validation.requests.exceptions import validation_error as validation_error
 from pytest_corpus.validation.requests.pipeline import REQUIRED_KEYS as REQUIRED_KEYS
 from pytest_corpus.validation.requests.pipeline import Validator as Validator
 from pytest_corpus.validation.requests.pipeline import validate_args_for_operation as validate_args_for_operation

@@ -11,7 +11,7 @@ from typing import Any
 import hypothesis
 import pytest
 
-from pytest_corpus.integration.collecting import markers
+from pytest_corpus.integration.collecting import collection_hooks
 
 pytest_plugins = ["pytester"]
 
@@ -64,4 +64,4 @@ def pytest_configure(config: pytest.Config) -> None:
     """Generated cases have no deadline: how long one takes says more about the machine than about us."""
     hypothesis.settings.register_profile("patient", deadline=None)
     hypothesis.settings.load_profile("patient")
-    markers.register(config)  # tests import modules of the suite
+    collection_hooks.register(config)  # tests import modules of the suite

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_corpus.adapter import calls, inputs
+from pytest_corpus.adapter.calls import Recording
 from pytest_corpus.adapter.event_loop.closing import ClosingBudget, lasting, left_behind
 from pytest_corpus.adapter.event_loop.loop import STOP_S, LoopThread, TimeLimit
 from pytest_corpus.adapter.exceptions import DeclarationError, WriteForbidden
@@ -19,10 +20,9 @@ from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import Plan, ProviderProbe
 from pytest_corpus.adapter.opening import factory as factories
 from pytest_corpus.adapter.opening.remote import RemoteAdapter
-from pytest_corpus.adapter.recording import Recording
-from pytest_corpus.adapter.side_channel import SETTLE_S
+from pytest_corpus.adapter.transports.protocol import SETTLE_S
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
-from pytest_corpus.adapter.usage.meter import Meter
+from pytest_corpus.adapter.usage import Meter
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.operations import BY_OP
 

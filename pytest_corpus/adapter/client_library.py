@@ -14,7 +14,7 @@ from pytest_corpus.adapter.event_loop.closing import ClosingBudget
 from pytest_corpus.adapter.event_loop.loop import LoopThread, TimeLimit, is_cancelled
 from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.adapter.opening import factory as factories
-from pytest_corpus.redaction.values import type_name
+from pytest_corpus.redaction import type_name
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.validation.requests.cases import CASES, WireRequestCase, get_adapter_builder, has, owners
 

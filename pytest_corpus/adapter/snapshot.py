@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pytest_corpus.redaction.values import Unreadable, place, type_name
+from pytest_corpus.redaction import Unreadable, place, type_name
 from pytest_corpus.text.strict_json import read_exactly
 
 MAX_BITS = 1024

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Final
 
 from pytest_corpus.adapter.snapshot import safe_str
-from pytest_corpus.redaction.values import type_name
+from pytest_corpus.redaction import type_name
 
 MOST_FRAMES: Final = 12
 MOST_CAUSES: Final = 3

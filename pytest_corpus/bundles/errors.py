@@ -1,10 +1,12 @@
-"""Problems of a bundle: sentences with file and line, found before any call."""
+"""Problems of a bundle: sentences with file and line, found before any call; a library that is not installed is one."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from importlib import import_module
+from typing import Any
 
-from pytest_corpus.redaction.values import printable
+from pytest_corpus.redaction import printable
 from pytest_corpus.text.problems import PlainError
 
 
@@ -34,3 +36,26 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     every = sorted(known)
     near = get_close_matches(name, every, n=1)
     return f"did you mean {near[0]!r}?" if near else f"use {', '.join(every)}"
+
+
+LIBRARIES = {
+    "yaml": ("PyYAML", "bundles"),
+    "jinja2": ("Jinja2", "bundles"),
+    "regex": ("regex", "bundles"),
+    "scipy": ("scipy", "bundles"),
+    "openai": ("openai", "openai"),
+    "anthropic": ("anthropic", "anthropic"),
+}
+"""The distribution that brings each module, and the extra of this product that brings the distribution."""
+
+
+def library(module: str, file: str) -> Any:
+    """A module of an optional library. Raises BundleError if it is not installed; `file` needs it."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != module:
+            raise
+        distribution, extra = LIBRARIES[module]
+        said = f"{distribution} is needed and not installed; pip install 'pytest-corpus[{extra}]'"
+        raise BundleError(Problem(file, said)) from None

@@ -4,8 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_corpus.bundles.evaluation.budget import BudgetError
-from pytest_corpus.bundles.evaluation.values import OperationError, found_in
+from pytest_corpus.bundles.evaluation.values import BudgetError, OperationError, found_in
 from pytest_corpus.text.problems import MAX_DEPTH
 from pytest_corpus.text.strict_json import nesting
 

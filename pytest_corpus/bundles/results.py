@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from pytest_corpus.text.records import bare
+from pytest_corpus.text.values import bare
 
 PASSED, FAILED, ERROR = "passed", "failed", "error"
 NOT_ASKED = "not_asked"

@@ -8,23 +8,22 @@ from pathlib import Path
 from typing import Any
 
 from pytest_corpus.adapter.client import AdapterClient
-from pytest_corpus.adapter.usage.budget import Budget
+from pytest_corpus.adapter.usage import Budget
 from pytest_corpus.bundles import metrics
+from pytest_corpus.bundles.contract import Judge
 from pytest_corpus.bundles.errors import BundleError, Problem, suggestion
 from pytest_corpus.bundles.loading.bundle import Bundle, Case, ProviderChoice, Scorer
 from pytest_corpus.bundles.loading.bundle_file import load
+from pytest_corpus.bundles.providers.corpus import SimilarityProvider
 from pytest_corpus.bundles.providers.protocol import Provider
 from pytest_corpus.bundles.providers.registry import make
-from pytest_corpus.bundles.providers.similarity import SimilarityProvider
-from pytest_corpus.bundles.reporting.case_message import message
-from pytest_corpus.bundles.reporting.section import Head, metric_names
+from pytest_corpus.bundles.reporting.section import Head, message, metric_names
 from pytest_corpus.bundles.results import CaseResult
 from pytest_corpus.bundles.running.asking import Asking
 from pytest_corpus.bundles.running.cassettes import Cassettes, mode_of
 from pytest_corpus.bundles.running.pool import Pool
 from pytest_corpus.bundles.running.shards import cut
 from pytest_corpus.bundles.running.store import Store
-from pytest_corpus.bundles.scoring import Judge
 from pytest_corpus.verdict.shards import Shard
 
 Openers = Mapping[str, Callable[[], AdapterClient]]
@@ -212,7 +211,7 @@ class BundleSession:
                 self._judge(bundle, scorer, plays=mode == "none") for scorer in bundle.contract.scorers if scorer.asks
             ),
             options.budget,
-            self._cassettes(bundle.folder, mode) if mode != "off" else None,
+            self._tapes.setdefault((bundle.folder, mode), Cassettes(bundle.folder, mode)) if mode != "off" else None,
             keeps_content=options.full or options.full_files,
             keeps_passing=options.full_files,
         )
@@ -229,10 +228,6 @@ class BundleSession:
             brought = self._functions_of("providers", bundle)
             self._providers[key] = make(choice, bundle.file, brought, adapter, plays=plays)
         return self._providers[key]
-
-    def _cassettes(self, folder: Path, mode: str) -> Cassettes:
-        """The recordings of a bundle, which its variants share."""
-        return self._tapes.setdefault((folder, mode), Cassettes(folder, mode))
 
     def _client(self, component: str, label: str) -> AdapterClient:
         if (component, label) not in self._clients:

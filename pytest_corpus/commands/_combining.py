@@ -12,7 +12,7 @@ from pytest_corpus.reports.checking.coherence import some
 from pytest_corpus.reports.checking.combining import Part, Unfit, check, check_numbers
 from pytest_corpus.reports.checking.reconstruction import start_of
 from pytest_corpus.reports.text import printable
-from pytest_corpus.text.records import rebuilt
+from pytest_corpus.text.values import rebuilt
 
 Run = tuple[Head, Sequence[CaseResult]]
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Any, TextIO
 
-from pytest_corpus.redaction.values import printable
+from pytest_corpus.redaction import printable
 
 Measure = Callable[[int], str]  # renders an amount of work
 

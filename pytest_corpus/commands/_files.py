@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 from pytest_corpus.commands import CommandError
 from pytest_corpus.commands._console import size
-from pytest_corpus.spec.wire_format import BOM
+from pytest_corpus.spec.words import BOM
 
 STDIN = "-"  # the name of stdin
 MAX_BYTES = 64 * 1024 * 1024  # the default size limit of a document

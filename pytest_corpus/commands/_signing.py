@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from pytest_corpus.commands import CommandError
 from pytest_corpus.commands._files import read_bytes, shown_name
 from pytest_corpus.reports.reading import read
-from pytest_corpus.reports.signing import dsse, intoto, keyless, keys
+from pytest_corpus.reports.signing import dsse, intoto, keyless
 from pytest_corpus.reports.text import VERDICT_WORDS, printable
 from pytest_corpus.text.atomic_write import obstacle
 
@@ -67,7 +67,7 @@ def needs(package: str, extra: str) -> None:
 def by_key(name: str) -> Signer:
     """The holder of the Ed25519 key that `--public-key` names."""
     needs("cryptography", "sign")
-    key = _key("--public-key", name, keys.public)
+    key = _key("--public-key", name, dsse.public)
     own = dsse.keyid(key)
     return Signer(f"the key in {name} (keyid {own})", own, dsse.SUFFIX, lambda data: dsse.opened(data, key))
 
@@ -84,18 +84,18 @@ def by_identity(identity: str, issuer: str | None) -> Signer:
 
 def private_key(name: str) -> Ed25519PrivateKey:
     """The private key that `--key` names: Ed25519, in PKCS #8 without a passphrase."""
-    return _key("--key", name, keys.private)
+    return _key("--key", name, dsse.private)
 
 
 def _key(option: str, name: str, load: Callable[[bytes], _Key]) -> _Key:
     variable = name.removeprefix(ENVIRONMENT)
     try:
         if variable == name:
-            return load(read_bytes(name, keys.LARGEST))
+            return load(read_bytes(name, dsse.LARGEST))
         if variable not in os.environ:
             raise CommandError(f"{option} {name}: there is no environment variable {variable}")
         return load(os.environ[variable].encode("utf-8", "surrogateescape"))
-    except keys.KeyFileError as error:
+    except dsse.KeyFileError as error:
         raise CommandError(f"{option} {shown_name(name)}: {error}") from None
 
 

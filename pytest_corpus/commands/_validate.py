@@ -10,7 +10,7 @@ from typing import Any
 from pytest_corpus.commands import FINDINGS, FINE, USAGE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.commands._files import LINES, MAX_BYTES, STDIN, Document, documents, expanded, shown_name
-from pytest_corpus.redaction.values import printable, shown
+from pytest_corpus.redaction import printable, shown
 from pytest_corpus.spec.goldens import GOLDENS
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, EDITIONS, LATEST

@@ -11,7 +11,7 @@ from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.commands import FINDINGS, FINE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.commands.judge import opened
-from pytest_corpus.evidence import encoding, traffic
+from pytest_corpus.evidence import encoding
 from pytest_corpus.evidence.player import Player, RecordedClient
 from pytest_corpus.evidence.transcript import SUFFIXES, Transcript
 from pytest_corpus.kit.component import Subject
@@ -63,7 +63,7 @@ def _read(path: Path, component: str) -> Iterator[tuple[str, Exchange]]:
         yield from _recorded(opened(path), component)
         return
     try:
-        archive = [*traffic.entries(path)]
+        archive = [*encoding.entries(path)]
     except OSError as error:
         raise CommandError(f"{path}: {error.strerror}") from None
     for number, exchange in archive:

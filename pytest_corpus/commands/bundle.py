@@ -15,12 +15,12 @@ from typing import Any
 from pytest_corpus import resources
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.opening.factory import resolve, split_label
-from pytest_corpus.adapter.usage.budget import Budget, parse
+from pytest_corpus.adapter.usage import Budget, parse
 from pytest_corpus.bundles.errors import BundleError, suggestion
 from pytest_corpus.bundles.loading.bundle_file import load
 from pytest_corpus.bundles.plugin_functions import functions
 from pytest_corpus.bundles.providers.mock import read_script
-from pytest_corpus.bundles.reporting import baselines, comparison, section
+from pytest_corpus.bundles.reporting import comparison, section
 from pytest_corpus.bundles.reporting.section import contents
 from pytest_corpus.bundles.results import NOT_ASKED, PASSED, CaseResult
 from pytest_corpus.bundles.running.cassettes import MODES
@@ -34,7 +34,7 @@ from pytest_corpus.commands._combining import combined
 from pytest_corpus.reports import formats
 from pytest_corpus.reports.reading import bundle_flaw
 from pytest_corpus.text.atomic_write import write_atomically, write_folder
-from pytest_corpus.text.records import rebuilt
+from pytest_corpus.text.values import rebuilt
 
 FILE = "bundle.yaml"
 PLACEHOLDER = "BUNDLE"  # the name of the bundle in the skeleton
@@ -272,10 +272,10 @@ class _Session:
         if tape is not None and head.whole and (unused := tape.unused(head.cases)):
             built["cassettes"]["unused"] = unused
         if ended and head.whole and self._given.baseline:
-            key = baselines.name_of(run.bundle.path, run.label, Path(self._given.baseline))
-            self._entries[key] = baselines.entry(results, built["metrics"])
+            key = comparison.name_of(run.bundle.path, run.label, Path(self._given.baseline))
+            self._entries[key] = comparison.entry(results, built["metrics"])
             if not self._given.update_baseline:
-                built |= baselines.compare(self._entries[key], before.get(key))
+                built |= comparison.compare_with_baseline(self._entries[key], before.get(key))
         self._sections.append(built)
         if self._given.format != "json":
             for result in results:
@@ -294,8 +294,8 @@ class _Session:
             return {}
         path = Path(self._given.baseline)
         try:
-            return baselines.read(path) if path.exists() or not self._given.update_baseline else {}
-        except baselines.BaselineError as error:
+            return comparison.read(path) if path.exists() or not self._given.update_baseline else {}
+        except comparison.BaselineError as error:
             said = str(error).replace("--corpus-update-baseline", "--update-baseline")
             raise CommandError(f"--baseline {path}: {said}") from None
 
@@ -303,7 +303,7 @@ class _Session:
         if not self._given.update_baseline:
             return
         try:
-            baselines.write(Path(self._given.baseline), self._entries, before)
+            comparison.write(Path(self._given.baseline), self._entries, before)
         except OSError as error:
             raise CommandError(f"--baseline {self._given.baseline}: cannot be written: {error.strerror}") from None
 

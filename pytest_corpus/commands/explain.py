@@ -6,9 +6,7 @@ from typing import Any
 
 from pytest_corpus.commands import FINE, CommandError
 from pytest_corpus.commands import _console as console
-from pytest_corpus.reports.catalogue.examples import examples
-from pytest_corpus.reports.catalogue.listing import explained, unknown
-from pytest_corpus.reports.catalogue.rulings import resting_on, rulings, rulings_of
+from pytest_corpus.reports.catalogue import examples, explained, resting_on, rulings, rulings_of, unknown
 from pytest_corpus.spec.requirements import catalogue
 
 

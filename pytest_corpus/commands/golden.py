@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_corpus import resources
-from pytest_corpus.authoring.findings import Finding
 from pytest_corpus.authoring.goldens import changes as golden_changes
-from pytest_corpus.authoring.goldens import checks, making
+from pytest_corpus.authoring.goldens import checks, maker
+from pytest_corpus.authoring.tree import Finding
 from pytest_corpus.commands import FINDINGS, FINE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.spec.components import COMPONENTS
@@ -120,7 +120,7 @@ def _generate(given: argparse.Namespace, schemas: SchemaRegistry) -> int:
         Path(given.output).mkdir(parents=True, exist_ok=True)
     elif stray := [row.file for row in rows if row.file not in BY_FILE]:
         raise CommandError(f"{stray[0]} is not in the table of goldens: name a folder for it with --output")
-    written, kept = making.generate(rows, root=given.output, force=given.force, schemas=schemas)
+    written, kept = maker.generate(rows, root=given.output, force=given.force, schemas=schemas)
     lines = [f"wrote {path}" for path in written]
     if kept and (given.names or given.operation or given.component):
         lines += [f"kept {path}, which exists; --force overwrites it" for path in kept]

@@ -6,7 +6,7 @@ from typing import Any
 
 from pytest_corpus.commands import FINE, CommandError
 from pytest_corpus.commands import _console as console
-from pytest_corpus.reports.catalogue.listing import chosen, listed, unknown
+from pytest_corpus.reports.catalogue import chosen, listed, unknown
 from pytest_corpus.spec.components import COMPONENTS, WIRE
 
 LEVELS = ("must", "should", "may")

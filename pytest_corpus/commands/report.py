@@ -14,8 +14,7 @@ from pytest_corpus.commands import FINDINGS, FINE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.commands import _reports as written
 from pytest_corpus.commands import _signing as signing
-from pytest_corpus.reports import difference, formats, matrix
-from pytest_corpus.reports.badges import shields
+from pytest_corpus.reports import badges, difference, formats, matrix
 from pytest_corpus.reports.checking import combining, verification
 from pytest_corpus.reports.signing import dsse, keyless
 from pytest_corpus.reports.text import printable
@@ -190,8 +189,8 @@ def _badge(given: argparse.Namespace) -> int:
     if target is not None:
         return _write(given, formats.render(document, target[1]), target[0])
     if given.format == "json":
-        return _say(shields.render(document))
-    return _say(f"{document['spec']['protocol']}: {shields.message(document)}\n")
+        return _say(badges.endpoint(document))
+    return _say(f"{document['spec']['protocol']}: {badges.message(document)}\n")
 
 
 def _render(given: argparse.Namespace) -> int:

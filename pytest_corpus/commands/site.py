@@ -6,7 +6,7 @@ from pathlib import Path
 from pytest_corpus.commands import FINDINGS, FINE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.commands.report import shipped
-from pytest_corpus.redaction.values import printable
+from pytest_corpus.redaction import printable
 from pytest_corpus.reports.site import building, index, sources
 from pytest_corpus.reports.site.examination import Memory, examine
 from pytest_corpus.text.atomic_write import write_folder

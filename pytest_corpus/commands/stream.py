@@ -12,7 +12,7 @@ from pytest_corpus.commands import _console as console
 from pytest_corpus.commands._files import STDIN, foreign, opened, shown_name
 from pytest_corpus.spec.operations import STREAMING
 from pytest_corpus.spec.schemas import EDITIONS
-from pytest_corpus.spec.wire_format import BOM, MAX_FRAME_BYTES
+from pytest_corpus.spec.words import BOM, MAX_FRAME_BYTES
 from pytest_corpus.validation.schema.exceptions import SchemaFileError, UnknownEditionError, UnknownSchemaError
 from pytest_corpus.validation.streams.config import ValidationConfig, ValidationMode
 from pytest_corpus.validation.streams.report import StreamReport

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
+from pytest_corpus.adapter.calls import Recording
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.exceptions import Unresponsive
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.hooks.late_reports import Reports
 from pytest_corpus.adapter.inputs import Source
-from pytest_corpus.adapter.recording import Recording
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
 from pytest_corpus.evidence import encoding
 from pytest_corpus.evidence.recorder import dumps

@@ -17,7 +17,7 @@ from pytest_corpus.adapter.inputs import Source
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
 from pytest_corpus.evidence import encoding
 from pytest_corpus.kit.outcomes import Story
-from pytest_corpus.redaction.secrets import masked, masked_within
+from pytest_corpus.redaction import masked, masked_within
 
 DECIMALS = 6
 """A time that a test reads is given to it as the record holds it: in microseconds."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from pytest_corpus.adapter.opening.address import scheme_of
 from pytest_corpus.evidence.encoding import text_of
-from pytest_corpus.redaction.secrets import SHORTEST
+from pytest_corpus.redaction import SHORTEST
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.spec.transports import GRPC_SERVICE, NDJSON
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter.client import AdapterClient
-from pytest_corpus.integration.collecting import markers
+from pytest_corpus.integration.collecting import collection_hooks
 from pytest_corpus.integration.collecting import nodes as collect
 from pytest_corpus.integration.collecting.collection_hooks import CollectionHooks
 from pytest_corpus.integration.concluding.conclusion_hooks import ConclusionHooks
@@ -34,7 +34,7 @@ class Conformance:
     """A run and its parts, each a pytest plugin of its own."""
 
     def __init__(self, config: pytest.Config) -> None:
-        markers.register(config)
+        collection_hooks.register(config)
         self.state = RunState(config)
         self.declaring = DeclarationHooks(self.state)
         self.collecting = CollectionHooks(self.state, self.declaring)

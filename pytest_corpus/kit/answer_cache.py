@@ -11,9 +11,8 @@ from typing import Any, TypeVar
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exchange import Exchange
-from pytest_corpus.kit.calls import Calls
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names
-from pytest_corpus.kit.requests import in_ms
+from pytest_corpus.kit.requests import Calls, in_ms
 from pytest_corpus.spec.errors import TAXONOMY
 
 Ask = TypeVar("Ask", bound=Callable[..., Any])

@@ -7,7 +7,7 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.exchange import Exchange, op_of
 from pytest_corpus.adapter.facts import Capabilities
-from pytest_corpus.adapter.usage.meter import Outages
+from pytest_corpus.adapter.usage import Outages
 from pytest_corpus.kit.audit.envelopes import Finding
 from pytest_corpus.kit.audit.exchanges import FINITE, AuditContext, audit, data_of, editions, report_findings
 from pytest_corpus.kit.audit.positive_evidence import demonstrates, is_reported

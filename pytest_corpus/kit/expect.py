@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from pytest_corpus.kit.outcomes import ABSENT, Accepted, Blocked, Misclassified, NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.spec.wire_format import MAX_FRAME_BYTES
+from pytest_corpus.spec.words import MAX_FRAME_BYTES
 
 T = TypeVar("T")
 

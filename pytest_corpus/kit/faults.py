@@ -5,8 +5,8 @@ from typing import Any
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.hooks.provider import Plan
 from pytest_corpus.kit.answer_cache import lasting
-from pytest_corpus.kit.calls import Calls
 from pytest_corpus.kit.outcomes import NotAssessed, Undecided
+from pytest_corpus.kit.requests import Calls
 
 MAX_PROVIDER_RETRIES = 20
 """The number of times that a planned fault strikes: more often than a sound adapter retries."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pytest_corpus.redaction.values import listed, place, word
+from pytest_corpus.redaction import listed, place, word
 from pytest_corpus.text.problems import Problem
 
 if TYPE_CHECKING:

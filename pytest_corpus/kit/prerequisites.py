@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import plain
-from pytest_corpus.kit.calls import Calls
 from pytest_corpus.kit.expect import uncounted
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.requests import Calls
 
 
 class Prerequisites:

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_corpus.kit.answer_cache import cached
-from pytest_corpus.kit.calls import Calls
 from pytest_corpus.kit.expect import uncounted
 from pytest_corpus.kit.outcomes import Undecided, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.requests import HOUR_MS, Request, canary, in_ms, new_trace
+from pytest_corpus.kit.requests import HOUR_MS, Calls, Request, canary, in_ms, new_trace
 from pytest_corpus.text.values import same
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_corpus.adapter.exchange import Exchange
-from pytest_corpus.redaction.values import kind_of, listed, word
+from pytest_corpus.redaction import kind_of, listed, word
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY, code_of, is_a
 
 

@@ -1,12 +1,18 @@
-"""Requests: their parts, and those that tests ask a component for by purpose."""
+"""Requests: their parts, those that tests ask a component for by purpose, and the component as its parts see it."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from pytest_corpus.adapter import inputs
+from pytest_corpus.adapter.client import AdapterClient
+from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.kit.outcomes import NotApplicable
-from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.run_state import Settings, Shared
+from pytest_corpus.spec.operations import Operation
 
 HOUR_MS = 3_600_000
 
@@ -91,3 +97,39 @@ class Requests:
     def fingerprint(self, reply: Reply) -> Any:
         """The part of an answer that differs between the requests of `distinguishable`."""
         raise NotImplementedError
+
+
+class Calls(Protocol):
+    """The members of a component that its parts need."""
+
+    client: AdapterClient
+    capabilities: Capabilities
+    settings: Settings
+    component: str
+    principal: str
+    principal_stream: str
+
+    @property
+    def shared(self) -> Shared: ...
+
+    @property
+    def requests(self) -> Requests: ...
+
+    @property
+    def clients(self) -> list[AdapterClient]: ...
+
+    def operation(self, name: str) -> Operation: ...
+
+    def operations(self, *, streaming: bool | None = None) -> list[str]: ...
+
+    def require(self, *names: str) -> None: ...
+
+    def invoke(
+        self, name: str, args: Mapping[str, Any] | None = None, ctx: Mapping[str, Any] | None = None, **options: Any
+    ) -> Reply | StreamReply: ...
+
+    def another(self, call_timeout: float) -> Any: ...
+
+    def relieve(self, reply: Reply | StreamReply) -> bool: ...
+
+    def is_full(self, reply: Reply | StreamReply) -> bool: ...

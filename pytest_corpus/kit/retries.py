@@ -14,11 +14,11 @@ from typing import Any, Protocol, TypeVar
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive
 from pytest_corpus.adapter.exchange import Exchange
-from pytest_corpus.adapter.usage.meter import Outages
-from pytest_corpus.kit.calls import Calls
+from pytest_corpus.adapter.usage import Outages
 from pytest_corpus.kit.outcomes import Full, Outage, Undecided
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.requests import Calls
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.spec.operations import BY_OP, operations_of

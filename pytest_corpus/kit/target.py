@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.facts import Capabilities
-from pytest_corpus.adapter.usage.meter import Outages
+from pytest_corpus.adapter.usage import Outages
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.store.settling import Settle
 from pytest_corpus.spec.requirements import HOOKS, LOGS, Requirement

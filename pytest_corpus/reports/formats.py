@@ -21,12 +21,12 @@ FORMATS: Mapping[str, str] = {
     ".md": "markdown.report",
     ".html": "html.report",
     ".intoto.json": "signing.intoto",
-    ".badge.json": "badges.shields",
-    ".svg": "badges.svg",
+    ".badge.json": "badges:endpoint",
+    ".svg": "badges:picture",
 }
-"""The module below `reports/` that renders each format."""
+"""The module below `reports/` that renders each format, and its function if that is not `render`."""
 
-BADGES = tuple(suffix for suffix, module in FORMATS.items() if module.startswith("badges."))
+BADGES = tuple(suffix for suffix, module in FORMATS.items() if module.startswith("badges:"))
 """The formats that show the verdict alone."""
 
 MATRIX_FORMATS: Mapping[str, str] = {".html": "html.matrix", ".md": "markdown.matrix", ".json": "matrix"}
@@ -73,8 +73,9 @@ def comparing() -> tuple[str, ...]:
 
 
 def _renderer(module: str) -> Callable[..., str]:
-    function: Callable[..., str] = import_module(f"pytest_corpus.reports.{module}").render
-    return function
+    name, _, function = module.partition(":")
+    renderer: Callable[..., str] = getattr(import_module(f"pytest_corpus.reports.{name}"), function or "render")
+    return renderer
 
 
 def listed(known: Mapping[str, str] | tuple[str, ...]) -> str:

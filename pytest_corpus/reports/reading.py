@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_corpus import resources
-from pytest_corpus.redaction.values import cut, printable
+from pytest_corpus.redaction import cut, printable
 from pytest_corpus.reports import json_report
 from pytest_corpus.reports.json_report import FORMAT
 from pytest_corpus.text.problems import PlainError

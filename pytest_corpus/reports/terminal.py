@@ -1,17 +1,78 @@
-"""The summary of a run as lines for the terminal: the numbers, a line a requirement, the verdict last."""
+"""The summary of a run as lines for the terminal: numbers, a line a requirement in the order of repair, the verdict."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
-from pytest_corpus.reports import priority
 from pytest_corpus.reports.remedies import with_remedy
 from pytest_corpus.reports.text import count, printable
 from pytest_corpus.reports.view import TONES, applicable
 from pytest_corpus.spec.components import WIRE
+from pytest_corpus.spec.requirements import Requirement
 from pytest_corpus.verdict.editions import PREVIEW
 from pytest_corpus.verdict.ledger import LACKING, Ledger, left_behind, unseen
 from pytest_corpus.verdict.verdict import ComponentVerdict, Status, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Violated:
+    """A requirement that is violated, in one component or in several.
+
+    `blocked` is how many others it keeps from being assessed, `failed` how many tests found it broken.
+    """
+
+    requirement: Requirement
+    components: tuple[str, ...]
+    blocked: int
+    failed: int
+
+    def __str__(self) -> str:
+        why = f"blocks {count(self.blocked, 'other')}" if self.blocked else f"fails {count(self.failed, 'test')}"
+        where = f" ({', '.join(self.components)})" if len(self.components) > 1 else ""
+        return f"{self.requirement.id}{where} {why}: {self.requirement.text}"
+
+
+def violations(verdict: Verdict) -> list[Status]:
+    """Every violation, in the order of repair; what is alike stays in the order of the catalogue."""
+    blocks = {part.component: blocked(part.statuses) for part in verdict.components}
+
+    def key(status: Status) -> tuple[bool, int, int]:
+        number = blocks[status.component][status.requirement.id]
+        return status.requirement.level != "MUST", -number, -failed(status)[0]
+
+    return sorted(verdict.of_status("violated"), key=key)
+
+
+def ranked(verdict: Verdict) -> list[Violated]:
+    """The MUSTs that are violated, one each for all components, in the order of repair."""
+    blocks: Counter[str] = Counter()
+    fails: Counter[str] = Counter()
+    found: dict[str, tuple[Requirement, list[str]]] = {}
+    for part in verdict.components:
+        blocks.update(blocked(part.statuses))
+    for status in violations(verdict):
+        if status.requirement.level == "MUST":
+            fails[status.requirement.id] += failed(status)[0] or 1
+            found.setdefault(status.requirement.id, (status.requirement, []))[1].append(status.component)
+    every = [Violated(entry, tuple(where), blocks[name], fails[name]) for name, (entry, where) in found.items()]
+    return sorted(every, key=lambda each: (-each.blocked, -each.failed))
+
+
+def blocked(statuses: Iterable[Status]) -> Counter[str]:
+    """The number of requirements that each one blocks, the most first."""
+    found = Counter(by for status in statuses for by in status.blocked_by)
+    return Counter(dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))))
+
+
+def failed(status: Status) -> tuple[int, int]:
+    """The number of its own tests that found it violated, and of those that checked it."""
+    looked = [record for record in status.tests if record.outcome in ("satisfied", "violated")]
+    broken = [
+        record for record in looked if any(finding.requirement == status.requirement.id for finding in record.findings)
+    ]
+    return len(broken), len(looked)
+
 
 Tone = Literal["plain", "good", "caution", "bad"]
 
@@ -55,7 +116,7 @@ def summary(ledger: Ledger, verdict: Verdict, detail: Detail | None = None, note
     lines += [Line(f"  not complete: {'; '.join(verdict.gaps)}", "caution")] if verdict.gaps else []
     lines += [Line(f"  failed: {fault} (exit code 1, whatever the verdict)", "bad") for fault in verdict.faults]
     lines += notes
-    first = next(iter(priority.ranked(verdict)), None)
+    first = next(iter(ranked(verdict)), None)
     if first is not None and first.blocked:
         lines.append(Line(f"  fix first: {first.requirement.id}, which blocks {count(first.blocked, 'other')}", "bad"))
     said = "no verdict: only a part of the suite ran" if verdict.verdict == "partial" else f"verdict: {verdict.verdict}"
@@ -81,7 +142,7 @@ def what_ran(verdict: Verdict) -> tuple[Verdict, list[str]]:
 
 def fix_first(verdict: Verdict) -> list[Line]:
     """The violations to repair first, in at most eight lines; empty if there is only one."""
-    every = priority.ranked(verdict)
+    every = ranked(verdict)
     if len(every) < 2:
         return []
     shown = every[: FIX_FIRST - 2] if len(every) > FIX_FIRST - 1 else every
@@ -127,16 +188,16 @@ def _component(part: ComponentVerdict, verdict: Verdict, detail: Detail) -> Iter
 
 def _violated(part: ComponentVerdict, verdict: Verdict) -> Iterator[Line]:
     """A line for each violated requirement, in the order of repair."""
-    order = {(each.component, each.requirement.id): at for at, each in enumerate(priority.violations(verdict))}
-    blocked = priority.blocked(part.statuses)
+    order = {(each.component, each.requirement.id): at for at, each in enumerate(violations(verdict))}
+    blocking = blocked(part.statuses)
     found = [status for status in part.statuses if status.status == "violated"]
     for status in sorted(found, key=lambda each: order[each.component, each.requirement.id]):
         must = status.requirement.level == "MUST"
         word = "violated" if must else "preview" if status.requirement.level == PREVIEW else "not kept"
-        others = blocked[status.requirement.id]
+        others = blocking[status.requirement.id]
         more = f"  blocks {count(others, 'other')}" if others else ""
-        failed, tests = priority.failed(status)
-        several = f"  {failed} of {tests} tests" if tests > 1 and not status.runs[1] and failed else ""
+        broken, tests = failed(status)
+        several = f"  {broken} of {tests} tests" if tests > 1 and not status.runs[1] and broken else ""
         said = f"    {word}  {_named(status)}{several}{_runs(status)}{more}"
         yield Line(said, "bad" if must else "caution")
 
@@ -148,13 +209,13 @@ def _unassessed(part: ComponentVerdict, detail: Detail) -> Iterator[Line]:
         ids = [status.requirement.id for status in lacking if status.keyword == keyword]
         yield Line(f"    not assessed: the factory does not accept '{keyword}': {', '.join(ids)}", "caution")
     violated = {status.requirement.id for status in part.statuses if status.status == "violated"}
-    for blocker, number in priority.blocked(open_ones).items():
+    for blocker, number in blocked(open_ones).items():
         if blocker not in violated or not detail.violations:
             yield Line(f"    {blocker} blocks {count(number, 'other')}", "caution")
-    blocked = [status for status in open_ones if status.blocked_by]
-    if blocked and not detail.reasons:
-        yield Line(f"    not assessed  {count(len(blocked), 'requirement')}: others block them (-v)", "caution")
-    for status in blocked if detail.reasons else ():
+    held_up = [status for status in open_ones if status.blocked_by]
+    if held_up and not detail.reasons:
+        yield Line(f"    not assessed  {count(len(held_up), 'requirement')}: others block them (-v)", "caution")
+    for status in held_up if detail.reasons else ():
         yield Line(f"    not assessed  {status.requirement.id}: {status.reason}", "caution")
     rest = [status for status in open_ones if not _lacks(status) and not status.blocked_by]
     yield from (Line(f"    not assessed  {with_remedy(line)}", "caution") for line in _by_reason(rest))

@@ -1,6 +1,6 @@
 """The words that every format uses, and printable text."""
 
-from pytest_corpus.redaction.values import printable
+from pytest_corpus.redaction import printable
 
 __all__ = ["STATUSES", "STATUS_SIGNS", "STATUS_WORDS", "VERDICT_WORDS", "count", "found", "printable"]
 

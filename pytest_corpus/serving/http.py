@@ -6,8 +6,7 @@ from contextlib import aclosing
 from aiohttp import WSMsgType, web
 
 from pytest_corpus.adapter.snapshot import to_bytes
-from pytest_corpus.serving.conversation import Conversation
-from pytest_corpus.serving.service import NOT_JSON, Service, error_envelope, failure_of
+from pytest_corpus.serving.service import NOT_JSON, Conversation, Service, error_envelope, failure_of
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.transports import HOOKS_HEADER, JSON, NDJSON, PROTOCOL_HEADER, SSE
 

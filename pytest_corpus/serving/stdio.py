@@ -4,8 +4,7 @@ import asyncio
 import os
 import sys
 
-from pytest_corpus.serving.conversation import Conversation
-from pytest_corpus.serving.service import Service
+from pytest_corpus.serving.service import Conversation, Service
 from pytest_corpus.spec.transports import HOOKS_VARIABLE
 
 MAX_LINE_BYTES = 64 * 2**20

@@ -1,4 +1,6 @@
-"""The few words that a value of the protocol may be: codes of success, reasons to finish, states of health."""
+"""The few words that a value of the protocol may be, the keys of user content, and the limits of a frame."""
+
+from typing import Final
 
 SUCCESS_CODES = ("OK", "PARTIAL_SUCCESS", "ACCEPTED")
 """The `code` of a unary success (SPECIFICATION 4.2.1; R9)."""
@@ -17,3 +19,28 @@ FINISH_REASONS = ("stop", "length", "tool_call", "tool_calls", "content_filter")
 
 HEALTH_STATES = ("ok", "degraded", "down")
 """The `status` of a health report, the good one first (SPECIFICATION 7.6; R35)."""
+
+
+OBJECTS = frozenset(
+    (
+        *("metadata", "properties", "attrs", "details", "params", "parameters", "provider_specific", "extensions"),
+        *("filter", "node_filters", "relationship_filters", "records", "row", "summary"),
+    )
+)
+"""Keys below which anything may stand, keys of the user's own included."""
+
+TEXTS = frozenset(("text", "content", "prompt", "message", "system_message", "query", "arguments", "user"))
+"""Keys of texts."""
+
+VECTORS = frozenset(("vector", "query_vector", "embedding"))
+"""Keys of vectors."""
+
+LISTS = frozenset(("messages", "texts", "stop_sequences", "embeddings", "vectors", "args"))
+"""Keys of what holds the others, where a user may have written what belongs deeper."""
+
+
+MAX_FRAME_BYTES: Final = 1_048_576
+"""The most that one frame may measure as UTF-8 JSON (SPECIFICATION 4.2.3.4)."""
+
+BOM: Final = b"\xef\xbb\xbf"
+"""The byte order mark of UTF-8, which may not stand before JSON (RFC 8259 8.1)."""

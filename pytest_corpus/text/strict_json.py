@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from pytest_corpus.spec.wire_format import BOM
+from pytest_corpus.spec.words import BOM
 from pytest_corpus.text.problems import MAX_DEPTH, TOO_DEEP, dotted, json_problems
 
 _COLON = re.compile(rb"\\u003[aA]")

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
-from pytest_corpus.text.records import rebuilt
+from pytest_corpus.text.values import rebuilt
 
 Level = Literal["shape", "full"]
 LEVELS: tuple[Level, ...] = ("shape", "full")

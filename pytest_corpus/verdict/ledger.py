@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from typing import Any, Literal
 
-from pytest_corpus.text.records import rebuilt
+from pytest_corpus.text.values import rebuilt
 
 Outcome = Literal["satisfied", "violated", "not_applicable", "not_assessed", "error"]
 WORSE: tuple[Outcome, ...] = ("satisfied", "not_applicable", "not_assessed", "violated", "error")

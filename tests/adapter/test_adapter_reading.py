@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pytest_corpus.adapter.calls import read_frame
 from pytest_corpus.adapter.exchange import Exchange, non_finite
 from pytest_corpus.adapter.snapshot import NotJSON
-from pytest_corpus.spec.wire_format import BOM
+from pytest_corpus.spec.words import BOM
 from pytest_corpus.text.problems import MAX_DEPTH
 
 TEXT = st.text() | st.sampled_from(("a", ":", '"', "\\u003a", "\\", "\ud800", "é", "[{"))

@@ -8,7 +8,7 @@ import pytest
 from test_provider_server import asked
 
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
-from pytest_corpus.adapter.hooks.vendors.registry import VENDORS
+from pytest_corpus.adapter.hooks.vendors.api import VENDORS
 from pytest_corpus.vendors import Body, Endpoint, Errors
 
 CHAT, EMBED, TOKENIZE = "v2/chat", "v2/embed", "v1/tokenize"

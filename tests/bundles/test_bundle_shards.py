@@ -13,7 +13,7 @@ import pytest
 from cli_runs import called
 from samples import PLUGIN, bundle, echo, run, text
 
-from pytest_corpus.bundles import intervals
+from pytest_corpus.bundles import metrics
 from pytest_corpus.bundles.errors import BundleError
 from pytest_corpus.bundles.loading.bundle_file import load
 from pytest_corpus.bundles.running.shards import DURATIONS, cut, digest, durations
@@ -211,7 +211,7 @@ def test_shards_of_a_bundle_that_stops(pytester: pytest.Pytester) -> None:
     assert there.combine("1", "2")[0] == 0
     [section] = there.read("whole")["bundles"]
     assert (section["calls"], "saved" in section, section["cases"]["passed"]) == (60, False, 52)
-    expected = intervals.at_any_time([[1.0]] * 52 + [[0.0]] * 8, 0.95)
+    expected = metrics.at_any_time([[1.0]] * 52 + [[0.0]] * 8, 0.95)
     assert section["thresholds"][0]["interval"] == pytest.approx(expected, abs=1e-6)
 
 

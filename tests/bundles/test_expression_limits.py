@@ -6,10 +6,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from test_expressions import NAMES, REFUSALS
 
-from pytest_corpus.bundles.evaluation.budget import MOST_SIZE, MOST_STEPS, Budget, size_of
-from pytest_corpus.bundles.evaluation.expression import Expression
-from pytest_corpus.bundles.evaluation.interpreter import Interpreter
+from pytest_corpus.bundles.evaluation.expression import Expression, Interpreter
 from pytest_corpus.bundles.evaluation.syntax import ExpressionError
+from pytest_corpus.bundles.evaluation.values import MOST_SIZE, MOST_STEPS, Budget, size_of
 
 ATOMS = ("x", "y", "raw_output", "output", "'a' * 900000", "range(99999)", "10 ** 9", "2 ** 4000", "-1", "None", "'%s'")
 SHAPES = (

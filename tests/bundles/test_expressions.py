@@ -9,11 +9,9 @@ from typing import Any
 import pytest
 from tables import lines
 
-from pytest_corpus.bundles.evaluation.budget import Budget, BudgetError
-from pytest_corpus.bundles.evaluation.expression import Expression
-from pytest_corpus.bundles.evaluation.interpreter import Interpreter
+from pytest_corpus.bundles.evaluation.expression import Expression, Interpreter
 from pytest_corpus.bundles.evaluation.syntax import ExpressionError
-from pytest_corpus.bundles.evaluation.values import OperationError
+from pytest_corpus.bundles.evaluation.values import Budget, BudgetError, OperationError
 
 HERE = Path(__file__).parent
 REFUSALS = (ExpressionError, OperationError, BudgetError)

@@ -13,7 +13,7 @@ from urllib.error import HTTPError
 import pytest
 from samples import bundle, echo
 
-from pytest_corpus.adapter.usage.budget import Budget
+from pytest_corpus.adapter.usage import Budget
 from pytest_corpus.bundles.loading.bundle import Bundle, ProviderChoice
 from pytest_corpus.bundles.loading.bundle_file import load
 from pytest_corpus.bundles.providers.hook import HookProvider

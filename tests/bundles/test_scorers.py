@@ -8,9 +8,9 @@ import pytest
 from cli_runs import called
 from samples import bundle, echo, run, section, text
 
+from pytest_corpus.bundles.contract import _grade
 from pytest_corpus.bundles.errors import BundleError
 from pytest_corpus.bundles.loading.bundle_file import load
-from pytest_corpus.bundles.scoring import _grade
 from pytest_corpus.reports.reading import bundle_flaw
 
 pytestmark = pytest.mark.usefixtures("plain_environment")

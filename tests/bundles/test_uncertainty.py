@@ -11,7 +11,7 @@ from samples import bundle, echo
 from test_in_pytest import provider, run, section, text
 from test_running import asked
 
-from pytest_corpus.bundles import intervals
+from pytest_corpus.bundles import metrics
 from pytest_corpus.bundles.errors import BundleError
 from pytest_corpus.bundles.loading.bundle_file import load
 from pytest_corpus.bundles.metrics import Threshold, are_decided, judge
@@ -34,24 +34,24 @@ def gate(value: float = 0.9, more: str = "") -> str:
 
 def test_wilson() -> None:
     """18 of 20: the interval that books give; a rate of 1 has an interval too."""
-    assert intervals.of_rate([[1.0]] * 18 + [[0.0]] * 2, 0.95) == pytest.approx((0.6990, 0.9721), abs=1e-4)
-    assert intervals.of_rate([[1.0]] * 10, 0.95) == pytest.approx((0.7225, 1.0), abs=1e-4)
+    assert metrics.of_rate([[1.0]] * 18 + [[0.0]] * 2, 0.95) == pytest.approx((0.6990, 0.9721), abs=1e-4)
+    assert metrics.of_rate([[1.0]] * 10, 0.95) == pytest.approx((0.7225, 1.0), abs=1e-4)
 
 
 def test_samples_of_a_case_are_not_new_cases() -> None:
     """A case that is asked ten times with one outcome counts once; independent samples count each."""
     once, often = [[1.0]] * 15 + [[0.0]] * 5, [[1.0] * 10] * 15 + [[0.0] * 10] * 5
-    assert intervals.of_rate(often, 0.95) == pytest.approx(intervals.of_rate(once, 0.95))
-    low, high = intervals.of_rate([[1.0, 1.0, 1.0, 0.0]] * 20, 0.95)
+    assert metrics.of_rate(often, 0.95) == pytest.approx(metrics.of_rate(once, 0.95))
+    low, high = metrics.of_rate([[1.0, 1.0, 1.0, 0.0]] * 20, 0.95)
     assert high - low < 0.2
-    assert intervals.of_mean(often, 0.95) == pytest.approx(intervals.of_mean(once, 0.95))
+    assert metrics.of_mean(often, 0.95) == pytest.approx(metrics.of_mean(once, 0.95))
 
 
 def test_means() -> None:
     """Student's interval; equal numbers have no width, and a single one has no interval."""
-    assert intervals.of_mean([[1.0], [2.0], [3.0]], 0.95) == pytest.approx((-0.4841, 4.4841), abs=1e-4)
-    assert intervals.of_mean([[2.0]] * 3, 0.95) == (2.0, 2.0)
-    assert intervals.of_mean([[2.0]], 0.95) is None
+    assert metrics.of_mean([[1.0], [2.0], [3.0]], 0.95) == pytest.approx((-0.4841, 4.4841), abs=1e-4)
+    assert metrics.of_mean([[2.0]] * 3, 0.95) == (2.0, 2.0)
+    assert metrics.of_mean([[2.0]], 0.95) is None
 
 
 @pytest.mark.parametrize(
@@ -150,5 +150,5 @@ def test_the_simulation_decides_as_bundles_do() -> None:
     """The evidence of the simulation and the interval of a threshold decide alike."""
     threshold = Threshold("pass_rate", ">=", decisions.GATE, decisions.CONFIDENCE, sequential=True)
     for passed, total in ((10, 10), (30, 30), (60, 60), (5, 10), (20, 26), (85, 100), (890, 1000), (190, 200)):
-        enough = intervals.evidence(passed, total, decisions.GATE) >= 2.9957
+        enough = metrics.evidence(passed, total, decisions.GATE) >= 2.9957
         assert are_decided([threshold], passing(passed, total)) == enough, json.dumps([passed, total])

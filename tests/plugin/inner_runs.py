@@ -69,6 +69,7 @@ def _installed() -> list[str]:
     return [] if found else ["-p", "pytest_corpus.plugin"]
 
 
+PYTHON = sys.executable  # not the program of forks, for what needs a new process
 PLUGIN = _installed()  # what makes pytest find the plugin
 
 

@@ -12,7 +12,7 @@ import pytest
 from ledgers import MUSTS, RUN, ledger, record
 
 from pytest_corpus.reports import formats, json_report, matrix, terminal
-from pytest_corpus.reports.markdown.text import cell, code, sentence
+from pytest_corpus.reports.markdown.report import cell, code, sentence
 from pytest_corpus.reports.reading import schema_flaws
 from pytest_corpus.verdict.ledger import Finding, Ledger
 from pytest_corpus.verdict.verdict import decide

@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from ledgers import MUSTS, SHOULDS, ledger, ledgers, record, violation
 
-from pytest_corpus.reports.catalogue.listing import explained
+from pytest_corpus.reports.catalogue import explained
 from pytest_corpus.reports.remedies import remedy
 from pytest_corpus.reports.terminal import summary, what_ran
 from pytest_corpus.spec.requirements import catalogue

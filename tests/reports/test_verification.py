@@ -109,11 +109,6 @@ def all_of(*edits: Edit) -> Edit:
     return lambda report: [each(report) for each in edits]
 
 
-def reasons_gone(name: str) -> Edit:
-    """One that takes the reasons of its tests away from a requirement."""
-    return lambda report: [test.pop("reason", None) for test in entry(report, name)["tests"]]
-
-
 def moved_test(report: Report) -> None:
     """A test of one requirement stands below another."""
     entry(report, SATISFIED)["tests"].append(entry(report, HINTED)["tests"].pop())
@@ -163,7 +158,7 @@ EDITS: dict[str, Edit] = {
     "another hint": says(VIOLATED, hint="nothing to do"),
     "not applicable to satisfied": all_of(
         whitewashed(ABSENT, "satisfied"),
-        reasons_gone(ABSENT),
+        lambda report: [test.pop("reason", None) for test in entry(report, ABSENT)["tests"]],
         drops(ABSENT, "reason"),
         says(ABSENT, status="satisfied"),
     ),

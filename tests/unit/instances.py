@@ -9,8 +9,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from pytest_corpus import resources
-from pytest_corpus.authoring.folding import Folder
-from pytest_corpus.authoring.instances import variants
+from pytest_corpus.authoring.folding import Folder, variants
 from pytest_corpus.spec.schemas import OWN_FOLDERS
 
 Path = tuple[str | int, ...]

@@ -3,7 +3,7 @@
 import pytest
 
 from pytest_corpus.adapter.exceptions import BudgetSpent
-from pytest_corpus.adapter.usage.budget import Budget, Spending, parse
+from pytest_corpus.adapter.usage import Budget, Spending, parse
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,7 @@ from tables import documents
 from pytest_corpus import resources
 from pytest_corpus.golden import Change, GoldenError, check, check_text, diff, generate, made
 from pytest_corpus.schema_registry import SchemaRegistry, registry
-from pytest_corpus.spec.examples import COMMON, OF_COMPONENT
-from pytest_corpus.spec.goldens import BY_FILE, GOLDENS, Golden, goldens_of
+from pytest_corpus.spec.goldens import BY_FILE, COMMON, GOLDENS, OF_COMPONENT, Golden, goldens_of
 from pytest_corpus.spec.operations import OPERATIONS
 
 SHIPPED = resources.folder("golden")

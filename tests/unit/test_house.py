@@ -6,11 +6,17 @@ What is too large today stands in a list with its reason; a list may only become
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
+
+import pytest
+
+import pytest_corpus
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "pytest_corpus"
@@ -113,3 +119,28 @@ def test_no_class_has_many_methods() -> None:
 def lines_of(path: Path) -> int:
     """The number of lines of a file."""
     return len(path.read_text("utf-8").splitlines())
+
+
+API = Path(__file__).parents[1] / "typing" / "api.py"
+
+
+def test_every_name_is_there_and_type_checked() -> None:
+    """`tests/typing/api.py` uses every public name."""
+    tree = ast.parse(API.read_text("utf-8"))
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    used |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    assert set(pytest_corpus.__all__) <= used
+    assert all(getattr(pytest_corpus, name) for name in pytest_corpus.__all__)
+
+
+def test_an_unknown_name() -> None:
+    """A name that is not public is an `AttributeError`."""
+    with pytest.raises(AttributeError, match="module 'pytest_corpus' has no attribute 'nothing'"):
+        _ = pytest_corpus.nothing
+
+
+def test_importing_the_package_imports_nothing_else() -> None:
+    """The names cost nothing until they are used."""
+    code = "import pytest_corpus, sys; print([name for name in sys.modules if name.startswith('pytest_corpus.')])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

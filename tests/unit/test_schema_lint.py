@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from tables import documents, patched
 
 from pytest_corpus import resources
-from pytest_corpus.authoring.instances import matching
+from pytest_corpus.authoring.folding import matching
 from pytest_corpus.schema_lint import RULES, files, lint
 from pytest_corpus.schema_registry import ROOT_VARIABLE
 from pytest_corpus.spec.schemas import BASE_URI, DIALECT, SCHEMAS, SchemaFile
-from pytest_corpus.validation.schema.names import SchemaTable
+from pytest_corpus.validation.schema.files import SchemaTable
 
 SHIPPED = resources.folder("schemas")
 CHUNK = "llm/llm.types.chunk.json"
@@ -238,7 +238,7 @@ def test_the_shipped_tree_has_the_files_of_the_table_alone(tmp_path: Path, monke
     root = tmp_path / "schemas"
     shutil.copytree(SHIPPED, root)
     (root / "llm" / "llm.new.json").write_text("{}")
-    monkeypatch.setattr("pytest_corpus.validation.schema.names._shipped_root", lambda: root)
+    monkeypatch.setattr("pytest_corpus.validation.schema.files._shipped_root", lambda: root)
     assert found(root) == [("orphaned", "llm/llm.new.json", "")]
 
 

@@ -16,11 +16,21 @@ from pytest_corpus.adapter.snapshot import NotJSON, to_bytes
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.run_state import Settings
-from pytest_corpus.redaction.secrets import secret_values
-from pytest_corpus.redaction.values import Unreadable, cut, listed, names, place, redacted, shown, type_name, word
+from pytest_corpus.redaction import (
+    Unreadable,
+    cut,
+    listed,
+    names,
+    place,
+    redacted,
+    secret_values,
+    shown,
+    type_name,
+    word,
+)
 from pytest_corpus.reference import llm
 from pytest_corpus.spec.errors import TAXONOMY
-from pytest_corpus.spec.user_content import OBJECTS, TEXTS, VECTORS
+from pytest_corpus.spec.words import OBJECTS, TEXTS, VECTORS
 from pytest_corpus.suites.llm.support.component import COMPONENT
 
 SECRETS = [*lines(Path(__file__).with_name("secrets.txt")), "a\nb\x1b[31mred"]

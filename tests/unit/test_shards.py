@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_corpus.integration.collecting.order import LONG, interleaved
+from pytest_corpus.integration.collecting.collection_hooks import LONG, interleaved
 from pytest_corpus.integration.options.profiles import PROFILES
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.suites import inventory

@@ -1,16 +1,17 @@
-"""Modes and configurations: how closely a stream is looked at, and how that is said."""
+"""Modes, components and framings: how closely a stream is looked at, and how that is said."""
 
 import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from stream_frames import DATA, ERROR, FINAL, kinds
+from instances import mutated
+from stream_frames import CANARY, CHUNKS, DATA, EMBEDDED, ERROR, FINAL, USAGE, found, frame, kinds, report, without
 
-from pytest_corpus.schema_registry import UnknownEditionError, UnknownSchemaError
-from pytest_corpus.spec.schemas import BASE_URI
-from pytest_corpus.spec.validation_codes import PROTOCOL_ERROR_CODES, STREAM_ERROR_CODES
+from pytest_corpus.schema_registry import UnknownEditionError, UnknownSchemaError, registry
+from pytest_corpus.spec.errors import PROTOCOL_ERROR_CODES, STREAM_ERROR_CODES
+from pytest_corpus.spec.schemas import BASE_URI, EDITIONS
 from pytest_corpus.stream_validator import (
     MAX_FRAME_BYTES,
     ErrorType,
@@ -234,3 +235,133 @@ def test_a_stream_tells_the_codes_of_its_defects(frames: list[object], code: str
     """The rules that SCHEMA 5.3 prints end in the codes of 11.2."""
     (error,) = validate_frames(frames, "llm").validation_errors
     assert error.code == code
+
+
+COMPLETION = {"text": "a", "model": "m", "usage": USAGE, "finish_reason": "stop"}
+EVENT_DATA = {"event": "data", "data": {"text": "a", "is_final": False}}
+EVENT_END = {"event": "end", "data": COMPLETION}
+EVENT_ERROR = {"event": "error", "data": ERROR}
+OVERLAY: tuple[tuple[str, list[object], str | None, list[tuple[int, str, str]]], ...] = (
+    ("data and end", [EVENT_DATA, EVENT_DATA, EVENT_END], "success", []),
+    ("end alone", [EVENT_END], "success", []),
+    ("data and error", [EVENT_DATA, EVENT_ERROR], "error", []),
+    ("no end", [EVENT_DATA], None, [(0, ErrorType.NO_TERMINAL, "")]),
+    ("after the end", [EVENT_END, EVENT_DATA], "success", [(2, ErrorType.AFTER_TERMINAL, "")]),
+    ("canonical frames", [DATA, EVENT_END], "success", [(1, ErrorType.FRAMING, "")]),
+    ("a canonical end", [EVENT_DATA, FINAL], "success", [(2, ErrorType.FRAMING, "")]),
+    ("unknown event", [{"event": CANARY, "data": {}}, EVENT_END], "success", [(1, ErrorType.FRAME_SHAPE, "event")]),
+    ("no event", [{"data": {}}, EVENT_END], "success", [(1, ErrorType.FRAME_SHAPE, "event")]),
+    ("no data", [{"event": "data"}, EVENT_END], "success", [(1, ErrorType.FRAME_SHAPE, "data")]),
+    ("an extra key", [{**EVENT_DATA, "id": 1}, EVENT_END], "success", [(1, ErrorType.FRAME_SHAPE, "id")]),
+    ("bad chunk", [{"event": "data", "data": {"text": "a"}}, EVENT_END], "success",
+     [(1, ErrorType.CHUNK_SCHEMA, "data.is_final")]),
+    ("bad completion", [{"event": "end", "data": without(COMPLETION, "usage")}], "success",
+     [(1, ErrorType.CHUNK_SCHEMA, "data.usage")]),
+    ("bad error", [{"event": "error", "data": without(ERROR, "code")}], "error",
+     [(1, ErrorType.ERROR_ENVELOPE, "data.code")]),
+    ("no object", [7, EVENT_END], "success", [(1, ErrorType.FRAME_TYPE, "")]),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "frames", "terminal", "errors"), OVERLAY, ids=[row[0] for row in OVERLAY])
+def test_the_overlay_is_checked_on_request(
+    kind: str, frames: list[object], terminal: str | None, errors: list[tuple[int, str, str]]
+) -> None:
+    """With ``framing="event"`` the gateway's frames are held to their own schemas (R1)."""
+    assert found(*frames, framing="event") == errors
+    assert report(*frames, framing="event").terminal == terminal
+
+
+@pytest.mark.parametrize("edition", [None, "1.1.0"])
+def test_an_overlay_frame_holds_what_its_edition_has(edition: str | None) -> None:
+    """Additions of edition 1.1.0 to chunks, results and errors are in its overlay too, not in that of 1.0.0 (R57)."""
+    newer = (
+        [{"event": "data", "data": {"text": "a", "is_final": False, "model": None}}, EVENT_END],
+        [EVENT_DATA, {"event": "end", "data": {**COMPLETION, "warnings": None}}],
+        [EVENT_DATA, {"event": "error", "data": {**ERROR, "details": None}}],
+    )
+    for frames in newer:
+        assert found(*frames, framing="event", edition=edition) == []
+        assert found(*frames, framing="event", edition="1.0.0") != []
+
+
+def test_the_graph_overlay_is_checked_on_request() -> None:
+    """Overlay frames of a graph carry records, then the result of the whole query (R1)."""
+    data = {"event": "data", "data": CHUNKS["graph"]}
+    end = {"event": "end", "data": {"records": [{"name": CANARY}], "summary": {}}}
+    assert validate_frames([data, end], "graph", framing="event").is_valid
+    assert validate_frames([data, EVENT_ERROR], "graph", framing="event").terminal == "error"
+    (error,) = validate_frames([data, {"event": "end", "data": {}}], "graph", framing="event").validation_errors
+    assert (error.error_type, error.path) == (ErrorType.CHUNK_SCHEMA, "data.records")
+
+
+def test_a_component_without_an_overlay_is_refused() -> None:
+    """No engine is made for overlay frames that no schema describes (SCHEMA 5.1)."""
+    with pytest.raises(UnknownSchemaError, match=r"embedding\.stream\.frame\.data"):
+        StreamValidationEngine("embedding", framing="event")
+
+
+EMPTY: dict[str, dict[str, Any]] = {"llm": {"text": ""}, "embedding": {"embeddings": []}, "graph": {"records": []}}
+
+
+@pytest.mark.parametrize("edition", [None, *EDITIONS])
+@pytest.mark.parametrize("component", CHUNKS)
+def test_legal_streams_of_every_component_pass(component: str, edition: str | None) -> None:
+    """Several frames, one final frame, an empty final chunk, keep-alives and a late error are legal (R4)."""
+    data = frame(chunk=CHUNKS[component])
+    final = frame(chunk={**CHUNKS[component], "is_final": True})
+    keep_alive = frame(chunk={**EMPTY[component], "is_final": False})
+    empty_end = frame(chunk={**EMPTY[component], "is_final": True})
+    for frames in ([final], [data, final], [keep_alive, data, keep_alive, empty_end], [empty_end], [data, ERROR]):
+        result = validate_frames(frames, component, edition)
+        assert result.is_valid, result.error_summary
+        assert result.terminal == ("error" if frames[-1] is ERROR else "success")
+
+
+OWN: tuple[tuple[str, dict[str, Any], str], ...] = (
+    ("embedding", {"usage": None, "model": None}, ""),
+    ("embedding", {"usage": {"prompt_tokens": 3, "total_tokens": 3}}, ""),
+    ("embedding", {"embeddings": [{**EMBEDDED, "index": 0, "metadata": None}]}, ""),
+    ("embedding", {"embeddings": None}, "chunk.embeddings"),
+    ("embedding", {"embeddings": [{**EMBEDDED, "vector": []}]}, "chunk.embeddings.0.vector"),
+    ("embedding", {"embeddings": [{**EMBEDDED, "norm": 1}]}, "chunk.embeddings.0.norm"),
+    ("embedding", {"usage": 3}, "chunk.usage"),
+    ("embedding", {"text": CANARY}, "chunk.text"),
+    ("embedding", {"is_final": None}, "chunk.is_final"),
+    ("graph", {"summary": None}, ""),
+    ("graph", {"summary": {"rows": 1}}, ""),
+    ("graph", {"records": {}}, "chunk.records"),
+    ("graph", {"records": [{"a": 1}, [1]]}, "chunk.records.1"),
+    ("graph", {"rows": []}, "chunk.rows"),
+    ("graph", {"is_final": 1}, "chunk.is_final"),
+)
+
+
+@pytest.mark.parametrize(("component", "changed", "path"), OWN, ids=[f"{row[0]}-{n}" for n, row in enumerate(OWN)])
+def test_chunks_are_held_to_the_schema_of_their_component(component: str, changed: dict[str, Any], path: str) -> None:
+    """Every component has a chunk schema; a pin to the edition before it existed asks the first that has it."""
+    frames = [frame(chunk={**CHUNKS[component], **changed}), frame(chunk={**EMPTY[component], "is_final": True})]
+    for edition in (None, *EDITIONS):
+        errors = validate_frames(frames, component, edition).validation_errors
+        assert [(e.error_type, e.path) for e in errors] == ([(ErrorType.CHUNK_SCHEMA, path)] if path else [])
+
+
+@pytest.mark.parametrize("component", ["embedding", "graph"])
+def test_chunks_of_another_component_are_refused(component: str) -> None:
+    """A chunk belongs to one component."""
+    errors = validate_frames([FINAL], component).validation_errors
+    assert [error.error_type for error in errors] == [ErrorType.CHUNK_SCHEMA]
+
+
+@settings(deadline=None, max_examples=600)
+@given(data=st.data())
+def test_engine_and_frame_schema_agree_in_every_component(data: st.DataObject) -> None:
+    """A single frame passes the engine exactly when it meets the component's frame schema or error envelope."""
+    component = data.draw(st.sampled_from(sorted(CHUNKS)))
+    chunk = CHUNKS[component]
+    seeds = [frame(chunk=chunk), frame(chunk={**chunk, "is_final": True}), ERROR]
+    instance = data.draw(st.sampled_from(seeds).flatmap(mutated))
+    names = (f"{component}.envelope.stream.success", f"{component}.envelope.error")
+    valid = any(registry().is_valid(name, instance) for name in names)
+    errors = [error for error in validate_frames([instance], component).validation_errors if error.frame_number]
+    assert valid == (errors == [])

@@ -1,20 +1,24 @@
-"""The pipeline of request envelopes: cases, stages, versions, builders, metrics (SCHEMA 6.3, 8.2)."""
+"""The pipeline of request envelopes: cases, stages, versions, arguments, the round trip (SCHEMA 6.3, 8.2)."""
 
+import enum
 import json
 import pickle
 import threading
+from collections import OrderedDict
 from collections.abc import Mapping
-from types import SimpleNamespace
+from pathlib import Path
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import pytest
+from tables import documents
 from wire_requests import CLIENT, COMPLETE, complete
 
 from pytest_corpus import wire
 from pytest_corpus.resources import folder
 from pytest_corpus.schema_registry import SchemaAssertionError, UnknownSchemaError, registry
 from pytest_corpus.spec.goldens import GOLDENS
-from pytest_corpus.spec.operations import OPERATIONS
+from pytest_corpus.spec.operations import BY_OP, OPERATIONS
 from pytest_corpus.wire import EDGE_CASES, EdgeCase
 
 
@@ -236,3 +240,134 @@ def test_errors_travel_between_processes(case: EdgeCase) -> None:
     assert (str(copy), copy.code, copy.case_id, copy.path) == (
         str(refused.value), refused.value.code, refused.value.case_id, refused.value.path,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(("op", "args"), documents(Path(__file__).with_name("arguments_allowed.txt")))
+def test_what_the_documents_allow_passes(op: str, args: dict[str, Any]) -> None:
+    """`prompt` and `text` may stand in for `messages` and `vector` (SCHEMA 6.3); null counts as absent."""
+    wire.ArgsValidator(op)(args, "c")
+
+
+@pytest.mark.parametrize(("op", "args", "path"), [
+    *documents(Path(__file__).with_name("arguments_forbidden.txt")),
+    ("vector.query", {"vector": [10**400, float("nan")], "top_k": 1}, "args.vector"),
+])  # fmt: skip
+def test_what_the_documents_forbid_is_refused(op: str, args: dict[str, Any], path: str) -> None:
+    """The rules and the request's schema are kept, and the error leads to the place."""
+    with pytest.raises(wire.ArgsValidationError) as refused:
+        wire.ArgsValidator(op)(args, "c")
+    assert refused.value.path == path
+    assert str(refused.value).startswith("c: ")
+
+
+def test_every_rule_belongs_to_an_operation() -> None:
+    """No rule of the table is of an operation that there is not."""
+    from pytest_corpus.spec.arguments import ALTERNATIVES, RULES
+
+    assert RULES.keys() | ALTERNATIVES.keys() <= BY_OP.keys()
+
+
+def test_a_validator_of_ones_own() -> None:
+    """Its `ArgsValidationError` keeps the case id; of other exceptions only the type is shown."""
+
+    def ours(_: dict[str, Any], case_id: str) -> None:
+        raise wire.ArgsValidationError(f"{case_id}: no")
+
+    def theirs(args: dict[str, Any], _: str) -> None:
+        raise KeyError(args["secret"])
+
+    with pytest.raises(wire.ArgsValidationError) as refused:
+        wire.validate_args_for_operation({}, ours, "c")
+    assert (str(refused.value), refused.value.case_id, refused.value.code) == ("c: no", "c", "ARGS_VALIDATION")
+    with pytest.raises(wire.ArgsValidationError) as refused:
+        wire.validate_args_for_operation({"secret": "Doe"}, theirs, "c")
+    assert str(refused.value) == "c: args validation failed: the validator raises KeyError"
+    with pytest.raises(wire.ArgsValidationError, match="must be a JSON object"):
+        wire.validate_args_for_operation([], ours, "c")
+
+
+@pytest.mark.parametrize(("schema", "instance", "code", "text"), [
+    ("llm.complete.request", {"op": "llm.complete", "ctx": {}, "args": {}}, "required", "field: messages"),
+    ("common.envelope.request", {"op": 1, "ctx": {}, "args": {}}, "type", "Value must be of type string"),
+    ("common.envelope.request", {"op": "a.b", "ctx": {}, "args": {}, "more": 1}, "additionalProperties",
+     "Additional properties not allowed: more"),
+    ("common.envelope.request", {"op": "X", "ctx": {}, "args": {}}, "pattern", r"pattern: ^[a-z]+\.[a-z_]+$"),
+    ("llm.types.message", {"role": "robot", "content": ""}, "enum", 'one of: "system", "user"'),
+    ("common.operation_context", {"deadline_ms": 0}, "minimum", "Value must be at least 1"),
+    ("llm.sampling.params", {"temperature": 3}, "maximum", "Value must be at most 2"),
+    ("common.operation_context", {"tenant": ""}, "minLength", "Value must have at least 1 characters"),
+    ("common.operation_context", {"tenant": "a" * 300}, "maxLength", "Value must have at most 256 characters"),
+    ("llm.sampling.params", {"top_p": 0}, "exclusiveMinimum", "must be more than 0"),
+])  # fmt: skip
+def test_a_schema_problem_has_a_code_and_a_text(schema: str, instance: object, code: str, text: str) -> None:
+    """The texts of SCHEMA 11.2 are filled in; a rule that it does not list keeps the problem's own."""
+    told = [wire.validation_error(problem) for problem in registry().problems(schema, instance)]
+    assert any(found == code and text in said for found, said in told), told
+    assert not any("{" in said for _, said in told)
+
+
+class Colour(str, enum.Enum):  # noqa: UP042  (its text is "Colour.RED", not "red")
+    RED = "red"
+
+
+class Size(enum.IntEnum):
+    SMALL = 1
+
+
+class Text(str):
+    __slots__ = ()
+
+
+@pytest.mark.parametrize(("value", "arrives"), [
+    ((1, 2), [1, 2]),
+    (Colour.RED, "red"),
+    (Size.SMALL, 1),
+    (Text("a"), "a"),
+    (OrderedDict(a=1), {"a": 1}),
+    ({Colour.RED: 1}, {"red": 1}),
+    (-0.0, -0.0),
+    (1e308, 1e308),
+    (2**63 - 1, 2**63 - 1),
+    (-(2**63), -(2**63)),
+    ("\u2028\U0001f600\x00", "\u2028\U0001f600\x00"),
+], ids=repr)  # fmt: skip
+def test_what_json_says_in_its_own_way_is_preserved(value: object, arrives: object) -> None:
+    """A tuple is an array, an enum its value, a subclass what it is made of: nothing is lost."""
+    came = wire.json_roundtrip({"a": value})["a"]
+    assert came == arrives
+    assert type(came) is type(arrives)
+
+
+@pytest.mark.parametrize("key", [1, 1.5, True, None])
+def test_a_key_that_becomes_a_string_is_not_preserved(key: object) -> None:
+    """JSON turns such a key into a string, which is another key."""
+    with pytest.raises(wire.RoundTripError, match=r"a\.b has a key"):
+        wire.json_roundtrip({"a": {"b": {key: 1}}})
+
+
+@pytest.mark.parametrize("key", [(1,), b"a", frozenset()])
+def test_a_key_that_json_cannot_write(key: object) -> None:
+    """Other keys cannot be written at all."""
+    with pytest.raises(wire.SerializationError) as refused:
+        wire.json_roundtrip({key: 1})
+    assert type(refused.value) is wire.SerializationError
+
+
+class Shifting(dict):  # type: ignore[type-arg]
+    """A dict that shows a writer something else than it holds."""
+
+    def items(self) -> Any:
+        return {"shown": 1}.items()
+
+
+def test_a_dict_that_is_written_otherwise_is_not_preserved() -> None:
+    """The arrived value is compared with the content of the dict."""
+    with pytest.raises(wire.RoundTripError, match="a does not come back"):
+        wire.json_roundtrip({"a": Shifting(held=1)})
+
+
+@pytest.mark.parametrize("value", [[], "a", 1, None, MappingProxyType({})])
+def test_only_a_dict_is_the_outcome(value: object) -> None:
+    """A round trip that gives no dict is refused."""
+    with pytest.raises(wire.SerializationError):
+        wire.json_roundtrip(value)

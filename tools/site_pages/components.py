@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 
-from pytest_corpus.authoring.goldens.making import made
+from pytest_corpus.authoring.goldens.maker import made
 from pytest_corpus.spec.arguments import ALTERNATIVES, RULES, Choice, OneOf, Rule, Within
 from pytest_corpus.spec.capabilities import FACTS, RANGED, REQUIRED, SAMPLING_RANGES, SECTIONS, Fact
 from pytest_corpus.spec.components import ROWS, Component

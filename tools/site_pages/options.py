@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_corpus import plugin
-from pytest_corpus.integration.collecting.markers import MARKERS
+from pytest_corpus.integration.collecting.collection_hooks import MARKERS
 from pytest_corpus.integration.options.profiles import ENVIRONMENT, PROFILES
 from pytest_corpus.integration.options.table import CONNECTION, setting
 from pytest_corpus.validation.schema.registry import ROOT_VARIABLE

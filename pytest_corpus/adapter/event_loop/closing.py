@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import thread as pools
 from typing import Final
 
-from pytest_corpus.redaction.values import names, type_name
+from pytest_corpus.redaction import names, type_name
 
 TOTAL_S: Final = 30.0
 EACH_S: Final = 10.0

@@ -18,7 +18,7 @@ from typing import Any, TypeVar, cast
 
 from pytest_corpus.adapter.event_loop.closing import BLOCKED, grouped
 from pytest_corpus.adapter.snapshot import safe_call
-from pytest_corpus.redaction.values import type_name
+from pytest_corpus.redaction import type_name
 
 T = TypeVar("T")
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_corpus.adapter.snapshot import items_of, snapshot
-from pytest_corpus.redaction.values import listed
+from pytest_corpus.redaction import listed
 
 
 @dataclass(frozen=True, slots=True)

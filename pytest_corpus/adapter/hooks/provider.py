@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_corpus.adapter.hooks.fault_plan import Plan, ProviderFault
 from pytest_corpus.adapter.snapshot import snapshot
-from pytest_corpus.redaction.values import type_name
+from pytest_corpus.redaction import type_name
 from pytest_corpus.spec.faults import BY_KIND, FORMS
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from pytest_corpus.adapter.exceptions import DeclarationError
-from pytest_corpus.redaction.values import command_shown, redacted
+from pytest_corpus.redaction import command_shown, redacted
 from pytest_corpus.spec.transports import SCHEMES, Scheme
 
 _HOST = re.compile(r"(?:\[[^\]]*\]|[^:]*)(?::\d*)?")

@@ -19,7 +19,7 @@ from pytest_corpus.adapter.snapshot import safe_str
 from pytest_corpus.adapter.tracebacks import escaped_exception
 from pytest_corpus.adapter.transports.in_process import InProcess
 from pytest_corpus.adapter.transports.protocol import Transport
-from pytest_corpus.redaction.values import redacted, type_name
+from pytest_corpus.redaction import redacted, type_name
 from pytest_corpus.spec.components import COMPONENTS
 
 KEYWORDS = ("metrics", "provider", "component")

@@ -20,7 +20,7 @@ from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.adapter.hooks.server import HookServer
 from pytest_corpus.adapter.opening.address import Address
-from pytest_corpus.adapter.side_channel import SideChannel
+from pytest_corpus.adapter.transports.protocol import SideChannel
 from pytest_corpus.adapter.transports.raw import RawTransport
 
 DEFAULT_PORTS = {"grpc": 50051}

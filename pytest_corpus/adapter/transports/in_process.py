@@ -16,7 +16,7 @@ from pytest_corpus.adapter.exchange import CallFault
 from pytest_corpus.adapter.snapshot import NotJSON, to_bytes
 from pytest_corpus.adapter.tracebacks import escaped_exception
 from pytest_corpus.adapter.transports.protocol import CallFailed
-from pytest_corpus.redaction.values import type_name
+from pytest_corpus.redaction import type_name
 
 
 class InProcess:

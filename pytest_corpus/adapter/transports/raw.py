@@ -8,8 +8,7 @@ from typing import Any, Protocol
 
 from pytest_corpus.adapter.exchange import CallFault
 from pytest_corpus.adapter.hooks.server import HookServer
-from pytest_corpus.adapter.side_channel import SideChannel
-from pytest_corpus.adapter.transports.protocol import MAX_ANSWER_BYTES, Transport, request_bytes, too_long
+from pytest_corpus.adapter.transports.protocol import MAX_ANSWER_BYTES, SideChannel, Transport, request_bytes, too_long
 from pytest_corpus.spec.transports import JSON
 
 LISTEN_S = 0.1

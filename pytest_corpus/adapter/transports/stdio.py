@@ -10,12 +10,11 @@ from dataclasses import replace
 from typing import Any
 
 from pytest_corpus.adapter.exchange import CallFault
-from pytest_corpus.adapter.side_channel import MAX_LINE
 from pytest_corpus.adapter.transports.multiplexer import CallMultiplexer
 from pytest_corpus.adapter.transports.program import Intake, Program
-from pytest_corpus.adapter.transports.protocol import MAX_ANSWER_BYTES, too_long
+from pytest_corpus.adapter.transports.protocol import MAX_ANSWER_BYTES, MAX_LINE, too_long
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest, RawTransport, Remote
-from pytest_corpus.redaction.values import redacted
+from pytest_corpus.redaction import redacted
 from pytest_corpus.spec.transports import HOOKS_VARIABLE, PROVIDER_PATH, PROVIDER_VARIABLE
 
 HELLO = {"op": "llm.capabilities", "ctx": {}, "args": {}}

@@ -5,9 +5,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from pytest_corpus.authoring.findings import parsed, read_bytes
 from pytest_corpus.authoring.goldens.checks import MAX_BYTES, MAX_SHOWN, root_folder
-from pytest_corpus.authoring.goldens.making import GoldenError, made
+from pytest_corpus.authoring.goldens.maker import GoldenError, made, written
+from pytest_corpus.authoring.tree import parsed, read_bytes
 from pytest_corpus.spec.goldens import GOLDENS, Golden
 from pytest_corpus.spec.schemas import BY_NAME
 from pytest_corpus.validation.schema.registry import SchemaRegistry, registry
@@ -89,8 +89,6 @@ def _met(golden: Golden, frames: list[Any], schemas: SchemaRegistry) -> list[tup
 
 
 def _patch(golden: Golden, frames: list[Any], schemas: SchemaRegistry) -> str:
-    from pytest_corpus.authoring.goldens.maker import written
-
     try:
         new = made(golden, seeds=frames, schemas=schemas)
     except GoldenError as fault:

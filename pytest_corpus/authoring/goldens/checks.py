@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from pytest_corpus.authoring.findings import Finding, drift, files_below, parsed, read_bytes, root_of
 from pytest_corpus.authoring.goldens.invariants import broken
+from pytest_corpus.authoring.tree import Finding, drift, files_below, parsed, read_bytes, root_of
 from pytest_corpus.spec.goldens import BY_FILE, GOLDENS, Golden
 from pytest_corpus.validation.schema.exceptions import SchemaFileError
 from pytest_corpus.validation.schema.registry import SchemaRegistry, registry

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from pytest_corpus.spec.errors import TAXONOMY, code_of
 from pytest_corpus.spec.operations import protocol_of
-from pytest_corpus.spec.user_content import OBJECTS
+from pytest_corpus.spec.words import OBJECTS
 from pytest_corpus.text.problems import dotted
 
 Node = dict[str, Any]

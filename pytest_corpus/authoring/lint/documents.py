@@ -9,8 +9,7 @@ from difflib import get_close_matches
 from functools import cache
 from typing import Any, Final
 
-from pytest_corpus.authoring.findings import Finding
-from pytest_corpus.authoring.tree import Place, Tree
+from pytest_corpus.authoring.tree import Finding, Place, Tree
 from pytest_corpus.spec.schemas import BASE_URI, DIALECT, PRINTED_NAMES
 from pytest_corpus.text.values import escaped
 

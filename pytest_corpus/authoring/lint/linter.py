@@ -1,15 +1,182 @@
-"""The rules of the lint, and a tree of schema files held to them."""
+"""The lint: all rules in order, those that follow references from file to file among them."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from pytest_corpus.authoring.findings import Finding, drift, root_of
-from pytest_corpus.authoring.lint import documents, references
-from pytest_corpus.authoring.tree import Tree
-from pytest_corpus.validation.schema.registry import ROOT_VARIABLE
+from pytest_corpus.authoring.folding import Folder, variants
+from pytest_corpus.authoring.lint import documents
+from pytest_corpus.authoring.tree import Finding, Tree, drift, root_of
+from pytest_corpus.spec.goldens import GOLDENS
+from pytest_corpus.spec.operations import OPERATIONS
+from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, SCHEMAS, SchemaFile
+from pytest_corpus.text.values import escaped
+from pytest_corpus.validation.schema.registry import ROOT_VARIABLE, SchemaRegistry
+
+
+def resolves(tree: Tree) -> Iterator[Finding]:
+    """References to no document of the tree, or to nothing inside one."""
+    for reference in tree.references:
+        pointer = f"{reference.pointer}/$ref"
+        if reference.target is None:
+            yield Finding(reference.file, "ref", f"{reference.ref} is not a schema of this tree", pointer)
+        elif reference.target in tree.documents and not reference.found:
+            yield Finding(reference.file, "ref", f"{reference.ref} leads to no schema in that file", pointer)
+
+
+def cycles(tree: Tree) -> Iterator[Finding]:
+    """Files that refer to each other in a circle, and schemas of one file that lie in themselves; each circle once."""
+    between = _edges((one.file, one.target) for one in tree.references if one.target and one.target != one.file)
+    for circle in _circles(between):
+        yield Finding(circle[0], "cycle", f"refers to itself: {' -> '.join((*circle, circle[0]))}")
+    for file in tree.documents:
+        inside = {one.pointer: one for one in tree.references if one.file == one.target == file and one.found}
+        pairs = ((start, end) for start, one in inside.items() for end in inside if _lies_in(end, one.target_pointer))
+        for circle in _circles(_edges(pairs)):
+            targets = [inside[pointer].target_pointer or "/" for pointer in circle]
+            yield Finding(file, "cycle", f"lies in itself: {' -> '.join((*targets, targets[0]))}", f"{circle[0]}/$ref")
+
+
+def _lies_in(pointer: str, around: str) -> bool:
+    return f"{pointer}/".startswith(f"{around}/")
+
+
+def _edges(pairs: Iterable[tuple[str, str]]) -> dict[str, dict[str, None]]:
+    edges: dict[str, dict[str, None]] = {}
+    for start, end in pairs:
+        edges.setdefault(start, {})[end] = None
+    return edges
+
+
+def _circles(edges: Mapping[str, Mapping[str, None]]) -> Iterator[list[str]]:
+    """The shortest way from a node back to itself, for nodes that no circle before had."""
+    reported: set[str] = set()
+    for start in edges:
+        if start in reported:
+            continue
+        ways = [[start, end] for end in edges[start]]
+        seen: set[str] = set()
+        for way in ways:  # grows while it is walked
+            if way[-1] == start:
+                reported.update(way)
+                yield way[:-1]
+                break
+            if way[-1] not in seen:
+                seen.add(way[-1])
+                ways += [[*way, end] for end in edges.get(way[-1], ())]
+
+
+def dangling(tree: Tree) -> Iterator[Finding]:
+    """Definitions that nothing refers to but definitions that are not used either."""
+    if not tree.complete:
+        return
+    defined = {
+        (one.file, f"{one.pointer}/$defs/{escaped(name)}")
+        for one in tree.places
+        if isinstance(one.schema.get("$defs"), dict)
+        for name in one.schema["$defs"]
+    }
+    used: set[tuple[str, str]] = set()
+    waiting = [one for one in tree.references if not _around(one.file, one.pointer, defined)]
+    rest = [one for one in tree.references if one not in waiting]
+    while waiting:
+        for one in waiting:
+            used |= _around(one.target or "", one.target_pointer, defined)
+        waiting = [one for one in rest if _around(one.file, one.pointer, defined) <= used]
+        rest = [one for one in rest if one not in waiting]
+    for file, pointer in sorted(defined - used):
+        yield Finding(file, "dangling", "is used nowhere: refer to it, or remove it", pointer)
+
+
+def _around(file: str, pointer: str, defined: Set[tuple[str, str]]) -> set[tuple[str, str]]:
+    parts = pointer.split("/")
+    return {(file, "/".join(parts[:end])) for end in range(len(parts) + 1)} & defined
+
+
+def reachable(tree: Tree) -> Iterator[Finding]:
+    """Files that neither an operation nor a golden asks for, and to which nothing leads from those."""
+    if not tree.complete:
+        return
+    asked = {BY_NAME[name].file(edition) for name, edition in _asked()}
+    protocol = {file for schema in SCHEMAS for file in schema.files}
+    asked |= tree.documents.keys() - protocol  # files of one's own need no operation of the protocol
+    edges = _edges((one.file, one.target) for one in tree.references if one.target)
+    reached, waiting = set(asked), list(asked)
+    while waiting:
+        for file in edges.get(waiting.pop(), ()):
+            if file not in reached:
+                reached.add(file)
+                waiting.append(file)
+    for file in tree.documents.keys() - reached:
+        yield Finding(file, "reachable", "belongs to no operation and no golden, and nothing that does refers to it")
+
+
+def _asked() -> Iterator[tuple[str, str]]:
+    """Each schema, with its edition, that the tables ask for."""
+    for operation in OPERATIONS:
+        for name in (operation.request, operation.answer, operation.payload):
+            if name:
+                yield from ((name, edition) for edition in BY_NAME[name].editions)
+    for golden in GOLDENS:
+        yield from golden.checks()
+        yield from golden.checks(last_line=True)
+
+
+def mixed(tree: Tree) -> Iterator[Finding]:
+    """References to a file that is not that of an edition which the referring file stands for.
+
+    A file stands for the edition that it was made for and for each later one that has no file of its own, so one
+    that rests on a type which a later edition replaces needs a successor itself.
+    """
+    serves: dict[str, list[str]] = defaultdict(list)
+    for schema in tree.schemas:
+        for edition in schema.editions:
+            serves[schema.file(edition)].append(edition)
+    for one in tree.references:
+        if one.target is None:
+            continue
+        others = [edition for edition in serves[one.file] if edition not in serves[one.target]]
+        if others:
+            message = f"{one.target} is not the file of edition {others[0]}, to which this one belongs"
+            yield Finding(one.file, "edition", message, f"{one.pointer}/$ref")
+
+
+def widens(tree: Tree) -> Iterator[Finding]:
+    """Rules of a later edition that refuse an instance that the edition before accepts.
+
+    The instances are made of the elder schema (`instances`), so each finding has its witness; a narrowing that
+    none of them meets is not found.
+    """
+    if not _is_sound(tree):
+        return  # what is broken has its own finding
+    registry = SchemaRegistry(tree.root)
+    folder = Folder(lambda uri: tree.documents[uri.removeprefix(BASE_URI)])
+    unique: dict[Finding, None] = {}
+    for schema in tree.schemas:
+        for elder, newer in zip(schema.own, schema.own[1:], strict=False):
+            instances = list(variants(folder, {"$ref": BASE_URI + schema.file(elder)}))
+            unique |= dict.fromkeys(_narrowed(registry, schema, elder, newer, instances))
+    yield from unique
+
+
+def _is_sound(tree: Tree) -> bool:
+    rules = (documents.place, documents.metaschema, documents.patterns, resolves, cycles)
+    return tree.complete and not any(True for rule in rules for _ in rule(tree))
+
+
+def _narrowed(
+    registry: SchemaRegistry, schema: SchemaFile, elder: str, newer: str, instances: list[Any]
+) -> Iterator[Finding]:
+    for instance in instances:
+        if not registry.is_valid(schema.name, instance, elder) or registry.is_valid(schema.name, instance, newer):
+            continue
+        for problem in registry.problems(schema.name, instance, newer):
+            file, _, pointer = problem.location.partition("#")
+            message = f"refuses what edition {elder} accepts: {problem}"
+            yield Finding(file or schema.file(newer), "widens", message, pointer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +215,14 @@ RULES: Final = {
         ("pattern", "a pattern says the same to every engine", "SCHEMA 8.1", documents.patterns),
         ("enum", "an enumeration repeats no value", "SCHEMA 8.1", documents.enums),
         ("naming", "titles, properties and definitions are named alike", "SCHEMA 2.3", documents.naming),
-        ("ref", "a $ref leads to a schema of this tree", "SCHEMA 8.1, 12.B", references.resolves),
-        ("cycle", "references form no cycle", "SCHEMA 2.2, 12.B", references.cycles),
-        ("dangling", "every definition is used", "SCHEMA 8.1", references.dangling),
+        ("ref", "a $ref leads to a schema of this tree", "SCHEMA 8.1, 12.B", resolves),
+        ("cycle", "references form no cycle", "SCHEMA 2.2, 12.B", cycles),
+        ("dangling", "every definition is used", "SCHEMA 8.1", dangling),
         ("reachable", "every schema is that of an operation or a golden, or part of one", "SCHEMA 2.2, 11.1; R42",
-         references.reachable),
+         reachable),
         ("edition", "a file refers to the files of each edition it stands for", "SCHEMA 10.1; R3, R57",
-         references.mixed),
-        ("widens", "a later edition accepts what the one before accepts", "SCHEMA 10.1; R42", references.widens),
+         mixed),
+        ("widens", "a later edition accepts what the one before accepts", "SCHEMA 10.1; R42", widens),
     )
 }  # fmt: skip
 """Every rule by its name, cheapest first."""

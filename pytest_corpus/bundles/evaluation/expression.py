@@ -1,16 +1,238 @@
-"""An invariant: read once, evaluated for each answer, and explained where it does not hold."""
+"""An invariant: read once, evaluated by a walk through its syntax tree, explained where it does not hold."""
 
 import ast
 import contextlib
-from collections.abc import Mapping
+import operator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from pytest_corpus.bundles.evaluation.budget import Budget, BudgetError
-from pytest_corpus.bundles.evaluation.interpreter import Interpreter
-from pytest_corpus.bundles.evaluation.syntax import parsed
-from pytest_corpus.bundles.evaluation.values import OperationError
+from pytest_corpus.bundles.evaluation import values
+from pytest_corpus.bundles.evaluation.functions import call
+from pytest_corpus.bundles.evaluation.syntax import Comprehension, parsed, types_of
+from pytest_corpus.bundles.evaluation.values import (
+    SIZE_OF_A_STEP,
+    Budget,
+    BudgetError,
+    OperationError,
+    attempt,
+    size_of,
+)
+
+Names = Mapping[str, Any]
+
+_BINARY: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+    ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
+}
+
+_UNARY: Mapping[type[ast.unaryop], Callable[[Any], Any]] = {
+    ast.Not: operator.not_,
+    ast.UAdd: operator.pos,
+    ast.USub: operator.neg,
+    ast.Invert: operator.invert,
+}
+
+_COMPARE: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Is: operator.is_,
+    ast.IsNot: operator.is_not,
+    ast.In: lambda left, right: left in right,
+    ast.NotIn: lambda left, right: left not in right,
+}
+
+
+class Interpreter:
+    """One evaluation. `seen` are the values of the parts of an expression, where they are asked for."""
+
+    def __init__(self, budget: Budget, seen: list[tuple[ast.expr, Any]] | None = None) -> None:
+        self._budget, self._seen = budget, seen
+
+    def value(self, node: ast.expr, names: Names) -> Any:
+        """The value of a part of an expression. Raises OperationError or BudgetError."""
+        self._budget.spend()
+        found: Any = getattr(self, f"_{type(node).__name__.lower()}")(node, names)
+        if self._seen is not None:
+            self._seen.append((node, found))
+        return found
+
+    def _constant(self, node: ast.Constant, _names: Names) -> Any:
+        return self._budget.keep(node.value)
+
+    def _name(self, node: ast.Name, names: Names) -> Any:
+        if node.id in names:
+            return names[node.id]
+        return lambda *items: call(self._budget, node.id, list(items), {})
+
+    def _boolop(self, node: ast.BoolOp, names: Names) -> Any:
+        ends = isinstance(node.op, ast.Or)
+        found: Any = None
+        for part in node.values:
+            found = self.value(part, names)
+            if bool(found) == ends:
+                break
+        return found
+
+    def _unaryop(self, node: ast.UnaryOp, names: Names) -> Any:
+        return self._budget.keep(attempt(_UNARY[type(node.op)], self.value(node.operand, names)))
+
+    def _binop(self, node: ast.BinOp, names: Names) -> Any:
+        left = self.value(node.left, names)
+        return values.binary(self._budget, _BINARY[type(node.op)], left, self.value(node.right, names))
+
+    def _compare(self, node: ast.Compare, names: Names) -> Any:
+        left = self.value(node.left, names)
+        found: Any = True
+        for how, part in zip(node.ops, node.comparators, strict=True):
+            right = self.value(part, names)
+            for side in (left, right):
+                if isinstance(side, str | list | tuple | dict | set | range):
+                    self._budget.spend(size_of(side) // SIZE_OF_A_STEP)
+            if isinstance(how, ast.In | ast.NotIn) and isinstance(right, Iterator):
+                right = values.gathered(self._budget, right)
+            found = attempt(_COMPARE[type(how)], left, right)
+            if not found:
+                break
+            left = right
+        return found
+
+    def _ifexp(self, node: ast.IfExp, names: Names) -> Any:
+        return self.value(node.body if self.value(node.test, names) else node.orelse, names)
+
+    def _subscript(self, node: ast.Subscript, names: Names) -> Any:
+        found = self.value(node.value, names)
+        if isinstance(node.slice, ast.Slice):
+            parts = (node.slice.lower, node.slice.upper, node.slice.step)
+            ends = [None if part is None else self.value(part, names) for part in parts]
+            return self._budget.keep(attempt(operator.getitem, found, slice(*ends)))
+        return attempt(operator.getitem, found, self.value(node.slice, names))
+
+    def _list(self, node: ast.List, names: Names) -> Any:
+        return self._budget.keep([self.value(item, names) for item in node.elts])
+
+    def _tuple(self, node: ast.Tuple, names: Names) -> Any:
+        return self._budget.keep(tuple(self.value(item, names) for item in node.elts))
+
+    def _set(self, node: ast.Set, names: Names) -> Any:
+        return self._budget.keep(attempt(set, [self.value(item, names) for item in node.elts]))
+
+    def _dict(self, node: ast.Dict, names: Names) -> Any:
+        pairs = [
+            (self.value(key, names), self.value(item, names))
+            for key, item in zip(node.keys, node.values, strict=True)
+            if key is not None
+        ]
+        return self._budget.keep(attempt(dict, pairs))
+
+    def _listcomp(self, node: ast.ListComp, names: Names) -> Any:
+        return self._budget.keep([self.value(node.elt, inner) for inner in self._rounds(node, names)])
+
+    def _setcomp(self, node: ast.SetComp, names: Names) -> Any:
+        found: set[Any] = set()
+        for inner in self._rounds(node, names):
+            attempt(found.add, self.value(node.elt, inner))
+        return self._budget.keep(found)
+
+    def _dictcomp(self, node: ast.DictComp, names: Names) -> Any:
+        found: dict[Any, Any] = {}
+        for inner in self._rounds(node, names):
+            key = self.value(node.key, inner)
+            attempt(found.__setitem__, key, self.value(node.value, inner))
+        return self._budget.keep(found)
+
+    def _generatorexp(self, node: ast.GeneratorExp, names: Names) -> Iterator[Any]:
+        return (self.value(node.elt, inner) for inner in self._rounds(node, names))
+
+    def _rounds(self, node: Comprehension, names: Names) -> Iterator[Names]:
+        """The names of each round: Python walks through the first iterable at once, and so does this."""
+        first = attempt(iter, self.value(node.generators[0].iter, names))
+        return self._loop(node.generators, 0, first, dict(names))
+
+    def _loop(
+        self, generators: list[ast.comprehension], at: int, items: Iterator[Any], names: dict[str, Any]
+    ) -> Iterator[Names]:
+        part = generators[at]
+        for item in self._budget.each(items):
+            self._bind(part.target, item, names)
+            if not all(self.value(condition, names) for condition in part.ifs):
+                continue
+            if at + 1 == len(generators):
+                yield names
+                continue
+            inner = attempt(iter, self.value(generators[at + 1].iter, names))
+            yield from self._loop(generators, at + 1, inner, names)
+
+    def _bind(self, target: ast.expr, item: Any, names: dict[str, Any]) -> None:
+        if isinstance(target, ast.Name):
+            names[target.id] = item
+            return
+        assert isinstance(target, ast.Tuple | ast.List)
+        parts = values.gathered(self._budget, item)
+        if len(parts) != len(target.elts):
+            raise OperationError(f"ValueError: {len(parts)} values for {len(target.elts)} names")
+        for each, part in zip(target.elts, parts, strict=True):
+            self._bind(each, part, names)
+
+    def _call(self, node: ast.Call, names: Names) -> Any:
+        function = node.func
+        if isinstance(function, ast.Attribute):
+            owner = self.value(function.value, names)
+            arguments, keywords = self._arguments(node, names)
+            return values.method(self._budget, owner, function.attr, arguments, keywords)
+        assert isinstance(function, ast.Name)
+        if function.id == "isinstance":
+            return isinstance(self.value(node.args[0], names), types_of(node.args[1]) or ())
+        arguments, keywords = self._arguments(node, names)
+        return call(self._budget, function.id, arguments, keywords)
+
+    def _arguments(self, node: ast.Call, names: Names) -> tuple[list[Any], dict[str, Any]]:
+        arguments = [self.value(argument, names) for argument in node.args]
+        keywords = {}
+        for keyword in node.keywords:
+            assert keyword.arg is not None
+            keywords[keyword.arg] = self.value(keyword.value, names)
+        return arguments, keywords
+
+    def _lambda(self, node: ast.Lambda, names: Names) -> Callable[..., Any]:
+        """A function of an allowed function; its parts are not noted, they have a value for each item."""
+
+        def applied(*items: Any) -> Any:
+            if len(items) != len(node.args.args):
+                raise OperationError(f"TypeError: a lambda takes {len(node.args.args)} values, not {len(items)}")
+            inner = dict(names)
+            inner.update(zip((each.arg for each in node.args.args), items, strict=True))
+            return Interpreter(self._budget).value(node.body, inner)
+
+        return applied
+
+    def _joinedstr(self, node: ast.JoinedStr, names: Names) -> str:
+        size, parts, quiet = 0, [], Interpreter(self._budget)
+        for part in node.values:
+            parts.append(str(quiet.value(part, names)))
+            size += len(parts[-1])
+            self._budget.reserve(size)
+        return "".join(parts)
+
+    def _formattedvalue(self, node: ast.FormattedValue, names: Names) -> str:
+        spec = "" if node.format_spec is None else self.value(node.format_spec, names)
+        return values.formatted(self._budget, self.value(node.value, names), node.conversion, spec)
+
 
 MOST_PARTS = 8
 LONGEST_VALUE = 200

@@ -5,16 +5,20 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from pytest_corpus.bundles.evaluation.budget import MOST_BITS, SIZE_OF_A_STEP, Budget, BudgetError, size_of
 from pytest_corpus.bundles.evaluation.values import (
+    MOST_BITS,
     MOST_PIECES,
     MOST_PLACES,
+    SIZE_OF_A_STEP,
+    Budget,
+    BudgetError,
     OperationError,
     attempt,
     binary,
     found_in,
     gathered,
     refusal,
+    size_of,
 )
 
 

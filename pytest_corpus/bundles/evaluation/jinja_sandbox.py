@@ -18,8 +18,8 @@ from jinja2.utils import Namespace
 from jinja2.visitor import NodeTransformer
 
 from pytest_corpus.bundles.evaluation import values
-from pytest_corpus.bundles.evaluation.budget import MOST_BITS, MOST_SIZE, SIZE_OF_A_STEP, Budget, BudgetError, size_of
 from pytest_corpus.bundles.evaluation.functions import call
+from pytest_corpus.bundles.evaluation.values import MOST_BITS, MOST_SIZE, SIZE_OF_A_STEP, Budget, BudgetError, size_of
 
 _BUDGET: ContextVar[Budget] = ContextVar("corpus_template_budget")
 

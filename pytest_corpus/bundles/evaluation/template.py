@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from pytest_corpus.bundles.evaluation.budget import BudgetError
-from pytest_corpus.bundles.evaluation.values import OperationError, refusal
-from pytest_corpus.bundles.optional_libraries import library
+from pytest_corpus.bundles.errors import library
+from pytest_corpus.bundles.evaluation.values import BudgetError, OperationError, refusal
 
 LONGEST = 2**20
 """Characters of a template's source."""

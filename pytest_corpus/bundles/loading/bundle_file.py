@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from pytest_corpus import resources
 from pytest_corpus.bundles import metrics
-from pytest_corpus.bundles.errors import BundleError, Problem, suggestion
+from pytest_corpus.bundles.errors import BundleError, Problem, library, suggestion
 from pytest_corpus.bundles.evaluation.template import Template, TemplateError
 from pytest_corpus.bundles.loading.bundle import (
     Bundle,
@@ -22,12 +22,10 @@ from pytest_corpus.bundles.loading.bundle import (
     Variant,
 )
 from pytest_corpus.bundles.loading.dataset import invariant, read_cases
-from pytest_corpus.bundles.loading.files import inside, shown, text_of
+from pytest_corpus.bundles.loading.files import Key, Source, inside, read, shown, text_of
 from pytest_corpus.bundles.loading.output_schema import OutputSchema, read_schema
-from pytest_corpus.bundles.loading.yaml_source import Key, Source, read
 from pytest_corpus.bundles.matching import kind
 from pytest_corpus.bundles.metrics import Threshold
-from pytest_corpus.bundles.optional_libraries import library
 
 T = TypeVar("T")
 

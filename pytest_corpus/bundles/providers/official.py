@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping
 from operator import attrgetter
 from typing import Any
 
-from pytest_corpus.bundles.errors import BundleError, Problem
+from pytest_corpus.bundles.errors import BundleError, Problem, library
 from pytest_corpus.bundles.loading.bundle import ProviderChoice
-from pytest_corpus.bundles.optional_libraries import library
 from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, ProviderError
 
 _BY_STATUS = {

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from pytest_corpus.adapter.usage.budget import Budget
-from pytest_corpus.bundles.contract import Score, judged
+from pytest_corpus.adapter.usage import Budget
+from pytest_corpus.bundles.contract import Judge, Score, judged
 from pytest_corpus.bundles.loading.bundle import NOT_GIVEN, Bundle, Case, ProviderChoice
 from pytest_corpus.bundles.metrics import independent
 from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, Provider, ProviderError
@@ -25,8 +25,7 @@ from pytest_corpus.bundles.results import (
 )
 from pytest_corpus.bundles.running.cassettes import CassetteMiss, Cassettes, key_of
 from pytest_corpus.bundles.running.store import Store
-from pytest_corpus.bundles.scoring import Judge
-from pytest_corpus.redaction.values import redacted, word
+from pytest_corpus.redaction import redacted, word
 
 FIRST_PAUSE_S = 0.5
 LONGEST_PAUSE_S = 20.0

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest
-from pytest_corpus.redaction.values import cut
+from pytest_corpus.redaction import cut
 from pytest_corpus.text.atomic_write import write_atomically
 
 MODES = ("off", "none", "once", "new", "all")

@@ -11,11 +11,10 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, Protocol
 
-from pytest_corpus.adapter.usage.budget import Budget
+from pytest_corpus.adapter.usage import Budget
 from pytest_corpus.bundles.results import CaseResult
-from pytest_corpus.bundles.running.journal import Journal
-from pytest_corpus.bundles.running.store import SpentBudget, Store
-from pytest_corpus.text.records import bare, rebuilt
+from pytest_corpus.bundles.running.store import Journal, SpentBudget, Store
+from pytest_corpus.text.values import bare, rebuilt
 
 MOST_AHEAD = 50
 """The results that a worker is sent at a time: the one that it waits for, and those of the cases after it."""

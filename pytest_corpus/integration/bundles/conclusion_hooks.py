@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.bundles.reporting import baselines, section
+from pytest_corpus.bundles.reporting import comparison, section
 from pytest_corpus.bundles.running.cassettes import Cassettes
 from pytest_corpus.bundles.session import BundleOptions
 from pytest_corpus.integration.bundles.records import results_of
 from pytest_corpus.integration.concluding.exits import USUAL_ENDS
 from pytest_corpus.integration.options.checks import CONFORMANCE
-from pytest_corpus.redaction.values import printable
+from pytest_corpus.redaction import printable
 
 
 class BundleConclusionHooks:
@@ -111,12 +111,12 @@ class BundleConclusionHooks:
         found = {}
         for key in self._judged:
             results = self.results.stores[key].results.values()
-            found[key] = baselines.entry(results, self._sections[key]["metrics"])
+            found[key] = comparison.entry(results, self._sections[key]["metrics"])
         return found
 
     def _named(self, key: str, baseline: Path) -> str:
         head = self.results.heads[key]
-        return baselines.name_of(self.results.roots[key] / Path(head.file).name, head.label, baseline)
+        return comparison.name_of(self.results.roots[key] / Path(head.file).name, head.label, baseline)
 
     def _hold_to_baseline(self) -> bool:
         """Compare with the baseline, or write it; True if that failed."""
@@ -127,19 +127,19 @@ class BundleConclusionHooks:
         if len(entries) < len(self.results.heads):
             self._said.append("baseline: bundles of which only a part ran are neither compared nor written")
         try:
-            before = baselines.read(path) if path.exists() or not self.options.update_baseline else {}
+            before = comparison.read(path) if path.exists() or not self.options.update_baseline else {}
             if self.options.update_baseline:
-                baselines.write(path, {self._named(key, path): each for key, each in entries.items()}, before)
+                comparison.write(path, {self._named(key, path): each for key, each in entries.items()}, before)
                 self._said.append(f"baseline: {path} holds {len(entries)} bundles of this run")
                 return False
-        except baselines.BaselineError as error:
+        except comparison.BaselineError as error:
             self._said.append(f"baseline: {path}: {error}")
             return True
         except OSError as error:
             self._said.append(f"baseline: {path} could not be written: {error.strerror}")
             return True
         for key, entry in entries.items():
-            found = baselines.compare(entry, before.get(self._named(key, path)))
+            found = comparison.compare_with_baseline(entry, before.get(self._named(key, path)))
             compared = [*self._sections[key].get("compared", ()), *found.get("compared", ())]
             self._sections[key] |= {**found, "compared": compared}
         return False

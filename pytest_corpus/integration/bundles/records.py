@@ -11,15 +11,14 @@ import pytest
 from pytest_corpus.bundles.loading.files import shown
 from pytest_corpus.bundles.reporting.section import Head, build_all, contents
 from pytest_corpus.bundles.results import PASSED, CaseResult
-from pytest_corpus.bundles.running.journal import Journal
 from pytest_corpus.bundles.running.remote_store import RemoteJournal, RemoteStore, StoreClient, StoreServer
 from pytest_corpus.bundles.running.shards import digest
-from pytest_corpus.bundles.running.store import SpentBudget, Store
+from pytest_corpus.bundles.running.store import Journal, SpentBudget, Store
 from pytest_corpus.bundles.session import BundleRun
 from pytest_corpus.integration.bundles import options
 from pytest_corpus.integration.declaring.properties import CHANNEL
 from pytest_corpus.integration.xdist.controller_hooks import serialise_writes
-from pytest_corpus.text.records import rebuilt
+from pytest_corpus.text.values import rebuilt
 
 _MAKING = threading.Lock()  # messages of workers arrive in several threads
 

@@ -1,20 +1,66 @@
-"""Hooks that collect the suite of each adapter and note which tests must run."""
+"""Hooks that collect the suite of each adapter, note which tests must run, and put the long ones first."""
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
 from pytest_corpus import resources
 from pytest_corpus.integration.collecting import nodes as collect
-from pytest_corpus.integration.collecting import order as ordering
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.declaring.declaration_hooks import DeclarationHooks
 from pytest_corpus.integration.declaring.properties import REORDERED, USAGE_ERROR
 from pytest_corpus.integration.declaring.state import RunState
 from pytest_corpus.integration.declaring.suite import Suite
+from pytest_corpus.spec.components import ROWS
 from pytest_corpus.verdict.ledger import ledger_key
+
+LONG = frozenset(
+    (
+        "test_a_hanging_provider_ends_in_a_deadline",
+        "test_a_hanging_stream_ends_in_a_deadline",
+        "test_a_longer_text_never_has_fewer_tokens",
+        "test_a_tenant_hash_is_one_in_all_operations",
+        "test_any_sequence_leaves_what_it_should",
+        "test_any_sequence_of_writes_adds_up",
+        "test_calls_at_the_same_time_do_not_disturb_each_other",
+        "test_deleted_edges_are_gone",
+        "test_every_list_of_texts_keeps_its_order",
+        "test_health_does_not_hang_with_its_provider",
+        "test_no_content_in_debug_records",
+        "test_no_content_leaves",
+        "test_no_exception_escapes",
+        "test_numbers_that_are_not_finite_are_refused",
+        "test_the_budget_is_one_for_all_items",
+        "test_the_budget_of_a_stream_is_one_for_all_its_chunks",
+    )
+)
+"""Functions of the suite that make very many calls, or wait for a deadline."""
+
+T = TypeVar("T")
+
+
+def interleaved(items: Sequence[T], names: Sequence[str], workers: int) -> list[T]:
+    """The items in the order in which equal parts of them go to workers: the long ones at the head of each part.
+
+    What is not long keeps its order, so that neighbours, which share what they learnt, stay with one worker.
+
+    Args:
+        names: the function of each item.
+    """
+    long = [item for item, name in zip(items, names, strict=True) if name in LONG]
+    rest = iter([item for item, name in zip(items, names, strict=True) if name not in LONG])
+    order: list[T] = []
+    left = len(items)
+    for worker in range(workers):
+        size = left // (workers - worker)
+        left -= size
+        part = long[worker::workers][:size]
+        order += part
+        order += [item for _, item in zip(range(size - len(part)), rest, strict=False)]
+    placed = set(map(id, order))
+    return [*order, *(item for item in items if id(item) not in placed)]
 
 
 class CollectionHooks:
@@ -64,7 +110,7 @@ class CollectionHooks:
         items[:] = collect.foundations_first(items)
         items.sort(key=_place)
         if (worker := self.state.worker) is not None and worker.get(REORDERED):
-            items[:] = ordering.interleaved(
+            items[:] = interleaved(
                 items,
                 [getattr(item, "originalname", "") if collect.owner(item) else "" for item in items],
                 worker["workercount"],
@@ -190,3 +236,18 @@ def _place(item: pytest.Item) -> int:
     """The place of a test that has one in a transcript; 0 for any other."""
     own = collect.owner(item)
     return own[0].place_of(*collect.named(item)) if own else 0
+
+
+MARKERS = (
+    *(f"{row.name}: conformance tests of the {row.title} component" for row in ROWS),
+    "wire: conformance tests of envelopes and frames, and of clients that build requests",
+    "core: behaviour that every adapter of a component must have",
+    "slow: takes noticeably longer than the other conformance tests",
+    "requirement(id, ...): the requirement of the catalogue that a conformance test decides, one for each component",
+)
+
+
+def register(config: pytest.Config) -> None:
+    """Register the markers."""
+    for marker in MARKERS:
+        config.addinivalue_line("markers", marker)

@@ -11,21 +11,17 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter.opening import address
-from pytest_corpus.integration.concluding import github, progress
+from pytest_corpus.integration.concluding import progress
 from pytest_corpus.integration.concluding.exits import TERMINATED, USUAL_ENDS, Exits, uninterrupted
-from pytest_corpus.integration.concluding.history import since_the_last_run
-from pytest_corpus.integration.concluding.placeholders import Placeholders
 from pytest_corpus.integration.concluding.record_hooks import RecordHooks
-from pytest_corpus.integration.concluding.result import RunResult
-from pytest_corpus.integration.concluding.screen import Screen, keep_green
+from pytest_corpus.integration.concluding.result import Placeholders, RunResult
+from pytest_corpus.integration.concluding.screen import Screen, add_summary, commands, keep_green, since_the_last_run
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.declaring.state import RunState
 from pytest_corpus.integration.options.profiles import on_github
-from pytest_corpus.integration.running import messages
-from pytest_corpus.integration.running import rerun as rerunning
+from pytest_corpus.integration.running import presentation
 from pytest_corpus.integration.xdist.distribution_hooks import DistributionHooks
-from pytest_corpus.redaction.secrets import masked, secret_values
-from pytest_corpus.redaction.values import printable
+from pytest_corpus.redaction import masked, printable, secret_values
 from pytest_corpus.reports import formats
 from pytest_corpus.reports.terminal import Line
 from pytest_corpus.spec.requirements import applicable
@@ -160,15 +156,15 @@ class ConclusionHooks:
             known = self.state.adapters.known.get(ledger.adapter)
             factory = known.declaration.factory if known else None
             groups = screen.groups(ledger, verdict, every=True)
-            for line in github.commands(groups, self.state.options.level, factory):
+            for line in commands(groups, self.state.options.level, factory):
                 screen.reporter.write_line(line)
             document = result.document(ledger, verdict)
-            if said := github.add_summary(os.environ, formats.render(document, ".md")):
+            if said := add_summary(os.environ, formats.render(document, ".md")):
                 yield said
 
     def _again(self, adapter: Adapter) -> str:
         by_option = adapter in self.state.by_option
-        again = rerunning.command(self.state.config, adapter, by_option=by_option)
+        again = presentation.command(self.state.config, adapter, by_option=by_option)
         again += f" --corpus-shard={shard}" if (shard := self.state.options.shard) else ""
         return printable(masked(again, secret_values(os.environ)))
 
@@ -198,7 +194,7 @@ class ConclusionHooks:
 
     def _notes(self, result: RunResult) -> Iterator[str]:
         """The lines before the verdict."""
-        yield from filter(None, map(messages.offered, result.ledgers))
+        yield from filter(None, map(presentation.offered, result.ledgers))
         if self.state.config.get_verbosity() < 0:
             yield from progress.environment(os.environ)
         yield from self._unsaid

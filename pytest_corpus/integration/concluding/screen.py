@@ -1,8 +1,12 @@
-"""The end of a run on the terminal: findings by requirement, what to fix first, totals, verdict."""
+"""The end of a run on the terminal and on GitHub: findings, what to fix first, changes since the last run, verdict."""
 
 from __future__ import annotations  # pytest 8.2 has no pytest.TerminalReporter
 
-from collections.abc import Iterable, Iterator, Sequence
+import hashlib
+import inspect
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -10,12 +14,11 @@ from typing import Any
 import pytest
 from _pytest.terminal import KNOWN_TYPES
 
-from pytest_corpus.integration.concluding.findings import Findings, Seen
+from pytest_corpus.integration.concluding.record_hooks import Findings, Seen
 from pytest_corpus.integration.concluding.result import RunResult
 from pytest_corpus.integration.options.run_options import Options
-from pytest_corpus.integration.running.messages import Shown
-from pytest_corpus.integration.running.presentation import LETTERS
-from pytest_corpus.reports import priority, terminal
+from pytest_corpus.integration.running.presentation import LETTERS, Shown
+from pytest_corpus.reports import terminal
 from pytest_corpus.reports.finding_text import block, got, one_line
 from pytest_corpus.reports.terminal import Detail, Line
 from pytest_corpus.reports.text import count, printable
@@ -43,7 +46,7 @@ class Group:
     @property
     def of(self) -> str:
         """The number of tests of the requirement, and of others, that found it."""
-        failed, every = priority.failed(self.status)
+        failed, every = terminal.failed(self.status)
         others = len({each.node for each in self.seen if each.record.requirement != self.status.requirement.id})
         if not failed:
             return f"seen in {count(others, 'test')} of other requirements"
@@ -107,7 +110,7 @@ class Screen:
             found.setdefault((each.record.component, each.finding.requirement), []).append(each)
         groups = []
         red = bool(verdict.of_status("violated", counted(self.options.level)))
-        for status in (*priority.violations(verdict), *verdict.of_status("deviated")):
+        for status in (*terminal.violations(verdict), *verdict.of_status("deviated")):
             seen = found.get((status.component, status.requirement.id), [])
             direct = [each for each in seen if not each.finding.indirect] or seen[:1]
             if direct and (every or self._wants(status, red=red)):
@@ -170,3 +173,119 @@ def _other(each: Seen, first: Seen) -> str:
         return each.node
     expected = f"expected {each.finding.expected}; " if each.finding.expected != first.finding.expected else ""
     return f"{each.node}  {expected}got {got(each.finding)}"
+
+
+KEY = "corpus/tests/{}"  # the key in the cache of the violated requirements of each test in its last run
+MOST_NAMED = 5
+RAN = ("satisfied", "violated", "not_applicable")  # the outcomes of a test that decided something
+
+
+def since_the_last_run(config: pytest.Config, ledger: Ledger, verdict: Verdict) -> str:
+    """The requirements that are fixed and newly violated since the last run; keeps what this run found.
+
+    A requirement is fixed if every test that found it violated ran again, and none does now. It is new if a test that
+    ran before finds it violated, and none did. Empty if nothing changed, nothing is known, or pytest has no cache.
+    """
+    cache = getattr(config, "cache", None)
+    if cache is None:
+        return ""
+    key = KEY.format("".join(char if char.isalnum() or char in "._-" else "_" for char in ledger.adapter))
+    kept, now = _kept(cache.get(key, {})), _found(ledger)
+    cache.set(key, {**kept, **now})
+    satisfied = {f"{status.component} {status.requirement.id}" for status in verdict.of_status("satisfied")}
+    both = kept.keys() & now.keys()
+    fixed = _union(kept, both) & satisfied - _union(kept, kept.keys() - both)
+    new = _union(now, both) - _union(kept, kept)
+    if not fixed and not new:
+        return ""
+    return f"since the last run: {_named(fixed)} fixed, {_named(new)} new"
+
+
+def _found(ledger: Ledger) -> dict[str, list[str]]:
+    """The violated requirements that each test found, with their component."""
+    found: dict[str, set[str]] = {}
+    for record in ledger.records.values():
+        names = {f"{record.component} {finding.requirement}" for finding in record.findings}
+        if names or record.outcome in RAN:
+            test = hashlib.sha256(f"{record.component}/{record.test}".encode()).hexdigest()[:12]
+            found.setdefault(test, set()).update(names)
+    return {test: sorted(names) for test, names in found.items()}
+
+
+def _union(found: Mapping[str, list[str]], tests: Iterable[str]) -> set[str]:
+    return {name for test in tests for name in found[test]}
+
+
+def _named(names: set[str]) -> str:
+    if not names:
+        return "0"
+    ids = sorted({name.partition(" ")[2] for name in names})
+    more = f", and {len(ids) - MOST_NAMED} more" if len(ids) > MOST_NAMED else ""
+    return f"{len(names)} ({', '.join(ids[:MOST_NAMED])}{more})"
+
+
+def _kept(found: Any) -> dict[str, list[str]]:
+    if not isinstance(found, dict):
+        return {}
+    return {
+        test: names
+        for test, names in found.items()
+        if isinstance(names, list) and all(isinstance(name, str) for name in names)
+    }
+
+
+RAISED = re.compile(r"at ((?!/|\.\./)[^:]+\.py):(\d+)$")  # a place below the current folder
+MOST = 10  # the most annotations of one kind that GitHub shows for a step
+LONGEST_SUMMARY = 1_000_000  # the most bytes written to the summary of a step, slightly below GitHub's limit
+TRUNCATED = "\n\nThe rest is left out: GitHub takes no more.\n"
+
+
+def commands(groups: Sequence[Group], level: str, factory: Callable[..., Any] | None) -> Iterator[str]:
+    """The commands that annotate a run: an error for a violation that counts, a warning for any other.
+
+    Each has the line of the adapter that raised, or else that of its factory, if it is in the current folder.
+    """
+    number = {"error": 0, "warning": 0}
+    for group in groups:
+        entry = group.status.requirement
+        kind = "error" if group.status.status == "violated" and entry.level in counted(level) else "warning"
+        number[kind] += 1
+        if number[kind] <= MOST:
+            title = _escaped(f"{entry.id} ({entry.level}), {group.status.component}", ":,")
+            text = f"{group.of}: {one_line(group.seen[0].finding)}"
+            raised = group.seen[0].evidence.raised if group.seen[0].evidence else ""
+            place = RAISED.search(raised) or RAISED.search(_place(factory))
+            at = f"file={_escaped(place[1], ':,')},line={place[2]}," if place else ""
+            yield f"::{kind} {at}title={title}::{_escaped(printable(text))}"
+
+
+def _place(factory: Callable[..., Any] | None) -> str:
+    """The file and the line of a factory; empty if they are unknown."""
+    if factory is None:
+        return ""
+    try:
+        return f"at {os.path.relpath(inspect.getsourcefile(factory) or '')}:{inspect.getsourcelines(factory)[1]}"
+    except (TypeError, ValueError, OSError):
+        return ""
+
+
+def _escaped(text: str, more: str = "") -> str:
+    for char in ("%", "\r", "\n", *more):
+        text = text.replace(char, f"%{ord(char):02X}")
+    return text
+
+
+def add_summary(environment: Mapping[str, str], text: str) -> str:
+    """Add a text to the summary of the step; return a sentence if that fails."""
+    path = environment.get("GITHUB_STEP_SUMMARY", "")
+    if not path:
+        return ""
+    data = text.encode("utf-8", "backslashreplace")
+    if len(data) > LONGEST_SUMMARY:
+        data = data[:LONGEST_SUMMARY].rpartition(b"\n")[0] + TRUNCATED.encode()
+    try:
+        with open(path, "ab") as file:
+            file.write(data + b"\n")
+    except OSError as error:
+        return f"step summary: {printable(path)} could not be written: {os.strerror(error.errno or 0)}"
+    return ""

@@ -16,8 +16,7 @@ from pytest_corpus.adapter.event_loop.closing import ClosingBudget
 from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive, WriteForbidden
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.adapter.inputs import Source
-from pytest_corpus.adapter.usage.budget import Spending
-from pytest_corpus.adapter.usage.meter import Meter
+from pytest_corpus.adapter.usage import Meter, Spending
 from pytest_corpus.evidence import shell
 from pytest_corpus.evidence.recorder import Recorder
 from pytest_corpus.integration.options.run_options import Options
@@ -29,7 +28,7 @@ from pytest_corpus.kit.root_causes import RootCauses
 from pytest_corpus.kit.run_state import MIN_NAMESPACES, Settings
 from pytest_corpus.kit.store.leftovers import FOLDER, Journal, new_run
 from pytest_corpus.kit.target import Target
-from pytest_corpus.redaction.secrets import masked_within, secret_values
+from pytest_corpus.redaction import masked_within, secret_values
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.suites import CHAPTERS, CLIENT_CHAPTERS
 from pytest_corpus.suites.wire.component import ClientTarget

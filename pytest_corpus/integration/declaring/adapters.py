@@ -11,14 +11,14 @@ from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.adapter.opening import address
 from pytest_corpus.adapter.opening import factory as factories
 from pytest_corpus.adapter.opening.remote import RemoteFactory
-from pytest_corpus.adapter.usage.budget import Spending
+from pytest_corpus.adapter.usage import Spending
 from pytest_corpus.evidence.recorder import Recorder
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter, FactoryAdapter, RunSettings, TestedClient
 from pytest_corpus.integration.declaring.properties import RUN
 from pytest_corpus.integration.declaring.recorded_adapter import RecordedAdapter
 from pytest_corpus.integration.options.run_options import Options
 from pytest_corpus.kit.store.leftovers import new_run
-from pytest_corpus.redaction.secrets import secret_values
+from pytest_corpus.redaction import secret_values
 
 
 class Adapters:

@@ -11,7 +11,7 @@ from pytest_corpus.adapter.opening.factory import raising, split_label
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.declaring.state import RunState, UnusableDeclaration
 from pytest_corpus.integration.options import node_ids
-from pytest_corpus.redaction.values import printable
+from pytest_corpus.redaction import printable
 from pytest_corpus.suites.inventory import tests
 
 

@@ -12,7 +12,7 @@ from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.inputs import Source
 from pytest_corpus.adapter.opening.factory import TRANSCRIPT
-from pytest_corpus.adapter.usage.meter import Meter
+from pytest_corpus.adapter.usage import Meter
 from pytest_corpus.evidence.player import Player, RecordedClient
 from pytest_corpus.evidence.transcript import TranscriptError, read
 from pytest_corpus.integration.declaring.adapter_kinds import FactoryAdapter, RunSettings

@@ -12,14 +12,13 @@ import pytest
 
 from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.adapter.opening.factory import split_label
-from pytest_corpus.adapter.usage.budget import Budget, Spending
+from pytest_corpus.adapter.usage import Budget, Spending
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.declaring.adapters import Adapters
 from pytest_corpus.integration.declaring.properties import BUDGET, RECORD
 from pytest_corpus.integration.options import node_ids, run_options
 from pytest_corpus.integration.options.node_ids import NodeId
-from pytest_corpus.redaction.secrets import masked, secret_values
-from pytest_corpus.redaction.values import printable
+from pytest_corpus.redaction import masked, printable, secret_values
 from pytest_corpus.verdict.ledger import Ledger
 
 

@@ -4,7 +4,7 @@ from collections.abc import Generator, Iterable
 
 import pytest
 
-from pytest_corpus.redaction.values import printable
+from pytest_corpus.redaction import printable
 from pytest_corpus.text.values import meant
 
 PREFIX = "--corpus-"

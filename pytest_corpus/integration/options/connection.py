@@ -11,7 +11,7 @@ import pytest
 
 from pytest_corpus.adapter.opening.remote import CONNECTIONS, STARTUP_S, Connection
 from pytest_corpus.integration.options.table import CONNECTION, setting
-from pytest_corpus.redaction.values import printable
+from pytest_corpus.redaction import printable
 from pytest_corpus.text.values import meant
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")

@@ -12,17 +12,17 @@ from typing import TypeVar, cast
 
 import pytest
 
+from pytest_corpus.adapter import usage as budgets
 from pytest_corpus.adapter.opening.factory import split_label
 from pytest_corpus.adapter.opening.remote import Connection
-from pytest_corpus.adapter.usage import budget as budgets
-from pytest_corpus.adapter.usage.budget import Budget
+from pytest_corpus.adapter.usage import Budget
 from pytest_corpus.evidence.transcript import SUFFIXES
 from pytest_corpus.integration.options import connection
 from pytest_corpus.integration.options.profiles import PROFILES, Profile, is_production, refusal, usual
 from pytest_corpus.integration.options.report_paths import report_paths
 from pytest_corpus.integration.options.table import setting
 from pytest_corpus.kit.run_state import MAX_NAMESPACES, MIN_NAMESPACES
-from pytest_corpus.redaction.values import printable
+from pytest_corpus.redaction import printable
 from pytest_corpus.reports.formats import FORMATS, JUNIT, listed, suffix_of
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.dialects import DIALECTS, Dialect, with_overrides

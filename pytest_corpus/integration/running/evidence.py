@@ -20,17 +20,20 @@ from pytest_corpus.adapter.tracebacks import EscapedException
 from pytest_corpus.evidence import shell
 from pytest_corpus.integration.collecting.nodes import test_of
 from pytest_corpus.kit.outcomes import Story, Violation
-from pytest_corpus.redaction.secrets import (
+from pytest_corpus.redaction import (
     LONGEST_STRING,
+    VOCABULARY,
     content,
+    cut,
+    listed,
     mapped,
     masked,
     secret_values,
     sentence,
     shape,
     sized,
+    word,
 )
-from pytest_corpus.redaction.values import VOCABULARY, cut, listed, word
 from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.text.values import strings_of

@@ -16,7 +16,7 @@ import pytest
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exceptions import BudgetSpent, DeclarationError, Unresponsive, WriteForbidden
 from pytest_corpus.adapter.exchange import Exchange
-from pytest_corpus.adapter.usage.budget import Spending
+from pytest_corpus.adapter.usage import Spending
 from pytest_corpus.evidence.player import Unrecorded
 from pytest_corpus.evidence.recorder import RecordedTest
 from pytest_corpus.integration.collecting.nodes import named, owner, places_of, requirement_of

@@ -9,7 +9,6 @@ import pytest
 from pytest_corpus.integration.collecting import nodes as collect
 from pytest_corpus.integration.declaring.state import RunState
 from pytest_corpus.integration.running import presentation
-from pytest_corpus.integration.running import rerun as rerunning
 from pytest_corpus.integration.running.execution import TestExecution, body_of
 from pytest_corpus.kit.fixtures import SUBJECT
 
@@ -83,10 +82,10 @@ class ExecutionHooks:
         own = collect.owner(item)
         assert own is not None
         by_option = own[0] in self.state.by_option
-        again = rerunning.command(self.state.config, own[0], by_option=by_option, tests=item.nodeid)
+        again = presentation.command(self.state.config, own[0], by_option=by_option, tests=item.nodeid)
         # What the audit of another requirement's test turned up shows again in that test.
         ids = (requirement, collect.requirement_of(item)) if by_option else ()
-        return again + rerunning.only(ids, self.state.options.seed)
+        return again + presentation.only(ids, self.state.options.seed)
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, Any] | None:
         return presentation.letter(report)

@@ -1,22 +1,75 @@
-"""The outcome, message and letter of a conformance test in pytest's report."""
+"""The outcome, message and letter of a conformance test in pytest's report, and the command that repeats it."""
 
-from collections.abc import Callable
-from dataclasses import asdict
+import re
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import pytest
 
+from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.declaring.properties import EVIDENCE, LATE, RECORD, STATUS, TRANSCRIPT
+from pytest_corpus.integration.options.checks import OF_BUNDLES
 from pytest_corpus.integration.options.run_options import Options
-from pytest_corpus.integration.running import messages
+from pytest_corpus.integration.options.table import OPTIONS, setting
 from pytest_corpus.integration.running.evidence import EvidenceCapture
 from pytest_corpus.integration.running.execution import Result, TestExecution
+from pytest_corpus.reports.finding_text import block, one_line
 from pytest_corpus.spec.components import WIRE
 from pytest_corpus.spec.dialects import DIALECTS
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.verdict import evidence
-from pytest_corpus.verdict.ledger import UNRELIABLE, Finding, TestRecord
+from pytest_corpus.verdict.evidence import Evidence
+from pytest_corpus.verdict.ledger import UNRELIABLE, Finding, Ledger, TestRecord
 from pytest_corpus.verdict.verdict import counted
+
+
+@dataclass(frozen=True, slots=True)
+class Crash:
+    """The line of a failure in pytest's short summary and in JUnit files."""
+
+    message: str
+    path: str = ""
+    lineno: int = 0
+
+
+class Shown:
+    """The message of a failed test, in the form in which pytest keeps a failure (``report.longrepr``)."""
+
+    def __init__(self, text: str, message: str) -> None:
+        self.text = text
+        self.reprcrash = Crash(message)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def toterminal(self, writer: Any) -> None:
+        """Write the whole message."""
+        writer.line(self.text)
+
+
+def failure(findings: Sequence[Finding], evidence: Sequence[Evidence]) -> str:
+    """The message of a test with these findings."""
+    return "\n\n".join("\n".join(block(*pair)) for pair in zip(findings, evidence, strict=True))
+
+
+def in_one_line(findings: Sequence[Finding]) -> str:
+    """The first of a test's findings, and how many more there are."""
+    more = len(findings) - 1
+    return one_line(findings[0]) + (f" (and {more} more)" if more else "")
+
+
+def offered(ledger: Ledger) -> str:
+    """The request builders that a client library offers and lacks; empty for adapters and partial runs."""
+    found = [record for record in ledger.records.values() if record.requirement == "WIR-BUILD-1"]
+    asked = {record.test for record in found}
+    lacking = {record.test.partition("[")[2].rstrip("]") for record in found if record.outcome == "not_applicable"}
+    if not asked or ledger.gaps:
+        return ""
+    said = f"{ledger.adapter}: {len(asked) - len(lacking)} of {len(asked)} request builders are offered"
+    return f"{said}; not: {', '.join(sorted(lacking))}" if lacking else said
+
 
 LETTERS: dict[str, tuple[str, str, Any]] = {
     "violated": ("SHOULD failed", "w", ("SHOULD", {"yellow": True})),
@@ -67,8 +120,8 @@ def present(
         found = _evidence(execution, result, report, options, rerun)
         report.user_properties.append((EVIDENCE, evidence.dump(found)))
         in_files = [each.at(options.in_files) for each in found]
-        said = messages.failure(record.findings, in_files)
-        report.longrepr = said if outcome == "failed" else (*where, messages.in_one_line(record.findings))
+        said = failure(record.findings, in_files)
+        report.longrepr = said if outcome == "failed" else (*where, in_one_line(record.findings))
     elif report.outcome == "skipped":
         report.longrepr = (*where, f"{record.requirement}: {record.reason or UNRELIABLE}")
 
@@ -93,16 +146,12 @@ def _evidence(
         full="full" in (options.on_terminal, options.in_files),
         made_up=not (execution.component in WIRE or options.dialects is not DIALECTS),
         planted=tuple(result.secrets),
-        printed=_captured(report, shown),
+        printed=[pair for pair in report.sections if shown == "all" or shown in pair[0]],
         logs=shown in ("all", "log"),
         target=execution.adapter.shell_target(execution.component),
         trace=report.longreprtext if options.traceback and report.longrepr is not None else "",
     )
     return gathering.evidence(result.record, result.contexts, execution.item, rerun)
-
-
-def _captured(report: pytest.TestReport, shown: str) -> list[tuple[str, str]]:
-    return [pair for pair in report.sections if shown == "all" or shown in pair[0]]
 
 
 def shown_outcome(record: TestRecord, options: Options) -> Literal["passed", "failed", "skipped"]:
@@ -152,3 +201,52 @@ def letter(report: pytest.TestReport) -> tuple[str, str, Any] | None:
     if status is None or report.outcome != "skipped":
         return None
     return LETTERS[status if status in LETTERS else "not_assessed"]
+
+
+NOT_REPEATED = frozenset(
+    ("adapter", "client", "requirement", "report", "transcript", "seed", "shard", "update-deviations", *OF_BUNDLES)
+)
+"""Options that the command omits or sets itself."""
+
+
+def command(config: pytest.Config, adapter: Adapter, *, by_option: bool, tests: str = "") -> str:
+    """The command that runs a suite again, without a selection of requirements: `tests`, or the whole suite."""
+    if by_option:
+        spec = adapter.declaration.declared
+        named = f"{adapter.label}={spec}" if adapter.label != spec else spec
+        where = f"{adapter.option}={named}"
+    else:
+        where = tests or _anchor(adapter)
+    return " ".join(["pytest", *(map(shlex.quote, [*_settings(config), *([where] if where else []), *_given(config)]))])
+
+
+def only(requirements: Iterable[str], seed: int) -> str:
+    """The end of a command that runs these requirements alone."""
+    ids = ",".join(dict.fromkeys(requirements))
+    chosen = f" --corpus-requirement={ids}" if ids else ""
+    return f"{chosen} --corpus-seed={seed}" if seed else chosen
+
+
+def _anchor(adapter: Adapter) -> str:
+    """The file, or the name in it, that declares an adapter; empty if only a worker knows it."""
+    declared = re.match(r"(?P<conftest>.*conftest\.py): |(?P<suite>.*\.py::.*)", adapter.declaration.declared)
+    return (declared["conftest"] or declared["suite"]) if declared else ""
+
+
+def _settings(config: pytest.Config) -> Iterator[str]:
+    """The options that select pytest's settings file, and our overrides."""
+    if file := config.option.inifilename:
+        yield from ("-c", str(file))
+    if root := config.option.rootdir:
+        yield f"--rootdir={root}"
+    for override in config.option.override_ini or ():
+        if override.startswith("corpus_") and not override.startswith("corpus_headers"):
+            yield from ("-o", override)
+
+
+def _given(config: pytest.Config) -> Iterator[str]:
+    for option in OPTIONS:
+        value = config.getoption(setting(option.name))
+        if option.name in NOT_REPEATED or value in (None, False):
+            continue
+        yield f"--corpus-{option.name}" if value is True else f"--corpus-{option.name}={value}"

@@ -18,7 +18,7 @@ from pytest_corpus.kit.outcomes import Violation
 from pytest_corpus.kit.reply import StreamReply, described, looks_like_error, looks_like_success
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.spec.schemas import EDITIONS
-from pytest_corpus.spec.wire_format import MAX_FRAME_BYTES
+from pytest_corpus.spec.words import MAX_FRAME_BYTES
 from pytest_corpus.text.problems import NO_JSON, Problem
 from pytest_corpus.validation.schema.registry import registry
 

@@ -15,8 +15,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_corpus.adapter import inputs
-from pytest_corpus.kit.calls import Calls
 from pytest_corpus.kit.outcomes import Undecided, Violation
+from pytest_corpus.kit.requests import Calls
 
 if TYPE_CHECKING:
     import hypothesis

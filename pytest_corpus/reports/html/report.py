@@ -8,8 +8,7 @@ from pytest_corpus.reports.difference import Earlier, since
 from pytest_corpus.reports.html import requirements
 from pytest_corpus.reports.html.bundles import bundles
 from pytest_corpus.reports.html.page import SIGNS, TONES, page, pairs, text, top, verdict_pill
-from pytest_corpus.reports.html.requirements import Shown
-from pytest_corpus.reports.html.sources import appendix
+from pytest_corpus.reports.html.requirements import Shown, appendix
 from pytest_corpus.reports.text import STATUS_WORDS
 from pytest_corpus.spec.components import TITLES
 from pytest_corpus.verdict.evidence import Evidence

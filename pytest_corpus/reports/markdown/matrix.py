@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pytest_corpus.reports.markdown.report import SIGNS
-from pytest_corpus.reports.markdown.text import cell
+from pytest_corpus.reports.markdown.report import SIGNS, cell
 from pytest_corpus.reports.text import STATUS_SIGNS, STATUS_WORDS, VERDICT_WORDS
 from pytest_corpus.reports.view import ratio
 from pytest_corpus.spec.components import TITLES

@@ -1,18 +1,82 @@
-"""The report as Markdown: the attestation of BEHAVIORAL_CONFORMANCE 12, fit for a job summary."""
+"""The report as Markdown: the attestation of BEHAVIORAL_CONFORMANCE 12, with all foreign text escaped."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
 from pytest_corpus.reports import bundle_view, view
 from pytest_corpus.reports.finding_text import behind
-from pytest_corpus.reports.markdown.bundles import bundles
-from pytest_corpus.reports.markdown.text import code, sentence
 from pytest_corpus.reports.remedies import with_remedy
-from pytest_corpus.reports.text import VERDICT_WORDS, count, found
+from pytest_corpus.reports.text import VERDICT_WORDS, count, found, printable
 from pytest_corpus.spec.components import TITLES
 from pytest_corpus.verdict.evidence import Evidence
+
+_LINKED = re.compile(r"@|#\d|://|www\.|mailto:|xmpp:|:[\w+-]+:|[0-9a-f]{7}", re.IGNORECASE)
+"""Text that GitHub turns into a link, a mention or a picture even without Markdown around it."""
+
+_PLAIN = re.compile(r"[A-Za-z ](?:[A-Za-z0-9 ,.:;/'()-]|(?<=[A-Za-z0-9])_(?=[A-Za-z0-9]))*")
+_PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
+_TICKS = re.compile(r"`+")
+
+
+def code(text: object) -> str:
+    """Foreign text as a code span, for a line outside of tables: nothing in it is Markdown."""
+    plain = printable(str(text)).strip(" ")
+    if not plain:
+        return "(empty)"
+    fence = "`" * (max((len(run) for run in _TICKS.findall(plain)), default=0) + 1)
+    room = " " if plain.startswith("`") or plain.endswith("`") else ""
+    return f"{fence}{room}{plain}{room}{fence}"
+
+
+def cell(text: object) -> str:
+    """Foreign text as a code span in a table, where a bar would end the cell wherever it stands."""
+    return code(str(text).replace("|", "\\x7c"))
+
+
+def sentence(text: str) -> str:
+    """A sentence in which backticks mark code, as the catalogue writes it."""
+    parts = printable(text).strip(" ").split("`")
+    if len(parts) % 2 == 0 or _LINKED.search("".join(parts[::2])):
+        return code(text)
+    return "".join(code(part) if number % 2 and part.strip() else _escaped(part) for number, part in enumerate(parts))
+
+
+def _escaped(text: str) -> str:
+    return text if _PLAIN.fullmatch(text) else _PUNCTUATION.sub(r"\\\1", text)
+
+
+MOST_CASES = 50  # cases that are listed of a bundle
+
+
+def bundles(document: Mapping[str, Any]) -> str:
+    """The section on bundles; empty if there are none."""
+    found = bundle_view.sections(document)
+    return "\n".join(("### Behaviour bundles", "", *_bundle_table(found), *_bundle_details(found))) if found else ""
+
+
+def _bundle_table(found: list[bundle_view.Section]) -> Iterator[str]:
+    yield "| Bundle | Provider | Verdict | Cases | Calls |"
+    yield "|---|---|---|---|---|"
+    for each in found:
+        named = f"{each['name']} {each.get('version', '')}".strip()
+        said = bundle_view.WORDS[each["verdict"]]
+        yield f"| {cell(named)} | {cell(each['provider'])} | {said} | {bundle_view.cases(each)} | {each['calls']} |"
+
+
+def _bundle_details(found: list[bundle_view.Section]) -> Iterator[str]:
+    for each in found:
+        lines = [f"- threshold {code(bundle_view.threshold(entry))}" for entry in each["thresholds"]]
+        lines += [f"- {name}: {number}" for name, number in bundle_view.numbers(each)]
+        lines += [f"- {kind} since the baseline: {code(what)}" for kind, what in bundle_view.baseline(each)]
+        for failure in each["failures"][:MOST_CASES]:
+            first = failure["reasons"][0].partition("\n")[0] if failure["reasons"] else ""
+            lines.append(f"- {failure['status']} {code(failure['case'])}: {code(first)}")
+        if lines:
+            yield from ("", f"{code(each['name'])} with {code(each['provider'])}:", "", *lines)
+
 
 SIGNS = {"good": "✅", "caution": "⚠️", "bad": "❌", "none": "⬜"}
 

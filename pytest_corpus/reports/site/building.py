@@ -1,15 +1,71 @@
-"""The files of the site, from the attestations that were examined."""
+"""The files of the site, from the attestations that were examined; its changes as an Atom feed (RFC 4287)."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from html import escape
+from itertools import islice
 from pathlib import Path
 from typing import Any
+from uuid import NAMESPACE_URL, uuid5
 
 from pytest_corpus.reports import formats, json_report
-from pytest_corpus.reports.difference import Earlier
-from pytest_corpus.reports.site import feed, pages
+from pytest_corpus.reports.difference import KINDS, Earlier
+from pytest_corpus.reports.site import pages
 from pytest_corpus.reports.site.examination import Examined, Memory, Run
+from pytest_corpus.reports.site.index import turns
 from pytest_corpus.reports.site.sources import texts
+from pytest_corpus.reports.text import VERDICT_WORDS, count, printable
+
+MOST = 100  # entries
+NONE = ("1970-01-01T00:00:00Z", "")  # the time and the digest of a feed without entries
+
+
+def render(index: Mapping[str, Any], address: str) -> str:
+    """The feed.
+
+    Args:
+        address: that of the site, which makes the links absolute; may be empty.
+    """
+    entries = list(islice(turns(index), MOST))
+    times = [(run["started_at"], run["sha256"]) for adapter in index["adapters"] for run in adapter["runs"]]
+    first, newest = min(times, default=NONE), max(times, default=NONE)
+    listed = "".join(_entry(adapter, run, address) for adapter, run in entries)
+    return f"""<?xml version="1.0" encoding="utf-8"?>
+<feed xmlns="http://www.w3.org/2005/Atom">
+<id>{_id(address or first[1])}</id>
+<title>Corpus Protocol v1.0 conformance: changes</title>
+<updated>{newest[0]}</updated>
+<author><name>pytest-corpus</name></author>
+<link rel="self" type="application/atom+xml" href="{_text(address)}feed.xml"/>
+<link rel="alternate" type="text/html" href="{_text(address)}index.html"/>
+{listed}</feed>
+"""
+
+
+def _entry(adapter: Mapping[str, Any], run: Mapping[str, Any], address: str) -> str:
+    said = VERDICT_WORDS[run["verdict"]]
+    if (was := VERDICT_WORDS[run["before"]["verdict"]]) != said:
+        said += f" (was {was})"
+    lines = [f"regression: {why}" for why in run["regression"]]
+    lines += [f"{count(len(names), 'requirement')} {KINDS[kind]}" for kind, names in run["changes"].items()]
+    return f"""<entry>
+<id>{_id(adapter["slug"] + run["sha256"])}</id>
+<title>{_text(f"{adapter['name']}: {said}")}</title>
+<updated>{run["started_at"]}</updated>
+<link rel="alternate" type="text/html" href="{_text(address + adapter["page"])}"/>
+<summary>{_text("; ".join(lines) or said)}</summary>
+</entry>
+"""
+
+
+def _id(name: str) -> str:
+    """A URN that stays the same as long as the name does."""
+    return f"urn:uuid:{uuid5(NAMESPACE_URL, name)}"
+
+
+def _text(value: str) -> str:
+    return escape(printable(value), quote=True)
+
 
 MEMORY = "data/verified.json"
 
@@ -34,7 +90,7 @@ def files(
         yield from _adapter(entry, runs[entry["slug"]])
     yield "index.html", pages.overview(index)
     yield "refused.html", pages.refused(index)
-    yield "feed.xml", feed.render(index, address)
+    yield "feed.xml", render(index, address)
     yield "data/index.json", json_report.render(index)
     known = {each.file_sha256: each.result for each in examined if each.result is not None}
     yield MEMORY, json_report.render({"format": "1.0", "verified": known})

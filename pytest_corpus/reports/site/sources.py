@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from pytest_corpus.redaction.values import printable
+from pytest_corpus.redaction import printable
 from pytest_corpus.reports import formats
 from pytest_corpus.reports.reading import contents
 from pytest_corpus.text.problems import PlainError

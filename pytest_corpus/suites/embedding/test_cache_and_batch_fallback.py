@@ -9,14 +9,12 @@ from pytest_corpus.kit.replays import keyed
 from pytest_corpus.kit.requests import in_ms
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.faults import BY_KIND
-from pytest_corpus.suites.embedding.support.answers import embeddings_of, failures_of, unit
+from pytest_corpus.suites.embedding.support.answers import NORMALIZED, embeddings_of, failures_of, norm, unit, vector_of
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
 from pytest_corpus.suites.embedding.support.requests import OPERATIONS
 from pytest_corpus.suites.embedding.support.scenarios import caching
 from pytest_corpus.suites.embedding.support.scenarios.batches import class_of, each_its_own, family_of, placed
 from pytest_corpus.suites.embedding.support.scenarios.truncation import cut, flag, truncates, whole
-from pytest_corpus.suites.embedding.support.vectorless import NORMALIZED
-from pytest_corpus.suites.embedding.support.vectors import norm, vector_of
 from pytest_corpus.suites.shared.claims import replays
 from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, FAILURES, cache_scope
 from pytest_corpus.suites.shared.claims.replays import AnswerReplays as TestAnswerReplays

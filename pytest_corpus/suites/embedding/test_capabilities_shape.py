@@ -10,9 +10,8 @@ from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import core, subject
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.spec.capabilities import FACTS
-from pytest_corpus.suites.embedding.support.answers import STATISTICS
+from pytest_corpus.suites.embedding.support.answers import STATISTICS, is_number
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
-from pytest_corpus.suites.embedding.support.vectors import is_number
 from pytest_corpus.suites.shared.claims.capabilities import Capabilities as TestCapabilities
 from pytest_corpus.suites.shared.claims.capabilities import StreamingClaim as TestStreamingClaim
 from pytest_corpus.suites.shared.contexts import new_tenant

@@ -14,14 +14,13 @@ from pytest_corpus.kit.generation import generate
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.errors import MODEL_ERRORS, UNKNOWN_MODEL
-from pytest_corpus.suites.embedding.support.answers import embeddings_of
+from pytest_corpus.suites.embedding.support.answers import distance, embeddings_of
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
 from pytest_corpus.suites.embedding.support.requests import OPERATIONS
-from pytest_corpus.suites.embedding.support.scenarios import singles
+from pytest_corpus.suites.embedding.support.scenarios import batches
 from pytest_corpus.suites.embedding.support.scenarios.batches import FINAL, belongs
 from pytest_corpus.suites.embedding.support.texts import FILLER, FLAGS, LETTERS, NO_MODELS, SCRIPTS, UNRELATED
-from pytest_corpus.suites.embedding.support.vectors import distance
-from pytest_corpus.suites.shared.claims.models import Models as TestModels
+from pytest_corpus.suites.shared.claims.capabilities import Models as TestModels
 from pytest_corpus.suites.shared.claims.tokens import NO_STRINGS
 
 OPTIONS: tuple[dict[str, Any], ...] = ({}, {"truncate": True}, {"truncate": False}, {"normalize": False})
@@ -82,7 +81,7 @@ def test_a_model_has_one_number_of_dimensions(embedding: Embedding, operation: s
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_the_text_comes_back(embedding: Embedding, requirement: str, operation: str) -> None:
     """The text of a result is the one that was sent; spaces and forms of characters may differ (a SHOULD: may not)."""
-    singles.given_back(embedding, operation, exact=requirement == "EMB-EMBED-9")
+    batches.given_back(embedding, operation, exact=requirement == "EMB-EMBED-9")
 
 
 @core("EMB-EMBED-4")
@@ -156,7 +155,7 @@ def test_an_embedding_is_repeatable(embedding: Embedding) -> None:
 def test_tokens_used_are_those_that_are_counted(embedding: Embedding, text: str) -> None:
     """If `tokens_used` is given, it is the count of the text."""
     embedding.require("embed", "count_tokens")
-    singles.any_script(embedding, text)
+    batches.any_script(embedding, text)
     for model in embedding.able_to("embed"):
         reply = embedding.known_embed(embedding.fit(text), model=model)
         embedding.fits(reply)
@@ -189,7 +188,7 @@ def test_an_argument_of_the_wrong_type_is_refused(
         args, name = {"model": embedding.model, **NO_STRINGS[wrong]}, "text"
     else:
         args, name = embedding.requests.with_text(operation, embedding.fit("hi"), **{wrong[0]: wrong[1]}), wrong[0]
-    expect.refusal(embedding.invoke(operation, args), *singles.refusing(embedding, name))
+    expect.refusal(embedding.invoke(operation, args), *batches.refusing(embedding, name))
 
 
 @rules("never_retryable EMB-ARGS-5, refused EMB-ARGS-6")
@@ -224,7 +223,7 @@ def test_an_empty_text_does_no_harm(embedding: Embedding, operation: str, text: 
 def test_chunks_are_of_the_schema(embedding: Embedding, requirement: str, text: str) -> None:
     """Each chunk has `embeddings` and `is_final` and nothing undocumented, and its usage adds up."""
     embedding.require("stream_embed")
-    singles.any_script(embedding, text)
+    batches.any_script(embedding, text)
     for model in embedding.able_to("stream_embed"):
         stream = embedding.known_stream(embedding.fit(text), model=model)
         embedding.fits(stream)
@@ -240,7 +239,7 @@ def test_a_stream_gives_an_embedding(embedding: Embedding) -> None:
     for model in embedding.able_to("stream_embed"):
         text = embedding.unique()
         for _ in range(2):
-            found = singles.only(embedding, embedding.streamed(text, model=model))
+            found = batches.only(embedding, embedding.streamed(text, model=model))
             expect.that(found, "at least one embedding", "none", "chunk.embeddings")
 
 
@@ -250,7 +249,7 @@ def test_a_stream_embeds_its_text(embedding: Embedding) -> None:
     for model in embedding.able_to("stream_embed"):
         own = {text: embedding.known_vector("embed", text, model=model) for text in map(embedding.fit, UNRELATED)}
         for text in [*own][:2]:
-            found = singles.streamed_vector(embedding, text, model=model)
+            found = batches.streamed_vector(embedding, text, model=model)
             apart = {other: distance(found, vector) for other, vector in own.items()}
             expect.that(max(apart.values()) > 1e-9, "another vector than for other texts", "the same one")
             expect.that(apart[text] <= min(apart.values()) + 1e-9, "the vector of the text", "that of another text")
@@ -265,6 +264,6 @@ def test_a_stream_gives_the_vector_of_embed(embedding: Embedding, normalize: boo
     options = {"normalize": True} if normalize else {}
     for model in embedding.able_to("stream_embed"):
         for text in map(embedding.fit, ("hi", FILLER)):
-            found = singles.streamed_vector(embedding, text, model=model, **options)
+            found = batches.streamed_vector(embedding, text, model=model, **options)
             alone = embedding.known_vector("embed", text, model=model, **options)
             expect.that(embedding.same(found, alone, 0.02), "the vector of `embed`", "another vector")

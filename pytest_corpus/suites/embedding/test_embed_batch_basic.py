@@ -12,12 +12,11 @@ from pytest_corpus.kit.generation import generate
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
-from pytest_corpus.suites.embedding.support.answers import embeddings_of, failures_of
+from pytest_corpus.suites.embedding.support.answers import distance, embeddings_of, failures_of, vector_of
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
 from pytest_corpus.suites.embedding.support.scenarios import batches
-from pytest_corpus.suites.embedding.support.scenarios.singles import refusing
+from pytest_corpus.suites.embedding.support.scenarios.batches import refusing
 from pytest_corpus.suites.embedding.support.texts import FLAGS, NO_MODELS, UNRELATED
-from pytest_corpus.suites.embedding.support.vectors import distance, vector_of
 from pytest_corpus.suites.shared.claims.tokens import NO_STRINGS
 
 ARRANGEMENTS = ("plain", "equal_lengths", "equal_texts", "mixed")

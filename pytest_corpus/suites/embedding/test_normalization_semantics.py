@@ -9,13 +9,11 @@ from pytest_corpus.kit.fixtures import core, deciding
 from pytest_corpus.kit.generation import generate
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Violation
 from pytest_corpus.kit.reply import StreamReply
-from pytest_corpus.suites.embedding.support.answers import unit
+from pytest_corpus.suites.embedding.support.answers import cosine, is_unit, norm, unit, vector_of
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
 from pytest_corpus.suites.embedding.support.requests import OPERATIONS
-from pytest_corpus.suites.embedding.support.scenarios.batches import placed, several
-from pytest_corpus.suites.embedding.support.scenarios.singles import any_script, only
+from pytest_corpus.suites.embedding.support.scenarios.batches import any_script, only, placed, several
 from pytest_corpus.suites.embedding.support.texts import FILLER, SCRIPTS, UNRELATED
-from pytest_corpus.suites.embedding.support.vectors import cosine, is_unit, norm, vector_of
 
 TEXTS = {"word": "hi", "sentence": UNRELATED[0], "script": SCRIPTS["cjk"], "paragraph": FILLER * 8}
 STRAIGHT = 0.98

@@ -7,14 +7,19 @@ from pytest_corpus.kit.fixtures import core
 from pytest_corpus.kit.generation import generate
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.suites.embedding.support.answers import failures_of, texts_of
+from pytest_corpus.suites.embedding.support.answers import failures_of, plain, same_text, texts_of, vector_of
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
 from pytest_corpus.suites.embedding.support.requests import OPERATIONS
 from pytest_corpus.suites.embedding.support.scenarios import truncation
-from pytest_corpus.suites.embedding.support.scenarios.batches import arranged, each_its_own, placed, several
-from pytest_corpus.suites.embedding.support.scenarios.singles import only, streamed_vector
+from pytest_corpus.suites.embedding.support.scenarios.batches import (
+    arranged,
+    each_its_own,
+    only,
+    placed,
+    several,
+    streamed_vector,
+)
 from pytest_corpus.suites.embedding.support.texts import FILLER, OTHER
-from pytest_corpus.suites.embedding.support.vectors import plain, same_text, vector_of
 
 
 @core("EMB-TRUNC-1")

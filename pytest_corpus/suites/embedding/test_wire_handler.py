@@ -5,13 +5,12 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.suites.embedding.support.answers import distance, vector_of, without_vector
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
 from pytest_corpus.suites.embedding.support.scenarios.batches import arranged
-from pytest_corpus.suites.embedding.support.vectorless import without_vector
-from pytest_corpus.suites.embedding.support.vectors import distance, vector_of
 from pytest_corpus.suites.shared.claims.envelopes import Envelopes as TestEnvelopes
 from pytest_corpus.suites.shared.claims.envelopes import Errors as TestErrors
-from pytest_corpus.suites.shared.claims.streaming import Streaming as TestStreaming
+from pytest_corpus.suites.shared.claims.envelopes import Streaming as TestStreaming
 from pytest_corpus.suites.shared.claims.stress import Stress as TestStress
 from pytest_corpus.suites.shared.claims.wire_handler import BUSY
 from pytest_corpus.suites.shared.claims.wire_handler import StreamEntryPoint as TestStreamEntryPoint

@@ -10,7 +10,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import Steps, core, deciding, rules, subject
 from pytest_corpus.kit.reply import error_names
-from pytest_corpus.redaction.values import word
+from pytest_corpus.redaction import word
 from pytest_corpus.suites.graph.support.answers import failures, listed, size
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of

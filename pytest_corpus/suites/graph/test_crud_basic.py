@@ -16,7 +16,7 @@ from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.graph.support.answers import failures
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
-from pytest_corpus.suites.graph.support.scenarios import items, state_machine
+from pytest_corpus.suites.graph.support.scenarios import bad_arguments, state_machine
 from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
 from pytest_corpus.suites.graph.support.scenarios.concurrent_writes import history
 from pytest_corpus.suites.graph.support.scenarios.edges import unusable
@@ -157,7 +157,7 @@ def test_the_result_of_an_upsert_counts_its_nodes(graph: Graph, requirement: str
         if requirement == "GRA-NODE-4":
             holds("GRA-NODE-4", reply, graph, claim="an upsert to work")
         else:
-            items.counts(expect.success(reply, "an upsert to work"), count)
+            bad_arguments.counts(expect.success(reply, "an upsert to work"), count)
 
 
 @remembered
@@ -238,25 +238,25 @@ class TestBadItems:
         sandbox = graph.sandbox("upsert_nodes")
         bad: dict[str, Any] = {"id": 7} if kind == "wrong_type" else sandbox.node("bad", corpus_size=math.nan)
         good = [sandbox.node(name) for name in "ab"]
-        at = min(items.PLACES[place], graph.at_once - 1)
+        at = min(bad_arguments.PLACES[place], graph.at_once - 1)
         nodes = [*good[:at], bad, *good[at:]][: graph.at_once]
         reply = sandbox.call("upsert_nodes", {"nodes": nodes})
         written = [value_of(node) for node in nodes if node is not bad]
-        left = items.rest(reply, at, written)
+        left = bad_arguments.rest(reply, at, written)
         yield
         sandbox.all_show(left, "what was not refused")
 
     @pytest.mark.requirement("GRA-NODE-5")
-    @pytest.mark.parametrize(("kind", "count"), items.two_or_one(items.SPOILED_NODES))
+    @pytest.mark.parametrize(("kind", "count"), bad_arguments.two_or_one(bad_arguments.SPOILED_NODES))
     def test_the_nodes_beside_failed_ones_are_counted(self, graph: Graph, kind: str, count: int) -> Steps:
         """If nodes of a request fail, those that are there are counted, and those that failed."""
         graph.require("upsert_nodes")
         readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
-        bad = [{**sandbox.node(f"bad{number}"), **items.SPOILED_NODES[kind]} for number in range(count)]
-        nodes = items.among([sandbox.node(name) for name in "abc"], bad, graph.at_once)
+        bad = [{**sandbox.node(f"bad{number}"), **bad_arguments.SPOILED_NODES[kind]} for number in range(count)]
+        nodes = bad_arguments.among([sandbox.node(name) for name in "abc"], bad, graph.at_once)
         reply = sandbox.call("upsert_nodes", {"nodes": nodes})
         yield
-        items.counted_truly(reply, len(sandbox.seen(readers[0])))
+        bad_arguments.counted_truly(reply, len(sandbox.seen(readers[0])))
 
     @core("GRA-NODE-8")
     @pytest.mark.parametrize("value", NOT_FINITE.values(), ids=list(NOT_FINITE))

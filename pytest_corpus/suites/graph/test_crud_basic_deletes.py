@@ -10,9 +10,9 @@ from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.graph.support.answers import counted, failures
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
-from pytest_corpus.suites.graph.support.prerequisites import is_refused
+from pytest_corpus.suites.graph.support.readers import is_refused
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
-from pytest_corpus.suites.graph.support.scenarios import edges, items, paging
+from pytest_corpus.suites.graph.support.scenarios import bad_arguments, edges, paging
 from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
 from pytest_corpus.suites.graph.support.scenarios.edges import PARALLEL
 from pytest_corpus.suites.graph.support.scenarios.isolation import WHERE, at, empty_place
@@ -155,7 +155,7 @@ def test_the_deleted_nodes_are_counted(graph: Graph) -> None:
     expect.applicable(graph.at_once >= 3, f"at most {graph.at_once} items go into one request")
     ids = [sandbox.id(name) for name in ("a", "b", "none")]
     result = expect.success(sandbox.call("delete_nodes", {"ids": ids}), "delete_nodes to work")
-    items.counts(result, 2)
+    bad_arguments.counts(result, 2)
 
 
 @pytest.mark.requirement("GRA-DELETE-9")
@@ -183,7 +183,7 @@ def test_a_delete_of_nothing_deletes_nothing(graph: Graph) -> Steps:
     graph.namespaces(aside=True)
     sandbox = empty_place(graph)
     written = sandbox.put(sandbox.node("a"), sandbox.node("b"))
-    for args in items.DELETES_OF_NOTHING.values():
+    for args in bad_arguments.DELETES_OF_NOTHING.values():
         sandbox.call("delete_nodes", args)
     yield
     sandbox.all_show(written, "every node")
@@ -263,16 +263,16 @@ def test_a_filter_deletes_the_edges_that_fit(graph: Graph) -> Steps:
 
 
 @pytest.mark.requirement("GRA-DELETE-9")
-@pytest.mark.parametrize("kind", items.SPOILED_IDS)
+@pytest.mark.parametrize("kind", bad_arguments.SPOILED_IDS)
 def test_the_deletes_beside_failed_ones_are_counted(graph: Graph, kind: str) -> Steps:
     """If an id of a delete fails, the nodes that are gone are counted, and the failed id."""
     graph.require("upsert_nodes", "delete_nodes")
     readers, sandbox = graph.readers.of_nodes(), graph.sandbox()
     before = len(sandbox.put(*(sandbox.node(name) for name in "abc")))
-    ids = items.among([sandbox.id(name) for name in "ab"], [items.SPOILED_IDS[kind]], graph.at_once)
+    ids = bad_arguments.among([sandbox.id(name) for name in "ab"], [bad_arguments.SPOILED_IDS[kind]], graph.at_once)
     reply = sandbox.call("delete_nodes", {"ids": ids})
     yield
-    items.counted_truly(reply, before - len(sandbox.seen(readers[0])))
+    bad_arguments.counted_truly(reply, before - len(sandbox.seen(readers[0])))
 
 
 def without_the_middle(graph: Graph) -> tuple[Sandbox, Reply]:

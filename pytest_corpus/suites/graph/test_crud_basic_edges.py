@@ -13,9 +13,9 @@ from pytest_corpus.spec.errors import is_a
 from pytest_corpus.suites.graph.support.answers import counted, failures
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
-from pytest_corpus.suites.graph.support.prerequisites import is_refused
+from pytest_corpus.suites.graph.support.readers import is_refused
 from pytest_corpus.suites.graph.support.sandbox import EDGE_READERS
-from pytest_corpus.suites.graph.support.scenarios import edges, items
+from pytest_corpus.suites.graph.support.scenarios import bad_arguments, edges
 from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
 from pytest_corpus.suites.graph.support.scenarios.edges import LOOP, PARALLEL, unusable
 
@@ -121,7 +121,7 @@ def test_the_result_of_an_upsert_of_edges_is_of_the_schema(graph: Graph) -> None
         result = expect.success(reply, "an upsert of edges to work")
         holds("GRA-EDGE-8", reply, graph)
         if counted(result) is not None:
-            items.counts(result, len(edges))
+            bad_arguments.counts(result, len(edges))
 
 
 @rules("permanent GRA-EDGE-4, refused GRA-EDGE-5")
@@ -157,32 +157,32 @@ def test_what_is_not_a_list_of_edges_is_refused(graph: Graph, bad: BadArguments)
 
 
 @pytest.mark.requirement("GRA-EDGE-7")
-@pytest.mark.parametrize("place", list(items.PLACES))
+@pytest.mark.parametrize("place", list(bad_arguments.PLACES))
 def test_an_unusable_edge_is_reported_or_all_are_refused(graph: Graph, place: str) -> Steps:
     """If one edge is unusable it is named and the others are there; or the request is refused and none is."""
     sandbox = graph.sandbox("upsert_nodes", "upsert_edges")
     values = sandbox.put_named("abc")
     good, bad = [sandbox.edge("a", "b"), sandbox.edge("a", "c")], {**sandbox.edge("b", "c"), "dst": 7}
-    at = min(items.PLACES[place], graph.at_once - 1)
+    at = min(bad_arguments.PLACES[place], graph.at_once - 1)
     edges = [*good[:at], bad, *good[at:]][: graph.at_once]
     reply = sandbox.call("upsert_edges", {"edges": edges})
     targets = ["b", "c"][: len(edges) - 1]
-    left = items.rest(reply, at, targets)
+    left = bad_arguments.rest(reply, at, targets)
     yield
     sandbox.all_lead("a", {name: values[name] for name in left}, "what was not refused")
 
 
 @pytest.mark.requirement("GRA-EDGE-8")
-@pytest.mark.parametrize(("kind", "count"), items.two_or_one(items.SPOILED_EDGES))
+@pytest.mark.parametrize(("kind", "count"), bad_arguments.two_or_one(bad_arguments.SPOILED_EDGES))
 def test_the_edges_beside_failed_ones_are_counted(graph: Graph, kind: str, count: int) -> Steps:
     """If edges of a request fail, those that are there are counted, and those that failed."""
     edge_readers, sandbox = edges.sees_edges(graph), graph.sandbox()
     sandbox.put(*(sandbox.node(name) for name in "abcde"))
-    bad = [{**sandbox.edge("a", end), **items.SPOILED_EDGES[kind]} for end in "de"[:count]]
-    written = items.among([sandbox.edge("a", "b"), sandbox.edge("a", "c")], bad, graph.at_once)
+    bad = [{**sandbox.edge("a", end), **bad_arguments.SPOILED_EDGES[kind]} for end in "de"[:count]]
+    written = bad_arguments.among([sandbox.edge("a", "b"), sandbox.edge("a", "c")], bad, graph.at_once)
     reply = sandbox.call("upsert_edges", {"edges": written})
     if kind == "without_a_node":
         with expect.resting_on("GRA-EDGE-4"):
             expect.either(reply, "BadRequest")
     yield
-    items.counted_truly(reply, len(sandbox.ends(edge_readers[0], "a")))
+    bad_arguments.counted_truly(reply, len(sandbox.ends(edge_readers[0], "a")))

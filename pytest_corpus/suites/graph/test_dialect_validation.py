@@ -11,7 +11,7 @@ from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.dialects import DIALECTS
 from pytest_corpus.suites.graph.support.answers import records
 from pytest_corpus.suites.graph.support.component import Graph, graph
-from pytest_corpus.suites.graph.support.prerequisites import is_refused
+from pytest_corpus.suites.graph.support.readers import is_refused
 from pytest_corpus.suites.graph.support.scenarios import edges
 from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
 from pytest_corpus.suites.graph.support.written_items import MANY

@@ -4,7 +4,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.redaction.values import word
+from pytest_corpus.redaction import word
 from pytest_corpus.spec.capabilities import SAMPLING_RANGES
 from pytest_corpus.suites.llm.support.capabilities import RANGES
 from pytest_corpus.suites.llm.support.component import LLM, llm

@@ -12,15 +12,15 @@ from pytest_corpus.kit.fixtures import core, deciding, rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.replays import keyed
 from pytest_corpus.kit.requests import in_ms
-from pytest_corpus.redaction.values import word
+from pytest_corpus.redaction import word
 from pytest_corpus.suites.llm.support.answers import completion_tokens
 from pytest_corpus.suites.llm.support.capabilities import MOST_MODELS, OPTIONAL, PERMANENT
 from pytest_corpus.suites.llm.support.component import LLM, SCRIPTS, llm
 from pytest_corpus.suites.llm.support.requests import WEATHER, user
 from pytest_corpus.suites.llm.support.scenarios import completions
 from pytest_corpus.suites.shared.claims import replays
+from pytest_corpus.suites.shared.claims.capabilities import Models as TestModels
 from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, cache_scope
-from pytest_corpus.suites.shared.claims.models import Models as TestModels
 from pytest_corpus.suites.shared.claims.replays import AnswerReplays as TestAnswerReplays
 from pytest_corpus.suites.shared.contexts import new_key, new_tenant
 

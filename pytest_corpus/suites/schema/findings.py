@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 import pytest
 
-from pytest_corpus.authoring.findings import Finding
+from pytest_corpus.authoring.tree import Finding
 
 
 def by_file(check: Callable[[], Iterable[Finding]]) -> dict[str, list[str]]:

@@ -14,10 +14,10 @@ from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, error_names, looks_like_error, looks_like_success
 from pytest_corpus.kit.requests import in_ms
-from pytest_corpus.redaction.values import type_name
+from pytest_corpus.redaction import type_name
 from pytest_corpus.spec.operations import STREAMING
 from pytest_corpus.spec.transports import GRPC_ENVELOPE, NDJSON, SSE, STREAM_TYPES
-from pytest_corpus.spec.wire_format import BOM
+from pytest_corpus.spec.words import BOM
 from pytest_corpus.text.frame_message import unpack
 from pytest_corpus.validation.streams.transport import SseReader
 

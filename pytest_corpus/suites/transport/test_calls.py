@@ -17,7 +17,7 @@ from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, error_names, looks_like_error
 from pytest_corpus.spec.transports import JSON, NDJSON, TRANSPORT_GROUPS
-from pytest_corpus.spec.wire_format import BOM
+from pytest_corpus.spec.words import BOM
 from pytest_corpus.suites.transport.exchanges import (
     Seen,
     is_busy,

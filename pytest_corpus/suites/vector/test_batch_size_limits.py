@@ -10,7 +10,7 @@ from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import Steps, core, rules
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.redaction.values import word
+from pytest_corpus.redaction import word
 from pytest_corpus.suites.vector.support.answers import (
     failures_of,
     id_of,

@@ -5,7 +5,7 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.reply import error_names
-from pytest_corpus.redaction.values import word
+from pytest_corpus.redaction import word
 from pytest_corpus.spec.errors import is_a
 from pytest_corpus.spec.faults import BY_KIND
 from pytest_corpus.suites.shared.claims.faults import KINDS, struck

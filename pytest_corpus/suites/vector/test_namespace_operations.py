@@ -10,7 +10,7 @@ from pytest_corpus.kit.answer_cache import cached, remembered
 from pytest_corpus.kit.fixtures import Steps, core, rules
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.redaction.values import word
+from pytest_corpus.redaction import word
 from pytest_corpus.spec.capabilities import DEFAULT_METRIC
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector

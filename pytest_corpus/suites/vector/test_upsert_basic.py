@@ -19,15 +19,16 @@ from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import alike, direction
 from pytest_corpus.suites.vector.support.sandbox import Sandbox
 from pytest_corpus.suites.vector.support.scenarios.checks import (
+    KINDS,
     described_by,
     exactly,
+    mixed_batches,
     points_at,
     present,
     refused_or_reported,
     same,
 )
 from pytest_corpus.suites.vector.support.scenarios.concurrent_writes import history
-from pytest_corpus.suites.vector.support.scenarios.faulty_items import KINDS, mixed_batches
 from pytest_corpus.suites.vector.support.scenarios.state_machine import machine_of
 from pytest_corpus.suites.vector.support.shared import Item
 

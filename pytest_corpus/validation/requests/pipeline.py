@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from pytest_corpus.redaction.values import shown
+from pytest_corpus.redaction import shown
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.spec.schemas import EDITIONS, LATEST

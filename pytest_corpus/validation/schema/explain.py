@@ -19,7 +19,7 @@ from jsonschema.exceptions import FormatError
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
 
-from pytest_corpus.redaction.values import shown
+from pytest_corpus.redaction import shown
 from pytest_corpus.spec.schemas import BASE_URI
 from pytest_corpus.text.problems import Problem, dotted, plain
 from pytest_corpus.validation.schema.files import ANY_CHARACTER, rewrite_patterns, spelled_out, transformed

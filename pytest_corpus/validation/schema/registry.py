@@ -24,8 +24,7 @@ from pytest_corpus.validation.schema.exceptions import (
     SchemaValidationError,
     golden_for,
 )
-from pytest_corpus.validation.schema.files import Format
-from pytest_corpus.validation.schema.names import SchemaTable, edition_of, table_of
+from pytest_corpus.validation.schema.files import Format, SchemaTable, edition_of, table_of
 
 if TYPE_CHECKING:
     import jsonschema_rs

@@ -15,8 +15,14 @@ from typing import Any, Final
 from pytest_corpus.text.problems import Problem
 from pytest_corpus.text.strict_json import are_strict
 from pytest_corpus.validation.schema.registry import SchemaRegistry
-from pytest_corpus.validation.streams.config import ValidationConfig, ValidationMode
-from pytest_corpus.validation.streams.plan import FRAME_KEYS, STREAMING, Plan, edition_for
+from pytest_corpus.validation.streams.config import (
+    FRAME_KEYS,
+    STREAMING,
+    Plan,
+    ValidationConfig,
+    ValidationMode,
+    edition_for,
+)
 from pytest_corpus.validation.streams.report import ErrorType, FrameError, StreamReport, Terminal
 
 EVENT_KEYS: Final = ("event", "data")

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from pytest_corpus.spec.validation_codes import STREAM_ERROR_CODES
+from pytest_corpus.spec.errors import STREAM_ERROR_CODES
 
 Terminal = Literal["success", "error"]
 

@@ -7,7 +7,7 @@ A reader holds at most one incomplete payload, and nothing of one that is too la
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from pytest_corpus.spec.wire_format import BOM
+from pytest_corpus.spec.words import BOM
 
 Payloads = Sequence[bytes | None]
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from pytest_corpus.adapter.hooks.vendors import fields
+from pytest_corpus.adapter.hooks.vendors import endpoint
 from pytest_corpus.adapter.hooks.vendors.endpoint import (
     Body,
     Completion,
@@ -62,15 +62,17 @@ class Messages(Completion):
     filters = True
 
     def reply(self, body: Body) -> Reply:
-        fields.check_numbers(body, LIMITS)
-        limit = fields.integer(body, "max_tokens", 1)
+        endpoint.check_numbers(body, LIMITS)
+        limit = endpoint.integer(body, "max_tokens", 1)
         if limit is None:
             raise Refusal("max_tokens: Field required")
-        stop = fields.strings(body, "stop_sequences", 2**10)
+        stop = endpoint.strings(body, "stop_sequences", 2**10)
         if not all(map(str.strip, stop)):
             raise Refusal("stop_sequences: each stop sequence must contain non-whitespace")
-        question = Question(fields.required(body, "model", str), _texts(body), limit, stop, _tool(body), _schema(body))
-        if fields.exceeds(question.texts, WINDOW):
+        question = Question(
+            endpoint.required(body, "model", str), _texts(body), limit, stop, _tool(body), _schema(body)
+        )
+        if endpoint.exceeds(question.texts, WINDOW):
             raise Refusal(f"prompt is too long: more than {WINDOW} tokens maximum")
         return answered(question)
 
@@ -101,12 +103,12 @@ COUNT_TOKENS = Plain("llm.count_tokens", ERRORS, lambda body: {"input_tokens": c
 
 
 def _texts(body: Body) -> tuple[str, ...]:
-    messages = fields.required(body, "messages", list)
-    found = fields.texts_of(body.get("system"))
+    messages = endpoint.required(body, "messages", list)
+    found = endpoint.texts_of(body.get("system"))
     for index, message in enumerate(messages):
         if not isinstance(message, Mapping) or message.get("role") not in ROLES:
             raise Refusal(f"messages.{index}.role: Input should be one of {', '.join(ROLES)}")
-        texts = fields.texts_of(message.get("content"))
+        texts = endpoint.texts_of(message.get("content"))
         if not any(map(str.strip, texts)) and index < len(messages) - 1:
             raise Refusal(f"messages.{index}: all messages must have non-empty content")
         found += texts
@@ -115,11 +117,11 @@ def _texts(body: Body) -> tuple[str, ...]:
 
 def _tool(body: Body) -> Tool | None:
     offered = [each for each in body.get("tools") or () if isinstance(each, Mapping)]
-    tools = [Tool(fields.required(each, "name", str), each.get("input_schema") or {}) for each in offered]
+    tools = [Tool(endpoint.required(each, "name", str), each.get("input_schema") or {}) for each in offered]
     choice = body.get("tool_choice") or {}
     if choice.get("type", "auto") in ("auto", "none"):
         return None
-    return fields.named(tools, choice.get("name"))
+    return endpoint.named(tools, choice.get("name"))
 
 
 def _schema(body: Body) -> Mapping[str, Any] | None:

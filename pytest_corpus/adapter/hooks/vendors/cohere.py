@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pytest_corpus.adapter.hooks.vendors import fields
+from pytest_corpus.adapter.hooks.vendors import endpoint
 from pytest_corpus.adapter.hooks.vendors.endpoint import (
     Body,
     Completion,
@@ -18,7 +18,7 @@ from pytest_corpus.adapter.hooks.vendors.endpoint import (
     parts_of,
     typed_event,
 )
-from pytest_corpus.adapter.hooks.vendors.openai_embeddings import vector
+from pytest_corpus.adapter.hooks.vendors.openai import vector
 from pytest_corpus.adapter.hooks.vendors.stand_in import Question, Reply, Tool, answered, split
 
 ROLES = ("system", "user", "assistant", "tool")
@@ -56,12 +56,12 @@ class Chat(Completion):
     errors = ERRORS
 
     def reply(self, body: Body) -> Reply:
-        fields.check_numbers(body, LIMITS)
-        texts = tuple(text for message in fields.required(body, "messages", list) for text in _message(message))
-        model, limit = fields.required(body, "model", str), fields.integer(body, "max_tokens", 1)
-        stop = fields.strings(body, "stop_sequences", MOST_STOPS)
+        endpoint.check_numbers(body, LIMITS)
+        texts = tuple(text for message in endpoint.required(body, "messages", list) for text in _message(message))
+        model, limit = endpoint.required(body, "model", str), endpoint.integer(body, "max_tokens", 1)
+        stop = endpoint.strings(body, "stop_sequences", MOST_STOPS)
         question = Question(model, texts, limit, stop, _tool(body), _schema(body))
-        if fields.exceeds(texts, WINDOW):
+        if endpoint.exceeds(texts, WINDOW):
             raise Refusal(f"too many tokens: the limit of this model is {WINDOW} tokens")
         return answered(question)
 
@@ -95,8 +95,8 @@ class Chat(Completion):
 
 def tokenize(body: Body) -> Body:
     """The tokens of a text, as numbers and as strings."""
-    text = fields.required(body, "text", str)
-    fields.required(body, "model", str)
+    text = endpoint.required(body, "text", str)
+    endpoint.required(body, "model", str)
     if len(text) > MOST_CHARACTERS:
         raise Refusal(f"text must be at most {MOST_CHARACTERS} characters")
     tokens = split(text)
@@ -112,12 +112,12 @@ class Embed(Endpoint):
         return embedding(body.get("texts") or ())
 
     def answer(self, body: Body, _filtered: bool, /) -> Body:
-        fields.required(body, "model", str)
-        fields.required(body, "input_type", str)
-        texts = fields.required(body, "texts", list)
+        endpoint.required(body, "model", str)
+        endpoint.required(body, "input_type", str)
+        texts = endpoint.required(body, "texts", list)
         if len(texts) > MOST_TEXTS or not all(isinstance(text, str) and text for text in texts):
             raise Refusal(f"texts must be at most {MOST_TEXTS} texts that are not empty")
-        dimensions = fields.integer(body, "output_dimension", 1, DIMENSIONS) or DIMENSIONS
+        dimensions = endpoint.integer(body, "output_dimension", 1, DIMENSIONS) or DIMENSIONS
         vectors = [vector(text.lower().split() or [text], dimensions) for text in texts]
         used = {"billed_units": {"input_tokens": sum(len(split(text)) for text in texts)}}
         return {"id": "standin", "texts": texts, "embeddings": {"float": vectors}, "meta": used}
@@ -126,25 +126,25 @@ class Embed(Endpoint):
 def _message(message: Any) -> Iterator[str]:
     if not isinstance(message, Mapping) or message.get("role") not in ROLES:
         raise Refusal(f"each of messages must have a role of {', '.join(ROLES)}")
-    yield from fields.texts_of(message.get("content"))
+    yield from endpoint.texts_of(message.get("content"))
     for call in message.get("tool_calls") or ():
         yield str(call["function"].get("arguments", ""))
 
 
 def _tool(body: Body) -> Tool | None:
-    functions = [fields.required(each, "function", dict) for each in body.get("tools") or ()]
-    tools = [Tool(fields.required(each, "name", str), each.get("parameters") or {}) for each in functions]
+    functions = [endpoint.required(each, "function", dict) for each in body.get("tools") or ()]
+    tools = [Tool(endpoint.required(each, "name", str), each.get("parameters") or {}) for each in functions]
     choice = body.get("tool_choice")
     if choice not in (None, "REQUIRED", "NONE"):
         raise Refusal("tool_choice must be REQUIRED or NONE")
-    return fields.named(tools, None) if choice == "REQUIRED" else None
+    return endpoint.named(tools, None) if choice == "REQUIRED" else None
 
 
 def _schema(body: Body) -> Mapping[str, Any] | None:
     wanted = body.get("response_format") or {}
     if wanted.get("type") != "json_object":
         return None
-    return wanted.get("json_schema") or wanted.get("schema") or fields.ANY_ANSWER
+    return wanted.get("json_schema") or wanted.get("schema") or endpoint.ANY_ANSWER
 
 
 def _end(reply: Reply) -> dict[str, Any]:

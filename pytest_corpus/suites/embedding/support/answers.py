@@ -1,12 +1,72 @@
-"""The parts of an answer, in any documented spelling (R14, R28)."""
+"""The parts of an answer, in any documented spelling (R14, R28), compared leniently; and why one has no vector."""
 
-from collections.abc import Iterator, Mapping
+import math
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pytest_corpus.adapter.exchange import non_finite
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.outcomes import Violation
+from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Undecided, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.suites.embedding.support.vectors import Vector, is_number, is_unit
+from pytest_corpus.suites.embedding.support.texts import Texts
+
+Vector = Sequence[float]
+
+UNIT = 0.01
+"""The distance from 1 that the norm of an approximately unit vector may have (BEHAVIORAL_CONFORMANCE 6.4)."""
+
+FAR = 0.02
+"""From this distance on, relative to the longer of them, two vectors are not renderings of the same one."""
+
+
+def norm(vector: Vector) -> float:
+    """The Euclidean length."""
+    return math.sqrt(math.fsum(value * value for value in vector))
+
+
+def is_unit(vector: Vector) -> bool:
+    """Return whether the norm is approximately 1."""
+    return abs(norm(vector) - 1) <= UNIT
+
+
+def distance(one: Vector, other: Vector) -> float:
+    """The distance of two vectors, relative to the longer of them; 2 if their dimensions differ."""
+    if len(one) != len(other):
+        return 2.0
+    longest = max(norm(one), norm(other))
+    return math.dist(one, other) / longest if longest else 0.0
+
+
+def cosine(one: Vector, other: Vector) -> float:
+    """The cosine of the angle between two vectors; 0 where there is none."""
+    lengths = norm(one) * norm(other)
+    if len(one) != len(other) or not lengths:
+        return 0.0
+    return math.fsum(a * b for a, b in zip(one, other, strict=True)) / lengths
+
+
+def plain(text: str) -> str:
+    """A text without what a sound adapter may tidy up: spaces at the ends, runs of spaces, forms of characters."""
+    return " ".join(unicodedata.normalize("NFKC", text).split())
+
+
+def same_text(one: Any, other: str) -> bool:
+    """Return whether a text came back as it was sent."""
+    return isinstance(one, str) and (one == other or plain(one) == plain(other))
+
+
+def vector_of(embedding: Any) -> list[float] | None:
+    """The vector of an embedding object; None if it has none."""
+    vector = embedding.get("vector") if isinstance(embedding, Mapping) else None
+    numbers = isinstance(vector, list) and bool(vector) and all(is_number(value) for value in vector)
+    return vector if numbers else None
+
+
+def is_number(value: Any) -> bool:
+    """A finite number, and no boolean."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
 
 STATISTICS = (
     "total_requests",
@@ -66,3 +126,57 @@ def statistics_problems(result: Mapping[str, Any]) -> Iterator[tuple[str, Violat
         value = result.get(key)
         if value is not None and not (is_number(value) and value >= 0):
             yield "EMB-STATS-1", Violation("a number that is not negative", found=value, path=f"result.{key}")
+
+
+PLAIN = 64
+"""The number of ASCII characters that any adapter without a smaller limit embeds."""
+
+NORMALIZED = {"embed": "EMB-NORM-1", "embed_batch": "EMB-NORM-2", "stream_embed": "EMB-NORM-3"}
+"""The requirement that says that an operation normalizes."""
+
+ANSWERED = {"embed": "EMB-EMBED-1", "embed_batch": "COM-CAP-6", "stream_embed": "COM-CAP-6"}
+"""The requirement that says that an operation answers a plain text."""
+
+
+def without_vector(
+    texts: Texts, name: str, text: str, reply: Reply | StreamReply, changed: Mapping[str, Any]
+) -> Undecided:
+    """Return the obstacle to a test if an operation gave no vector. Raises Blocked if the answer cannot be read."""
+    expect.readable(reply)
+    if reply.is_error:
+        expect.named(reply)
+        by, said = _refused_against(texts, name, text, reply, changed), f"{name} gives no vector: {reply}"
+    else:
+        by, said = _left_out_against(texts, name, reply), f"{name} gives no vector, and no error"
+    return Blocked(by, said, evidence=reply.exchange) if by else NotAssessed(said)
+
+
+def _left_out_against(texts: Texts, name: str, reply: Reply | StreamReply) -> str:
+    """The requirement that an answer without a vector breaks; none if the text is reported as failed."""
+    found = embedded_by(expect.finished(reply) if isinstance(reply, StreamReply) else reply)
+    if any(True for each in found for _ in non_finite(each.get("vector"))):
+        return "COM-NUM-2"
+    if found or name == "embed":
+        return texts.operation(name).shaped
+    if isinstance(reply, StreamReply):
+        return "EMB-STREAM-2"
+    return "" if failures_of(reply.result) else "EMB-BATCH-3"
+
+
+def _refused_against(texts: Texts, name: str, text: str, reply: Reply | StreamReply, changed: Mapping[str, Any]) -> str:
+    """The requirement that an error breaks; none if the adapter may be busy, or the text or an option too much."""
+    flag, refused = texts.capabilities.flag, reply.is_a("BadRequest", "NotSupported")
+    sized = texts.holds(text) and (len(text) <= PLAIN or texts.limit is not None)
+    if reply.is_a("ResourceExhausted") or not sized or (texts.small and refused):
+        return ""
+    if changed.get("normalize") is True:
+        denied = "supports_normalization" in texts.capabilities.denials(changed.get("model", texts.model))
+        claimed = flag("supports_normalization") is True and not denied
+        return NORMALIZED[name] if claimed and text.isascii() else ""
+    if "truncate" in changed and refused and flag("supports_truncation") is not True:
+        return ""
+    if not text.isascii():
+        return "EMB-EMBED-4" if name == "embed" else ""
+    if changed.get("normalize") is False and refused:
+        return "EMB-NORM-9"
+    return ANSWERED[name] if name != "embed" or len(text) <= PLAIN else "EMB-TRUNC-2"

@@ -6,11 +6,9 @@ from typing import Any
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.suites.embedding.support.answers import embedded_by
+from pytest_corpus.suites.embedding.support.answers import embedded_by, vector_of, without_vector
 from pytest_corpus.suites.embedding.support.requests import EmbeddingRequests
 from pytest_corpus.suites.embedding.support.texts import Texts
-from pytest_corpus.suites.embedding.support.vectorless import without_vector
-from pytest_corpus.suites.embedding.support.vectors import vector_of
 
 
 class EmbeddingCalls(Texts):

@@ -10,12 +10,19 @@ from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.fixtures import fixture_of
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
 from pytest_corpus.kit.prerequisites import Prerequisites
-from pytest_corpus.redaction.values import word
+from pytest_corpus.redaction import word
 from pytest_corpus.spec.errors import MODEL_ERRORS
-from pytest_corpus.suites.embedding.support.answers import embeddings_of, statistics_problems
+from pytest_corpus.suites.embedding.support.answers import (
+    FAR,
+    Vector,
+    distance,
+    embeddings_of,
+    is_number,
+    statistics_problems,
+    vector_of,
+)
 from pytest_corpus.suites.embedding.support.calls import EmbeddingCalls
 from pytest_corpus.suites.embedding.support.texts import CHARACTERS_IN_A_TOKEN, MOST_LENGTH, Texts
-from pytest_corpus.suites.embedding.support.vectors import FAR, Vector, distance, is_number, vector_of
 from pytest_corpus.suites.shared.claims.tokens import adds_up
 from pytest_corpus.suites.shared.contexts import new_tenant
 

@@ -7,9 +7,8 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import Request, Requests, canary, in_ms
-from pytest_corpus.suites.embedding.support.answers import embeddings_of
+from pytest_corpus.suites.embedding.support.answers import embeddings_of, vector_of
 from pytest_corpus.suites.embedding.support.texts import CHARACTERS_IN_A_TOKEN, FILLER, MOST_LENGTH, Texts
-from pytest_corpus.suites.embedding.support.vectors import vector_of
 
 OPERATIONS = ("embed", "embed_batch", "stream_embed")
 """The operations that embed."""

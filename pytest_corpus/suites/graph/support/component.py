@@ -13,12 +13,11 @@ from pytest_corpus.kit.outcomes import Outage, Violation
 from pytest_corpus.kit.replays import Rivals
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Request
-from pytest_corpus.redaction.values import word
+from pytest_corpus.redaction import word
 from pytest_corpus.suites.graph.support.answers import failures
 from pytest_corpus.suites.graph.support.capabilities import ASKING, GraphCapabilities
 from pytest_corpus.suites.graph.support.place import value_of
-from pytest_corpus.suites.graph.support.prerequisites import GraphPrerequisites
-from pytest_corpus.suites.graph.support.readers import GraphSettling, Readers
+from pytest_corpus.suites.graph.support.readers import GraphPrerequisites, GraphSettling, Readers
 from pytest_corpus.suites.graph.support.requests import NEEDY, GraphRequests
 from pytest_corpus.suites.graph.support.written_items import MANY, WRITES, deleted_by
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from pytest_corpus.adapter import inputs
-from pytest_corpus.kit.calls import Calls
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.requests import Calls
 from pytest_corpus.kit.store.settling import Settling
 from pytest_corpus.spec.dialects import EDGE_LABEL, NODE_LABEL
 from pytest_corpus.suites.graph.support.run_state import GraphShared

@@ -11,11 +11,10 @@ from pytest_corpus.kit.audit.exchanges import data_of, payload_problem
 from pytest_corpus.kit.fixtures import fixture_of
 from pytest_corpus.kit.outcomes import NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.redaction.values import word
+from pytest_corpus.redaction import word
 from pytest_corpus.suites.llm.support.answers import chunk_problems, completion_problems, repetition
-from pytest_corpus.suites.llm.support.capabilities import LLMCapabilities
+from pytest_corpus.suites.llm.support.capabilities import MOST_WINDOW, LLMCapabilities
 from pytest_corpus.suites.llm.support.requests import LLMRequests
-from pytest_corpus.suites.llm.support.windows import MOST_WINDOW
 
 SCRIPTS = "Gr\u00fc\u00dfe, e\u0301 \u6771\u4eac \u05e9\u05dc\u05d5\u05dd \U0001f600\U0001d11e"
 """A prompt with letters of several scripts, a combining mark and characters beyond the basic plane."""

@@ -7,8 +7,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import Request, Requests, canary, in_ms
-from pytest_corpus.suites.llm.support.capabilities import RANGES, UNSIGNED, LLMCapabilities
-from pytest_corpus.suites.llm.support.windows import MOST_WINDOW
+from pytest_corpus.suites.llm.support.capabilities import MOST_WINDOW, RANGES, UNSIGNED, LLMCapabilities
 
 WEATHER: dict[str, Any] = {
     "type": "function",

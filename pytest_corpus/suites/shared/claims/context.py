@@ -17,7 +17,7 @@ from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import HOUR_MS, canary, in_ms
 from pytest_corpus.spec.faults import BY_KIND
-from pytest_corpus.suites.shared.claims.bad_requests import refusals, wrongly_typed
+from pytest_corpus.suites.shared.claims.envelopes import refusals, wrongly_typed
 
 FAILURES = [fault.kind for fault in BY_KIND.values() if fault.canonical and fault.kind != "hang"]
 """The kinds of faults that a provider raises."""

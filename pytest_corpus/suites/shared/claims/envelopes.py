@@ -1,14 +1,60 @@
-"""The shape of successes and of errors, for any component (SPECIFICATION 4.2.1; SCHEMA 3.1; ERRORS 2)."""
+"""The shape of answers and frames, for requests and for what is none (SPECIFICATION 4.2; SCHEMA 3.1; ERRORS 2)."""
+
+from typing import Any
 
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import plain
+from pytest_corpus.kit.answer_cache import expired, plain, remembered
 from pytest_corpus.kit.component import Subject, holds
 from pytest_corpus.kit.fixtures import rules
+from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import in_ms
-from pytest_corpus.redaction.values import word
-from pytest_corpus.suites.shared.claims.bad_requests import refusals
+from pytest_corpus.redaction import word
+
+KEYS = ("op", "ctx", "args")
+"""What every request carries."""
+
+WRONG_KEYS: tuple[tuple[str, Any], ...] = tuple(
+    (key, value)
+    for key, values in {"op": (7, None, ["op"]), "ctx": ("ctx", [], None), "args": ("args", [1], None)}.items()
+    for value in values
+)
+"""A required key and a value of the wrong type."""
+
+NO_OBJECTS: tuple[Any, ...] = ([], "request", 7, None, True)
+"""JSON values that are not a request."""
+
+
+@remembered
+def refusals(subject: Subject) -> list[Reply]:
+    """Answers to bad requests that any adapter refuses: no such operation, no arguments, wrong types, expired."""
+    unknown = {"op": f"{subject.component}.no_such_operation", "ctx": {}, "args": {}}
+    plain = subject.envelope(subject.principal)
+    replies = [subject.send(unknown), subject.send({key: plain[key] for key in ("op", "ctx")})]
+    for reply in (wrongly_typed(subject, subject.principal), expired(subject, subject.principal)):
+        assert isinstance(reply, Reply)
+        replies.append(reply)
+    return replies
+
+
+@remembered
+def wrongly_typed(subject: Subject, name: str) -> Reply | StreamReply:
+    """The answer to a request whose first argument has a wrong type."""
+    return subject.invoke(name, subject.requests.wrong_types(name))
+
+
+@remembered
+def no_object(subject: Subject, value: Any) -> Reply:
+    """The answer of `handle` to input that is not a request."""
+    return subject.send(value)
+
+
+@remembered
+def no_stream_object(subject: Subject, value: Any) -> StreamReply:
+    """The answer of `handle_stream` to input that is not a request."""
+    return subject.send_stream(value)
 
 
 class Envelopes:
@@ -75,3 +121,47 @@ class Errors:
             expect.some_refused(replies, "a refusal")
         named = [reply.names for reply in replies]
         expect.that(named[0] == named[1] == named[2], "the same class every time", "different classes")
+
+
+class Streaming:
+    """The state machine of a stream."""
+
+    @pytest.mark.core
+    @rules(
+        "closed_frames COM-STREAM-1, ok_is_true COM-STREAM-2, code_is_streaming COM-STREAM-3, "
+        "milliseconds COM-STREAM-4, at_most_1_mib COM-STREAM-5, ends_with_a_terminal COM-STREAM-6, "
+        "nothing_after_the_terminal COM-STREAM-7"
+    )
+    def test_a_stream_keeps_the_rule(self, subject: Subject, requirement: str) -> None:
+        """The frames of a plain stream keep each rule of their shape and order."""
+        name = subject.principal_stream
+        if subject.prerequisites.is_callable(name):
+            stream = plain(subject, name)
+            holds(requirement, stream, subject)
+        subject.require(name)
+
+    @pytest.mark.requirement("COM-STREAM-8")
+    def test_a_refused_stream_is_one_error(self, subject: Subject) -> None:
+        """Bad arguments of a stream give a single error envelope and no data; a keep-alive is none (R4)."""
+        subject.require(subject.principal_stream)
+        stream = wrongly_typed(subject, subject.principal_stream)
+        expect.refusal(stream, "BadRequest")
+        assert isinstance(stream, StreamReply)
+        data = [chunk for chunk in stream.chunks if any(chunk.get(key) for key in subject.content)]
+        expect.that(not data, "one error envelope and no data", f"{len(data)} frames with data")
+
+    @pytest.mark.requirement("COM-STREAM-9")
+    @pytest.mark.parametrize("at_chunk", [0, 1])
+    def test_a_failure_in_mid_stream_ends_it(self, subject: Subject, at_chunk: int) -> None:
+        """When the provider fails before a chunk, one canonical error envelope ends the stream."""
+        name = subject.principal_stream
+        subject.faults.provider_op(name)
+        fresh = subject.fresh()
+        plan = fresh.faults.plan("unavailable", name, at_chunk=at_chunk)
+        stream = fresh.stream(name, fresh.requests.long(name))
+        if at_chunk and not plan.fired:
+            expect.finished(stream)
+            raise NotApplicable("the stream has fewer chunks than the test needs")
+        fresh.faults.fired(plan)
+        expect.refusal(stream, "Unavailable")
+        expect.that(len(stream.errors) == 1, "one error envelope", f"{len(stream.errors)} of them")

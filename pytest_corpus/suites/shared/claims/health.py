@@ -8,7 +8,7 @@ from pytest_corpus.kit.component import Subject, holds
 from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES
 from pytest_corpus.kit.fixtures import core
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.redaction.values import word
+from pytest_corpus.redaction import word
 from pytest_corpus.spec.words import HEALTH_STATES
 
 RETRYABLE = ("ResourceExhausted", "TransientNetwork", "Unavailable")

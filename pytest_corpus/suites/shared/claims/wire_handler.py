@@ -17,7 +17,7 @@ from pytest_corpus.kit.requests import Request
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.operations import BY_OP
-from pytest_corpus.suites.shared.claims import bad_requests
+from pytest_corpus.suites.shared.claims import envelopes
 
 ABSURD = (2**63, 10**400, -(10**400))
 """Integers that fit no field."""
@@ -80,10 +80,10 @@ class WireHandler:
     @core("COM-WIRE-1")
     def test_no_exception_escapes(self, subject: Subject) -> None:
         """Good and bad requests alike are answered; no exception comes out of `handle` or `handle_stream`."""
-        replies: list[Reply | StreamReply] = [plain(subject, subject.principal), *bad_requests.refusals(subject)]
-        replies += [bad_requests.no_object(subject, value) for value in bad_requests.NO_OBJECTS]
+        replies: list[Reply | StreamReply] = [plain(subject, subject.principal), *envelopes.refusals(subject)]
+        replies += [envelopes.no_object(subject, value) for value in envelopes.NO_OBJECTS]
         if subject.principal_stream and subject.client.streams(subject.component):
-            replies += [bad_requests.no_stream_object(subject, value) for value in bad_requests.NO_OBJECTS]
+            replies += [envelopes.no_stream_object(subject, value) for value in envelopes.NO_OBJECTS]
         for reply in replies:
             holds(expect.ANSWERS, reply, subject)
 
@@ -98,22 +98,22 @@ class WireHandler:
         """Good and bad requests alike are answered with a JSON object that is an envelope."""
         for reply in (
             *(plain(subject, name) for name in subject.operations(streaming=False)),
-            *bad_requests.refusals(subject),
+            *envelopes.refusals(subject),
         ):
             holds(expect.ENVELOPE, reply, subject)
 
     @pytest.mark.requirement("COM-WIRE-4")
-    @pytest.mark.parametrize("request_value", bad_requests.NO_OBJECTS, ids=lambda value: type(value).__name__)
+    @pytest.mark.parametrize("request_value", envelopes.NO_OBJECTS, ids=lambda value: type(value).__name__)
     def test_a_request_that_is_no_object_is_refused(self, subject: Subject, request_value: Any) -> None:
         """A list, a string, a number, null or a boolean in a request's place gets a bad request's error envelope."""
-        expect.refusal(bad_requests.no_object(subject, request_value), "BadRequest", "NotSupported")
+        expect.refusal(envelopes.no_object(subject, request_value), "BadRequest", "NotSupported")
 
     @pytest.mark.requirement("COM-WIRE-6")
-    @pytest.mark.parametrize("missing", bad_requests.KEYS)
+    @pytest.mark.parametrize("missing", envelopes.KEYS)
     def test_a_request_without_a_required_key_is_refused(self, subject: Subject, missing: str) -> None:
         """`op`, `ctx` and `args` are required by every operation; keys are case-sensitive."""
         by_op = {request["op"]: request for request in requests(subject)}
-        for op in in_turn(by_op, f"{subject.component}.{subject.principal}", bad_requests.KEYS.index(missing)):
+        for op in in_turn(by_op, f"{subject.component}.{subject.principal}", envelopes.KEYS.index(missing)):
             request = by_op[op]
             del request[missing]
             expect.refusal(subject.send(request), "BadRequest")
@@ -122,19 +122,19 @@ class WireHandler:
         expect.refusal(subject.send(shouted), "BadRequest")
 
     @pytest.mark.requirement("COM-WIRE-7")
-    @pytest.mark.parametrize(("key", "value"), bad_requests.WRONG_KEYS, ids=str)
+    @pytest.mark.parametrize(("key", "value"), envelopes.WRONG_KEYS, ids=str)
     def test_a_required_key_of_the_wrong_type_is_refused(self, subject: Subject, key: str, value: Any) -> None:
         """`op` is a string, `ctx` and `args` are objects, whatever the operation."""
         by_op = {request["op"]: request for request in requests(subject)}
         principal = f"{subject.component}.{subject.principal}"
-        for op in in_turn(by_op, principal, bad_requests.WRONG_KEYS.index((key, value))):
+        for op in in_turn(by_op, principal, envelopes.WRONG_KEYS.index((key, value))):
             request = by_op[op]
             expect.refusal(subject.send({**request, key: value}), "BadRequest")
 
     @core("COM-WIRE-8")
     def test_an_unknown_operation_is_not_supported(self, subject: Subject) -> None:
         """An operation of the component that does not exist is NOT_SUPPORTED."""
-        expect.refusal(bad_requests.refusals(subject)[0], "NotSupported")
+        expect.refusal(envelopes.refusals(subject)[0], "NotSupported")
 
     @pytest.mark.requirement("COM-WIRE-9")
     @pytest.mark.parametrize("form", ["", "{name}", "{upper}", "{op} ", "{op}.", ".{name}", "{stranger}"])
@@ -267,11 +267,11 @@ class StreamEntryPoint:
     """The answers of `handle_stream` to requests that do not belong there."""
 
     @pytest.mark.requirement("COM-WIRE-5")
-    @pytest.mark.parametrize("request_value", bad_requests.NO_OBJECTS, ids=lambda value: type(value).__name__)
+    @pytest.mark.parametrize("request_value", envelopes.NO_OBJECTS, ids=lambda value: type(value).__name__)
     def test_a_stream_request_that_is_no_object_is_refused(self, subject: Subject, request_value: Any) -> None:
         """A list, a string, a number, null or a boolean in a request's place gets an error envelope."""
         subject.require(subject.principal_stream)
-        expect.refusal(bad_requests.no_stream_object(subject, request_value), "BadRequest", "NotSupported")
+        expect.refusal(envelopes.no_stream_object(subject, request_value), "BadRequest", "NotSupported")
 
     @pytest.mark.requirement("COM-WIRE-10")
     def test_a_streaming_operation_on_handle_is_refused(self, subject: Subject) -> None:
@@ -295,7 +295,7 @@ class StreamEntryPoint:
         expect.refusal(stream, "NotSupported")
 
     @pytest.mark.requirement("COM-WIRE-6")
-    @pytest.mark.parametrize("missing", bad_requests.KEYS)
+    @pytest.mark.parametrize("missing", envelopes.KEYS)
     def test_a_stream_request_without_a_required_key_is_refused(self, subject: Subject, missing: str) -> None:
         """`op`, `ctx` and `args` are required of a stream too."""
         subject.require(subject.principal_stream)
@@ -304,7 +304,7 @@ class StreamEntryPoint:
         expect.refusal(subject.send_stream(request), "BadRequest")
 
     @pytest.mark.requirement("COM-WIRE-7")
-    @pytest.mark.parametrize(("key", "value"), bad_requests.WRONG_KEYS, ids=str)
+    @pytest.mark.parametrize(("key", "value"), envelopes.WRONG_KEYS, ids=str)
     def test_a_stream_request_with_a_key_of_the_wrong_type_is_refused(
         self, subject: Subject, key: str, value: Any
     ) -> None:

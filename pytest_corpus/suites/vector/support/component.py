@@ -18,11 +18,10 @@ from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Request
 from pytest_corpus.kit.run_state import MIN_NAMESPACES
 from pytest_corpus.kit.store.settling import postponed
-from pytest_corpus.redaction.values import word
+from pytest_corpus.redaction import word
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of, metadata_of, results_of
-from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities
+from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities, VectorConditions
 from pytest_corpus.suites.vector.support.cleanup import UNCALLABLE, Cleanup, nothing
-from pytest_corpus.suites.vector.support.conditions import VectorConditions
 from pytest_corpus.suites.vector.support.geometry import direction
 from pytest_corpus.suites.vector.support.preparation import Preparation, VectorPrerequisites
 from pytest_corpus.suites.vector.support.requests import VectorRequests

@@ -6,9 +6,8 @@ from typing import Any
 
 from pytest_corpus.kit.outcomes import Blocked, Full, Undecided
 from pytest_corpus.kit.prerequisites import Prerequisites
-from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities
+from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities, VectorConditions
 from pytest_corpus.suites.vector.support.cleanup import Cleanup, tenant_of
-from pytest_corpus.suites.vector.support.conditions import VectorConditions
 from pytest_corpus.suites.vector.support.requests import VectorRequests
 from pytest_corpus.suites.vector.support.sandbox import stored
 from pytest_corpus.suites.vector.support.shared import Item, context_of, speaking

@@ -7,12 +7,11 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.suites.embedding.support.answers import embeddings_of, failures_of
+from pytest_corpus.suites.embedding.support.answers import Vector, distance, embeddings_of, failures_of, vector_of
 from pytest_corpus.suites.embedding.support.component import Embedding
 from pytest_corpus.suites.embedding.support.scenarios.batches import arranged, each_its_own, placed, several
 from pytest_corpus.suites.embedding.support.scenarios.truncation import cut, truncates
 from pytest_corpus.suites.embedding.support.texts import FILLER
-from pytest_corpus.suites.embedding.support.vectors import Vector, distance, vector_of
 from pytest_corpus.suites.shared.contexts import new_key, new_tenant
 
 CACHED = {"normalize": "EMB-CACHE-3", "model": "EMB-CACHE-2", "truncate": "EMB-CACHE-4"}

@@ -6,11 +6,10 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.suites.embedding.support.answers import embeddings_of, failures_of, texts_of
+from pytest_corpus.suites.embedding.support.answers import embeddings_of, failures_of, plain, texts_of
 from pytest_corpus.suites.embedding.support.component import Embedding
 from pytest_corpus.suites.embedding.support.scenarios.batches import class_of
 from pytest_corpus.suites.embedding.support.texts import OTHER
-from pytest_corpus.suites.embedding.support.vectors import plain
 
 BEYOND = {"one_more": (1, 1), "a_word_more": (1, 9), "twice": (2, 0), "many_times": (6, 11)}
 """The lengths of texts that are too long: multiples of the limit, and extra characters."""

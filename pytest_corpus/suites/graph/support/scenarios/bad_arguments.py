@@ -1,7 +1,8 @@
-"""Arguments that no adapter takes, from `bad_arguments.txt` (SPECIFICATION 4.1, 7.3, 12.5, 17.2; R8, R14, R31)."""
+"""Values that no adapter takes: arguments from `bad_arguments.txt`, nodes, edges, deletes (R8, R14, R31, R34, R45)."""
 
 import json
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,10 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.kit.reply import Reply, StreamReply, error_names
+from pytest_corpus.redaction import word
+from pytest_corpus.suites.graph.support.answers import counted, failures
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.scenarios.batches import carrying, committed, failed_operations
 from pytest_corpus.suites.graph.support.scenarios.edges import blamed, unusable
@@ -89,3 +93,79 @@ def arguments_of(*requirements: str) -> pytest.MarkDecorator:
         if row.requirement in requirements
     ]
     return pytest.mark.parametrize("bad", cases)
+
+
+DELETES_OF_NOTHING: dict[str, Any] = {
+    "nothing": {},
+    "ids_null": {"ids": None},
+    "both_null": {"ids": None, "filter": None},
+}
+PLACES = {"first": 0, "middle": 1, "last": 2}
+
+
+def rest(reply: Reply, at: int, written: list[str]) -> list[str]:
+    """The items that an upsert with one unusable item leaves: the others if it was reported, else nothing."""
+    expect.either(reply, "BadRequest")
+    if reply.is_error:
+        return []
+    found = failures(reply.result)
+    expect.that(len(found) == 1, "one failed item", f"{len(found)}", "result.failures")
+    index, error = found[0].get("index"), found[0].get("error")
+    expect.that(index == at, f"the index {at}", f"{index}" if isinstance(index, int) else "none", "failures.0.index")
+    expect.that(isinstance(error, str) and error, "an error", word(error), "failures.0.error")
+    expect.that(error_names(found[0]), "a class of the taxonomy, or its code", "another word", "failures.0.error")
+    blamed(found[0], "BadRequest")
+    return written
+
+
+SPOILED_NODES: dict[str, dict[str, Any]] = {
+    "id_empty": {"id": ""},
+    "id_number": {"id": 7},
+    "label_empty": {"labels": [""]},
+    "labels_text": {"labels": "CorpusNode"},
+    "not_finite": {"properties": {"corpus_size": math.nan}},
+}
+SPOILED_EDGES: dict[str, dict[str, Any]] = {
+    "without_a_node": {"dst": "none"},
+    "id_empty": {"id": ""},
+    "id_number": {"id": 7},
+    "label_empty": {"label": ""},
+    "target_number": {"dst": 7},
+    "not_finite": {"properties": {"corpus_size": math.nan}},
+}
+"""The changes to a valid item, so that it alone may be refused."""
+
+SPOILED_IDS: dict[str, Any] = {"empty": "", "number": 7, "null": None, "list": ["n1"]}
+
+
+def two_or_one(kinds: Iterable[str]) -> list[tuple[str, int]]:
+    """Kinds of spoiled items, each with the number of them: two and one in turn."""
+    return [(kind, 2 - number % 2) for number, kind in enumerate(kinds)]
+
+
+def among(items: list[Any], bad: list[Any], most: int) -> list[Any]:
+    """Items with bad ones after the first of them, no more than fit into one request."""
+    expect.applicable(most >= 2, "one item goes into one request")
+    return [items[0], *bad, *items[1:]][:most]
+
+
+def counted_truly(reply: Reply, there: int) -> None:
+    """Of a request of which some items failed, those that are there are counted, and those that failed."""
+    expect.either(reply, "BadRequest")
+    found = failures(reply.result)
+    if reply.is_error or not found:
+        raise NotApplicable("the request is refused whole" if reply.is_error else "no item of the request fails")
+    expect.applicable(counted(reply.result) is not None or "failed_count" in reply.result, "the result counts nothing")
+    if counted(reply.result) is not None:
+        expect.that(
+            counted(reply.result) == there, f"a count of {there}, as many as are there", f"{counted(reply.result)}"
+        )
+    failed = reply.result.get("failed_count", len(found))
+    expect.that(failed == len(found), f"a failed_count of {len(found)}", found=failed, path="result.failed_count")
+
+
+def counts(result: Any, written: int) -> None:
+    """The result of a request whose items were all written counts them, and no failures."""
+    expect.applicable(counted(result) is not None, "the result counts nothing (R123)")
+    expect.that(counted(result) == written, f"a count of {written}", f"{counted(result)}", "result")
+    expect.that(not (result.get("failed_count") or failures(result)), "no failures", "some", "result.failed_count")

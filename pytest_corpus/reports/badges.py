@@ -1,9 +1,32 @@
-"""The verdict as an SVG picture, drawn without network access."""
+"""The verdict as a badge: a shields endpoint (https://shields.io/badges/endpoint-badge), and a picture in SVG."""
 
+import json
 from html import escape
 
 from pytest_corpus.reports import view
-from pytest_corpus.reports.badges.shields import message
+
+SHIELDS_COLORS = {"good": "brightgreen", "caution": "yellow", "bad": "red", "none": "lightgrey"}
+"""The colour names of shields; only a verdict without reservation is green."""
+
+
+def endpoint(document: view.Document) -> str:
+    """The endpoint document: label, message, colour."""
+    tone = view.tone(document)
+    badge = {
+        "schemaVersion": 1,
+        "label": document["spec"]["protocol"],
+        "message": message(document),
+        "color": SHIELDS_COLORS[tone],
+        **({"isError": True} if tone == "bad" else {}),
+    }
+    return json.dumps(badge, sort_keys=True, indent=2, ensure_ascii=False) + "\n"
+
+
+def message(document: view.Document) -> str:
+    """The verdict, with the tested components if it is complete: a badge must not claim more."""
+    said = view.words(document)
+    return f"{said}: {view.titles(document)}" if document["complete"] and not view.altered(document) else said
+
 
 COLORS = {"good": "#1a7f37", "caution": "#8a6100", "bad": "#b3261e", "none": "#57606a"}
 """Grounds on which white text has a contrast of at least 4.5 (WCAG 1.4.3)."""
@@ -11,7 +34,7 @@ COLORS = {"good": "#1a7f37", "caution": "#8a6100", "bad": "#b3261e", "none": "#5
 _NARROW, _WIDE = "fijlrtI.,:;'|! ", "mwMW@%"
 
 
-def render(document: view.Document) -> str:
+def picture(document: view.Document) -> str:
     """A badge of 20 pixels of height, with its text as its title."""
     label, said = document["spec"]["protocol"], message(document)
     left, right = _width(label) + 12, _width(said) + 12

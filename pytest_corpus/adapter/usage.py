@@ -1,0 +1,188 @@
+"""The calls, tokens and outages of a run: what it may use, such as `calls=500,tokens=20000`, and has used."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pytest_corpus.adapter import inputs
+from pytest_corpus.adapter.exceptions import BudgetSpent
+
+if TYPE_CHECKING:
+    from pytest_corpus.adapter.exchange import Exchange
+
+KINDS = ("calls", "tokens")
+"""The things that a budget may limit."""
+
+LONGEST = 15
+"""The most digits of a limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The most calls that a run may make, and the most tokens that its answers may account for; None: any number."""
+
+    calls: int | None = None
+    tokens: int | None = None
+
+    def __str__(self) -> str:
+        given = ((self.calls, "call"), (self.tokens, "token"))
+        return " and ".join(f"{most} {kind}{'' if most == 1 else 's'}" for most, kind in given if most is not None)
+
+    @property
+    def limits(self) -> dict[str, int]:
+        """The limits, by the keys of `KINDS`."""
+        given = {"calls": self.calls, "tokens": self.tokens}
+        return {kind: most for kind, most in given.items() if most is not None}
+
+    def share(self, number: int, of: int, *, used: Spending | None = None) -> Budget:
+        """The part of one of several processes, from 0 on: all parts together are what is left of the budget."""
+        gone = {"calls": used.calls, "tokens": used.tokens} if used else {}
+        left = {kind: max(0, most - gone.get(kind, 0)) for kind, most in self.limits.items()}
+        return Budget(**{kind: most // of + (number < most % of) for kind, most in left.items()})
+
+
+def parse(text: str) -> Budget:
+    """The budget of a text such as ``calls=500,tokens=20000``. Raises ValueError, which says what is wrong."""
+    found: dict[str, int] = {}
+    for part in text.split(","):
+        kind, _, number = (piece.strip() for piece in part.partition("="))
+        if kind not in KINDS:
+            raise ValueError(
+                f"{kind or 'nothing'} cannot be limited; write it as calls=500, tokens=20000, or both with a comma"
+            )
+        if kind in found:
+            raise ValueError(f"{kind} is given twice")
+        if not (number.isascii() and number.isdecimal() and len(number) <= LONGEST and int(number) > 0):
+            raise ValueError(f"{kind} must be a positive integer")
+        found[kind] = int(number)
+    return Budget(**found)
+
+
+@dataclass(slots=True)
+class Spending:
+    """The part of a budget that one process has used.
+
+    Attributes:
+        calls: the calls that were made, to any adapter.
+        tokens: the tokens that the answers account for.
+        refused: how many calls were not made because the budget was spent.
+    """
+
+    budget: Budget = field(default_factory=Budget)
+    calls: int = 0
+    tokens: int = 0
+    refused: int = 0
+    _enforced: bool = False
+
+    @contextmanager
+    def enforced(self) -> Iterator[None]:
+        """Within a test the budget holds; opening, tidying up and closing are counted and not refused."""
+        self._enforced = True
+        try:
+            yield
+        finally:
+            self._enforced = False
+
+    def admit(self, calls: int) -> None:
+        """Go on only if this number of calls may be made. Raises BudgetSpent if the budget does not allow them."""
+        if self._enforced and self._is_over(calls):
+            self.refused += 1
+            raise BudgetSpent(str(self.budget))
+
+    def _is_over(self, more: int) -> bool:
+        most = self.budget
+        return (most.calls is not None and self.calls + more > most.calls) or (
+            most.tokens is not None and self.tokens >= most.tokens
+        )
+
+
+STATISTICS = "embedding.get_stats"
+"""Its `total_tokens` are those of all calls so far, not its own."""
+
+
+@dataclass(slots=True)
+class Outages:
+    """Calls that failed although they may be made again, and since when.
+
+    Attributes:
+        worked: the operations that succeeded in this run, capabilities and health apart.
+        interruptions: how many unplanned retryable answers were not the adapter's own.
+        began: when the last call began that failed so, on the monotonic clock.
+        clock: when it failed, as a time of day such as ``14:03:12``; empty before the first failure.
+        waited_s: the seconds that this run has waited for the provider.
+        own: the operations that answer some requests so although a plain call works, and how often that was seen.
+        lasting: the provider did not come back, so no more calls are made.
+        never: waiting does not help: a new instance of the adapter works, or nothing ever worked.
+    """
+
+    worked: dict[str, None] = field(default_factory=dict)
+    interruptions: int = 0
+    began: float = 0.0
+    clock: str = ""
+    waited_s: float = 0.0
+    own: dict[str, int] = field(default_factory=dict)
+    lasting: bool = False
+    never: bool = False
+
+    def begin(self, began: float) -> None:
+        """Note that a call failed that began at a time of the monotonic clock."""
+        self.began, self.clock = began, inputs.read("clock", lambda: time.strftime("%H:%M:%S"))
+
+    @property
+    def said(self) -> str:
+        """The outage in a few words, for a person."""
+        return f"the provider {'has been unavailable since' if self.lasting else 'was unavailable at'} {self.clock}"
+
+
+class Meter:
+    """Counts the calls of all instances of one adapter, by component.
+
+    Attributes:
+        calls: how many requests were sent.
+        tokens: how many tokens the answers account for, in all.
+        spending: what the run may use, and has used, of all adapters together.
+        outages: when the provider behind the adapter was away.
+    """
+
+    def __init__(self, spending: Spending | None = None) -> None:
+        self.spending = spending or Spending()
+        self.outages = Outages()
+        self.calls: Counter[str] = Counter()
+        self.tokens: Counter[str] = Counter()
+
+    @property
+    def total_calls(self) -> int:
+        """All calls so far, of any component."""
+        return sum(self.calls.values())
+
+    def note(self, component: str, exchanges: Iterable[Exchange]) -> None:
+        """Count calls that have come to their end."""
+        for exchange in exchanges:
+            self.calls[component] += 1
+            self.spending.calls += 1
+            if exchange.op == STATISTICS:
+                continue
+            if used := max((_used(frame.body) for frame in exchange.frames), default=0):
+                self.tokens[component] += used
+                self.spending.tokens += used
+
+
+def _used(body: Any) -> int:
+    """The tokens that a frame accounts for, of the call so far, as `total_tokens` (SPECIFICATION 8.3, 10.3)."""
+    if type(body) is not dict:
+        return 0
+    chunk, result = body.get("chunk"), body.get("result")
+    used = _total(chunk.get("usage_so_far")) if type(chunk) is dict else 0
+    if type(result) is dict:
+        used = max(used, _total(result), _total(result.get("usage")))
+    return used
+
+
+def _total(usage: Any) -> int:
+    value = usage.get("total_tokens") if type(usage) is dict else None
+    return value if type(value) is int and 0 < value < 2**53 else 0

@@ -1,1 +1,0 @@
-"""The calls, tokens and outages of a run."""

@@ -1,1 +1,0 @@
-"""The verdict as a badge."""

@@ -1,0 +1,213 @@
+"""The requirement catalogue and the rulings as text for a person, with examples from the golden messages."""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from functools import cache
+from textwrap import fill, indent
+from types import MappingProxyType
+from typing import Any
+
+from pytest_corpus import resources
+from pytest_corpus.spec.components import WIRE
+from pytest_corpus.spec.goldens import Golden, answer_golden, request_golden
+from pytest_corpus.spec.illustrations import details_of, error_of, operation_of
+from pytest_corpus.spec.operations import Operation
+from pytest_corpus.spec.requirements import Requirement, catalogue
+
+RULING_ID = re.compile(r"R[0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """One ruling: its id, e.g. ``R20``, its title, the section that it stands in, and its paragraphs as Markdown."""
+
+    id: str
+    title: str
+    section: str
+    paragraphs: tuple[str, ...]
+
+
+@cache
+def rulings() -> MappingProxyType[str, Ruling]:
+    """Every ruling by id, in the order of the page. Raises FileNotFoundError if the installation carries no rulings."""
+    found: dict[str, Ruling] = {}
+    page = resources.document("rulings.md").read_text("utf-8")
+    for part in re.split(r"^## ", page, flags=re.MULTILINE)[1:]:
+        section, *entries = re.split(r"^### ", part, flags=re.MULTILINE)
+        for entry in entries:
+            head, _, body = entry.partition("\n")
+            name, _, title = head.partition(" ")
+            paragraphs = [" ".join(text.split()) for text in body.split("\n\n")]
+            found[name] = Ruling(name, title, section.splitlines()[0], tuple(filter(None, paragraphs)))
+    return MappingProxyType(found)
+
+
+def rulings_of(entry: Requirement) -> tuple[Ruling, ...]:
+    """The rulings that a requirement names as its source."""
+    return tuple(rulings()[source] for source in entry.source if RULING_ID.fullmatch(source))
+
+
+def resting_on(ruling: Ruling) -> tuple[str, ...]:
+    """The ids of the requirements that name a ruling as their source."""
+    return tuple(entry.id for entry in catalogue().values() if ruling.id in entry.source)
+
+
+WIDTH = 96
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One example: its title, and the message or the frames of a stream."""
+
+    title: str
+    messages: tuple[Any, ...]
+
+
+def examples(entry: Requirement) -> tuple[Example, ...]:
+    """A plain request of the operation by which a requirement is shown, a good answer, and what metrics are told.
+
+    If the sentence names an error, the answer is that error as it should look, otherwise a success. A requirement on
+    metrics has the arguments of the call that it is about.
+
+    Raises:
+        FileNotFoundError: the installation carries no goldens.
+    """
+    operation = operation_of(entry.chapter, entry.text, entry.components[0])
+    request = Example(f"a plain request of {operation.op}", _messages(request_golden(operation.op)))
+    if entry.components == WIRE:
+        return (request,)
+    error = error_of(entry.chapter, entry.text)
+    metrics = [_metrics(entry, operation, error.name if error else "OK")] if entry.chapter.endswith("-OBS") else []
+    if error:
+        envelope = {
+            "ok": False,
+            "code": error.code,
+            "error": error.name,
+            "message": "what is wrong and where, without any value of the request",
+            "retry_after_ms": 500 if error.retry == "yes" else None,
+            "details": details_of(entry.text, error),
+            "ms": 1.5,
+        }
+        return request, Example(f"a good answer where {error.name} is meant", (envelope,)), *metrics
+    return request, Example("a good answer to it", _messages(answer_golden(operation.op))), *metrics
+
+
+def _metrics(entry: Requirement, operation: Operation, code: str) -> Example:
+    """The arguments of the call of metrics that a requirement is about."""
+    op = operation.op.partition(".")[2]
+    if "count" in entry.text:
+        counted = {"component": operation.component, "name": "count_stream_final_outcome", "value": 1}
+        return Example(f"{COUNTER}, once, when the stream ends", ({**counted, "extra": {"op": op, "code": code}},))
+    seen = {"component": operation.component, "op": op, "ms": 412.7, "ok": code == "OK", "code": code}
+    extra = {"tenant_hash": "9f2c61d04be7", "deadline_bucket": "ge_60s"}
+    return Example(f"{OBSERVE}, once, when the call ends", ({**seen, "extra": extra},))
+
+
+COUNTER, OBSERVE = "the keyword arguments of metrics.counter", "the keyword arguments of metrics.observe"
+
+
+def laid_out(value: Any, indent: int = 0) -> str:
+    """JSON for a reader: a value that fits on one line is written on one."""
+    line = json.dumps(value, ensure_ascii=False)
+    if len(line) + indent <= WIDTH or not isinstance(value, (dict, list)) or not value:
+        return line
+    margin = " " * (indent + 2)
+    if isinstance(value, list):
+        inside = [margin + laid_out(item, indent + 2) for item in value]
+        return "[\n" + ",\n".join(inside) + "\n" + " " * indent + "]"
+    inside = [f"{margin}{json.dumps(key)}: {laid_out(item, indent + 2)}" for key, item in value.items()]
+    return "{\n" + ",\n".join(inside) + "\n" + " " * indent + "}"
+
+
+def _messages(golden: Golden) -> tuple[Any, ...]:
+    """The documents of a golden, generated from its schemas if it has no file."""
+    path = resources.folder("golden") / golden.file
+    if path.is_file():
+        text = path.read_text("utf-8")
+    else:
+        from pytest_corpus.authoring.goldens.maker import made
+
+        text = made(golden)
+    return tuple(map(json.loads, text.splitlines())) if golden.is_stream else (json.loads(text),)
+
+
+MARGIN = " " * 14
+
+
+def chosen(
+    globs: Sequence[str] = (), components: Sequence[str] = (), levels: Sequence[str] = ()
+) -> tuple[Requirement, ...]:
+    """The requirements that match any of the globs, components and levels; an empty selection means all."""
+    return tuple(
+        entry
+        for entry in catalogue().values()
+        if (not globs or any(fnmatchcase(entry.id, glob.strip().upper()) for glob in globs))
+        and (not components or set(components).intersection(entry.components))
+        and (not levels or entry.level.lower() in levels)
+    )
+
+
+def listed(entries: Iterable[Requirement] | None = None) -> str:
+    """One line a requirement: id, level, sentence."""
+    shown = tuple(catalogue().values() if entries is None else entries)
+    width = max((len(entry.id) for entry in shown), default=0)
+    lines = [f"{entry.id:<{width}}  {entry.level:<6}  {entry.text}" for entry in shown]
+    return "\n".join([*lines, f"{len(lines)} requirement{'' if len(lines) == 1 else 's'}"])
+
+
+def explained(wanted: str) -> str | None:
+    """The whole text on one requirement or ruling; None if the id is unknown."""
+    asked = wanted.strip().upper()
+    if asked in catalogue():
+        return card(catalogue()[asked])
+    return ruling_card(rulings()[asked]) if asked in rulings() else None
+
+
+def unknown(wanted: str) -> str:
+    """The message for an unknown id: the ids most similar to it."""
+    kind, known = (
+        ("ruling", rulings().keys())
+        if RULING_ID.fullmatch(wanted.strip().upper())
+        else ("requirement", catalogue().keys())
+    )
+    near = get_close_matches(wanted.strip().upper(), known, n=3, cutoff=0.4)
+    hint = f"did you mean {' or '.join(near)}?" if near else "the list shows them all"
+    return f"there is no {kind} {wanted!r}; {hint}"
+
+
+def card(entry: Requirement) -> str:
+    """A requirement as a few lines of text, with its rulings and an example."""
+    lines = [f"{entry.id} ({entry.level})", fill(entry.text, 100, initial_indent="  ", subsequent_indent="  ")]
+    lines.append(f"  source:     {', '.join(entry.source)}")
+    lines.append(f"  components: {', '.join(entry.components)}")
+    if entry.needs:
+        lines.append(f"  needs:      {', '.join(entry.needs)}")
+    if entry.hint:
+        lines.append(
+            fill(entry.hint, 100, initial_indent="  hint:       ", subsequent_indent=MARGIN, break_on_hyphens=False)
+        )
+    for ruling in rulings_of(entry):
+        lines += ["", f"  {ruling.id} {ruling.title}", _paragraphs(ruling)]
+    for example in examples(entry):
+        lines += ["", f"  {example.title}:", *(indent(laid_out(message), "    ") for message in example.messages)]
+    declared = "--corpus-client=..." if entry.components == WIRE else "--corpus-adapter=..."
+    lines += ["", f"  run it:     pytest {declared} --corpus-requirement={entry.id}"]
+    return "\n".join(lines)
+
+
+def ruling_card(ruling: Ruling) -> str:
+    """A ruling as a few lines of text, with the requirements that rest on it."""
+    resting = ", ".join(resting_on(ruling)) or "no requirement names it"
+    asked = fill(resting, 100, initial_indent="  asked by:   ", subsequent_indent=MARGIN, break_on_hyphens=False)
+    return "\n".join([f"{ruling.id} {ruling.title} ({ruling.section})", _paragraphs(ruling), asked])
+
+
+def _paragraphs(ruling: Ruling) -> str:
+    return "\n".join(
+        fill(text, 100, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False, break_long_words=False)
+        for text in ruling.paragraphs
+    )

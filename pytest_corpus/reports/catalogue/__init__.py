@@ -1,1 +1,0 @@
-"""The catalogue of requirements as text."""
