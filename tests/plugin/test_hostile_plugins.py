@@ -265,7 +265,7 @@ def pytest_sessionfinish(session):
 
 
 def distributed(project: Project, source: str, *, sound: bool) -> pytest.RunResult:
-    return run(project, Hostile("distributed", source), "-n", "2", sound=sound)
+    return run(project, Hostile("distributed", source, "unsure", ()), "-n", "2", sound=sound)
 
 
 @pytest.mark.slow
