@@ -1,7 +1,7 @@
 """Processes for inner runs, forked from one that has imported what they need, which takes a second.
 
-`Nursery.python` is a program in the place of `sys.executable`: it lends a fork its arguments, environment, folder and
-standard streams, passes signals on to it, and ends as it ends. What it does not know it leaves to the real Python.
+The program in the place of `sys.executable` lends a fork its arguments, environment, folder and standard streams,
+passes signals on to it, and ends as it ends. What it does not know it leaves to the real Python.
 """
 
 import contextlib
@@ -12,14 +12,28 @@ import os
 import random
 import runpy
 import selectors
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
+from functools import cache
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
+
+ROOT = str(Path(__file__).parents[1])
+
+
+def _installed() -> list[str]:
+    """How a run finds the plugin where the project is on the path and not installed."""
+    found = any(point.name == "corpus" for point in entry_points(group="pytest11"))
+    return [] if found else ["-p", "pytest_corpus.plugin"]
+
+
+PLUGIN = _installed()  # what makes pytest find the plugin
 
 PROGRAM = """#!{real} -ISE
 import json, os, signal, socket, sys
@@ -45,35 +59,34 @@ os._exit(code)
 """
 
 
-class Nursery:
-    """The process that forks, and the folder of the program. It ends when its standard input does."""
+@cache
+def python() -> str:
+    """The program in the place of `sys.executable`. The process that forks ends with this one: its input ends."""
+    if not hasattr(os, "pidfd_open"):
+        return sys.executable
+    folder = tempfile.mkdtemp(prefix="forks-")
+    program, address = Path(folder, "python"), f"{folder}/socket"
+    settings = {name: value for name, value in os.environ.items() if name[:6] == "PYTHON" and name != "PYTHONPATH"}
+    program.write_text(PROGRAM.format(real=sys.executable, settings=settings, address=address))
+    program.chmod(0o700)
+    server = subprocess.Popen(
+        [sys.executable, __file__, address],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder, start_new_session=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (ROOT, os.environ.get("PYTHONPATH"))))},
+    )  # fmt: skip
+    assert server.stdout is not None
+    assert server.stdout.readline() == b"ready\n"
+    return str(program)
 
-    def __init__(self, *plugin: str) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="forks-")
-        self.python, address = f"{self._folder.name}/python", f"{self._folder.name}/socket"
-        settings = {name: value for name, value in os.environ.items() if name[:6] == "PYTHON" and name != "PYTHONPATH"}
-        Path(self.python).write_text(PROGRAM.format(real=sys.executable, settings=settings, address=address))
-        Path(self.python).chmod(0o700)
-        self._process = subprocess.Popen(
-            [sys.executable, __file__, address, self.python, *plugin],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=self._folder.name, start_new_session=True,
-        )  # fmt: skip
-        assert self._process.stdout is not None
-        assert self._process.stdout.readline() == b"ready\n"
 
-    def close(self) -> None:
-        self._process.communicate()
-        self._folder.cleanup()
-
-
-def prepare(plugin: list[str]) -> None:
+def prepare() -> None:
     """Import what inner runs need, the suites by pytest, which rewrites their assertions."""
     import pytest
 
     off = [part for name in ("asyncio", "cacheprovider", "cov", "randomly") for part in ("-p", f"no:{name}")]
     every = ["--corpus-adapter=pytest_corpus.reference:all", "--corpus-components=llm,vector,embedding,graph"]
     with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
-        assert pytest.main(["--collect-only", "-q", *off, *plugin, *every]) == 0
+        assert pytest.main(["--collect-only", "-q", *off, *PLUGIN, *every]) == 0
     for name in ("pytest_corpus.reference.llm.adapter", "hypothesis.strategies", "xdist.remote", "yaml"):
         importlib.import_module(name)
     gc.collect()
@@ -115,6 +128,7 @@ def serve(address: str) -> tuple[list[int], list[Any]]:
     while True:
         for key, _ in wait.select():
             if key.fileobj == 0:
+                shutil.rmtree(Path(address).parent)
                 os._exit(0)
             elif key.fileobj is listener:
                 asking, _ = listener.accept()
@@ -141,7 +155,7 @@ def serve(address: str) -> tuple[list[int], list[Any]]:
                 break  # what is known of that socket is out of date
 
 
-def become(python: str, paths: list[str], streams: list[int], asked: list[Any]) -> None:
+def become(program: str, paths: list[str], streams: list[int], asked: list[Any]) -> None:
     """Do in this process, a fork, what Python does with these arguments in this folder and environment."""
     (mode, what, *rest), folder, environment = asked
     for number, stream in enumerate(streams):
@@ -154,7 +168,7 @@ def become(python: str, paths: list[str], streams: list[int], asked: list[Any]) 
     random.seed()
     more = [path for path in environment.get("PYTHONPATH", "").split(os.pathsep) if path]
     sys.path[:] = ["" if mode == "-c" else folder, *more, *paths]
-    sys.executable, sys.argv = python, [mode, *rest]
+    sys.executable, sys.argv = program, [mode, *rest]
     importlib.invalidate_caches()
     if mode == "-m":
         runpy.run_module(what, run_name="__main__", alter_sys=True)
@@ -162,12 +176,9 @@ def become(python: str, paths: list[str], streams: list[int], asked: list[Any]) 
         exec(compile(what, "<string>", "exec"), vars(sys.modules["__main__"]))
 
 
-def main(address: str, python: str, *plugin: str) -> None:
-    mine = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    paths = [path for path in sys.path[1:] if path not in mine]
-    prepare(list(plugin))
-    become(python, paths, *serve(address))
-
-
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    _, given = sys.argv
+    mine = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    others = [path for path in sys.path[1:] if path not in mine]
+    prepare()
+    become(str(Path(given).with_name("python")), others, *serve(given))

@@ -1,12 +1,10 @@
 """Fixtures of the tests that run pytest inside pytest."""
 
-import os
 import sys
-from collections.abc import Iterator
 
 import pytest
-from forks import Nursery
-from inner_runs import PLUGIN, Project, preload
+from forks import python
+from inner_runs import Project, preload
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -15,21 +13,10 @@ def _preloaded() -> None:
     preload()
 
 
-@pytest.fixture(scope="session")
-def python() -> Iterator[str]:
-    """What runs inner runs apart."""
-    if not hasattr(os, "pidfd_open"):
-        yield sys.executable
-        return
-    nursery = Nursery(*PLUGIN)
-    yield nursery.python
-    nursery.close()
-
-
 @pytest.fixture
-def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, python: str) -> Project:
+def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Project:
     """An empty folder of a user's."""
-    monkeypatch.setattr(sys, "executable", python)
+    monkeypatch.setattr(sys, "executable", python())
     for name in ("PYTEST_ADDOPTS", "CI", "BUILD_NUMBER", "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("CORPUS_TEST_ENV", "local")

@@ -129,7 +129,7 @@ class PlainHttp:
             await self.other_method(writer)
         elif request.headers.get("content-type", "").partition(";")[0] != JSON:
             await self.other_type(writer, envelope, hooks)
-        elif "/v2" in request.headers.get(PROTOCOL_HEADER.lower(), ""):
+        elif self.is_foreign(request.headers.get(PROTOCOL_HEADER.lower(), "")):
             await self.send(writer, 501, refusal("NotSupported"), JSON)
         elif not is_json:
             await self.no_json(writer)
@@ -140,6 +140,9 @@ class PlainHttp:
         else:
             async with aclosing(self.service.stream(envelope, hooks)) as frames:
                 await self.stream(accept, frames, writer)
+
+    def is_foreign(self, version: str) -> bool:
+        return "/v2" in version
 
     async def other_method(self, writer: asyncio.StreamWriter) -> None:
         await self.send(writer, 405, b"", JSON)
@@ -167,7 +170,7 @@ class PlainHttp:
                 await self.refused(kind, frame, writer)
                 return
             if not begun:
-                await self.head(writer, 200, {"Content-Type": kind, "Transfer-Encoding": "chunked"})
+                await self.head(writer, 200, self.stream_headers(kind))
                 begun = True
                 await self.part(writer, self.before(kind))
             await self.part(writer, self.framed(kind, frame))
@@ -176,6 +179,12 @@ class PlainHttp:
 
     async def refused(self, kind: str, frame: bytes, writer: asyncio.StreamWriter) -> None:
         await self.send(writer, self.status(frame), frame, JSON)
+
+    def stream_headers(self, kind: str) -> dict[str, str]:
+        return {"Content-Type": self.stream_type(kind), "Transfer-Encoding": "chunked"}
+
+    def stream_type(self, kind: str) -> str:
+        return kind
 
     def before(self, kind: str) -> bytes:
         return b""
