@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import forks
+
 from pytest_corpus import cli
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -55,10 +57,11 @@ def ran(*argv: object, command: tuple[str, ...] = COMMAND, stdin: bytes = b"", c
 
 
 def conformance(folder: Path, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
-    """The suite in a folder, in a process of its own."""
+    """The suite in a folder, in a process of its own: a fork, unless it is to import something else first."""
+    python = sys.executable if "PYTHONPATH" in env else forks.python()
     inherited = {name: value for name, value in environment(**env).items() if name not in ("PYTEST_ADDOPTS", "CI")}
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:asyncio",
+        [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:asyncio",
          *arguments],
         cwd=folder, check=False, capture_output=True, text=True, timeout=600,
         env={**inherited, "CORPUS_TEST_ENV": "local"},

@@ -5,10 +5,10 @@ import importlib
 import json
 import subprocess
 import sys
-from importlib.metadata import entry_points
 from typing import Any
 
 import pytest
+from forks import PLUGIN
 
 from pytest_corpus.integration.options import run_options
 from pytest_corpus.suites import CHAPTERS
@@ -63,13 +63,7 @@ def preload() -> None:
     gc.freeze()  # each inner run collects garbage, twice
 
 
-def _installed() -> list[str]:
-    """How an inner run finds the plugin where the project is on the path and not installed."""
-    found = any(point.name == "corpus" for point in entry_points(group="pytest11"))
-    return [] if found else ["-p", "pytest_corpus.plugin"]
-
-
-PLUGIN = _installed()  # what makes pytest find the plugin
+PYTHON = sys.executable  # not the program of forks, for what needs a new process
 
 
 class Project:

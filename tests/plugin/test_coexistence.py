@@ -1,13 +1,20 @@
 """Beside other plugins and strict settings."""
 
 import re
+import sys
 
 import pytest
-from inner_runs import REFERENCE, Project, ids, said, statuses, whole_suite
+from inner_runs import PYTHON, REFERENCE, Project, ids, said, statuses, whole_suite
 
 from pytest_corpus import __version__
 
 FEW = "--corpus-requirement=COM-CAP-*,COM-DEADLINE-*,LLM-STREAM-*,COM-CONC-1"
+
+
+@pytest.fixture(autouse=True)
+def _no_fork(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process apart has imported nothing."""
+    monkeypatch.setattr(sys, "executable", PYTHON)
 
 
 @pytest.mark.parametrize("mode", ["auto", pytest.param("strict", marks=pytest.mark.slow)])

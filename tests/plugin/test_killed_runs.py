@@ -4,13 +4,12 @@ import json
 import random
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-from inner_runs import Project, said
+from inner_runs import PYTHON, Project, said
 from thinning import thinned
 
 from pytest_corpus.suites import inventory
@@ -50,7 +49,7 @@ class Impatient(Keeping):
 
 def start(project: Project, *given: str, plugins: tuple[str, ...] = ()) -> subprocess.Popen[bytes]:
     """A run of its own, in a group of its own, that can be killed."""
-    command = [sys.executable, "-m", "pytest", *project.arguments(given, plugins)]
+    command = [PYTHON, "-m", "pytest", *project.arguments(given, plugins)]
     return subprocess.Popen(
         command, cwd=project.path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     )

@@ -1,10 +1,11 @@
 """Values of options: invalid or misspelt ones end in one sentence; settings of the ini file mean the same."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from inner_runs import REFERENCE, Project, error_lines, options, refusal, said
+from inner_runs import PYTHON, REFERENCE, Project, error_lines, options, refusal, said
 from tables import documents
 
 INVALID = dict(documents(Path(__file__).with_name("invalid_options.txt")))
@@ -99,8 +100,9 @@ def test_an_option_of_somebody_else(project: Project) -> None:
     assert project.run(REFERENCE, "--corpus-mine=1", "--corpus-requirement=COM-CAP-1").ret == 0
 
 
-def test_a_run_leaves_no_folder_of_hypothesis(project: Project) -> None:
+def test_a_run_leaves_no_folder_of_hypothesis(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """What hypothesis keeps does not lie in the user's folder afterwards; his own tests keep it there as ever."""
+    monkeypatch.setattr(sys, "executable", PYTHON)  # hypothesis says at its import where it is
     project.run_apart(
         "--corpus-adapter=pytest_corpus.reference:vector", "--corpus-requirement=VEC-STATE-*", "--corpus-profile=quick"
     )

@@ -4,13 +4,12 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 import quotas
-from inner_runs import Project, said
+from inner_runs import PYTHON, Project, said
 
 from pytest_corpus.cli import main
 from pytest_corpus.kit.store import leftovers
@@ -22,7 +21,7 @@ def start(project: Project, name: str, *given: str, plugins: tuple[str, ...] = (
     """A run of its own, that can be killed, against an adapter that keeps everything in a file."""
     shutil.copy(quotas.__file__, project.path)
     asked = project.arguments((f"--corpus-adapter=quotas:{name}", "-q", *given), plugins)
-    command = [sys.executable, "-m", "pytest", *asked]
+    command = [PYTHON, "-m", "pytest", *asked]
     return subprocess.Popen(
         command, cwd=project.path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     )
