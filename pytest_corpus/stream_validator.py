@@ -14,7 +14,11 @@ from pytest_corpus.spec.words import MAX_FRAME_BYTES as MAX_FRAME_BYTES
 from pytest_corpus.validation.streams.config import FRAME_KEYS as FRAME_KEYS
 from pytest_corpus.validation.streams.config import MAX_ERRORS as MAX_ERRORS
 from pytest_corpus.validation.streams.config import STREAMING as STREAMING
+from pytest_corpus.validation.streams.config import ErrorType as ErrorType
+from pytest_corpus.validation.streams.config import FrameError as FrameError
 from pytest_corpus.validation.streams.config import Framing as Framing
+from pytest_corpus.validation.streams.config import StreamReport as StreamReport
+from pytest_corpus.validation.streams.config import Terminal as Terminal
 from pytest_corpus.validation.streams.config import ValidationConfig as ValidationConfig
 from pytest_corpus.validation.streams.config import ValidationMode as ValidationMode
 from pytest_corpus.validation.streams.engine import Bytes as Bytes
@@ -25,10 +29,6 @@ from pytest_corpus.validation.streams.engine import validate_ndjson_stream as va
 from pytest_corpus.validation.streams.engine import validate_sse_stream as validate_sse_stream
 from pytest_corpus.validation.streams.machine import EVENT_KEYS as EVENT_KEYS
 from pytest_corpus.validation.streams.machine import EVENTS as EVENTS
-from pytest_corpus.validation.streams.report import ErrorType as ErrorType
-from pytest_corpus.validation.streams.report import FrameError as FrameError
-from pytest_corpus.validation.streams.report import StreamReport as StreamReport
-from pytest_corpus.validation.streams.report import Terminal as Terminal
 
 if __name__ == "__main__":
     from pytest_corpus.cli import stream_validator

@@ -12,7 +12,7 @@ from pytest_corpus.bundles.evaluation.expression import LONGEST_VALUE, Expressio
 from pytest_corpus.bundles.evaluation.values import refusal
 from pytest_corpus.bundles.loading.bundle import NOT_GIVEN, Bundle, Case, Rubric, Scorer
 from pytest_corpus.bundles.matching import differences, kind, parsed
-from pytest_corpus.bundles.plugin_functions import called
+from pytest_corpus.bundles.providers.hook import called
 from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, Provider, ProviderError
 from pytest_corpus.bundles.results import FAILED, NO_SCORES, PASSED, Content, NotScored, Reason, Sample, Scored
 from pytest_corpus.redaction import cut, place

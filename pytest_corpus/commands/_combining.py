@@ -8,9 +8,9 @@ from typing import Any
 from pytest_corpus.bundles.reporting.section import Head, build_all, label
 from pytest_corpus.bundles.results import CaseResult
 from pytest_corpus.reports import json_report
-from pytest_corpus.reports.checking.coherence import some
 from pytest_corpus.reports.checking.combining import Part, Unfit, check, check_numbers
 from pytest_corpus.reports.checking.reconstruction import start_of
+from pytest_corpus.reports.checking.verification import some
 from pytest_corpus.reports.text import printable
 from pytest_corpus.text.values import rebuilt
 

@@ -18,7 +18,7 @@ from pytest_corpus.adapter.opening.factory import resolve, split_label
 from pytest_corpus.adapter.usage import Budget, parse
 from pytest_corpus.bundles.errors import BundleError, suggestion
 from pytest_corpus.bundles.loading.bundle_file import load
-from pytest_corpus.bundles.plugin_functions import functions
+from pytest_corpus.bundles.providers.hook import functions
 from pytest_corpus.bundles.providers.mock import read_script
 from pytest_corpus.bundles.reporting import comparison, section
 from pytest_corpus.bundles.reporting.section import contents

@@ -8,7 +8,7 @@ from pytest_corpus.commands import _console as console
 from pytest_corpus.commands.report import shipped
 from pytest_corpus.redaction import printable
 from pytest_corpus.reports.site import building, index, sources
-from pytest_corpus.reports.site.examination import Memory, examine
+from pytest_corpus.reports.site.index import Memory, examine
 from pytest_corpus.text.atomic_write import write_folder
 from pytest_corpus.verdict.deviations import today
 

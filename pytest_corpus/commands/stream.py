@@ -14,8 +14,7 @@ from pytest_corpus.spec.operations import STREAMING
 from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.spec.words import BOM, MAX_FRAME_BYTES
 from pytest_corpus.validation.schema.exceptions import SchemaFileError, UnknownEditionError, UnknownSchemaError
-from pytest_corpus.validation.streams.config import ValidationConfig, ValidationMode
-from pytest_corpus.validation.streams.report import StreamReport
+from pytest_corpus.validation.streams.config import StreamReport, ValidationConfig, ValidationMode
 
 _BLOCK = 262_144
 _FRAMINGS = {"canonical": "canonical", "events": "event"}

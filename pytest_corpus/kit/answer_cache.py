@@ -1,19 +1,18 @@
-"""The answers that a run has from an adapter already, so that no call is made twice for the same purpose.
+"""The answers that a run has already; and what it takes to tell a replay from a second application (R126)."""
 
-A test that looks at an answer alone may take the one that another test got; a test for which it matters when, how often
-or after what a call is made asks for itself. If tests are repeated, a test remembers its own answers alone. The order
-of the tests must not matter, so no planned fault strikes what is learnt, and a failure that may pass is not remembered.
-"""
-
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
 from functools import partial, wraps
 from typing import Any, TypeVar
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.kit.expect import uncounted
+from pytest_corpus.kit.outcomes import Undecided, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names
-from pytest_corpus.kit.requests import Calls, in_ms
+from pytest_corpus.kit.requests import HOUR_MS, Calls, Request, canary, in_ms, new_trace
 from pytest_corpus.spec.errors import TAXONOMY
+from pytest_corpus.text.values import same
 
 Ask = TypeVar("Ask", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -81,3 +80,49 @@ def plain_call(calls: Calls, name: str) -> Reply:
 def expired(calls: Calls, name: str) -> Reply | StreamReply:
     """The answer to a plain request of an operation whose deadline passed a minute ago."""
     return calls.invoke(name, ctx={"deadline_ms": in_ms(-60_000)})
+
+
+@dataclass(frozen=True, slots=True)
+class Rivals:
+    """A write, another one after it that a second application of the first would undo, and a look at what is left.
+
+    Attributes:
+        first: the write.
+        other: makes the other one.
+        shows: raises a `Violation` if what the other one left is not there.
+    """
+
+    first: Request
+    other: Callable[[], object]
+    shows: Callable[[], None]
+
+
+def keyed(key: Mapping[str, Any]) -> dict[str, Any]:
+    """The context of one call under a key: its own request id, trace and deadline, which the key's scope leaves out."""
+    own = {"request_id": f"req-{canary()}", "traceparent": new_trace(), "deadline_ms": in_ms(HOUR_MS)}
+    return {**own, **key}
+
+
+def under(calls: Calls, request: Request, key: Mapping[str, Any]) -> Reply | StreamReply:
+    """The answer to a request under a key."""
+    return calls.invoke(request.op, request.args, {**request.ctx, **keyed(key)})
+
+
+def are_replayed(calls: Calls, rivals: Callable[[], Rivals]) -> bool:
+    """Return whether a plain write that comes again with its key is applied once, though nothing claims it."""
+
+    def ask() -> bool:
+        key = {"idempotency_key": f"key-{canary()}"}
+        try:
+            found = rivals()
+            first = under(calls, found.first, key)
+            found.other()
+            again = under(calls, found.first, key)
+            found.shows()
+        except (Undecided, Violation):
+            return False
+        results = [reply.result for reply in (first, again) if isinstance(reply, Reply) and reply.is_success]
+        return len(results) == 2 and same(*results)
+
+    with uncounted():
+        return cached(calls, "are replayed", ask)

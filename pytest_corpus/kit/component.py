@@ -8,6 +8,7 @@ from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.exchange import Exchange, op_of
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.adapter.usage import Outages
+from pytest_corpus.kit.answer_cache import Rivals, are_replayed
 from pytest_corpus.kit.audit.envelopes import Finding
 from pytest_corpus.kit.audit.exchanges import FINITE, AuditContext, audit, data_of, editions, report_findings
 from pytest_corpus.kit.audit.positive_evidence import demonstrates, is_reported
@@ -15,14 +16,13 @@ from pytest_corpus.kit.expect import note_check, works
 from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Violation
 from pytest_corpus.kit.prerequisites import Prerequisites
-from pytest_corpus.kit.replays import Rivals, are_replayed
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Request, Requests
 from pytest_corpus.kit.retries import Retries, is_passing, is_retryable
 from pytest_corpus.kit.run_state import Settings, Shared
 from pytest_corpus.kit.store.settling import Settle, Settling, postponed
 from pytest_corpus.kit.target import Target, gate, require_transport
-from pytest_corpus.spec.faults import BY_KIND
+from pytest_corpus.spec.errors import BY_KIND
 from pytest_corpus.spec.operations import BY_OP, Operation, operations_of
 from pytest_corpus.spec.requirements import HOOKS, Requirement
 from pytest_corpus.spec.schemas import EDITIONS

@@ -19,8 +19,7 @@ from pytest_corpus.kit.outcomes import Full, Outage, Undecided
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Calls
-from pytest_corpus.spec.errors import TAXONOMY
-from pytest_corpus.spec.faults import BY_KIND
+from pytest_corpus.spec.errors import BY_KIND, TAXONOMY
 from pytest_corpus.spec.operations import BY_OP, operations_of
 
 Answer = TypeVar("Answer")

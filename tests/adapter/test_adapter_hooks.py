@@ -10,7 +10,7 @@ import pytest
 from pytest_corpus.adapter.hooks.logs import LogTap
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderFault, ProviderProbe
-from pytest_corpus.spec.faults import FAULTS
+from pytest_corpus.spec.errors import FAULTS
 
 
 def test_sink_records_with_defaults() -> None:

@@ -104,9 +104,8 @@ def test_python_runs(found: list[Block], monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 
 def test_the_shown_mapping_of_faults_is_the_one_that_the_suite_asks_for() -> None:
-    """What docs/adapter-guide.md makes of a provider's fault, and says of it, is what `spec/faults.py` has."""
-    from pytest_corpus.spec.errors import is_a
-    from pytest_corpus.spec.faults import FAULTS
+    """What docs/adapter-guide.md makes of a provider's fault, and says of it, is what `spec/errors.py` has."""
+    from pytest_corpus.spec.errors import FAULTS, is_a
 
     names: dict[str, Any] = {"metrics": Silent()}
     for block in blocks("python"):

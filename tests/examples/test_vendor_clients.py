@@ -22,7 +22,7 @@ import pytest
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.hooks.provider import Plan, ProviderProbe
-from pytest_corpus.spec.faults import FAULTS, FORMS
+from pytest_corpus.spec.errors import FAULTS, FORMS
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 WIRE = EXAMPLES.parent / "skeletons" / "corpus-wire"

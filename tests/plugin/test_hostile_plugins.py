@@ -14,14 +14,24 @@ from fail_closed import (
     hostile_run,
     shorten,
 )
-from harmless_plugins import HARMLESS, OPTIONS
-from hostile_plugins import HEAD, Hostile
-from hostile_sessions import TABLE
+from hostile_plugins import HARMLESS, HEAD, TABLE, Hostile
 from inner_runs import Project, said, violated
 from thinning import thinned
 
 BY_NAME = {entry.name: entry for entry in TABLE}
 PLUGINS = ("cacheprovider",)
+
+OPTIONS = {
+    "no terminal": ("-p", "no:terminal"),
+    "no skipping": ("-p", "no:skipping"),
+    "no junitxml": ("-p", "no:junitxml"),
+    "no cache": ("-p", "no:cacheprovider"),
+    "first failure": ("-x",),
+    "number of failures": ("--maxfail=1",),
+    "stepwise": ("--stepwise", "-p", "cacheprovider"),
+    "last failed": ("--lf", "-p", "cacheprovider"),
+}
+"""Options of pytest that may stand beside the suite."""
 
 
 @pytest.fixture(autouse=True)
@@ -30,12 +40,13 @@ def _short_suite(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(project: Project, entry: Hostile, *options: str, sound: bool) -> pytest.RunResult:
-    project.pytester.makepyfile(**{"mine": CLIENT, entry.place: HEAD + entry.source})
+    place = "conftest" if "conftest" in entry.traits else "hostile"
+    project.pytester.makepyfile(**{"mine": CLIENT, place: HEAD + entry.source})
     project.pytester.syspathinsert()
-    loaded = () if entry.place == "conftest" else ("-p", entry.place)
-    given = (SOUND if sound else VIOLATING, REPORT, *QUICK, *loaded, *entry.options, *options)
+    loaded = () if place == "conftest" else ("-p", place)
+    given = (SOUND if sound else VIOLATING, REPORT, *QUICK, *loaded, *options)
     distributed = "-n" in options
-    if entry.apart or distributed:
+    if "apart" in entry.traits or distributed:
         return project.run_apart(*given, plugins=("xdist",) if distributed else ())
     return project.run(*given)
 
@@ -44,14 +55,14 @@ def run(project: Project, entry: Hostile, *options: str, sound: bool) -> pytest.
 def test_violating(project: Project, entry: Hostile) -> None:
     """Beside whatever plugin, a violating client is never conformant, and the exit code is never 0."""
     result = run(project, entry, sound=False)
-    assert_fail_closed(project, result, sound=False, disturbed_end=entry.disturbed_end)
+    assert_fail_closed(project, result, sound=False, disturbed_end="disturbed_end" in entry.traits)
 
 
 @pytest.mark.parametrize("entry", thinned(TABLE, 6))
 def test_sound(project: Project, entry: Hostile) -> None:
     """Beside whatever plugin, a sound client is never nonconformant; it is conformant only where everything ran."""
     result = run(project, entry, sound=True)
-    assert_fail_closed(project, result, sound=True, disturbed_end=entry.disturbed_end)
+    assert_fail_closed(project, result, sound=True, disturbed_end="disturbed_end" in entry.traits)
     if entry.sound == "partial":
         assert_partial(project, result)
     elif entry.sound == "conformant":
@@ -254,7 +265,7 @@ def pytest_sessionfinish(session):
 
 
 def distributed(project: Project, source: str, *, sound: bool) -> pytest.RunResult:
-    return run(project, Hostile("distributed", source), "-n", "2", sound=sound)
+    return run(project, Hostile("distributed", source, "unsure", ()), "-n", "2", sound=sound)
 
 
 @pytest.mark.slow
@@ -298,7 +309,7 @@ BRIEFLY = ("pyfunc_call", "one_case_less")
 def test_violating_on_two_workers(project: Project, name: str) -> None:
     """On two workers it is the same."""
     result = run(project, BY_NAME[name], "-n", "2", sound=False)
-    assert_fail_closed(project, result, sound=False, disturbed_end=BY_NAME[name].disturbed_end)
+    assert_fail_closed(project, result, sound=False, disturbed_end="disturbed_end" in BY_NAME[name].traits)
 
 
 @pytest.mark.parametrize("name", HARMLESS)

@@ -18,8 +18,8 @@ from sound import sound, violated
 
 from pytest_corpus import cli, resources
 from pytest_corpus.reports import json_report
-from pytest_corpus.reports.checking import coherence
-from pytest_corpus.reports.site import examination, index, sources
+from pytest_corpus.reports.checking import verification
+from pytest_corpus.reports.site import index, sources
 from pytest_corpus.suites import inventory
 from pytest_corpus.verdict.deviations import Deviation
 from pytest_corpus.verdict.verdict import decide
@@ -113,7 +113,7 @@ def test_a_second_build(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert site() == 0
     before = tree(here / "public")
     (here / "public/CNAME").write_text("example.org")
-    monkeypatch.setattr(examination, "faults_in", lambda *_: pytest.fail("it was verified again"))
+    monkeypatch.setattr(index, "faults_in", lambda *_: pytest.fail("it was verified again"))
     assert site() == 0
     assert tree(here / "public") == {**before, "CNAME": b"example.org"}
 
@@ -149,10 +149,10 @@ def test_history(here: Path) -> None:
 def test_several_processes(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Several processes find what one finds."""
     listed = sources.files(here / "reports", here)
-    alone = list(examination.examine(listed, {}, date(2026, 1, 1), inventory.tests))
-    monkeypatch.setattr(examination, "CHUNK", 4)
+    alone = list(index.examine(listed, {}, date(2026, 1, 1), inventory.tests))
+    monkeypatch.setattr(index, "CHUNK", 4)
     monkeypatch.setattr("os.cpu_count", lambda: 2)
-    assert list(examination.examine(listed, {}, date(2026, 1, 1), inventory.tests)) == alone
+    assert list(index.examine(listed, {}, date(2026, 1, 1), inventory.tests)) == alone
 
 
 @pytest.mark.parametrize(("files", "given", "said"), [
@@ -201,8 +201,8 @@ def test_no_report_is_valid(
 def test_reports_that_differ_in_times_alone_share_their_faults(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The requirements of equal runs are looked at once; a duration that no run writes is found all the same."""
     looked: list[str] = []
-    inner = coherence._entries
-    monkeypatch.setattr(coherence, "_entries", lambda document, shipped: looked.append("") or inner(document, shipped))
+    inner = verification._entries
+    monkeypatch.setattr(verification, "_entries", lambda *given: looked.append("") or inner(*given))
     odd = attestation("pkg:fine", 4)
     odd["requirements"][0]["tests"][0]["duration_s"] = 0.12345
     for name, document in (("4/fine.json", attestation("pkg:fine", 3)), ("5/fine.json", json_report.sealed(odd))):

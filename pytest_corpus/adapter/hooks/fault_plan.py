@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_corpus.adapter import inputs
-from pytest_corpus.spec.faults import BY_KIND
+from pytest_corpus.spec.errors import BY_KIND
 
 
 class ProviderFault(Exception):
     """The exception of the provider: an author maps it as he maps his provider's own exceptions.
 
     Attributes:
-        kind: a kind of `pytest_corpus.spec.faults.FAULTS`.
+        kind: a kind of `pytest_corpus.spec.errors.FAULTS`.
         http_status: the status that a provider of HTTP would answer with.
         retry_after_ms: how long to wait, where the provider says so, in milliseconds.
         message: the provider's raw text; it must not reach the wire, the metrics or the logs.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_corpus.adapter.hooks.fault_plan import Plan, ProviderFault
 from pytest_corpus.adapter.snapshot import snapshot
 from pytest_corpus.redaction import type_name
-from pytest_corpus.spec.faults import BY_KIND, FORMS
+from pytest_corpus.spec.errors import BY_KIND, FORMS
 
 if TYPE_CHECKING:
     from pytest_corpus.adapter.hooks.vendors.api import ProviderServer
@@ -136,7 +136,7 @@ class ProviderProbe:
         """Plan a behaviour for the next `times` arrivals of `op` (None: of any op).
 
         Without `at_chunk` it strikes the operation, with it the chunk of that number. `form` is how it looks at `url`,
-        one of `pytest_corpus.spec.faults.FORMS`; nothing else depends on it.
+        one of `pytest_corpus.spec.errors.FORMS`; nothing else depends on it.
 
         Raises:
             ValueError: an unknown kind or form, or one that the other does not have.

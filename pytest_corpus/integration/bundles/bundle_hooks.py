@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter.client import AdapterClient
-from pytest_corpus.bundles.plugin_functions import functions
+from pytest_corpus.bundles.providers.hook import functions
 from pytest_corpus.bundles.session import BundleSession, Openers
 from pytest_corpus.integration.bundles import options
 from pytest_corpus.integration.bundles.conclusion_hooks import BundleConclusionHooks

@@ -34,7 +34,7 @@ from pytest_corpus.redaction import (
     sized,
     word,
 )
-from pytest_corpus.spec.faults import BY_KIND
+from pytest_corpus.spec.errors import BY_KIND
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.text.values import strings_of
 from pytest_corpus.verdict.evidence import Content, Evidence

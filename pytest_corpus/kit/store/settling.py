@@ -18,7 +18,7 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exchange import context_of, op_of
 from pytest_corpus.kit.expect import uncounted
 from pytest_corpus.kit.outcomes import Undecided, Violation
-from pytest_corpus.spec.faults import BY_KIND
+from pytest_corpus.spec.errors import BY_KIND
 from pytest_corpus.spec.operations import BY_OP, Operation
 
 LIMIT_S = 10.0

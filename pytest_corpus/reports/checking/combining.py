@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import Any
 
 from pytest_corpus.reports import json_report, view
-from pytest_corpus.reports.checking.coherence import some
 from pytest_corpus.reports.checking.reconstruction import (
     Shipped,
     add,
@@ -16,6 +15,7 @@ from pytest_corpus.reports.checking.reconstruction import (
     ledger_of,
     start_of,
 )
+from pytest_corpus.reports.checking.verification import some
 from pytest_corpus.reports.text import count, printable
 from pytest_corpus.text.problems import PlainError
 from pytest_corpus.verdict.ledger import Ledger

@@ -1,18 +1,237 @@
-"""Verify a report: its shape, digest, completeness, numbers, verdicts, deviations, and more."""
+"""Verify a report: its shape, digest, numbers, verdicts, deviations, and what its parts say of each other."""
 
+import hashlib
+import re
 from collections import Counter
-from collections.abc import Iterator
-from datetime import date
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
+from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.reports import json_report
-from pytest_corpus.reports.checking.coherence import Known, contradictions, some
-from pytest_corpus.reports.checking.reconstruction import Shipped, edition_of, foreign
+from pytest_corpus.reports.checking.reconstruction import (
+    Shipped,
+    deviations_of,
+    edition_of,
+    foreign,
+    ledger_of,
+    repetitions,
+    start_of,
+)
 from pytest_corpus.reports.reading import ReportError, read
-from pytest_corpus.reports.text import count
-from pytest_corpus.spec.requirements import applicable
-from pytest_corpus.verdict.verdict import STATUSES, verdict_of, worst
+from pytest_corpus.reports.text import count, printable
+from pytest_corpus.spec.requirements import HOOKS, LOGS, Requirement, applicable, catalogue
+from pytest_corpus.spec.schemas import EDITIONS
+from pytest_corpus.spec.transports import TRANSPORT_GROUPS
+from pytest_corpus.verdict.verdict import STATUSES, decide, verdict_of, worst
+
+PROFILES = ("dev", "ci", "stress")  # the profiles with which a run can be complete
+CLIENT = "wire"  # the component name of a client library, which has no capabilities
+NOT_IN_CAPABILITIES = (*HOOKS, LOGS, *TRANSPORT_GROUPS, "supports_caching")
+"""Needs that the capabilities in a report do not decide: hooks, logs, transports, a cache that is an object."""
+
+CLAIMED = "idempotent_writes"  # the need that has to be claimed; any other has only not to be denied
+CHANGED = {
+    "status": "it is said to be {given}, but its tests and findings make it {made}",
+    "text": "its text or its source is not that of the catalogue",
+    "source": "its text or its source is not that of the catalogue",
+    "hint": "its hint is not that of the catalogue",
+    "tests": "its tests are not as a run writes them",
+    "blocked_by": "it is not blocked by what blocks its tests",
+}
+"""The words for a part of a requirement that differs from what its tests make."""
+
+_DENIED = re.compile(r"capabilities deny ([a-z_]+)")
+
+
+def some(names: Iterable[str]) -> str:
+    """The first of some names."""
+    first = list(names)
+    return ", ".join(first[:5]) + (" and others" if len(first) > 5 else "")
+
+
+Known = dict[bytes, list[str]]
+"""The contradictions in the requirements of reports that are verified together, by `_of_requirements`."""
+
+
+def contradictions(document: Mapping[str, Any], today: date, shipped: Shipped, known: Known) -> Iterator[str]:
+    """Contradictions within the report of a complete run, or with catalogue and suite, one sentence each."""
+    yield from _about(document, today)
+    yield from _capabilities(document)
+    key = _of_requirements(document)
+    found = known.get(key) if key else None
+    if found is None:
+        found = known[key] = list(_in_requirements(document, shipped))
+    yield from found
+
+
+def _of_requirements(document: Mapping[str, Any]) -> bytes:
+    """A digest of all that `_in_requirements` depends on; empty if that includes the day of the run.
+
+    A duration counts only if it is not as a run writes it.
+    """
+    import orjson  # light commands do without it
+
+    try:
+        data = orjson.dumps([document.get(key) for key in _DECIDING])
+    except TypeError:  # numbers and texts that it does not write
+        return b""
+    return b"" if b'"deviation":' in data else hashlib.sha256(_DURATION.sub(b"", data)).digest()
+
+
+_DECIDING = ("capabilities", "components", "level", "profile", "requirements", "settle_s", "spec")
+_DURATION = re.compile(rb'"duration_s":(?!0\.0[,}])\d+\.\d{1,3}(?=[,}])')
+
+
+def _in_requirements(document: Mapping[str, Any], shipped: Shipped) -> Iterator[str]:
+    profile = document.get("profile")
+    if profile in PROFILES:
+        for component in document["components"]:
+            yield from _tests(document, component, shipped(component, profile))
+        yield from _entries(document, shipped)
+    else:
+        yield f"no run with the profile {printable(str(profile))} is complete"
+
+
+def _entries(document: Mapping[str, Any], shipped: Shipped) -> Iterator[str]:
+    """Contradictions in single requirements; requirements with the same fault share a sentence."""
+    found: dict[tuple[str, str], list[str]] = {}
+    ledger, runs = ledger_of(document, shipped), repetitions(document)
+    with suppress(ValueError):
+        day = start_of(document).date()
+        verdict = decide(ledger, document["level"], dict.fromkeys(deviations_of(document)), day, edition_of(document))
+        made = {(each["component"], each["id"]): each for each in json_report.requirements(verdict)}
+        yield from (f"it is said to be complete, and {gap}" for gap in verdict.gaps)
+        for entry in document["requirements"]:
+            component = entry["component"]
+            if (component, entry["id"]) in made:
+                of = Capabilities(component, document["capabilities"].get(component, {}))
+                for said in _entry(entry, made[component, entry["id"]], of, runs):
+                    found.setdefault((component, said), []).append(entry["id"])
+    yield from (f"{component}: {some(dict.fromkeys(names))}: {said}" for (component, said), names in found.items())
+
+
+def _about(document: Mapping[str, Any], today: date) -> Iterator[str]:
+    if set(document["environment"]) != set(json_report.environment()) or not all(document["environment"].values()):
+        yield "its environment does not name the versions that a run names"
+    try:
+        end = start_of(document) + timedelta(seconds=document["duration_s"])
+    except (ValueError, OverflowError):
+        yield f"{document['started_at']}, or {document['duration_s']} s later, is not a valid time"
+    else:
+        # Clocks differ a little, days by less than one.
+        if end.date() > today + timedelta(days=1):
+            yield f"its run ended on {end.date()}, which is still to come"
+        if not document["duration_s"]:
+            yield "its run took no time"
+    met = document["spec"]["editions_met"]
+    if met != [edition for edition in EDITIONS if edition in met]:
+        yield "its schema editions are not in their order"
+    if not document["adapter"]["name"]:
+        yield "its adapter has no name"
+    for component in document["components"]:
+        given = [entry["id"] for entry in document["requirements"] if entry["component"] == component]
+        if given != [each.id for each in applicable(component) if each.id in given]:
+            yield f"{component}: its requirements are not in the order of the catalogue"
+
+
+def _capabilities(document: Mapping[str, Any]) -> Iterator[str]:
+    components, stated = document["components"], document["capabilities"]
+    if strange := sorted(set(stated) - (set(components) - {CLIENT})):
+        yield f"it has capabilities of {', '.join(strange)}, which it does not judge"
+    if strange := sorted(set(document.get("settle_s", ())) - set(components)):
+        yield f"it has the settle time of {', '.join(strange)}, which it does not judge"
+    if CLIENT in components and len(components) > 1:
+        yield "a client library has no components of an adapter"
+    for component, facts in stated.items():
+        if facts != json_report.facts(component, facts):
+            yield f"{component}: its capabilities hold what no run repeats"
+    for key in ("server", "version"):
+        said = document["adapter"].get(key)
+        if said not in ([facts.get(key) for facts in stated.values()] or [None]):
+            yield f"its adapter states another {key} than its capabilities"
+    for component, part in components.items():
+        if component not in stated and component != CLIENT and part["verdict"].startswith("conformant"):
+            yield f"{component}: it is {part['verdict']}, but its capabilities did not answer"
+
+
+def _tests(document: Mapping[str, Any], component: str, shipped: Mapping[str, str]) -> Iterator[str]:
+    """A complete run has each test of the suite once, below the requirement that the test decides."""
+    pairs = [
+        (test["test"], entry["id"])
+        for entry in document["requirements"]
+        if entry["component"] == component
+        for test in entry["tests"]
+    ]
+    given = dict(pairs)
+    if twice := [name for name, many in Counter(name for name, _ in pairs).items() if many > 1]:
+        yield f"{component}: {count(len(twice), 'test')} more than once: {some(twice)}"
+    if missing := [name for name in shipped if name not in given]:
+        yield f"{component}: {count(len(missing), 'test')} of the suite missing: {some(missing)}"
+    if unknown := [name for name in given if name not in shipped]:
+        yield f"{component}: the suite does not have {some(unknown)}"
+    if elsewhere := [name for name, of in pairs if shipped.get(name, of) != of]:
+        yield f"{component}: {count(len(elsewhere), 'test')} of another requirement: {some(elsewhere)}"
+
+
+def _entry(entry: Mapping[str, Any], made: Mapping[str, Any], of: Capabilities, runs: int) -> Iterator[str]:
+    """The differences from the entry that the tests make, and what no tests can make."""
+    tests, known = entry["tests"], catalogue()[entry["id"]]
+    keys = {*entry, *made}
+    if runs:  # repeated tests report only some of their reasons
+        open_for = (
+            {"reason", "keyword", "blocked_by"} if entry["status"] in ("not_applicable", "not_assessed") else set()
+        )
+        keys -= {"repeats", *open_for}
+        if not set(made.get("blocked_by", ())) <= set(entry.get("blocked_by", ())):
+            yield CHANGED["blocked_by"]
+    for key in sorted(key for key in keys if entry.get(key) != made.get(key)):
+        said = CHANGED.get(key, f"its {key} is not what its tests make it")
+        yield said.format(given=entry.get(key), made=made.get(key))
+    for test in tests:
+        open_or_not = test["outcome"] in ("not_applicable", "not_assessed")
+        if bool(test.get("reason")) != open_or_not and test["outcome"] != "error":
+            yield f"a test of it that is {test['outcome']} has {'a' if test.get('reason') else 'no'} reason"
+    blocking = entry.get("blocked_by", ())
+    own = {each.id for each in applicable(entry["component"])} - {entry["id"]} if blocking else ()
+    if strange := [name for name in blocking if name not in own]:
+        yield f"it cannot be blocked by {some(strange)}"
+    yield from _needs(tests, known, of)
+    if runs:
+        yield from _repeats(entry, runs)
+
+
+def _needs(tests: Iterable[Mapping[str, Any]], known: Requirement, of: Capabilities) -> Iterator[str]:
+    """Denied capabilities are not tested, and reported denials match the capabilities."""
+    stated = [need for need in known.needs if need not in NOT_IN_CAPABILITIES]
+    denied = [need for need in stated if of.flag(need) is False or (need == CLAIMED and of.flag(need) is None)]
+    decided = {test["outcome"] for test in tests} & {"satisfied", "violated"}
+    if denied and decided:
+        yield f"a test of it is {some(sorted(decided))}, but its capabilities do not offer {some(denied)}"
+    for test in tests:
+        said = _DENIED.fullmatch(test.get("reason", ""))
+        if said and said[1] in stated and of.flag(said[1]) is not False:
+            yield f"a test of it is not applicable because of {said[1]}, which its capabilities do not deny"
+
+
+def _repeats(entry: Mapping[str, Any], runs: int) -> Iterator[str]:
+    """The rounds that are said to have passed match how often each test passed."""
+    tests = entry["tests"]
+    passed = [test["repeats"]["passed"] for test in tests if "repeats" in test]
+    rounds = entry.get("repeats", {"runs": 0, "passed": 0})
+    outcomes, most = {test["outcome"] for test in tests}, max(passed, default=0)
+    fits = most <= rounds["runs"] <= runs and rounds["passed"] <= rounds["runs"]
+    fits &= bool(rounds["runs"]) == ("repeats" in entry)
+    if "violated" in outcomes:
+        fits &= rounds["passed"] < rounds["runs"]
+    elif "error" not in outcomes:
+        fits &= rounds["passed"] == rounds["runs"]
+    if len(passed) == 1:
+        fits &= rounds["passed"] == most
+    if not fits:
+        yield f"{rounds['passed']} of {rounds['runs']} rounds are said to have passed, which its tests do not say"
 
 
 def faults(path: Path, today: date, shipped: Shipped) -> list[str]:

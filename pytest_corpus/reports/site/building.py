@@ -11,8 +11,7 @@ from uuid import NAMESPACE_URL, uuid5
 from pytest_corpus.reports import formats, json_report
 from pytest_corpus.reports.difference import KINDS, Earlier
 from pytest_corpus.reports.site import pages
-from pytest_corpus.reports.site.examination import Examined, Memory, Run
-from pytest_corpus.reports.site.index import turns
+from pytest_corpus.reports.site.index import Examined, Memory, Run, turns
 from pytest_corpus.reports.site.sources import texts
 from pytest_corpus.reports.text import VERDICT_WORDS, count, printable
 

@@ -3,12 +3,11 @@
 import pytest
 
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import keyed
 from pytest_corpus.kit.fixtures import core, subject
 from pytest_corpus.kit.outcomes import Blocked, Violation
-from pytest_corpus.kit.replays import keyed
 from pytest_corpus.kit.requests import in_ms
-from pytest_corpus.spec.errors import TAXONOMY
-from pytest_corpus.spec.faults import BY_KIND
+from pytest_corpus.spec.errors import BY_KIND, TAXONOMY
 from pytest_corpus.suites.embedding.support.answers import NORMALIZED, embeddings_of, failures_of, norm, unit, vector_of
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
 from pytest_corpus.suites.embedding.support.requests import OPERATIONS

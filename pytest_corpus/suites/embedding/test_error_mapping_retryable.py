@@ -6,7 +6,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotApplicable, in_words
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.spec.faults import BY_KIND
+from pytest_corpus.spec.errors import BY_KIND
 from pytest_corpus.suites.embedding.support.answers import embeddings_of, failures_of
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
 from pytest_corpus.suites.embedding.support.scenarios.batches import family_of

@@ -11,9 +11,9 @@ from pytest_corpus.suites.embedding.support.scenarios.batches import arranged
 from pytest_corpus.suites.shared.claims.envelopes import Envelopes as TestEnvelopes
 from pytest_corpus.suites.shared.claims.envelopes import Errors as TestErrors
 from pytest_corpus.suites.shared.claims.envelopes import Streaming as TestStreaming
-from pytest_corpus.suites.shared.claims.stress import Stress as TestStress
 from pytest_corpus.suites.shared.claims.wire_handler import BUSY
 from pytest_corpus.suites.shared.claims.wire_handler import StreamEntryPoint as TestStreamEntryPoint
+from pytest_corpus.suites.shared.claims.wire_handler import Stress as TestStress
 from pytest_corpus.suites.shared.claims.wire_handler import WireHandler as TestWireHandler
 
 pytestmark = pytest.mark.wire

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import keyed
 from pytest_corpus.kit.fixtures import Steps, core, subject
 from pytest_corpus.kit.outcomes import NotApplicable
-from pytest_corpus.kit.replays import keyed
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.graph.support.answers import failures, listed
 from pytest_corpus.suites.graph.support.component import Graph, graph

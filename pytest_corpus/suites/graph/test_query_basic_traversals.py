@@ -13,7 +13,7 @@ from pytest_corpus.kit.fixtures import Steps, core, rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.graph.support.answers import listed
 from pytest_corpus.suites.graph.support.component import Graph, graph
-from pytest_corpus.suites.graph.support.scenarios import edges, paging, traversal
+from pytest_corpus.suites.graph.support.scenarios import edges, paging, queries
 from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
 from pytest_corpus.suites.graph.support.scenarios.edges import LOOP
 
@@ -21,7 +21,7 @@ from pytest_corpus.suites.graph.support.scenarios.edges import LOOP
 @core("GRA-TRAV-1")
 def test_a_traversal_is_of_the_schema(graph: Graph) -> None:
     """The result has `nodes` and `relationships` of the schema."""
-    sandbox, _ = traversal.chain(graph)
+    sandbox, _ = queries.chain(graph)
     reply = sandbox.call("traversal", {"start_nodes": [sandbox.id("n0")], "max_depth": 1})
     holds("GRA-TRAV-1", reply, graph, claim="a traversal to work")
 
@@ -30,10 +30,10 @@ def test_a_traversal_is_of_the_schema(graph: Graph) -> None:
 @rules("every_node GRA-TRAV-2, no_deeper GRA-TRAV-3")
 def test_a_traversal_reaches_what_is_in_its_depth(graph: Graph, requirement: str) -> None:
     """Along a chain each depth reaches the nodes up to it, from a later node too, and no node or edge beyond it."""
-    sandbox, _ = traversal.chain(graph)
-    for start, depth in product((0, 1), traversal.depths(graph)):
-        wanted = {f"n{number}" for number in range(start + 1, min(start + depth, traversal.CHAIN) + 1)}
-        result = traversal.walked(graph, f"n{start}", max_depth=depth)
+    sandbox, _ = queries.chain(graph)
+    for start, depth in product((0, 1), queries.depths(graph)):
+        wanted = {f"n{number}" for number in range(start + 1, min(start + depth, queries.CHAIN) + 1)}
+        result = queries.walked(graph, f"n{start}", max_depth=depth)
         found = sandbox.names(result)
         if requirement == "GRA-TRAV-2":
             missing = wanted - found
@@ -79,11 +79,11 @@ def test_a_traversal_starts_at_every_start_node(graph: Graph) -> Steps:
 @pytest.mark.parametrize("direction", ["OUTGOING", "INCOMING", "BOTH"])
 def test_a_traversal_heeds_the_direction(graph: Graph, direction: str, depth: int) -> None:
     """From the middle of a chain, edges are followed forwards, backwards or both ways, at every step."""
-    sandbox, _ = traversal.chain(graph)
-    expect.applicable(depth in traversal.depths(graph), "capabilities state a smaller depth")
+    sandbox, _ = queries.chain(graph)
+    expect.applicable(depth in queries.depths(graph), "capabilities state a smaller depth")
     ways = {"OUTGOING": [1], "INCOMING": [-1], "BOTH": [1, -1]}[direction]
     wanted = sorted(f"n{2 + way * step}" for way in ways for step in range(1, depth + 1))
-    found = sandbox.names(traversal.walked(graph, "n2", max_depth=depth, direction=direction)) - {"n2"}
+    found = sandbox.names(queries.walked(graph, "n2", max_depth=depth, direction=direction)) - {"n2"}
     expect.that(sorted(found) == wanted, f"{len(wanted)} nodes", f"{len(found)}, or other ones", "result.nodes")
 
 
@@ -91,13 +91,13 @@ def test_a_traversal_heeds_the_direction(graph: Graph, direction: str, depth: in
 @pytest.mark.parametrize("types", ["A", "B", "AB", "C", ""], ids=["first", "second", "both", "none_there", "any"])
 def test_a_traversal_heeds_the_types(graph: Graph, types: str) -> None:
     """Of edges of two labels those are followed whose label is asked for, at the second step too."""
-    sandbox = traversal.star(graph)
+    sandbox = queries.star(graph)
     labels = [f"CORPUS_{letter}" for letter in types]
     given = {"relationship_types": labels} if types else {}
     wanted = [name for name, label in (("a", "A"), ("b", "B")) if label in types or not types]
     found = sandbox.reached("hub", **given)
     expect.that(found == wanted, f"{len(wanted)} nodes", f"{len(found)}, or other ones", "result.nodes")
-    if 2 in traversal.depths(graph):
+    if 2 in queries.depths(graph):
         wanted += [f"{first}{second}" for first in wanted for second in "ab" if second.upper() in types or not types]
         found = sandbox.reached("hub", max_depth=2, **given)
         expect.that(found == sorted(wanted), f"{len(wanted)} nodes", f"{len(found)}, or others", "result.nodes")
@@ -112,8 +112,8 @@ def test_a_traversal_heeds_the_types(graph: Graph, types: str) -> None:
 )
 def test_a_traversal_heeds_filters(graph: Graph, value: Any, depth: int, wanted: Sequence[str], what: str) -> None:
     """Of a hub's nodes, or edges, those are followed that have the property of the filter, at every step."""
-    sandbox = traversal.filterable(graph)
-    expect.applicable(depth in traversal.depths(graph), "capabilities state a smaller depth")
+    sandbox = queries.filterable(graph)
+    expect.applicable(depth in queries.depths(graph), "capabilities state a smaller depth")
     starts = [sandbox.id(f"hub-{value}")]
     args = {"start_nodes": starts, "max_depth": depth, "direction": "OUTGOING", what: {"corpus_kind": value}}
     reply = sandbox.call("traversal", args)
@@ -128,7 +128,7 @@ def test_a_traversal_heeds_filters(graph: Graph, value: Any, depth: int, wanted:
 @pytest.mark.parametrize("kind", paging.PREDICATES)
 def test_a_predicate_of_a_traversal_is_applied_or_refused(graph: Graph, kind: str, what: str) -> None:
     """A term that is not a plain value follows no edge that does not meet it, or is refused permanently."""
-    sandbox = traversal.filterable(graph)
+    sandbox = queries.filterable(graph)
     args = {"start_nodes": [sandbox.id("hub-none")], what: {"corpus_kind": paging.PREDICATES[kind]}}
     reply = sandbox.call("traversal", args)
     if expect.either(reply, "BadRequest", "NotSupported"):
@@ -140,8 +140,8 @@ def test_a_predicate_of_a_traversal_is_applied_or_refused(graph: Graph, kind: st
 @pytest.mark.parametrize("direction", ["OUTGOING", "INCOMING", "BOTH"])
 def test_relationships_are_the_edges_that_were_written(graph: Graph, direction: str) -> None:
     """Each relationship has the id, ends, label and properties of an edge, whatever the direction."""
-    sandbox, edges = traversal.chain(graph)
-    found = listed(traversal.walked(graph, "n1", direction=direction), "relationships")
+    sandbox, edges = queries.chain(graph)
+    found = listed(queries.walked(graph, "n1", direction=direction), "relationships")
     wanted = {"OUTGOING": ["e1"], "INCOMING": ["e0"], "BOTH": ["e0", "e1"]}[direction]
     ids = sorted({str(edge.get("id")) for edge in found})
     expect.that(ids == [sandbox.id(name) for name in wanted], f"{len(wanted)} edges", f"{len(ids)}", "relationships")
@@ -154,7 +154,7 @@ def test_relationships_are_the_edges_that_were_written(graph: Graph, direction: 
 @rules("bounded GRA-TRAV-8, works GRA-TRAV-9")
 def test_the_maximal_depth(graph: Graph, requirement: str) -> None:
     """`max_traversal_depth` steps reach the node at their end; a traversal of more is refused, or stops there."""
-    sandbox, most = traversal.deep(graph)
+    sandbox, most = queries.deep(graph)
     if requirement == "GRA-TRAV-9":
         reached = sandbox.reached("n0", max_depth=most)
         expect.that(f"n{most}" in reached, f"the node after {most} steps", "not that", "result.nodes")
@@ -175,7 +175,7 @@ def test_cycles_do_not_disturb(graph: Graph, direction: str) -> Steps:
     pairs = ["ab", "bc", "ca", "ac", *(["aa"] if edges.takes(graph, LOOP) else []), "cd"]
     sandbox.link(*(sandbox.edge(pair[0], pair[1]) for pair in pairs))
     yield
-    depth = max(traversal.depths(graph))
+    depth = max(queries.depths(graph))
     wanted = ["b", "c", "d"] if depth > 1 else ["b", "c"]
     found = sandbox.reached("a", max_depth=depth, direction=direction)
     expect.that(found == wanted, f"{len(wanted)} nodes", f"{len(found)}, or other ones", "result.nodes")
@@ -185,7 +185,7 @@ def test_cycles_do_not_disturb(graph: Graph, direction: str) -> Steps:
 @pytest.mark.parametrize("known", ["", "before", "behind"], ids=["alone", "last", "first"])
 def test_an_unknown_start_node_adds_nothing(graph: Graph, known: str) -> None:
     """A start node that does not exist is refused permanently, or nothing is reached from it; others do their work."""
-    sandbox, _ = traversal.chain(graph)
+    sandbox, _ = queries.chain(graph)
     starts = [sandbox.id("none")]
     if known:
         starts.insert(0 if known == "before" else 1, sandbox.id("n0"))
@@ -212,11 +212,11 @@ def test_a_traversal_shows_each_node_and_edge_once(graph: Graph) -> Steps:
     ends = {"e1": ("a", "b"), "e2": ("b", "c"), "e3": ("a", "c")}
     sandbox.link(*(sandbox.edge(source, target, name) for name, (source, target) in ends.items()))
     yield
-    result = sandbox.traversed("a", max_depth=max(traversal.depths(graph)))
+    result = sandbox.traversed("a", max_depth=max(queries.depths(graph)))
     for key in ("nodes", "relationships"):
         ids = [item.get("id") for item in listed(result, key)]
         expect.that(len(ids) == len(set(map(str, ids))), "each of them once", "some twice", f"result.{key}")
-    traversal.along_edges(sandbox, result, ends)
+    queries.along_edges(sandbox, result, ends)
 
 
 @pytest.mark.requirement("GRA-TRAV-15")
@@ -224,7 +224,7 @@ def test_paths_that_are_claimed_are_given(graph: Graph) -> None:
     """If path queries are claimed, a traversal along an edge gives a path, or a query for paths returns one."""
     expect.applicable(graph.capabilities.flag("supports_path_queries") is True, "path queries are not claimed")
     if graph.works("traversal") and graph.works("upsert_edges"):
-        given = traversal.walked(graph, "n0", max_depth=1).get("paths")
+        given = queries.walked(graph, "n0", max_depth=1).get("paths")
         if isinstance(given, list) and given:
             note_check()
             return
@@ -242,7 +242,7 @@ def test_paths_that_are_claimed_are_given(graph: Graph) -> None:
 @pytest.mark.requirement("GRA-TRAV-14")
 def test_a_traversal_takes_one_outgoing_step_by_default(graph: Graph) -> None:
     """Without `max_depth` and `direction` only the targets of outgoing edges are reached."""
-    sandbox, _ = traversal.chain(graph)
+    sandbox, _ = queries.chain(graph)
     result = expect.success(sandbox.call("traversal", {"start_nodes": [sandbox.id("n1")]}), "a traversal to work")
     found = {str(node.get("id")) for node in listed(result, "nodes")} - {sandbox.id("n1")}
     expect.that(found == {sandbox.id("n2")}, "the next node", f"{len(found)} nodes, or another", "result.nodes")

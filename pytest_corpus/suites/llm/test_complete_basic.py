@@ -6,11 +6,10 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached, plain_call
+from pytest_corpus.kit.answer_cache import cached, keyed, plain_call
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import core, deciding, rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
-from pytest_corpus.kit.replays import keyed
 from pytest_corpus.kit.requests import in_ms
 from pytest_corpus.redaction import word
 from pytest_corpus.suites.llm.support.answers import completion_tokens

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import keyed
 from pytest_corpus.kit.fixtures import Steps, rules, subject
-from pytest_corpus.kit.replays import keyed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.shared.claims import replays

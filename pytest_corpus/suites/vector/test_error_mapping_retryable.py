@@ -6,8 +6,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.reply import error_names
 from pytest_corpus.redaction import word
-from pytest_corpus.spec.errors import is_a
-from pytest_corpus.spec.faults import BY_KIND
+from pytest_corpus.spec.errors import BY_KIND, is_a
 from pytest_corpus.suites.shared.claims.faults import KINDS, struck
 from pytest_corpus.suites.shared.claims.faults import Faults as TestFaults
 from pytest_corpus.suites.shared.claims.replays import LateReplays as TestLateReplays

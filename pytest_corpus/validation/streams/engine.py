@@ -11,9 +11,16 @@ from pytest_corpus.spec.words import MAX_FRAME_BYTES
 from pytest_corpus.text.problems import TOO_DEEP, Problem, json_problems
 from pytest_corpus.text.strict_json import Fault, read, written
 from pytest_corpus.validation.schema.registry import SchemaRegistry, registry
-from pytest_corpus.validation.streams.config import MAX_ERRORS, Framing, ValidationConfig, ValidationMode, plan_of
+from pytest_corpus.validation.streams.config import (
+    MAX_ERRORS,
+    ErrorType,
+    Framing,
+    StreamReport,
+    ValidationConfig,
+    ValidationMode,
+    plan_of,
+)
 from pytest_corpus.validation.streams.machine import EVENTS, StreamMachine
-from pytest_corpus.validation.streams.report import ErrorType, StreamReport
 from pytest_corpus.validation.streams.transport import NdjsonReader, Payloads, Reader, SseReader
 
 BLOCK_BYTES = 262_144

@@ -18,12 +18,15 @@ from pytest_corpus.validation.schema.registry import SchemaRegistry
 from pytest_corpus.validation.streams.config import (
     FRAME_KEYS,
     STREAMING,
+    ErrorType,
+    FrameError,
     Plan,
+    StreamReport,
+    Terminal,
     ValidationConfig,
     ValidationMode,
     edition_for,
 )
-from pytest_corpus.validation.streams.report import ErrorType, FrameError, StreamReport, Terminal
 
 EVENT_KEYS: Final = ("event", "data")
 """The keys of an overlay frame (SCHEMA 4.1.4)."""

@@ -28,7 +28,7 @@ from pytest_corpus.adapter.hooks.vendors.endpoint import (
     event,
 )
 from pytest_corpus.adapter.hooks.vendors.openai import ERRORS, INPUT_TOKENS, Chat, Embeddings, Responses
-from pytest_corpus.spec.faults import BY_KIND, IN_STREAM
+from pytest_corpus.spec.errors import BY_KIND, IN_STREAM
 from pytest_corpus.text.strict_json import read_exactly
 
 NAMES = ("stand-in-large", "stand-in-small")

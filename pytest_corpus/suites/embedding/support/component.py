@@ -21,7 +21,7 @@ from pytest_corpus.suites.embedding.support.answers import (
     statistics_problems,
     vector_of,
 )
-from pytest_corpus.suites.embedding.support.calls import EmbeddingCalls
+from pytest_corpus.suites.embedding.support.requests import EmbeddingCalls
 from pytest_corpus.suites.embedding.support.texts import CHARACTERS_IN_A_TOKEN, MOST_LENGTH, Texts
 from pytest_corpus.suites.shared.claims.tokens import adds_up
 from pytest_corpus.suites.shared.contexts import new_tenant

@@ -7,10 +7,10 @@ from typing import Any
 from pytest_corpus.adapter.exceptions import BudgetSpent, DeclarationError, Unresponsive, WriteForbidden
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import Rivals
 from pytest_corpus.kit.audit.exchanges import payload_problem
 from pytest_corpus.kit.fixtures import fixture_of
 from pytest_corpus.kit.outcomes import Outage, Violation
-from pytest_corpus.kit.replays import Rivals
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Request
 from pytest_corpus.redaction import word

@@ -16,7 +16,7 @@ from pytest_corpus.kit.fixtures import core, in_turn, rules
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import HOUR_MS, canary, in_ms
-from pytest_corpus.spec.faults import BY_KIND
+from pytest_corpus.spec.errors import BY_KIND
 from pytest_corpus.suites.shared.claims.envelopes import refusals, wrongly_typed
 
 FAILURES = [fault.kind for fault in BY_KIND.values() if fault.canonical and fault.kind != "hang"]

@@ -20,8 +20,8 @@ from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import in_ms
 from pytest_corpus.spec.operations import Operation
+from pytest_corpus.suites.shared.claims.capabilities import RETRYABLE
 from pytest_corpus.suites.shared.claims.context import ample
-from pytest_corpus.suites.shared.claims.health import RETRYABLE
 
 S = TypeVar("S", bound=Subject)
 R = TypeVar("R", Reply, StreamReply, "Reply | StreamReply")

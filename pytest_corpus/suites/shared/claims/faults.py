@@ -8,15 +8,13 @@ import pytest
 
 from pytest_corpus.adapter.hooks.provider import Plan
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.answer_cache import cached, keyed
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
-from pytest_corpus.kit.replays import keyed
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import canary
-from pytest_corpus.spec.errors import RESOURCE_SCOPES, TAXONOMY
-from pytest_corpus.spec.faults import BY_KIND
+from pytest_corpus.spec.errors import BY_KIND, RESOURCE_SCOPES, TAXONOMY
 from pytest_corpus.suites.shared.claims.context import PASSING, provider_failure
 from pytest_corpus.suites.shared.claims.deadlines import cut_off, out_of_time
 

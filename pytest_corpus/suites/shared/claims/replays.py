@@ -8,12 +8,11 @@ import pytest
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.answer_cache import Rivals, cached, under
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.replays import Rivals, under
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.redaction import listed
-from pytest_corpus.suites.shared.claims.health import RETRYABLE
+from pytest_corpus.suites.shared.claims.capabilities import RETRYABLE
 from pytest_corpus.suites.shared.contexts import new_key, new_tenant
 from pytest_corpus.text.values import same
 

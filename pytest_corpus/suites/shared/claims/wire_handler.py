@@ -1,23 +1,29 @@
-"""Routing and requests of any kind, for any component (SPECIFICATION 4.2; SCHEMA 3.1)."""
+"""Routing, requests of any kind, and load, for any component (SPECIFICATION 4.2; SCHEMA 3.1; BC 8)."""
 
 import math
+import random
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any
 
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import plain
+from pytest_corpus.kit.answer_cache import expired, plain
 from pytest_corpus.kit.component import Subject, holds
+from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES
 from pytest_corpus.kit.fixtures import core, in_turn
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names
-from pytest_corpus.kit.requests import Request
+from pytest_corpus.kit.requests import Request, in_ms
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.suites.shared.claims import envelopes
+from pytest_corpus.suites.shared.claims.capabilities import RETRYABLE
+from pytest_corpus.suites.shared.claims.deadlines import PROMPTLY_S, deadlined, heeded, in_time, repeatedly
+from pytest_corpus.verdict.ledger import LACKING
 
 ABSURD = (2**63, 10**400, -(10**400))
 """Integers that fit no field."""
@@ -319,3 +325,71 @@ class StreamEntryPoint:
         subject.require(subject.principal_stream)
         request = {**subject.envelope(subject.principal_stream), "vendor_hint": {"a": 1}}
         expect.either(subject.send_stream(request), "BadRequest")
+
+
+AT_ONCE = 48
+ROUNDS = 3
+CALLS = 300
+JITTER_MS = 40
+BUDGETS_MS = (1, 5, 20, 60)
+
+
+class Stress:
+    """Many calls at once, each judged as if it were alone; collected only with `--corpus-profile=stress`."""
+
+    @pytest.mark.slow
+    @pytest.mark.requirement("COM-CONC-1")
+    def test_many_calls_at_the_same_time(self, subject: Subject) -> None:
+        """Each of many requests sent together gets the answer that it gets alone."""
+        crowded(subject)
+
+    @pytest.mark.slow
+    @pytest.mark.requirement("COM-CONC-1")
+    def test_many_calls_while_the_provider_jitters(self, subject: Subject) -> None:
+        """Answers that come back from the provider in another order still go where they belong."""
+        if "provider" not in subject.client.hooks:
+            raise NotAssessed(LACKING.format("provider"), "provider")
+        subject.faults.provider_op(subject.principal)
+        chance = random.Random(subject.settings.seed)
+        for _ in range(AT_ONCE * ROUNDS):
+            subject.client.provider.plan("slow", delay_ms=chance.uniform(0, JITTER_MS))
+        crowded(subject)
+
+    @pytest.mark.slow
+    @pytest.mark.requirement("COM-DEADLINE-4")
+    @pytest.mark.parametrize("budget_ms", BUDGETS_MS)
+    def test_a_short_budget_is_kept_or_exceeded(self, subject: Subject, budget_ms: int) -> None:
+        """A call with a budget of milliseconds succeeds, or ends with DEADLINE_EXCEEDED within a second after it."""
+        for name in deadlined(subject, subject.faults.backed(streaming=False)):
+            heeded(subject, name, expired(subject, name))
+            repeatedly(partial(hurried, subject, name, budget_ms))
+
+    @pytest.mark.slow
+    @pytest.mark.requirement("COM-WIRE-3")
+    def test_many_calls_one_after_another(self, subject: Subject) -> None:
+        """An adapter answers its three hundredth call as it should answer its first."""
+        requests = subject.requests.distinguishable()
+        chance = random.Random(subject.settings.seed)
+        for _ in range(CALLS):
+            expect.readable(subject.send(chance.choice(requests)))
+
+
+def crowded(subject: Subject) -> None:
+    """Rounds of requests sent together, each with the answer that it gets alone."""
+    subject.require(subject.principal)
+    with subject.client.provider.paused():
+        pairs = list(zip(*told_apart(subject), strict=True))
+    chance = random.Random(subject.settings.seed)
+    for _ in range(ROUNDS):
+        sent_together(subject, chance.choices(pairs, k=AT_ONCE))
+
+
+def hurried(subject: Subject, name: str, budget_ms: int) -> None:
+    """A call whose provider takes longer than its budget, or hardly less."""
+    fresh = subject.fresh()
+    fresh.client.provider.plan("slow", subject.faults.provider_op(name), times=MAX_PROVIDER_RETRIES, delay_ms=JITTER_MS)
+    deadline = {"deadline_ms": in_ms(budget_ms)}
+    reply = fresh.call(name, fresh.requests.distinct(name), deadline, limit_s=budget_ms / 1000 + PROMPTLY_S + 1)
+    fresh.client.provider.clear()
+    in_time(reply, budget_ms)
+    expect.either(reply, "DeadlineExceeded", *RETRYABLE)

@@ -9,11 +9,11 @@ import pytest
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exchange import Exchange, op_of
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import Rivals
 from pytest_corpus.kit.audit.exchanges import payload_problem
 from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.fixtures import fixture_of
 from pytest_corpus.kit.outcomes import Blocked, Outage, Violation, in_words
-from pytest_corpus.kit.replays import Rivals
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Request
 from pytest_corpus.kit.run_state import MIN_NAMESPACES

@@ -189,9 +189,10 @@ def mixed_batches(vector: Vector, *bad: Mapping[int, str]) -> list[MixedBatch]:
     """Batches with bad items of these kinds at these places, which are sent once in a run, before one look at all."""
     before, batches = vector.item(10), []
     sandbox = vector.sandbox(before)
-    for kinds in bad:
+    for number, kinds in enumerate(bad):
         wrong = {at: faulty(vector, kind) for at, kind in kinds.items()}
-        items = [wrong.get(at, vector.item(60 + 30 * at)) for at in range(len(kinds) + 2)]
+        # each in a direction of its own: a low `max_top_k` would hide equal ones
+        items = [wrong.get(at, vector.item(60 + 30 * at + 3 * number)) for at in range(len(kinds) + 2)]
         batches.append((items, wrong, sandbox.upsert(*items)))
     found = sandbox.contents()
     return [MixedBatch(items, wrong, before, reply, found) for items, wrong, reply in batches]

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import keyed
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Undecided, Violation
-from pytest_corpus.kit.replays import keyed
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.vector.support.component import Vector
 from pytest_corpus.suites.vector.support.geometry import is_number
