@@ -1,5 +1,7 @@
 """Context, observability and privacy (SPECIFICATION 6.1, 6.4, 15; BEHAVIORAL_CONFORMANCE 6.8; R19 to R21)."""
 
+import json
+
 import pytest
 
 from pytest_corpus.kit import expect
@@ -39,6 +41,17 @@ def test_a_finished_stream_is_not_counted_as_an_error(embedding: Embedding) -> N
     expect.applicable(counted, "no final outcome is counted, which is a finding of its own")
     right = all(names_outcome(count, stream.exchange) for count in counted)
     expect.that(right, "OK, or no outcome", "an error", "count_stream_final_outcome")
+
+
+@pytest.mark.requirement("COM-TENANT-2")
+@pytest.mark.parametrize("operation", ["health", "get_stats"])
+def test_a_report_names_no_other_tenant(embedding: Embedding, operation: str) -> None:
+    """The id of a tenant who had a text embedded stands in no report for another."""
+    embedding.require("embed", operation)
+    owner = new_tenant()
+    expect.works(embedding.invoke("embed", ctx=owner), "an embedding for a tenant")
+    said = json.dumps(expect.success(embedding.call(operation, ctx=new_tenant()), "a report"))
+    expect.that(owner["tenant"] not in said, "nothing of another tenant's", "its id", "result")
 
 
 @rules("metrics COM-LEAK-2, logs COM-LEAK-3")

@@ -29,7 +29,7 @@ COM-IDEM-7 SHOULD: Of two calls at once under the same idempotency key one alone
   from SPECIFICATION 6.1, R126; needs idempotent_writes, provider
   hint: let the second call wait for the answer of the first, under a lock for the key
 COM-TENANT-2 SHOULD: Health and statistics for one tenant name no namespace or id that only another tenant uses.
-  from SPECIFICATION 14.1, R68; needs supports_multi_tenant; for vector, graph
+  from SPECIFICATION 14.1, R68; needs supports_multi_tenant; for vector, embedding, graph
   hint: report the namespaces of the tenant who asks, or counts alone
 COM-TENANT-3 SHOULD: Tenants do not see each other's data, whether capabilities claim `supports_multi_tenant` or not.
   from SPECIFICATION 6.1, SPECIFICATION 14.1, R127; for vector, graph
