@@ -1,8 +1,10 @@
 """`suites/schema` as it is run: by path, by package name, over folders of a user's own, and beside an adapter."""
 
 import shutil
+import sys
 from pathlib import Path
 
+import forks
 import pytest
 
 from pytest_corpus import resources
@@ -11,6 +13,12 @@ from pytest_corpus.spec.schemas import SCHEMAS
 
 SCHEMA_FILES = sum(len(schema.files) for schema in SCHEMAS)
 PACKAGE = ("-p", "no:randomly", "-p", "no:cacheprovider", "--pyargs", "pytest_corpus.suites.schema")
+
+
+@pytest.fixture(autouse=True)
+def _forks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every run apart is a fork."""
+    monkeypatch.setattr(sys, "executable", forks.python())
 
 
 @pytest.fixture

@@ -2,15 +2,14 @@
 
 import json
 import re
-from importlib.metadata import entry_points
+import sys
 from pathlib import Path
 from typing import Any
 
+import forks
 import pytest
+from forks import PLUGIN
 
-PLUGIN = (
-    [] if any(point.name == "corpus" for point in entry_points(group="pytest11")) else ["-p", "pytest_corpus.plugin"]
-)
 ALL = 'thresholds:\n  - {metric: pass_rate, operator: ">=", value: 0.9}\n'
 SEED = """\
 name: qa
@@ -45,12 +44,14 @@ def echo(number: int, answer: Any = "yes") -> dict[str, Any]:
     return {"id": f"case-{number}", "input": {"q": number}, "expected_output": answer}
 
 
-def run(pytester: pytest.Pytester, *given: str, apart: bool = False) -> pytest.RunResult:
+def run(pytester: pytest.Pytester, *given: str, apart: bool = False, fork: bool = True) -> pytest.RunResult:
     off = [
         part for name in ("randomly", "asyncio", "cov", "hypothesispytest", "anyio") for part in ("-p", f"no:{name}")
     ]
     if apart:
-        return pytester.runpytest_subprocess(*PLUGIN, *off, *given)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sys, "executable", forks.python() if fork else sys.executable)
+            return pytester.runpytest_subprocess(*PLUGIN, *off, *given)
     return pytester.runpytest_inprocess(*PLUGIN, *off, *given, no_reraise_ctrlc=True)
 
 

@@ -394,7 +394,7 @@ def test_nothing_is_imported_without_a_bundle(pytester: pytest.Pytester) -> None
         "    assert 'yaml' not in sys.modules and 'jinja2' not in sys.modules\n"
     )
     write(pytester.path, {"other.txt": ""})
-    run(pytester, apart=True).assert_outcomes(passed=1)
+    run(pytester, apart=True, fork=False).assert_outcomes(passed=1)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs signals of POSIX")
