@@ -288,10 +288,10 @@ def _add(part: Any, component: str, sink: Any, declared: str, opened: Opened) ->
             f"the factory returns {_named(part)}, which is not an adapter",
             "return an object with 'async handle(envelope)', a corpus_sdk adapter, or a mapping of those",
         )
-    if wrapped and wrapped.attached:
+    if sdk and sdk.attached:
         opened.metrics_attached = True
     opened.parts.append(part)
-    where = wrapped.component if wrapped else component
+    where = sdk.component if sdk else component
     if where:
         opened.transports[where] = InProcess(handler)
     else:

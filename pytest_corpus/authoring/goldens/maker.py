@@ -1,4 +1,4 @@
-"""Golden files made from their schemas: realistic, the same each time, and as near to an earlier document as can be."""
+"""Golden files made from their schemas, the same each time, and the effect of other schemas on those there are."""
 
 import copy
 import difflib

@@ -1,4 +1,4 @@
-"""Batches and transactions: sound, spoiled, filled to their limit, and their results (SPECIFICATION 7.3.3, 12.5)."""
+"""Batches, transactions, pages: sound, spoiled, filled to their limit (SPECIFICATION 7.3.3, 11.5, 12.5; R31, R32)."""
 
 import math
 from collections.abc import Generator, Iterable, Mapping
