@@ -91,7 +91,6 @@ def build(ledger: Ledger, verdict: Verdict, run: Run) -> dict[str, Any]:
             "editions_met": [edition for edition in EDITIONS if judged and all(edition in met for met in judged)],
         },
         "components": {part.component: _component(part, ledger) for part in verdict.components},
-        "requirements": requirements(verdict),
         "capabilities": {name: facts(name, document) for name, document in sorted(ledger.capabilities.items())},
         "environment": environment(),
         "level": run.level,
@@ -99,7 +98,7 @@ def build(ledger: Ledger, verdict: Verdict, run: Run) -> dict[str, Any]:
         "started_at": run.started_at,
         "duration_s": round(run.duration_s, 3),
     }
-    return sealed(_cleaned(document))
+    return sealed({**_cleaned(document), "requirements": requirements(verdict)})
 
 
 def requirements(verdict: Verdict) -> list[dict[str, Any]]:
