@@ -10,8 +10,6 @@ The files are those of the table `pytest_corpus.spec.goldens`. Another folder th
 or by the environment variable ``CORPUS_GOLDEN_ROOT``, other schemas by ``CORPUS_SCHEMAS_ROOT``.
 """
 
-from pytest_corpus.authoring.goldens.changes import Change as Change
-from pytest_corpus.authoring.goldens.changes import diff as diff
 from pytest_corpus.authoring.goldens.checks import MAX_BYTES as MAX_BYTES
 from pytest_corpus.authoring.goldens.checks import ROOT_VARIABLE as ROOT_VARIABLE
 from pytest_corpus.authoring.goldens.checks import check as check
@@ -22,7 +20,9 @@ from pytest_corpus.authoring.goldens.checks import root_folder as root_folder
 from pytest_corpus.authoring.goldens.invariants import CONDITIONS as CONDITIONS
 from pytest_corpus.authoring.goldens.invariants import DERIVATIONS as DERIVATIONS
 from pytest_corpus.authoring.goldens.invariants import MAX_STRING_BYTES as MAX_STRING_BYTES
+from pytest_corpus.authoring.goldens.maker import Change as Change
 from pytest_corpus.authoring.goldens.maker import GoldenError as GoldenError
+from pytest_corpus.authoring.goldens.maker import diff as diff
 from pytest_corpus.authoring.goldens.maker import generate as generate
 from pytest_corpus.authoring.goldens.maker import made as made
 from pytest_corpus.authoring.tree import Finding as Finding

@@ -59,6 +59,10 @@ os._exit(code)
 """
 
 
+SERVERS: list[subprocess.Popen[bytes]] = []
+"""That of this process, whose input stays open as long as it is known."""
+
+
 @cache
 def python() -> str:
     """The program in the place of `sys.executable`. The process that forks ends with this one: its input ends."""
@@ -74,6 +78,7 @@ def python() -> str:
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder, start_new_session=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (ROOT, os.environ.get("PYTHONPATH"))))},
     )  # fmt: skip
+    SERVERS.append(server)
     assert server.stdout is not None
     assert server.stdout.readline() == b"ready\n"
     return str(program)

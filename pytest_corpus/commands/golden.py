@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_corpus import resources
-from pytest_corpus.authoring.goldens import changes as golden_changes
 from pytest_corpus.authoring.goldens import checks, maker
+from pytest_corpus.authoring.goldens import maker as golden_changes
 from pytest_corpus.authoring.tree import Finding
 from pytest_corpus.commands import FINDINGS, FINE, CommandError
 from pytest_corpus.commands import _console as console

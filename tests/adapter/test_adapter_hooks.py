@@ -1,12 +1,14 @@
-"""The hooks that a factory may ask for in this process: metrics, the provider, log records."""
+"""The hooks that a factory may ask for: metrics, the provider, log records, and reports that come late (R92)."""
 
 import asyncio
 import logging
+import threading
 import time
 from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter.hooks.late_reports import OBSERVATION, OUTCOME, Expected, LateReports, Reports
 from pytest_corpus.adapter.hooks.logs import LogTap
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderFault, ProviderProbe
@@ -179,3 +181,160 @@ def test_extra_fields_and_exceptions_are_read() -> None:
     [text] = [text for text in tap.texts if "failed" in text]
     assert "in the exception" in text
     assert "in the extra" in text
+
+
+@pytest.fixture
+def late() -> LateReports:
+    """The reports of an adapter that was seen to report late."""
+    found = LateReports(RecordingSink())
+    found.seen_s = 0.001
+    return found
+
+
+def made(late: LateReports, op: str = "complete", *, is_due: bool = True, **facts: Any) -> Reports:
+    """The reports of a call that has just ended."""
+    now = time.monotonic()
+    call = Expected("llm", (op, f"llm.{op}"), is_due=is_due, begun=now - 0.001, ended=now, **facts)
+    reports = Reports(call=call)
+    late.finish([reports], 0, 0)
+    return reports
+
+
+def observe(late: LateReports, op: str = "complete", **given: Any) -> None:
+    """One observation."""
+    late.sink.observe(**{"component": "llm", "op": op, "ms": 0.1, "ok": True, **given})
+
+
+FAILED: dict[str, Any] = {"failed": True, "codes": ("BAD_REQUEST", "BadRequest")}
+
+
+@pytest.mark.parametrize(("facts", "report"), [
+    (FAILED, {"ok": False, "code": "BadRequest"}),
+    ({"labels": {"tenant_hash"}}, {"extra": {"tenant_hash": "h"}}),
+    ({"labels": {"deadline_bucket"}}, {"extra": {"deadline_bucket": "b"}}),
+    ({"op": "health"}, {"op": "health"}),
+    ({"turn": 3}, {"turn": 3}),
+])  # fmt: skip
+def test_a_report_goes_to_the_call_that_it_fits(
+    late: LateReports, facts: dict[str, Any], report: dict[str, Any]
+) -> None:
+    """The outcome, the labels, the operation and the turn decide, whatever the order."""
+    other, own = made(late, turn=2, failed=False) if "turn" in facts else made(late, failed=False), made(late, **facts)
+    late.sink.turn = report.pop("turn", None)
+    observe(late, **report)
+    late.sink.turn = None
+    observe(late)
+    late.assign()
+    assert [seen.ok for seen in own.observations] == [report.get("ok", True)]
+    assert [seen.extra for seen in own.observations] == [report.get("extra", {})]
+    assert [seen.op for seen in other.observations] == ["complete"]
+
+
+def test_reports_that_fit_equally_go_in_order(late: LateReports) -> None:
+    """Each call gets one; a surplus one goes to a call of the operation."""
+    calls = [made(late) for _ in range(2)]
+    for ms in (1, 2, 3):
+        observe(late, ms=ms)
+    late.assign()
+    assert [[seen.ms for seen in each.observations] for each in calls] == [[1], [2, 3]]
+
+
+def test_a_call_that_need_not_be_observed_comes_last(late: LateReports) -> None:
+    """It has reports only if those that must be observed have theirs."""
+    given_up, due = made(late, is_due=False, failed=True), made(late, failed=True)
+    observe(late, ok=False)
+    late.assign()
+    assert (len(given_up.observations), len(due.observations)) == (0, 1)
+    observe(late, ok=False)
+    late.assign()
+    assert (len(given_up.observations), len(due.observations)) == (1, 1)
+
+
+def test_a_call_that_need_not_be_observed_is_waited_for(late: LateReports) -> None:
+    """Its report comes before the next call, which might take it otherwise; one that never comes is soon given up."""
+    late.seen_s = 0.1
+    outcome = {"component": "llm", "name": "count_stream_final_outcome", "extra": {"code": "BadRequest"}}
+    threading.Timer(0.05, late.sink.counter, kwargs=outcome).start()
+    odd = made(late, "capabilities", is_due=False, streaming=True, **FAILED)
+    due = made(late, "stream", streaming=True, **FAILED)
+    assert (len(odd.counts), len(due.counts)) == (1, 0)
+    started = time.monotonic()
+    made(late, is_due=False, failed=True)
+    assert 0.15 < time.monotonic() - started < 0.4
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_reports_are_exchanged_if_one_fits_better_elsewhere(late: LateReports, streaming: bool) -> None:
+    """A call of any outcome that was given the report of another hands it on when its own comes."""
+    either, failed = made(late, streaming=streaming), made(late, streaming=streaming, **FAILED)
+    for code in ("BadRequest", "OK"):
+        if streaming:
+            late.sink.counter(component="llm", name="count_stream_final_outcome", extra={"code": code})
+        else:
+            observe(late, ok=code == "OK", code=code)
+    late.assign()
+    found = [[*(one.extra["code"] for one in each.counts), *(one.code for one in each.observations)]
+             for each in (either, failed)]  # fmt: skip
+    assert found == [["OK"], ["BadRequest"]]
+
+
+def test_an_outcome_is_that_of_its_stream(late: LateReports) -> None:
+    """The code in the counter tells a stream that failed from one that finished."""
+    finished, failed = (
+        made(late, "stream", streaming=True, failed=False),
+        made(late, "stream", streaming=True, **FAILED),
+    )
+    for code in ("BadRequest", "OK"):
+        late.sink.counter(component="llm", name="count_stream_final_outcome", extra={"code": code})
+    late.assign()
+    assert [each.counts[0].extra["code"] for each in (finished, failed)] == ["OK", "BadRequest"]
+    assert not finished.lacks(OUTCOME)
+    assert finished.lacks(OBSERVATION)
+
+
+def test_lateness_is_learnt_once() -> None:
+    """The first late report is waited for; later calls end at once, and only a look at them waits."""
+    late = LateReports(RecordingSink())
+
+    def call() -> Reports:
+        threading.Timer(0.4, observe, [late]).start()
+        return made(late)
+
+    started = time.monotonic()
+    first = call()
+    assert 0.3 <= late.seen_s <= time.monotonic() - started
+    started = time.monotonic()
+    calls = [call() for _ in range(5)]
+    assert time.monotonic() - started < 0.35
+    assert not calls[0].is_settled
+    late.forget()
+    assert [len(each.awaited(OBSERVATION).observations) for each in (first, *calls)] == [1] * 6
+    late.settle()
+    assert all(each.is_settled for each in calls)
+
+
+def test_a_report_goes_to_the_call_that_took_as_long(late: LateReports) -> None:
+    """If reports come in another order than the calls, their times decide."""
+    now = time.monotonic()
+    calls = [
+        Reports(call=Expected("llm", ("complete",), is_due=True, begun=now - taken_s, ended=now))
+        for taken_s in (0.3, 0.001)
+    ]
+    late.finish(calls, 0, 0)
+    for ms in (1, 300):
+        observe(late, ms=ms)
+    late.assign()
+    assert [[seen.ms for seen in each.observations] for each in calls] == [[300], [1]]
+
+
+def test_a_call_that_seems_to_take_long_is_not_passed_over_for_ever(late: LateReports) -> None:
+    """Quick calls after it come first, until it would be too late for its report."""
+    now = time.monotonic()
+    slow, quick = (
+        Reports(call=Expected("llm", ("complete",), is_due=True, begun=now - taken_s, ended=now - past_s))
+        for taken_s, past_s in ((0.8, 0.7), (0.01, 0.0))
+    )
+    late.finish([slow, quick], 0, 0)
+    observe(late, ms=0.1)
+    late.assign()
+    assert (len(slow.observations), len(quick.observations)) == (1, 0)

@@ -1,7 +1,8 @@
-"""The one reader: bytes become a frame, or are not JSON, whichever way they came."""
+"""The one reader of bytes, and facts of capabilities, whatever spells them."""
 
 import json
 import math
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from pytest_corpus.adapter.calls import read_frame
 from pytest_corpus.adapter.exchange import Exchange, non_finite
+from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.adapter.snapshot import NotJSON
 from pytest_corpus.spec.words import BOM
 from pytest_corpus.text.problems import MAX_DEPTH
@@ -132,3 +134,77 @@ def test_an_object_of_this_process_can_name_a_key_twice() -> None:
     """Keys that are one and the same on the wire are found, though they are two in Python."""
     with pytest.raises(NotJSON, match="a key that appears twice"):
         arrived({1: "a", "1": "b"})
+
+
+@pytest.mark.parametrize("document", [{"supports_streaming": False}, {"features": {"supports_streaming": False}}])
+def test_a_flag_flat_or_nested(document: Mapping[str, Any]) -> None:
+    """A flag is read at the top and inside `features`."""
+    assert Capabilities("llm", document).flag("supports_streaming") is False
+
+
+@pytest.mark.parametrize("value", [None, "yes", 1, [], {}])
+def test_a_flag_that_is_no_boolean_is_unknown(value: Any) -> None:
+    """Null and other types are not a claim."""
+    assert Capabilities("llm", {"supports_streaming": value}).flag("supports_streaming") is None
+
+
+def test_null_at_the_top_hides_nothing() -> None:
+    """A null is as good as an absent key: the nested value counts."""
+    document = {"max_context_length": None, "limits": {"max_context_length": 64}}
+    assert Capabilities("llm", document).limit("max_context_length") == 64
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(64, 64), (64.0, 64), (64.5, None), (0, None), (-1, None), (True, None), ("64", None), (float("nan"), None)],
+)
+def test_a_limit(value: Any, expected: int | None) -> None:
+    """A limit is a whole positive number, in either notation."""
+    assert Capabilities("llm", {"limits": {"max_context_length": value}}).limit("max_context_length") == expected
+
+
+@pytest.mark.parametrize(("document", "expected"), [
+    ({"models": [{"name": "a"}, {"name": "b"}]}, ("a", "b")),
+    ({"supported_models": ["a", "b"]}, ("a", "b")),
+    ({"features": {"supported_models": ["a"]}}, ("a",)),
+    ({"models": ["a", {"name": "b"}, 7, {"family": "x"}]}, ("a", "b")),
+    ({"models": [{"name": "a"}], "supported_models": ["a"]}, ("a",)),
+    ({}, ()),
+    ({"models": None}, ()),
+    ({"models": {"a": {}}}, ()),
+])  # fmt: skip
+def test_models(document: Mapping[str, Any], expected: tuple[str, ...]) -> None:
+    """Models are read in every documented spelling, each once."""
+    assert sorted(Capabilities("llm", document).models) == sorted(expected)
+
+
+def test_context_window() -> None:
+    """A model's own window comes before the general limit."""
+    document = {"models": [{"name": "a", "context_window": 8}, {"name": "b"}], "max_context_length": 64}
+    facts = Capabilities("llm", document)
+    assert [facts.context_window(model) for model in ("a", "b", None)] == [8, 64, 64]
+    assert Capabilities("llm", {}).context_window("a") is None
+
+
+def test_spellings_of_other_components() -> None:
+    """Spellings that the rulings read as one are read as one."""
+    assert Capabilities("graph", {"supports_transaction": True}).flag("supports_txn") is True
+    assert Capabilities("graph", {"supported_query_dialects": ["cypher"]}).names("dialects") == ("cypher",)
+    assert Capabilities("vector", {"limits": {"max_batch": 9}}).limit("max_batch_size") == 9
+
+
+def test_unknown_fact() -> None:
+    """Asking for a fact that no document knows is a mistake of ours."""
+    with pytest.raises(KeyError, match="supports_everything"):
+        Capabilities("llm", {}).flag("supports_everything")
+
+
+@pytest.mark.parametrize(("document", "expected"), [
+    ({"supports_caching": True}, True),
+    ({"cache": {"ttl": 5}}, True),
+    ({"supports_caching": False}, False),
+    ({}, False),
+])  # fmt: skip
+def test_caches(document: Mapping[str, Any], expected: bool) -> None:
+    """A cache is claimed by the flag or by a capability of its own."""
+    assert Capabilities("llm", document).caches is expected

@@ -1,6 +1,7 @@
-"""What real back ends taught: the suite asks no more of a slow one than it needs, and knows one when it sees it."""
+"""What real back ends taught: the suite asks no more of a slow one than it needs, and waits for a limited one."""
 
-from inner_runs import Project
+import pytest
+from inner_runs import Project, said, statuses
 
 LATE = """
 import asyncio
@@ -107,3 +108,41 @@ def test_a_graph_of_typed_properties_is_legal(project: Project) -> None:
     project.run("--corpus-adapter=typed:factory", f"--corpus-requirement={wanted}", "--corpus-report=r.json")
     found = {entry["id"]: entry["status"] for entry in project.report()["requirements"]}
     assert {found[name] for name in wanted.split(",")} == {"satisfied"}
+
+
+LIMITED = """
+from pytest_corpus.reference.errors import AdapterError
+from pytest_corpus.reference.llm.adapter import ReferenceLLM
+
+class Limited(ReferenceLLM):
+    seen = refused = 0
+
+    def admit(self, call, envelope):
+        super().admit(call, envelope)
+        if call.op in ("complete", "stream", "count_tokens"):
+            self.seen += 1
+            if self.seen % 5 == 0:
+                type(self).refused += 1
+                details = {"throttle_scope": "requests"}
+                raise AdapterError("ResourceExhausted", "Slow down", retry_after_ms=1, details=details)
+"""
+
+FEW = "LLM-COMPLETE-*,LLM-SAMPLING-[1-6],LLM-STREAM-*,LLM-TOKENS-*,COM-ENV-*,COM-STREAM-*,COM-FAULT-[1-7]"
+
+
+def test_a_rate_limit_changes_no_status(project: Project) -> None:
+    """Where every fifth call is to come again, each requirement stands as it does without a limit."""
+    project.pytester.makepyfile(mine=LIMITED)
+    scope = f"--corpus-requirement={FEW}"
+    limited = project.run("--corpus-adapter=mine:Limited", scope, "--corpus-report=limited.json")
+    assert limited.ret == 0, said(limited)
+    project.run("--corpus-adapter=pytest_corpus.reference:llm", scope, "--corpus-report=free.json")
+    assert statuses(project.report("limited.json")) == statuses(project.report("free.json"))
+
+
+@pytest.mark.slow
+def test_a_rate_limit_changes_no_verdict(project: Project) -> None:
+    """The whole suite, too, comes to the same verdict."""
+    project.pytester.makepyfile(mine=LIMITED)
+    result = project.run_apart("--corpus-adapter=mine:Limited", "--corpus-report=r.json")
+    assert project.report()["verdict"] == "conformant", said(result)

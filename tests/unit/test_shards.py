@@ -3,7 +3,7 @@
 import pytest
 
 from pytest_corpus.integration.collecting.collection_hooks import LONG, interleaved
-from pytest_corpus.integration.options.profiles import PROFILES
+from pytest_corpus.integration.options.run_options import PROFILES
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.suites import inventory
 from pytest_corpus.verdict.shards import MOST_SHARDS, Shard, parse

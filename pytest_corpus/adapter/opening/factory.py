@@ -1,4 +1,4 @@
-"""From a declaration to a factory, and from a factory to what reaches wire handlers."""
+"""From a declaration to a factory, and from a factory, or an adapter of the SDK, to what reaches wire handlers."""
 
 import concurrent.futures
 import importlib
@@ -7,20 +7,56 @@ import os
 import pkgutil
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pytest_corpus.adapter.event_loop.loop import LoopThread, TimeLimit, is_cancelled
 from pytest_corpus.adapter.exceptions import DeclarationError
-from pytest_corpus.adapter.opening import address, sdk
+from pytest_corpus.adapter.opening import address
 from pytest_corpus.adapter.opening.remote import RemoteAdapter
 from pytest_corpus.adapter.snapshot import safe_str
 from pytest_corpus.adapter.tracebacks import escaped_exception
 from pytest_corpus.adapter.transports.in_process import InProcess
 from pytest_corpus.adapter.transports.protocol import Transport
 from pytest_corpus.redaction import redacted, type_name
-from pytest_corpus.spec.components import COMPONENTS
+from pytest_corpus.spec.components import COMPONENTS, TITLES
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapped:
+    """A wire handler over an SDK adapter, the component that it serves, and whether it reports to our sink."""
+
+    component: str
+    handler: Any
+    attached: bool
+
+
+def wrapped(candidate: Any, metrics: Any) -> Wrapped | None:
+    """`candidate` behind the SDK's wire handler, or None where it is not an SDK adapter.
+
+    Where the adapter's own metrics sink is the SDK's no-op, `metrics` takes its place.
+    """
+    for component in COMPONENTS:
+        module = sys.modules.get(f"corpus_sdk.{component}.{component}_base")
+        if module is None:
+            continue
+        base = getattr(module, f"Base{TITLES[component]}Adapter", None)
+        if isinstance(base, type) and isinstance(candidate, base):
+            attached = _attach(candidate, metrics, module.NoopMetrics)
+            handler = getattr(module, f"Wire{TITLES[component]}Handler")(candidate)
+            return Wrapped(component, handler, attached)
+    return None
+
+
+def _attach(adapter: Any, metrics: Any, no_op: type) -> bool:
+    """Put `metrics` wherever the adapter holds the SDK's no-op sink."""
+    names = [name for name, value in vars(adapter).items() if isinstance(value, no_op)]
+    for name in names:
+        setattr(adapter, name, metrics)
+    return bool(names)
+
 
 KEYWORDS = ("metrics", "provider", "component")
 """The arguments that a factory may ask for by name."""
@@ -244,18 +280,18 @@ def _add(part: Any, component: str, sink: Any, declared: str, opened: Opened) ->
     if isinstance(part, RemoteAdapter):
         opened.shared, opened.remote = part.transport, part
         return
-    wrapped = sdk.wrapped(part, sink)
-    handler = wrapped.handler if wrapped else part
+    sdk = wrapped(part, sink)
+    handler = sdk.handler if sdk else part
     if not callable(getattr(handler, "handle", None)) or isinstance(handler, type):
         raise DeclarationError(
             declared,
             f"the factory returns {_named(part)}, which is not an adapter",
             "return an object with 'async handle(envelope)', a corpus_sdk adapter, or a mapping of those",
         )
-    if wrapped and wrapped.attached:
+    if sdk and sdk.attached:
         opened.metrics_attached = True
     opened.parts.append(part)
-    where = wrapped.component if wrapped else component
+    where = sdk.component if sdk else component
     if where:
         opened.transports[where] = InProcess(handler)
     else:

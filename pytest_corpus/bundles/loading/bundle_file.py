@@ -20,8 +20,9 @@ from pytest_corpus.bundles.loading.bundle import (
     Scorer,
     Similarity,
     Variant,
+    invariant,
+    read_cases,
 )
-from pytest_corpus.bundles.loading.dataset import invariant, read_cases
 from pytest_corpus.bundles.loading.files import Key, Source, inside, read, shown, text_of
 from pytest_corpus.bundles.loading.output_schema import OutputSchema, read_schema
 from pytest_corpus.bundles.matching import kind

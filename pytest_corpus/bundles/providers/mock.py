@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_corpus.bundles.errors import BundleError, Problem, suggestion
-from pytest_corpus.bundles.loading.bundle import Bundle
-from pytest_corpus.bundles.loading.dataset import lines_of, unnamed
+from pytest_corpus.bundles.loading.bundle import Bundle, lines_of, unnamed
 from pytest_corpus.bundles.loading.files import shown
 from pytest_corpus.bundles.matching import kind
 from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest, Provider, ProviderError

@@ -18,7 +18,7 @@ from pytest_corpus.integration.concluding.result import Placeholders, RunResult
 from pytest_corpus.integration.concluding.screen import Screen, add_summary, commands, keep_green, since_the_last_run
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.declaring.state import RunState
-from pytest_corpus.integration.options.profiles import on_github
+from pytest_corpus.integration.options.run_options import on_github
 from pytest_corpus.integration.running import presentation
 from pytest_corpus.integration.xdist.distribution_hooks import DistributionHooks
 from pytest_corpus.redaction import masked, printable, secret_values

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
-from pytest_corpus.integration.options.profiles import ENVIRONMENT
+from pytest_corpus.integration.options.run_options import ENVIRONMENT
 from pytest_corpus.redaction import cut, printable
 from pytest_corpus.reports.json_report import facts
 from pytest_corpus.verdict.ledger import Ledger, TestRecord

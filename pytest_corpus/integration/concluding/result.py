@@ -10,10 +10,9 @@ from typing import Any, Protocol
 import pytest
 
 from pytest_corpus.integration.concluding.record_hooks import Findings
-from pytest_corpus.integration.options.profiles import on_github
 from pytest_corpus.integration.options.report_paths import report_paths
-from pytest_corpus.integration.options.run_options import Options
-from pytest_corpus.reports import formats, json_report, origin
+from pytest_corpus.integration.options.run_options import Options, on_github
+from pytest_corpus.reports import formats, json_report
 from pytest_corpus.text.atomic_write import write_atomically
 from pytest_corpus.verdict import deviations
 from pytest_corpus.verdict.evidence import Evidence
@@ -58,8 +57,8 @@ class RunResult:
             profile=options.profile.name, budget=options.budget, shard=options.shard, transcript=transcript,
         )  # fmt: skip
         if options.reports or on_github(os.environ):
-            commit = origin.commit(os.environ, options.folder)
-            self.run = replace(self.run, commit=commit, ci=origin.ci(os.environ), notes=options.notes)
+            commit = json_report.commit(os.environ, options.folder)
+            self.run = replace(self.run, commit=commit, ci=json_report.ci(os.environ), notes=options.notes)
         if interrupted:
             for ledger in ledgers:
                 ledger.mark_partial("the run was interrupted")

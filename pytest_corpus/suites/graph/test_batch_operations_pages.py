@@ -10,14 +10,14 @@ from pytest_corpus.kit.fixtures import Steps, core, subject
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.graph.support.answers import listed
 from pytest_corpus.suites.graph.support.component import Graph, graph
-from pytest_corpus.suites.graph.support.scenarios import paging
+from pytest_corpus.suites.graph.support.scenarios import batches
 from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
 
 
 @core("GRA-BULK-1")
 def test_the_nodes_that_were_written_are_listed(graph: Graph) -> Steps:
     """New, updated and remaining nodes are listed, deleted ones are not."""
-    sandbox = paging.bulky(graph)
+    sandbox = batches.bulky(graph)
     values = sandbox.put_named("abc")
     yield
     sandbox.shows("bulk_vertices", values.values(), "every node")
@@ -30,7 +30,7 @@ def test_the_nodes_that_were_written_are_listed(graph: Graph) -> Steps:
 @core("GRA-BULK-2")
 def test_a_page_is_of_the_schema(graph: Graph) -> None:
     """Each page, the last one too, is of the schema."""
-    sandbox = paging.filled(graph, 3)
+    sandbox = batches.filled(graph, 3)
     sandbox.call("upsert_nodes", {"nodes": [{**sandbox.node("bare"), "labels": []}]})
     for limit in (2, 100):
         reply = sandbox.call("bulk_vertices", {"limit": limit})
@@ -41,46 +41,46 @@ def test_a_page_is_of_the_schema(graph: Graph) -> None:
 @pytest.mark.parametrize("limit", [2, 10, 11, 12, None], ids=str)
 def test_pages_have_every_node_once(graph: Graph, limit: int | None) -> None:
     """Whatever the size of a page, following the cursor gives every node exactly once."""
-    sandbox, pages = paging.pages(graph, limit)
-    paging.every_node_once(sandbox, pages, {sandbox.id(f"n{number}") for number in range(paging.COUNT)})
+    sandbox, pages = batches.pages(graph, limit)
+    batches.every_node_once(sandbox, pages, {sandbox.id(f"n{number}") for number in range(batches.COUNT)})
 
 
 @pytest.mark.requirement("GRA-BULK-3")
 def test_more_nodes_than_a_page_holds_by_default(graph: Graph) -> None:
     """More than a hundred nodes are all listed, without a `limit`."""
-    sandbox = paging.filled(graph, 105)
-    pages = sandbox.pages(paging.narrowed(sandbox))
-    paging.every_node_once(sandbox, pages, {sandbox.id(f"n{number}") for number in range(105)})
+    sandbox = batches.filled(graph, 105)
+    pages = sandbox.pages(batches.narrowed(sandbox))
+    batches.every_node_once(sandbox, pages, {sandbox.id(f"n{number}") for number in range(105)})
 
 
 @pytest.mark.requirement("GRA-BULK-3")
 def test_pages_of_an_empty_place_end(graph: Graph) -> None:
     """If nothing was written, or everything deleted, there are no nodes and no more pages."""
-    sandbox = paging.bulky(graph)
+    sandbox = batches.bulky(graph)
     graph.namespaces(aside=True)
-    paging.every_node_once(sandbox, sandbox.pages({"limit": 2}), set())
+    batches.every_node_once(sandbox, sandbox.pages({"limit": 2}), set())
     sandbox.put(sandbox.node("a"))
     sandbox.remove("nodes", "a")
-    paging.every_node_once(sandbox, sandbox.pages({"limit": 2}), set())
+    batches.every_node_once(sandbox, sandbox.pages({"limit": 2}), set())
 
 
 @pytest.mark.requirement("GRA-BULK-3")
 def test_a_tenant_pages_through_its_own_nodes(graph: Graph) -> Steps:
     """With a tenant, following the cursor gives every node once too."""
-    place = paging.bulky(graph)
+    place = batches.bulky(graph)
     sandbox = place.like(namespace=place.namespace, tenant=graph.settings.tenant())
     sandbox.put(*(sandbox.node(f"n{number}") for number in range(5)))
     yield
-    paging.spacious(sandbox, 2)
-    pages = sandbox.pages({"limit": 2, **paging.narrowed(sandbox)})
-    paging.every_node_once(sandbox, pages, {sandbox.id(f"n{number}") for number in range(5)})
+    batches.spacious(sandbox, 2)
+    pages = sandbox.pages({"limit": 2, **batches.narrowed(sandbox)})
+    batches.every_node_once(sandbox, pages, {sandbox.id(f"n{number}") for number in range(5)})
 
 
 @core("GRA-BULK-4")
 @pytest.mark.parametrize("limit", [2, 10])
 def test_a_page_is_no_larger_than_asked_for(graph: Graph, limit: int) -> None:
     """The first page and the following ones have at most `limit` nodes."""
-    for page in paging.pages(graph, limit)[1]:
+    for page in batches.pages(graph, limit)[1]:
         expect.that(len(page) <= limit, f"at most {limit} nodes", f"{len(page)}", "result.nodes")
 
 
@@ -88,18 +88,18 @@ def test_a_page_is_no_larger_than_asked_for(graph: Graph, limit: int) -> None:
 @pytest.mark.parametrize("limit", [2, 100])
 def test_a_filter_is_heeded_on_every_page(graph: Graph, limit: int) -> Steps:
     """Of eleven nodes the four that fit are listed, each once, in pages of any size."""
-    sandbox = paging.bulky(graph)
+    sandbox = batches.bulky(graph)
     fit = {2, 3, 7, 10}
-    sandbox.put(*(sandbox.node(f"n{n}", corpus_kind=f"{sandbox.tag}{n in fit}") for n in range(paging.COUNT)))
+    sandbox.put(*(sandbox.node(f"n{n}", corpus_kind=f"{sandbox.tag}{n in fit}") for n in range(batches.COUNT)))
     yield
     wanted = {"corpus_kind": f"{sandbox.tag}True"}
-    paging.fit_once(sandbox, limit, wanted, {sandbox.id(f"n{number}") for number in fit})
+    batches.fit_once(sandbox, limit, wanted, {sandbox.id(f"n{number}") for number in fit})
 
 
 @pytest.mark.requirement("GRA-BULK-5")
 def test_a_filter_compares_values(graph: Graph) -> Steps:
     """Text, numbers and booleans are compared with their type, several properties all together."""
-    sandbox = paging.bulky(graph)
+    sandbox = batches.bulky(graph)
     sandbox.put(
         sandbox.node("a", corpus_kind="x", corpus_size=1, corpus_true=True),
         sandbox.node("b", corpus_kind="x", corpus_size=2, corpus_true=False),
@@ -115,17 +115,17 @@ def test_a_filter_compares_values(graph: Graph) -> Steps:
     )
     yield
     for wanted, names in cases:
-        paging.fit_once(sandbox, 5, {"corpus_group": sandbox.group, **wanted}, {sandbox.id(name) for name in names})
+        batches.fit_once(sandbox, 5, {"corpus_group": sandbox.group, **wanted}, {sandbox.id(name) for name in names})
 
 
 @pytest.mark.requirement("GRA-BULK-5")
-@pytest.mark.parametrize("kind", paging.PREDICATES)
+@pytest.mark.parametrize("kind", batches.PREDICATES)
 def test_a_predicate_in_a_filter_is_applied_or_refused(graph: Graph, kind: str) -> Steps:
     """A term that is not a plain value lists no node that does not meet it, or is refused permanently."""
-    sandbox = paging.bulky(graph)
+    sandbox = batches.bulky(graph)
     sandbox.put(sandbox.node("a", corpus_size=1), sandbox.node("b", corpus_size=2))
     yield
-    wanted = {"corpus_group": sandbox.group, "corpus_size": paging.PREDICATES[kind]}
+    wanted = {"corpus_group": sandbox.group, "corpus_size": batches.PREDICATES[kind]}
     reply = sandbox.call("bulk_vertices", {"filter": wanted})
     if expect.either(reply, "BadRequest", "NotSupported"):
         ids = [node.get("id") for node in listed(reply.result, "nodes")]

@@ -12,7 +12,7 @@ from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.readers import is_refused
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
-from pytest_corpus.suites.graph.support.scenarios import bad_arguments, edges, paging
+from pytest_corpus.suites.graph.support.scenarios import bad_arguments, batches, edges
 from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
 from pytest_corpus.suites.graph.support.scenarios.edges import PARALLEL
 from pytest_corpus.suites.graph.support.scenarios.isolation import WHERE, at, empty_place
@@ -223,7 +223,7 @@ def test_ids_and_a_filter_restrict_each_other(graph: Graph) -> Steps:
 
 
 @pytest.mark.requirement("GRA-DELETE-6")
-@pytest.mark.parametrize("kind", paging.PREDICATES)
+@pytest.mark.parametrize("kind", batches.PREDICATES)
 def test_a_predicate_of_a_delete_is_applied_or_refused(graph: Graph, kind: str) -> Steps:
     """A term that is not a plain value deletes no node that does not meet it, or is refused permanently."""
     sandbox = graph.sandbox("upsert_nodes", "delete_nodes")
@@ -231,7 +231,7 @@ def test_a_predicate_of_a_delete_is_applied_or_refused(graph: Graph, kind: str) 
         *(sandbox.node(name, corpus_kind=sandbox.tag, corpus_size=n) for n, name in enumerate("ab", 1))
     )
     yield
-    wanted = {"corpus_kind": sandbox.tag, "corpus_size": paging.PREDICATES[kind]}
+    wanted = {"corpus_kind": sandbox.tag, "corpus_size": batches.PREDICATES[kind]}
     expect.either(sandbox.call("delete_nodes", {"filter": wanted}), "BadRequest", "NotSupported")
     for reader in graph.readers.of_nodes():
         expect.that(values[0] in sandbox.seen(reader), "what does not fit to stay", "it is gone", reader)

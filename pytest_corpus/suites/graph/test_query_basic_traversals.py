@@ -13,7 +13,7 @@ from pytest_corpus.kit.fixtures import Steps, core, rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.graph.support.answers import listed
 from pytest_corpus.suites.graph.support.component import Graph, graph
-from pytest_corpus.suites.graph.support.scenarios import edges, paging, queries
+from pytest_corpus.suites.graph.support.scenarios import batches, edges, queries
 from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
 from pytest_corpus.suites.graph.support.scenarios.edges import LOOP
 
@@ -125,11 +125,11 @@ def test_a_traversal_heeds_filters(graph: Graph, value: Any, depth: int, wanted:
 
 @pytest.mark.requirement("GRA-TRAV-6")
 @pytest.mark.parametrize("what", ["node_filters", "relationship_filters"])
-@pytest.mark.parametrize("kind", paging.PREDICATES)
+@pytest.mark.parametrize("kind", batches.PREDICATES)
 def test_a_predicate_of_a_traversal_is_applied_or_refused(graph: Graph, kind: str, what: str) -> None:
     """A term that is not a plain value follows no edge that does not meet it, or is refused permanently."""
     sandbox = queries.filterable(graph)
-    args = {"start_nodes": [sandbox.id("hub-none")], what: {"corpus_kind": paging.PREDICATES[kind]}}
+    args = {"start_nodes": [sandbox.id("hub-none")], what: {"corpus_kind": batches.PREDICATES[kind]}}
     reply = sandbox.call("traversal", args)
     if expect.either(reply, "BadRequest", "NotSupported"):
         ids = [node.get("id") for node in listed(reply.result, "nodes")]

@@ -13,8 +13,7 @@ from pytest_corpus.spec.errors import is_a
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import METRICS, direction, near
-from pytest_corpus.suites.vector.support.scenarios.checks import fan
-from pytest_corpus.suites.vector.support.scenarios.ranking import Ranking, rankings
+from pytest_corpus.suites.vector.support.scenarios.checks import Ranking, fan, rankings
 
 PERMANENT = ("BadRequest", "NotSupported")
 """What refuses a vector of zeros (R121)."""

@@ -23,10 +23,9 @@ from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matc
 from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities, VectorConditions
 from pytest_corpus.suites.vector.support.cleanup import UNCALLABLE, Cleanup, nothing
 from pytest_corpus.suites.vector.support.geometry import direction
-from pytest_corpus.suites.vector.support.preparation import Preparation, VectorPrerequisites
+from pytest_corpus.suites.vector.support.preparation import Preparation, VectorPrerequisites, VectorSettling
 from pytest_corpus.suites.vector.support.requests import VectorRequests
 from pytest_corpus.suites.vector.support.sandbox import Sandbox
-from pytest_corpus.suites.vector.support.settling import VectorSettling
 from pytest_corpus.suites.vector.support.shared import RANKING, WRITING, Item, context_of
 
 INTERRUPTIONS = (KeyboardInterrupt, pytest.exit.Exception)

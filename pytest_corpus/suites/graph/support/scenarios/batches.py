@@ -1,7 +1,7 @@
-"""Batches and transactions: sound, spoiled, filled to their limit, and their results (SPECIFICATION 7.3.3, 12.5)."""
+"""Batches, transactions, pages: sound, spoiled, filled to their limit (SPECIFICATION 7.3.3, 11.5, 12.5; R31, R32)."""
 
 import math
-from collections.abc import Generator
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -10,13 +10,13 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, remembered
-from pytest_corpus.kit.outcomes import NotAssessed
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.graph.support.answers import listed
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.place import Place
-from pytest_corpus.suites.graph.support.sandbox import Sandbox
-from pytest_corpus.suites.graph.support.scenarios.isolation import keep
+from pytest_corpus.suites.graph.support.sandbox import MOST_PAGES, PAGE, Sandbox
+from pytest_corpus.suites.graph.support.scenarios.isolation import empty_place, keep, lasting_place
 
 MOST_OPS = 6_000
 """The suite does not fill a larger limit."""
@@ -210,3 +210,71 @@ def in_order(counts: list[int | None], sizes: list[int]) -> None:
         alike = sorted(map(str, counts)) == sorted(map(str, sizes))
         expect.that(alike, f"counts of {sizes}, the nodes of each operation", f"{counts}", "result.results")
     expect.that(counts == sizes, f"the order of the operations, which write {sizes} nodes", f"{counts}", "results")
+
+
+COUNT = 11
+"""The number of nodes that are listed in pages."""
+
+PREDICATES: dict[str, Any] = {"greater": {"$gt": 1}, "choice": {"in": [2]}, "list": [2]}
+"""Terms of a filter that 2 meets and 1 does not; compared as plain values, neither does."""
+
+
+def bulky(graph: Graph) -> Sandbox:
+    """A place whose nodes are listed, where listing works."""
+    graph.require("bulk_vertices", "upsert_nodes")
+    return empty_place(graph)
+
+
+def filled(graph: Graph, count: int) -> Sandbox:
+    """A place with nodes n0, n1 ... in it."""
+    sandbox = bulky(graph)
+    sandbox.put(*(sandbox.node(f"n{number}") for number in range(count)))
+    return sandbox
+
+
+def narrowed(sandbox: Sandbox) -> dict[str, Any]:
+    """The filter that a crowded place needs; none in a namespace of its own."""
+    return {} if sandbox.namespace or not sandbox.graph.filters else {"filter": {"corpus_group": sandbox.group}}
+
+
+@remembered
+def pages(graph: Graph, limit: int | None) -> tuple[Sandbox, list[list[Mapping[str, Any]]]]:
+    """A place with a number of nodes, and its pages of a size."""
+    graph.require("bulk_vertices", "upsert_nodes")
+
+    def fill(sandbox: Sandbox) -> None:
+        sandbox.put(*(sandbox.node(f"n{number}") for number in range(COUNT)))
+
+    sandbox, _ = lasting_place(graph, "pages", fill, empty=True)
+    spacious(sandbox, limit)
+    given = {} if limit is None else {"limit": limit}
+    return sandbox, [*sandbox.pages({**given, **narrowed(sandbox)})]
+
+
+def every_node_once(sandbox: Sandbox, pages: Iterable[list[Mapping[str, Any]]], wanted: set[str]) -> None:
+    """The pages have just these nodes, each once; others only where the place is crowded."""
+    mine: set[str] = set()
+    for page in pages:
+        ids = [str(node.get("id")) for node in page]
+        found = [name for name in ids if sandbox.namespace is not None or name.startswith(f"{sandbox.tag}-")]
+        again = len(found) - len(set(found) - mine)
+        expect.that(not again, "each node once", f"{again} again", "result.nodes")
+        mine |= set(found)
+    missing, more = wanted - mine, mine - wanted
+    expect.that(not missing, f"{len(wanted)} nodes", f"{len(missing)} are missing", "result.nodes")
+    expect.that(not more, f"{len(wanted)} nodes", f"{len(more)} more", "result.nodes")
+
+
+def spacious(sandbox: Sandbox, limit: int | None) -> None:
+    """Go on only if the suite follows all pages of this size: not through a crowded place in small steps."""
+    if sandbox.namespace is None and not sandbox.graph.filters:
+        crowd = sum(len(page) for page in sandbox.pages({"limit": PAGE}))
+        if limit is not None and crowd > limit * MOST_PAGES:
+            raise NotApplicable(f"{crowd} nodes lie in the default namespace, and filters are not offered")
+
+
+def fit_once(sandbox: Sandbox, limit: int, wanted: dict[str, Any], ids: set[str]) -> None:
+    """The pages with a filter have just these nodes, each once, unless the filter is refused permanently."""
+    first = sandbox.call("bulk_vertices", {"limit": limit, "filter": wanted})
+    if expect.either(first, "BadRequest", "NotSupported"):
+        every_node_once(sandbox, sandbox.pages({"limit": limit, "filter": wanted}, first), ids)

@@ -9,8 +9,8 @@ from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.graph.support.answers import following, listed
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
+from pytest_corpus.suites.graph.support.scenarios.batches import narrowed
 from pytest_corpus.suites.graph.support.scenarios.isolation import empty_place
-from pytest_corpus.suites.graph.support.scenarios.paging import narrowed
 
 PERHAPS = ("Unavailable", "TransientNetwork", "DeadlineExceeded")
 """The errors after which a write may have been carried out."""
