@@ -85,7 +85,7 @@ def python() -> str:
 
 
 def prepare() -> None:
-    """Import what inner runs need, the suites by pytest, which rewrites their assertions."""
+    """Import what inner runs need."""
     import pytest
 
     off = [part for name in ("asyncio", "cacheprovider", "cov", "randomly") for part in ("-p", f"no:{name}")]
