@@ -41,8 +41,9 @@ class Prerequisites:
 
     def claimed(self, name: str) -> bool | None:
         """The claim of capabilities about an operation: offered, not offered, or nothing (None)."""
-        capability = self._calls.operation(name).capability
-        return self._calls.capabilities.flag(capability) if capability else True
+        operation = self._calls.operation(name)
+        unstated = None if operation.optional else True
+        return self._calls.capabilities.flag(operation.capability) if operation.capability else unstated
 
     def denies(self, name: str) -> bool:
         """Return if capabilities say that an operation is not offered."""
@@ -77,7 +78,8 @@ class Prerequisites:
         if excuse := self.excuse(name, reply):
             return excuse
         if claimed is None and reply.is_a("NotSupported"):
-            return NotApplicable(f"{operation.op} answers NOT_SUPPORTED, and {operation.capability} is not claimed")
+            unclaimed = f"{operation.capability} is not claimed" if operation.capability else "it is optional"
+            return NotApplicable(f"{operation.op} answers NOT_SUPPORTED, and {unclaimed}")
         if reply.is_a("ResourceExhausted") and name != "health":
             return NotAssessed(f"a plain {operation.op} is answered with {reply}")
         if name == "health" and reply.is_a("ResourceExhausted", "TransientNetwork", "Unavailable"):

@@ -17,7 +17,8 @@ class Operation:
     """One operation: its name on the wire, the schemas of its request and answer, and what it does.
 
     `does` is one sentence for a reader. `request`, `answer` and `payload` are short schema names in the newest edition:
-    the request envelope, the success envelope (of a stream: the frame) and what lies in `result` or `chunk`. `works` is
+    the request envelope, the success envelope (of a stream: the frame) and what lies in `result` or `chunk`. One without a
+    `capability` must be offered, unless it is `optional`: no signature of SPECIFICATION 7 to 10 names it. `works` is
     the requirement that says that a plain request of it is carried out (where it has none of its own, that what is
     advertised works), `shaped` the one that says what its answer looks like.
     """
@@ -27,6 +28,7 @@ class Operation:
     streaming: bool = False
     mutating: bool = False
     capability: str | None = None
+    optional: bool = False
     deadline_exempt: bool = False
     payload: str | None = None
     works: str = "COM-CAP-6"
@@ -101,7 +103,7 @@ embedding.stream_embed: Turns one text into a vector and sends it as a stream.
 embedding.count_tokens: Counts the tokens of a text, or of several, as the model does.
   capability supports_token_counting; shaped EMB-TOKENS-1
 embedding.get_stats: Reports what the adapter has counted of its own work.
-  deadline_exempt; works EMB-STATS-1; shaped EMB-STATS-1
+  optional; deadline_exempt; works EMB-STATS-1; shaped EMB-STATS-1
 embedding.health: Says how the adapter and its provider are.
   works COM-HEALTH-1; shaped COM-HEALTH-1
 graph.capabilities: Says what the adapter offers, and its limits.

@@ -51,6 +51,7 @@ def test_flags_are_declared(embedding: Embedding, name: str) -> None:
 def test_statistics_are_counters(embedding: Embedding) -> None:
     """`get_stats` answers with an object, and its documented counters are numbers that are not negative."""
     reply = embedding.call("get_stats")
+    expect.applicable(not reply.is_a("NotSupported"), "embedding.get_stats answers NOT_SUPPORTED, and it is optional")
     holds("EMB-STATS-1", reply, embedding, claim="statistics")
 
 

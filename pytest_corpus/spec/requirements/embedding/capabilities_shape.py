@@ -8,7 +8,7 @@ EMB-CAP-2 SHOULD: Capabilities state every flag of the component.
   from SPECIFICATION 10.5, R22, R71
   hint: state every flag of EmbeddingCapabilities (SPECIFICATION 10.2), false ones included
 EMB-STATS-1 MUST: `get_stats` answers with an object whose documented counters are numbers that are not negative.
-  from SPECIFICATION 4.2.6, SPECIFICATION 4.1
+  from SPECIFICATION 4.2.6, SPECIFICATION 4.1, R22
   hint: return an object of plain numbers, and leave out a counter that you do not keep
 EMB-STATS-2 SHOULD: Statistics move with the work: their totals grow and never fall.
   from SPECIFICATION 4.2.6, R29
