@@ -24,11 +24,11 @@ FAULTS = (
     "[machine_faults.json](../tools/machine_faults.json). Of {musts} faults that break a MUST, the suite finds {must} "
     "({rate} %; the target is 99.5 %), {mended} of them by tests that were added since this run missed them."
 )
-MUTANTS = "Each mutant violates one sentence. {found} of {tried} were found by the requirement ({date}, version {kit})."
-LEGAL = (
-    "Each legal adapter does what a sentence permits and few adapters do. {found} of {tried} runs raised no alarm "
-    "({date}, version {kit})."
-)
+EXPERIMENTS = {
+    "mutants": "Each mutant violates one sentence. {found} of {tried} were found by the requirement ({date}, version {kit}).",
+    "legal": "Each legal adapter does what a sentence permits and few adapters do. {found} of {tried} runs raised no alarm "
+    "({date}, version {kit}).",
+}
 
 
 def pages() -> dict[str, str]:
@@ -57,12 +57,16 @@ def _sections(result: Mapping[str, Any]) -> Iterator[str]:
     rows = [_row(name, faults["components"][name]) for name in COMPONENTS]
     yield table(("component", "possible", "drawn", "judged harmless", "found as MUST", "as SHOULD", "missed"), rows)
     missed = [(TITLES[name], code(each)) for name, part in faults["components"].items() for each in part["missed"]]
-    yield table(("component", "missed fault"), missed)
-    for name, title, text in (("mutants", "Mutants", MUTANTS), ("legal", "Legal adapters", LEGAL)):
-        if part := result.get(name):
-            yield f"## {title}\n"
-            yield paragraph(text.format_map({**part, "found": part["tried"] - len(part["failed"])}))
-            yield "".join(f"- {code(each)}\n" for each in part["failed"])
+    if missed:
+        yield table(("component", "missed fault"), missed)
+    yield "## Mutants and legal adapters\n"
+    yield paragraph(" ".join(_experiment(text, result[name]) for name, text in EXPERIMENTS.items() if name in result))
+    yield ""
+
+
+def _experiment(text: str, part: Mapping[str, Any]) -> str:
+    rest = f" The rest: {', '.join(map(code, part['failed']))}." if part["failed"] else ""
+    return text.format_map({**part, "found": part["tried"] - len(part["failed"])}) + rest
 
 
 def _row(name: str, part: Mapping[str, Any]) -> tuple[str, ...]:
