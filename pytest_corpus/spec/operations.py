@@ -17,10 +17,10 @@ class Operation:
     """One operation: its name on the wire, the schemas of its request and answer, and what it does.
 
     `does` is one sentence for a reader. `request`, `answer` and `payload` are short schema names in the newest edition:
-    the request envelope, the success envelope (of a stream: the frame) and what lies in `result` or `chunk`. One without a
-    `capability` must be offered, unless it is `optional`: no signature of SPECIFICATION 7 to 10 names it. `works` is
-    the requirement that says that a plain request of it is carried out (where it has none of its own, that what is
-    advertised works), `shaped` the one that says what its answer looks like.
+    the request envelope, the success envelope (of a stream: the frame) and what lies in `result` or `chunk`. One
+    without a `capability` must be offered, unless it is `optional`: no signature of SPECIFICATION 7 to 10 names it.
+    `works` is the requirement that says that a plain request of it is carried out (where it has none of its own, that
+    what is advertised works), `shaped` the one that says what its answer looks like.
     """
 
     op: str

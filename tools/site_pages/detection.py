@@ -25,9 +25,10 @@ FAULTS = (
     "({rate} %; the target is 99.5 %), {mended} of them by tests that were added since this run missed them."
 )
 EXPERIMENTS = {
-    "mutants": "Each mutant violates one sentence. {found} of {tried} were found by the requirement ({date}, version {kit}).",
-    "legal": "Each legal adapter does what a sentence permits and few adapters do. {found} of {tried} runs raised no alarm "
-    "({date}, version {kit}).",
+    "mutants": "Each mutant violates one sentence. {found} of {tried} were found by the requirement ({date}, version "
+    "{kit}).",
+    "legal": "Each legal adapter does what a sentence permits and few adapters do. {found} of {tried} runs raised no "
+    "alarm ({date}, version {kit}).",
 }
 
 
