@@ -24,7 +24,7 @@ gc.set_threshold(50_000, 20, 50)  # ten thousand tests and their modules stay, a
 
 
 def _read_once(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """What a file of an installed package says: each inner run reads those of all packages, for their plugins."""
+    """The text of a file of an installed package; each inner run reads those of all packages, for their plugins."""
     known: dict[str, Any] = {}
 
     def remembered(package: Any) -> Any:

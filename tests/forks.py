@@ -28,7 +28,7 @@ ROOT = str(Path(__file__).parents[1])
 
 
 def _installed() -> list[str]:
-    """How a run finds the plugin where the project is on the path and not installed."""
+    """The arguments with which a run finds the plugin if the project is on the path and not installed."""
     found = any(point.name == "corpus" for point in entry_points(group="pytest11"))
     return [] if found else ["-p", "pytest_corpus.plugin"]
 

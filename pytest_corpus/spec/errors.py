@@ -201,7 +201,7 @@ FORMS: dict[str, tuple[str, ...]] = {
 ``retry_after_seconds``, ``retry_after_date``: the hint stands in `Retry-After` alone, in whole seconds or as a date.
 ``in_answer``: a good answer says that the rest of it was filtered. ``reset``: the connection is reset. ``truncated``:
 it is closed in the middle of the answer. ``unfinished``: a stream that has begun comes to an orderly end without its
-last event; elsewhere it is ``truncated``. ``garbage``: what comes is no JSON.
+last event; elsewhere it is ``truncated``. ``garbage``: the answer is not valid JSON.
 """
 
 IN_STREAM = {"network": "reset", "gateway_timeout": "truncated"}

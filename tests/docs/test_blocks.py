@@ -104,7 +104,7 @@ def test_python_runs(found: list[Block], monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 
 def test_the_shown_mapping_of_faults_is_the_one_that_the_suite_asks_for() -> None:
-    """What docs/adapter-guide.md makes of a provider's fault, and says of it, is what `spec/errors.py` has."""
+    """The faults of a provider in docs/adapter-guide.md, and their classes, are those of `spec/errors.py`."""
     from pytest_corpus.spec.errors import FAULTS, is_a
 
     names: dict[str, Any] = {"metrics": Silent()}

@@ -221,7 +221,7 @@ def bare(project: Project) -> Project:
 
 
 def test_what_no_protocol_names_is_left_out(bare: Project) -> None:
-    """What answers for every component is tested for the one that its `protocol` names, and the run says so."""
+    """An adapter that answers for every component is tested for the one that its `protocol` names, and told so."""
     for more in ((), ("-q",)):
         result = bare.run("--corpus-adapter=mine:Named", FEW, "--corpus-report=r.json", *more)
         assert list(bare.report()["components"]) == ["llm"]
@@ -234,7 +234,7 @@ def test_what_no_protocol_names_is_left_out(bare: Project) -> None:
 
 @pytest.mark.parametrize("name", ["Bare", "Wrong"])
 def test_nothing_is_named(bare: Project, name: str) -> None:
-    """Where no component is named there is nothing to test, unless the user names one."""
+    """If no component is named there is nothing to test, unless the user names one."""
     result = bare.run(f"--corpus-adapter=mine:{name}", FEW)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert "name the component: --corpus-components=llm" in said(result)
@@ -242,7 +242,7 @@ def test_nothing_is_named(bare: Project, name: str) -> None:
 
 
 def test_a_mapping_names_its_components(bare: Project) -> None:
-    """What the factory's mapping names needs no `protocol` to be tested."""
+    """A component that the factory's mapping names needs no `protocol` to be tested."""
     bare.run("--corpus-adapter=mine:mapping", FEW, "--corpus-report=r.json")
     assert list(bare.report()["components"]) == ["embedding"]
 

@@ -170,7 +170,7 @@ def test_each_system(system: json_report.System, tmp_path: Path) -> None:
 
 
 def test_outside_of_ci(tmp_path: Path) -> None:
-    """Without CI and without a repository nothing is told."""
+    """Without CI and without a repository the report names neither."""
     assert json_report.ci({}) == {}
     assert json_report.commit({"GITHUB_SHA": SHA}, tmp_path) is None
 

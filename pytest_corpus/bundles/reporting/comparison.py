@@ -187,7 +187,7 @@ def write(path: Path, entries: Mapping[str, Any], before: Mapping[str, Any]) -> 
 
 
 def compare_with_baseline(now: Mapping[str, Any], before: Mapping[str, Any] | None) -> dict[str, Any]:
-    """What a section says of its baseline: the changes by kind, if there are any, and the paired comparison."""
+    """The comparison of a section with its baseline: the changes by kind, if there are any, and the paired one."""
     if before is None:
         return {"baseline": {"added": sorted(now["cases"])}}
     changed = [

@@ -61,22 +61,6 @@ def test_one_namespace_is_not_found_in_another(vector: Vector) -> Steps:
         exactly(sandbox, *own)
 
 
-@pytest.mark.requirement("VEC-NS-2")
-def test_names_that_differ_in_case_are_two_namespaces(vector: Vector) -> Steps:
-    """Two namespaces whose names differ in a capital letter alone answer each with its own, or one is refused."""
-    vector.need_namespaces("query")
-    stem, items, places = vector.name("n"), [vector.item(20), vector.item(100)], []
-    for end, item in zip("aA", items, strict=True):
-        args = vector.named(f"{stem}{end}")
-        expect.applicable(not vector.call("create_namespace", args).is_error, "such a name is refused")
-        places.append(Sandbox(vector, args["namespace"], args["dimensions"], vector.metric, {}))
-        places[-1].put(item)
-    yield
-    for sandbox, item in zip(places, items, strict=True):
-        found = set(sandbox.ids(item["vector"]))
-        expect.that(found <= {item["id"]}, "vectors of the namespace only", "those of another")
-
-
 @core("VEC-NS-3")
 def test_the_same_id_in_two_namespaces_is_two_vectors(vector: Vector) -> Steps:
     """Writing an id in one namespace, or deleting it or by a filter, leaves it in the other as it is."""

@@ -14,7 +14,7 @@ from pytest_corpus.kit.requests import in_ms
 from pytest_corpus.redaction import word
 
 KEYS = ("op", "ctx", "args")
-"""What every request carries."""
+"""The keys that every request carries."""
 
 WRONG_KEYS: tuple[tuple[str, Any], ...] = tuple(
     (key, value)
