@@ -15,16 +15,16 @@ from pytest_corpus.suites.graph.support.capabilities import ASKING
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
 from pytest_corpus.suites.graph.support.scenarios import isolation
-from pytest_corpus.suites.shared.claims.context import Context as TestContext
-from pytest_corpus.suites.shared.claims.context import Observability as TestObservability
-from pytest_corpus.suites.shared.claims.context import StreamObservability as TestStreamObservability
-from pytest_corpus.suites.shared.claims.deadlines import Cancelling as TestCancelling
-from pytest_corpus.suites.shared.claims.labels import IdPrivacy as TestIdPrivacy
-from pytest_corpus.suites.shared.claims.labels import Labels as TestLabels
-from pytest_corpus.suites.shared.claims.labels import Privacy as TestPrivacy
-from pytest_corpus.suites.shared.claims.labels import StreamOutcomes as TestStreamOutcomes
-from pytest_corpus.suites.shared.claims.labels import StreamTimes as TestStreamTimes
-from pytest_corpus.suites.shared.claims.propagation import Propagation as TestPropagation
+from pytest_corpus.suites.shared.claims.context import TestContext, TestObservability, TestStreamObservability
+from pytest_corpus.suites.shared.claims.deadlines import TestCancelling
+from pytest_corpus.suites.shared.claims.labels import (
+    TestIdPrivacy,
+    TestLabels,
+    TestPrivacy,
+    TestStreamOutcomes,
+    TestStreamTimes,
+)
+from pytest_corpus.suites.shared.claims.propagation import TestPropagation
 
 
 @pytest.mark.requirement("GRA-OBS-1")
