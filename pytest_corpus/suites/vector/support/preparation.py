@@ -182,7 +182,8 @@ class VectorSettling(Settling):
 
     def _seen(self, item: Mapping[str, Any], where: Mapping[str, Any], known: set[str]) -> set[str] | None:
         """The ids of some vectors that a query finds."""
-        reply = self._subject.call("query", {"vector": item["vector"], "top_k": self._subject.at_most(SEVERAL), **where})
+        vector = self._subject
+        reply = vector.call("query", {"vector": item["vector"], "top_k": vector.at_most(SEVERAL), **where})
         if reply.is_a("IndexNotReady", "NamespaceNotFound"):
             return set()
         return known & set(map(id_of, matches_of(reply.result))) if reply.is_success else None
