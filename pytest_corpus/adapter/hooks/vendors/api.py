@@ -8,11 +8,11 @@ import contextlib
 import math
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from email.utils import formatdate
 from fnmatch import fnmatchcase
-from typing import Any, Protocol
+from typing import Any
 
 from pytest_corpus.adapter.hooks.fault_plan import Plan
 from pytest_corpus.adapter.hooks.http_server import Connection, HookRequest, LoopbackServer
@@ -133,10 +133,8 @@ DEADLINE_HEADER = "x-deadline-ms"
 """The header in which an adapter may hand on its deadline: no vendor has one, so it has a name of ours (R93)."""
 
 
-class Arrived(Protocol):
-    """A function that notes a request, and returns what is planned for it."""
-
-    def __call__(self, op: str, **facts: Any) -> Plan | None: ...
+Arrived = Callable[..., Plan | None]
+"""A function that notes a request by its op and further facts, and returns what is planned for it."""
 
 
 def unplanned(op: str, **facts: Any) -> None:

@@ -168,6 +168,14 @@ def values_of(exchange: Exchange) -> dict[str, set[str]]:
     return found
 
 
+def unlabelled(reply: Reply | StreamReply, value: str, what: str) -> None:
+    """Nothing that was reported of a call holds a value."""
+    reports: tuple[Observation | Count, ...] = (*reply.exchange.observations, *reply.exchange.counts)
+    for report in reports:
+        written = json.dumps(report.labels(), default=str, ensure_ascii=False)
+        expect.that(value not in written, f"no label that holds {what}", "one", "extra")
+
+
 def unlike(values: Iterable[set[str]]) -> bool:
     """Return whether the same label has values of its own in each of several calls."""
     known = list(values)
