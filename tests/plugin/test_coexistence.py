@@ -11,12 +11,6 @@ from pytest_corpus import __version__
 FEW = "--corpus-requirement=COM-CAP-*,COM-DEADLINE-*,LLM-STREAM-*,COM-CONC-1"
 
 
-@pytest.fixture(autouse=True)
-def _no_fork(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process apart has imported nothing."""
-    monkeypatch.setattr(sys, "executable", PYTHON)
-
-
 @pytest.mark.parametrize("mode", ["auto", pytest.param("strict", marks=pytest.mark.slow)])
 def test_asyncio_mode(project: Project, mode: str) -> None:
     """The whole suite is conformant in either mode of pytest-asyncio, beside async tests and an async fixture."""
@@ -114,8 +108,9 @@ def test_opened_once(project: Project) -> None:
     assert (project.path / "opened.txt").read_text() == "x"
 
 
-def test_silent_without_an_adapter(project: Project) -> None:
+def test_silent_without_an_adapter(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """A project that declares no adapter sees nothing of the plugin, and no suite is imported."""
+    monkeypatch.setattr(sys, "executable", PYTHON)  # that of forks has imported suites
     project.pytester.makepyfile(
         test_own="import sys\n"
         "def test_own():\n"
