@@ -65,3 +65,9 @@ def pytest_configure(config: pytest.Config) -> None:
     hypothesis.settings.register_profile("patient", deadline=None)
     hypothesis.settings.load_profile("patient")
     collection_hooks.register(config)  # tests import modules of the suite
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are processors, because many tests wait for other processes."""
+    return (os.cpu_count() or 1) + 1

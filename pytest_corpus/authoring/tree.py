@@ -82,9 +82,7 @@ def read_bytes(path: Path, limit: int) -> tuple[bytes, str, str]:
 def parsed(data: bytes) -> tuple[Any, str]:
     """The value of a JSON document and what is wrong with it, if anything (RFC 8259, 7493)."""
     value, flaw = strict_json.read(data)
-    if flaw is None:
-        return value, ""
-    return value, f"{flaw.path} {flaw.message}" if flaw.path else flaw.message
+    return value, str(flaw or "")
 
 
 MAX_BYTES: Final = 5 * 1024 * 1024

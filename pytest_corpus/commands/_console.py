@@ -8,7 +8,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from typing import Any, TextIO
 
 from pytest_corpus.redaction import printable
@@ -20,6 +20,13 @@ def format_argument(parser: argparse.ArgumentParser) -> None:
     """Add `--format text|json`, which every command with a result has."""
     text = "text for people (default), json for machines"
     parser.add_argument("--format", choices=("text", "json"), default="text", help=text)
+
+
+def action(below: Any, name: str, text: str, carry_out: Callable[..., int]) -> argparse.ArgumentParser:
+    """Add an action to those below a command; `carry_out` of what is given then carries it out."""
+    own: argparse.ArgumentParser = below.add_parser(name, help=text, description=text, allow_abbrev=False)
+    own.set_defaults(carry_out=carry_out)
+    return own
 
 
 def count(text: str) -> int:
@@ -89,6 +96,11 @@ def table(rows: list[tuple[str, ...]], right: tuple[int, ...] = ()) -> list[str]
 def plural(number: int, noun: str) -> str:
     """A count with its noun, e.g. ``1 file`` and ``2 files``."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def found(findings: Sized) -> str:
+    """The number of findings: ``no findings``, ``1 finding``, ``2 findings``."""
+    return plural(len(findings), "finding") if findings else "no findings"
 
 
 def size(number: int) -> str:

@@ -130,7 +130,7 @@ def _document(line: int | None, data: bytes) -> Document:
         return Document(line, value)
     exact = "" if flaw.path or flaw.fault not in (Fault.UTF8, Fault.SYNTAX) else _syntax(data)
     cure = "; save it without" if data.startswith(BOM) else ""
-    return Document(line, value, exact or f"{f'{flaw.path} ' if flaw.path else ''}{flaw.message}{cure}")
+    return Document(line, value, exact or f"{flaw}{cure}")
 
 
 def _syntax(data: bytes) -> str:

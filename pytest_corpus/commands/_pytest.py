@@ -18,7 +18,6 @@ EXIT_CODES = {0: FINE, 1: FINDINGS, 2: USAGE, 4: USAGE, 5: USAGE}
 """The exit code of the command for each of pytest's; with 2 and 5 nothing was verified. Others stay as they are."""
 
 UNPROVEN = 3  # the exit code if pytest succeeded, but no attestation shows that the suite ran
-UNENDED = "it ended before the suite did"
 _PYTEST_INTERRUPTED = 2  # pytest's exit code after Ctrl-C or an error in the collection
 _PYTEST_FAILED = 3  # pytest's exit code of an internal error
 _APART = ("-p", "no:cacheprovider", "-p", "no:asyncio", "-p", "no:randomly")

@@ -6,7 +6,7 @@ import inspect
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -42,13 +42,7 @@ PLACEHOLDER = "BUNDLE"  # the name of the bundle in the skeleton
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the subcommands, each with its own arguments."""
-    commands = parser.add_subparsers(dest="what", required=True, metavar="COMMAND")
-
-    def action(name: str, text: str, carried_out: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
-        own = commands.add_parser(name, help=text)
-        own.set_defaults(carry_out=carried_out)
-        return own
-
+    action = partial(console.action, parser.add_subparsers(dest="what", required=True, metavar="COMMAND"))
     init = action("init", "write a small bundle that passes with the provider mock", _init)
     init.add_argument("folder", metavar="DIR", help="a folder that is empty or not there yet")
     validate = action("validate", "find everything that is wrong with a bundle; nothing is called", _validate)

@@ -2,13 +2,12 @@
 
 import argparse
 import sys
-from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from pytest_corpus import resources
 from pytest_corpus.authoring.goldens import checks, maker
-from pytest_corpus.authoring.goldens import maker as golden_changes
 from pytest_corpus.authoring.tree import Finding
 from pytest_corpus.commands import FINDINGS, FINE, CommandError
 from pytest_corpus.commands import _console as console
@@ -21,35 +20,40 @@ from pytest_corpus.validation.schema.registry import SchemaRegistry
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the actions, each with its own arguments."""
-    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    for name, text, add, _ in _ACTIONS:
-        action = actions.add_parser(name, help=text, description=text)
-        add(action)
-        action.add_argument("--schemas", metavar="DIR", help="another schemas/ folder")
-        console.format_argument(action)
+    action = partial(console.action, parser.add_subparsers(dest="action", required=True, metavar="ACTION"))
+    check = action("check", "check golden files against their schemas and invariants", _check)
+    check.add_argument("files", nargs="*", metavar="FILE", help="a golden file or its name (default: all)")
+    show = action("show", "print one golden file", _show)
+    show.add_argument("name", metavar="NAME", help="a golden, such as llm_complete_request")
+    generate = action("generate", "write missing golden files from their schemas", _generate)
+    named = "a golden, such as llm_complete_request (default: all)"
+    generate.add_argument("names", nargs="*", metavar="NAME", help=named)
+    generate.add_argument("--component", choices=COMPONENTS, help="only goldens of this component")
+    generate.add_argument("--operation", metavar="OP", help="only goldens of this operation, such as complete")
+    generate.add_argument("--force", action="store_true", help="overwrite existing files")
+    where = "where to write (default: golden/, or CORPUS_GOLDEN_ROOT)"
+    generate.add_argument("--output", metavar="DIR", help=where)
+    diff = action("diff", "golden files that other schemas refuse or admit, with the changes needed", _diff)
+    for each in (check, show, diff):
+        each.add_argument("--root", metavar="DIR", help="another golden/ folder (or CORPUS_GOLDEN_ROOT)")
+    diff.add_argument("--before", metavar="DIR", help="the earlier schemas (default: the shipped ones)")
+    for each in (check, show, generate, diff):
+        each.add_argument("--schemas", metavar="DIR", help="another schemas/ folder")
+        console.format_argument(each)
 
 
 def run(given: argparse.Namespace) -> int:
     """Run one action."""
-    act = next(act for name, _, _, act in _ACTIONS if name == given.action)
     if given.schemas is not None and not Path(given.schemas).is_dir():
         raise CommandError(f"{given.schemas} is not a folder: --schemas takes one that holds the files of schemas/")
     try:
         schemas = SchemaRegistry(Path(given.schemas) if given.schemas is not None else None)
         schemas.preload_all_schemas()  # so that a broken folder gives one message
-        return act(given, schemas)
+        code: int = given.carry_out(given, schemas)
     except OSError as fault:
         said = f"{fault.filename}: {fault.strerror}" if fault.strerror else str(fault)
         raise CommandError(said) from fault
-
-
-def _root_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--root", metavar="DIR", help="another golden/ folder (or CORPUS_GOLDEN_ROOT)")
-
-
-def _check_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("files", nargs="*", metavar="FILE", help="a golden file or its name (default: all)")
-    _root_argument(parser)
+    return code
 
 
 def _check(given: argparse.Namespace, schemas: SchemaRegistry) -> int:
@@ -60,7 +64,8 @@ def _check(given: argparse.Namespace, schemas: SchemaRegistry) -> int:
         findings = checks.check(given.root, schemas=schemas)
         checked = len(checks.files(given.root))
     document = {"checked": checked, "findings": [finding.as_json() for finding in findings]}
-    console.result(given, document, *map(str, findings), _counted(checked, findings))
+    last = f"{console.plural(checked, 'file')} checked: {console.found(findings)}"
+    console.result(given, document, *map(str, findings), last)
     return FINDINGS if findings else FINE
 
 
@@ -84,16 +89,6 @@ def _row(name: str) -> Golden:
     return row
 
 
-def _counted(checked: int, findings: list[Finding]) -> str:
-    files = "1 file" if checked == 1 else f"{checked} files"
-    return f"{files} checked: {len(findings) or 'no'} finding{'' if len(findings) == 1 else 's'}"
-
-
-def _show_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", help="a golden, such as llm_complete_request")
-    _root_argument(parser)
-
-
 def _show(given: argparse.Namespace, schemas: SchemaRegistry) -> int:  # noqa: ARG001 - has the shape of all actions
     row = _row(given.name)
     text = (checks.root_folder(given.root) / row.file).read_text("utf-8")
@@ -103,15 +98,6 @@ def _show(given: argparse.Namespace, schemas: SchemaRegistry) -> int:  # noqa: A
     else:
         sys.stdout.write(text)
     return FINE
-
-
-def _generate_arguments(parser: argparse.ArgumentParser) -> None:
-    named = "a golden, such as llm_complete_request (default: all)"
-    parser.add_argument("names", nargs="*", metavar="NAME", help=named)
-    parser.add_argument("--component", choices=COMPONENTS, help="only goldens of this component")
-    parser.add_argument("--operation", metavar="OP", help="only goldens of this operation, such as complete")
-    parser.add_argument("--force", action="store_true", help="overwrite existing files")
-    parser.add_argument("--output", metavar="DIR", help="where to write (default: golden/, or CORPUS_GOLDEN_ROOT)")
 
 
 def _generate(given: argparse.Namespace, schemas: SchemaRegistry) -> int:
@@ -151,16 +137,11 @@ def _operations(component: str | None, operation: str) -> list[str]:
     raise CommandError("; ".join(filter(None, (said, meant(operation, names)))))
 
 
-def _diff_arguments(parser: argparse.ArgumentParser) -> None:
-    _root_argument(parser)
-    parser.add_argument("--before", metavar="DIR", help="the earlier schemas (default: the shipped ones)")
-
-
 def _diff(given: argparse.Namespace, schemas: SchemaRegistry) -> int:
     before = Path(given.before) if given.before is not None else resources.folder("schemas")
     if not before.is_dir():
         raise CommandError(f"{before} is not a folder: --before takes one that holds the files of schemas/")
-    changes = golden_changes.diff(given.root, schemas=schemas, before=SchemaRegistry(before))
+    changes = maker.diff(given.root, schemas=schemas, before=SchemaRegistry(before))
     if given.format == "json":
         console.say_json({"changes": [change.as_json() for change in changes]})
     else:
@@ -169,16 +150,5 @@ def _diff(given: argparse.Namespace, schemas: SchemaRegistry) -> int:
             lines = [f"{change.file} {how} valid under {name} (edition {edition})" for how, (name, edition) in becomes]
             console.say(*lines, *(f"  {problem}" for problem in change.problems))
             sys.stdout.write(change.patch)
-        console.say(f"{len(changes)} golden{'' if len(changes) == 1 else 's'} changed by these schemas")
+        console.say(f"{console.plural(len(changes), 'golden')} changed by these schemas")
     return FINDINGS if changes else FINE
-
-
-_Action = tuple[
-    str, str, Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace, SchemaRegistry], int]
-]
-_ACTIONS: tuple[_Action, ...] = (
-    ("check", "check golden files against their schemas and invariants", _check_arguments, _check),
-    ("show", "print one golden file", _show_arguments, _show),
-    ("generate", "write missing golden files from their schemas", _generate_arguments, _generate),
-    ("diff", "golden files that other schemas refuse or admit, with the changes needed", _diff_arguments, _diff),
-)

@@ -4,8 +4,9 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -24,14 +25,7 @@ from pytest_corpus.verdict.deviations import today
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the actions, each with its own arguments."""
-    below = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-
-    def action(name: str, text: str, carried_out: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
-        own = below.add_parser(name, help=text, description=text)
-        own.set_defaults(carry_out=carried_out)
-        console.format_argument(own)
-        return own
-
+    action = partial(console.action, parser.add_subparsers(dest="action", required=True, metavar="ACTION"))
     merge = action("merge", "compare several reports in one table of requirements and verdicts", _merge)
     merge.add_argument("reports", nargs="+", metavar="FILE", help="a JSON report")
     _output(merge, formats.MATRIX_FORMATS, "without it the verdicts and what is not satisfied are printed")
@@ -72,6 +66,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     render.add_argument("report", metavar="FILE", help="a JSON report")
     _output(render, tuple(formats.FORMATS))
     render.add_argument("--since", metavar="OLD", help="an earlier JSON report: .html shows the changes since")
+
+    for each in (merge, combine, diff, verify, sign, badge, render):
+        console.format_argument(each)
 
 
 def run(given: argparse.Namespace) -> int:

@@ -3,9 +3,9 @@
 import argparse
 import os
 import sys
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from pytest_corpus.commands import FINDINGS, FINE, USAGE, CommandError, _validate
 from pytest_corpus.commands import _console as console
@@ -17,20 +17,23 @@ FOLDERS = tuple(dict.fromkeys(schema.component for schema in SCHEMAS))
 """The folders of schemas: one for each component, and one that they share."""
 
 
-class Action(NamedTuple):
-    """An action on schemas, with its arguments."""
-
-    summary: str
-    arguments: Callable[[argparse.ArgumentParser], None]
-    run: Callable[[argparse.Namespace], int]
-
-
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the actions, each with its own arguments."""
-    below = parser.add_subparsers(dest="action", metavar="ACTION")
-    for name, action in ACTIONS.items():
-        action.arguments(below.add_parser(name, help=action.summary, description=action.summary, allow_abbrev=False))
     parser.set_defaults(print_help=parser.print_help)
+    action = partial(console.action, parser.add_subparsers(dest="action", metavar="ACTION"))
+    listing = action("list", "every schema: name, editions, file", _list)
+    listing.add_argument("--edition", choices=EDITIONS, help=f"default: {LATEST}, which has every schema")
+    listing.add_argument("--component", choices=FOLDERS, help="only the schemas of one folder")
+    stats = action("stats", "numbers of schemas, files, bytes and goldens", _stats)
+    show = action("show", "print one schema", _show)
+    show.add_argument("schema", metavar="NAME", help="short name, file name or $id")
+    show.add_argument("--edition", choices=EDITIONS, help=f"default: {LATEST}, or the one that the name pins")
+    show.add_argument("--resolved", action="store_true", help="include every schema that it refers to in $defs")
+    lint = action("lint", "check the schema files themselves", _lint)
+    lint.add_argument("--rule", action="append", metavar="NAME", help="only this rule; repeatable")
+    for each in (listing, stats, lint):
+        console.format_argument(each)
+    _validate.arguments(action("validate", "check messages in files against their schemas", _validate.run))
 
 
 def run(given: argparse.Namespace) -> int:
@@ -39,16 +42,11 @@ def run(given: argparse.Namespace) -> int:
         given.print_help(sys.stderr)
         return USAGE
     try:
-        return ACTIONS[given.action].run(given)
+        code: int = given.carry_out(given)
     except UnknownSchemaError as error:
         shown_all = "" if error.suggestions or error.known else "; pytest-corpus schema list shows them"
         raise CommandError(f"{error}{shown_all}") from None
-
-
-def _list_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--edition", choices=EDITIONS, help=f"default: {LATEST}, which has every schema")
-    parser.add_argument("--component", choices=FOLDERS, help="only the schemas of one folder")
-    console.format_argument(parser)
+    return code
 
 
 def _list(given: argparse.Namespace) -> int:
@@ -96,12 +94,6 @@ def _stats(given: argparse.Namespace) -> int:
     return FINDINGS if total["missing"] else FINE
 
 
-def _show_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("schema", metavar="NAME", help="short name, file name or $id")
-    parser.add_argument("--edition", choices=EDITIONS, help=f"default: {LATEST}, or the one that the name pins")
-    parser.add_argument("--resolved", action="store_true", help="include every schema that it refers to in $defs")
-
-
 def _show(given: argparse.Namespace) -> int:
     schemas = registry()
     document = schemas.get_schema(given.schema, given.edition)
@@ -113,11 +105,6 @@ def _show(given: argparse.Namespace) -> int:
     return FINE
 
 
-def _lint_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--rule", action="append", metavar="NAME", help="only this rule; repeatable")
-    console.format_argument(parser)
-
-
 def _lint(given: argparse.Namespace) -> int:
     from pytest_corpus.authoring.lint import linter
 
@@ -127,8 +114,7 @@ def _lint(given: argparse.Namespace) -> int:
             raise CommandError(f"there is no rule {name!a}; use {', '.join(linter.RULES)}")
     findings = linter.lint(root, rules=given.rule or tuple(linter.RULES))
     checked = len(linter.files(root))
-    said = console.plural(len(findings), "finding") if findings else "no findings"
-    last = f"{console.plural(checked, 'file')} in {root} checked: {said}"
+    last = f"{console.plural(checked, 'file')} in {root} checked: {console.found(findings)}"
     document = {"root": str(root), "checked": checked, "findings": [each.as_json() for each in findings]}
     console.result(given, document, *map(str, findings), last)
     return FINDINGS if findings else FINE
@@ -167,12 +153,3 @@ def _root(schemas: SchemaRegistry) -> Path:
         said = f"{ROOT_VARIABLE}={os.environ.get(ROOT_VARIABLE)}"
         raise CommandError(f"{said}: there is no such folder; name a schemas folder, or unset the variable")
     return root
-
-
-ACTIONS = {
-    "list": Action("every schema: name, editions, file", _list_arguments, _list),
-    "stats": Action("numbers of schemas, files, bytes and goldens", console.format_argument, _stats),
-    "show": Action("print one schema", _show_arguments, _show),
-    "lint": Action("check the schema files themselves", _lint_arguments, _lint),
-    "validate": Action("check messages in files against their schemas", _validate.arguments, _validate.run),
-}

@@ -1,7 +1,6 @@
 """Reports read back from files; one sentence explains why a file is not a report of this format."""
 
 import json
-import math
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from pytest_corpus import resources
 from pytest_corpus.redaction import cut, printable
 from pytest_corpus.reports import json_report
 from pytest_corpus.reports.json_report import FORMAT
+from pytest_corpus.text import strict_json
 from pytest_corpus.text.problems import PlainError
 
 LARGEST = 64 * 2**20  # no report is larger, in bytes
@@ -99,36 +99,7 @@ def contents(path: Path) -> bytes:
 
 
 def _value(path: Path, data: bytes) -> Any:
-    if not data.strip():
-        raise ReportError(path, "is empty")
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:
-        raise ReportError(path, "is not text in UTF-8, so it is not a report") from None
-    try:
-        value = json.loads(text, object_pairs_hook=_object, parse_constant=_number, parse_float=_number)
-        json.dumps(value, ensure_ascii=False).encode("utf-8")
-        return value
-    except json.JSONDecodeError as error:
-        raise ReportError(path, f"is not JSON: {error.msg} in line {error.lineno}, column {error.colno}") from None
-    except UnicodeEncodeError:
-        raise ReportError(path, "holds half a character (a lone surrogate), which no report does") from None
-    except RecursionError:
-        raise ReportError(path, "is nested too deep for a report") from None
-    except ValueError as error:
-        raise ReportError(path, f"is not sound JSON: {printable(str(error))[:100]}") from None
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a key appears twice in one object")
-    return found
-
-
-def _number(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        said = text if text[-1].isalpha() else "a number beyond any measure"
-        raise ValueError(f"{said} is not a JSON number")
-    return number
+    _, flaw = strict_json.read(data)
+    if flaw is not None:
+        raise ReportError(path, str(flaw))
+    return strict_json.read_exactly(data)[0]

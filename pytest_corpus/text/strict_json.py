@@ -43,6 +43,9 @@ class Flaw:
     message: str
     path: str = ""
 
+    def __str__(self) -> str:
+        return f"{self.path} {self.message}".strip()
+
 
 def read(data: bytes, *, closely: bool = True) -> tuple[Any, Flaw | None]:
     """The value of a JSON document, and its flaw.

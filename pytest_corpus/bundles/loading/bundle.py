@@ -222,7 +222,7 @@ def lines_of(path: Path) -> Iterator[tuple[int, Any, str]]:
     for number, line in enumerate(text_of(path).split("\n"), 1):
         if line.strip():
             value, flaw = read(line.strip(" \t\r").encode("utf-8"))
-            yield number, value, "" if flaw is None else f"{flaw.path} {flaw.message}".strip()
+            yield number, value, str(flaw or "")
 
 
 def read_cases(path: Path, contract: Contract) -> tuple[Case, ...]:

@@ -88,8 +88,7 @@ def read_schema(folder: Path, given: str) -> OutputSchema:
 def _json(path: Path) -> Any:
     value, flaw = read(text_of(path).encode())
     if flaw is not None:
-        said = f"{flaw.path} {flaw.message}".strip()
-        raise BundleError(Problem(shown(path), f"is not valid JSON: {said.removeprefix('is not JSON: ')}"))
+        raise BundleError(Problem(shown(path), f"is not valid JSON: {str(flaw).removeprefix('is not JSON: ')}"))
     return value
 
 

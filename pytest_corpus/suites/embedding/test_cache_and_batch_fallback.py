@@ -16,7 +16,7 @@ from pytest_corpus.suites.embedding.support.scenarios.batches import class_of, e
 from pytest_corpus.suites.embedding.support.scenarios.truncation import cut, flag, truncates, whole
 from pytest_corpus.suites.shared.claims import replays
 from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, FAILURES, cache_scope
-from pytest_corpus.suites.shared.claims.replays import AnswerReplays as TestAnswerReplays
+from pytest_corpus.suites.shared.claims.replays import TestAnswerReplays
 from pytest_corpus.suites.shared.contexts import new_key, new_tenant
 
 ALIKE = ("other", "shorter", "letter", "far_end", "far_middle", "order", "joined")

@@ -12,8 +12,7 @@ from pytest_corpus.kit.requests import canary
 from pytest_corpus.spec.capabilities import FACTS
 from pytest_corpus.suites.embedding.support.answers import STATISTICS, is_number
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
-from pytest_corpus.suites.shared.claims.capabilities import Capabilities as TestCapabilities
-from pytest_corpus.suites.shared.claims.capabilities import StreamingClaim as TestStreamingClaim
+from pytest_corpus.suites.shared.claims.capabilities import TestCapabilities, TestStreamingClaim
 from pytest_corpus.suites.shared.contexts import new_tenant
 
 SHORT = 8

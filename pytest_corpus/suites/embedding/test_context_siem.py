@@ -15,17 +15,12 @@ from pytest_corpus.suites.embedding.support.component import Embedding, embeddin
 from pytest_corpus.suites.embedding.support.requests import OPERATIONS
 from pytest_corpus.suites.embedding.support.scenarios.batches import several
 from pytest_corpus.suites.embedding.support.texts import FILLER
-from pytest_corpus.suites.shared.claims.capabilities import ModelLabels as TestModelLabels
-from pytest_corpus.suites.shared.claims.context import Context as TestContext
-from pytest_corpus.suites.shared.claims.context import Observability as TestObservability
-from pytest_corpus.suites.shared.claims.context import StreamObservability as TestStreamObservability
-from pytest_corpus.suites.shared.claims.context import ended
-from pytest_corpus.suites.shared.claims.deadlines import Cancelling as TestCancelling
+from pytest_corpus.suites.shared.claims.capabilities import TestModelLabels
+from pytest_corpus.suites.shared.claims.context import TestContext, TestObservability, TestStreamObservability, ended
+from pytest_corpus.suites.shared.claims.deadlines import TestCancelling
 from pytest_corpus.suites.shared.claims.envelopes import wrongly_typed
-from pytest_corpus.suites.shared.claims.labels import Labels as TestLabels
-from pytest_corpus.suites.shared.claims.labels import Privacy as TestPrivacy
-from pytest_corpus.suites.shared.claims.labels import StreamTimes as TestStreamTimes
-from pytest_corpus.suites.shared.claims.propagation import Propagation as TestPropagation
+from pytest_corpus.suites.shared.claims.labels import TestLabels, TestPrivacy, TestStreamTimes
+from pytest_corpus.suites.shared.claims.propagation import TestPropagation
 from pytest_corpus.suites.shared.contexts import new_tenant
 
 SAID = ("message", "detail", "details", "code", "error", "metadata")

@@ -9,7 +9,7 @@ from pytest_corpus.kit.fixtures import core, subject
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
 from pytest_corpus.suites.shared.claims import tokens
-from pytest_corpus.suites.shared.claims.tokens import Tokens as TestTokens
+from pytest_corpus.suites.shared.claims.tokens import TestTokens
 
 
 @pytest.mark.requirement("EMB-TOKENS-2")

@@ -11,10 +11,15 @@ from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.embedding.support.answers import failures_of
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
 from pytest_corpus.suites.embedding.support.scenarios.batches import class_of
-from pytest_corpus.suites.shared.claims.deadlines import Deadlines as TestDeadlines
-from pytest_corpus.suites.shared.claims.deadlines import NestedDeadlines as TestNestedDeadlines
-from pytest_corpus.suites.shared.claims.deadlines import StreamDeadlines as TestStreamDeadlines
-from pytest_corpus.suites.shared.claims.deadlines import heeded, in_time, out_of_time, repeatedly
+from pytest_corpus.suites.shared.claims.deadlines import (
+    TestDeadlines,
+    TestNestedDeadlines,
+    TestStreamDeadlines,
+    heeded,
+    in_time,
+    out_of_time,
+    repeatedly,
+)
 
 
 @pytest.mark.requirement("COM-DEADLINE-4")

@@ -20,7 +20,7 @@ from pytest_corpus.suites.embedding.support.requests import OPERATIONS
 from pytest_corpus.suites.embedding.support.scenarios import batches
 from pytest_corpus.suites.embedding.support.scenarios.batches import FINAL, belongs
 from pytest_corpus.suites.embedding.support.texts import FILLER, FLAGS, LETTERS, NO_MODELS, SCRIPTS, UNRELATED
-from pytest_corpus.suites.shared.claims.capabilities import Models as TestModels
+from pytest_corpus.suites.shared.claims.capabilities import TestModels
 from pytest_corpus.suites.shared.claims.tokens import NO_STRINGS
 
 OPTIONS: tuple[dict[str, Any], ...] = ({}, {"truncate": True}, {"truncate": False}, {"normalize": False})

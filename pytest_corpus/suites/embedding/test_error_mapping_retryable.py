@@ -11,10 +11,17 @@ from pytest_corpus.suites.embedding.support.answers import embeddings_of, failur
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
 from pytest_corpus.suites.embedding.support.scenarios.batches import family_of
 from pytest_corpus.suites.shared.claims.context import PASSING, provider_failure
-from pytest_corpus.suites.shared.claims.faults import HINT_MS, KINDS, classified, decided, passed_on, struck
-from pytest_corpus.suites.shared.claims.faults import ContentFilter as TestContentFilter
-from pytest_corpus.suites.shared.claims.faults import Faults as TestFaults
-from pytest_corpus.suites.shared.claims.faults import StreamFaults as TestStreamFaults
+from pytest_corpus.suites.shared.claims.faults import (
+    HINT_MS,
+    KINDS,
+    TestContentFilter,
+    TestFaults,
+    TestStreamFaults,
+    classified,
+    decided,
+    passed_on,
+    struck,
+)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -8,13 +8,8 @@ from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.embedding.support.answers import distance, vector_of, without_vector
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
 from pytest_corpus.suites.embedding.support.scenarios.batches import arranged
-from pytest_corpus.suites.shared.claims.envelopes import Envelopes as TestEnvelopes
-from pytest_corpus.suites.shared.claims.envelopes import Errors as TestErrors
-from pytest_corpus.suites.shared.claims.envelopes import Streaming as TestStreaming
-from pytest_corpus.suites.shared.claims.wire_handler import BUSY
-from pytest_corpus.suites.shared.claims.wire_handler import StreamEntryPoint as TestStreamEntryPoint
-from pytest_corpus.suites.shared.claims.wire_handler import Stress as TestStress
-from pytest_corpus.suites.shared.claims.wire_handler import WireHandler as TestWireHandler
+from pytest_corpus.suites.shared.claims.envelopes import TestEnvelopes, TestErrors, TestStreaming
+from pytest_corpus.suites.shared.claims.wire_handler import BUSY, TestStreamEntryPoint, TestStress, TestWireHandler
 
 pytestmark = pytest.mark.wire
 

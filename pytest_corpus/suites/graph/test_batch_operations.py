@@ -107,8 +107,7 @@ def test_a_result_is_of_the_schema(graph: Graph, name: str, fails: bool) -> Step
         reply = batches.sound(graph, name)[0]
         expect.success(reply, f"a {name} to work")
     else:
-        spoiled = batches.mixed if name == "batch" else batches.failing
-        reply = (yield from spoiled(graph, "first", "unknown_operation")).reply
+        reply = (yield from batches.spoiled(graph, name, "first", "unknown_operation")).reply
     expect.applicable(not reply.is_error, f"a {name} with an unusable operation is refused, and has no result")
     holds("GRA-BATCH-2" if name == "batch" else "GRA-TXN-4", reply, graph)
 
@@ -134,7 +133,7 @@ def test_one_operation_of_a_batch_fails(graph: Graph, requirement: str, place: s
     There are still as many results as operations, in `results` and `failures`, and the others are applied; if the batch
     is refused whole, none is.
     """
-    spoiled = yield from batches.mixed(graph, place, kind)
+    spoiled = yield from batches.spoiled(graph, "batch", place, kind)
     reply, at, count = spoiled.reply, spoiled.at, len(spoiled.written) + 1
     if requirement == "GRA-BATCH-5":
         spoiled.leaves([] if reply.is_error else spoiled.written, "what did not fail")
@@ -213,7 +212,7 @@ def test_what_is_not_a_list_of_operations_is_refused(graph: Graph, bad: BadArgum
 @pytest.mark.parametrize("fails", [False, True], ids=["all_succeed", "one_fails"])
 def test_a_batch_says_whether_all_succeeded(graph: Graph, fails: bool) -> Steps:
     """`success` is true, or false if an operation failed."""
-    spoiled = (yield from batches.mixed(graph, "first", "unknown_operation")) if fails else None
+    spoiled = (yield from batches.spoiled(graph, "batch", "first", "unknown_operation")) if fails else None
     reply = spoiled.reply if spoiled else batches.sound(graph, "batch")[0]
     if not reply.is_error and "success" in reply.result:
         expect.that(reply.result["success"] is not fails, str(not fails), "the opposite", "success")
@@ -256,7 +255,7 @@ FAILING = pytest.mark.parametrize(
 @FAILING
 def test_a_failed_transaction(graph: Graph, place: str, fault: str, requirement: str) -> Steps:
     """It is an error, or `success` is false; new nodes, an update and a delete in it are undone or not done."""
-    spoiled = yield from batches.failing(graph, place, fault)
+    spoiled = yield from batches.spoiled(graph, "transaction", place, fault)
     with expect.resting_on("GRA-TXN-3") if requirement == "GRA-TXN-2" else nullcontext():
         expect.that(not committed(spoiled.reply), "an error, or success false", str(spoiled.reply), "result.success")
     if requirement == "GRA-TXN-2":

@@ -5,9 +5,7 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.suites.graph.support.component import Graph, graph
-from pytest_corpus.suites.shared.claims.capabilities import Capabilities as TestCapabilities
-from pytest_corpus.suites.shared.claims.capabilities import Consistency as TestConsistency
-from pytest_corpus.suites.shared.claims.capabilities import StreamingClaim as TestStreamingClaim
+from pytest_corpus.suites.shared.claims.capabilities import TestCapabilities, TestConsistency, TestStreamingClaim
 
 
 @pytest.mark.requirement("GRA-CAP-1")

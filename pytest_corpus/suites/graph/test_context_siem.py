@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.adapter.hooks.metrics import Count, Observation
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.fixtures import Steps, rules, subject
@@ -15,16 +14,17 @@ from pytest_corpus.suites.graph.support.capabilities import ASKING
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
 from pytest_corpus.suites.graph.support.scenarios import isolation
-from pytest_corpus.suites.shared.claims.context import Context as TestContext
-from pytest_corpus.suites.shared.claims.context import Observability as TestObservability
-from pytest_corpus.suites.shared.claims.context import StreamObservability as TestStreamObservability
-from pytest_corpus.suites.shared.claims.deadlines import Cancelling as TestCancelling
-from pytest_corpus.suites.shared.claims.labels import IdPrivacy as TestIdPrivacy
-from pytest_corpus.suites.shared.claims.labels import Labels as TestLabels
-from pytest_corpus.suites.shared.claims.labels import Privacy as TestPrivacy
-from pytest_corpus.suites.shared.claims.labels import StreamOutcomes as TestStreamOutcomes
-from pytest_corpus.suites.shared.claims.labels import StreamTimes as TestStreamTimes
-from pytest_corpus.suites.shared.claims.propagation import Propagation as TestPropagation
+from pytest_corpus.suites.shared.claims.context import TestContext, TestObservability, TestStreamObservability
+from pytest_corpus.suites.shared.claims.deadlines import TestCancelling
+from pytest_corpus.suites.shared.claims.labels import (
+    TestIdPrivacy,
+    TestLabels,
+    TestPrivacy,
+    TestStreamOutcomes,
+    TestStreamTimes,
+    unlabelled,
+)
+from pytest_corpus.suites.shared.claims.propagation import TestPropagation
 
 
 @pytest.mark.requirement("GRA-OBS-1")
@@ -76,11 +76,3 @@ def answers_about_a_node(graph: Graph) -> tuple[Sandbox, str, list[Reply | Strea
     }
     replies = [sandbox.call(each, args) for each, args in asked.items() if graph.works(each)]
     return sandbox, name, [*replies, *([sandbox.stream(find)] if graph.works("stream_query") else [])]
-
-
-def unlabelled(reply: Reply | StreamReply, value: str, what: str) -> None:
-    """Nothing that was reported of a call holds a value."""
-    reports: tuple[Observation | Count, ...] = (*reply.exchange.observations, *reply.exchange.counts)
-    for report in reports:
-        written = json.dumps(report.labels(), default=str, ensure_ascii=False)
-        expect.that(value not in written, f"no label that holds {what}", "one")

@@ -21,7 +21,7 @@ from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArgume
 from pytest_corpus.suites.graph.support.scenarios.concurrent_writes import history
 from pytest_corpus.suites.graph.support.scenarios.edges import unusable
 from pytest_corpus.suites.graph.support.scenarios.isolation import WHERE, at
-from pytest_corpus.suites.shared.claims.replays import EarlyReplays as TestEarlyReplays
+from pytest_corpus.suites.shared.claims.replays import TestEarlyReplays
 from pytest_corpus.text.values import same
 
 SCALARS: dict[str, Any] = {

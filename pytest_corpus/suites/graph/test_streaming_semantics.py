@@ -8,7 +8,7 @@ from pytest_corpus.kit.fixtures import Steps, core, rules, subject
 from pytest_corpus.suites.graph.support.answers import records
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.scenarios import queries
-from pytest_corpus.suites.shared.claims.envelopes import Streaming as TestStreaming
+from pytest_corpus.suites.shared.claims.envelopes import TestStreaming
 
 OPERATION = "stream_query"
 

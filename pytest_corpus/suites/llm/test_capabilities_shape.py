@@ -8,8 +8,7 @@ from pytest_corpus.redaction import word
 from pytest_corpus.spec.capabilities import SAMPLING_RANGES
 from pytest_corpus.suites.llm.support.capabilities import RANGES
 from pytest_corpus.suites.llm.support.component import LLM, llm
-from pytest_corpus.suites.shared.claims.capabilities import Capabilities as TestCapabilities
-from pytest_corpus.suites.shared.claims.capabilities import StreamingClaim as TestStreamingClaim
+from pytest_corpus.suites.shared.claims.capabilities import TestCapabilities, TestStreamingClaim
 
 STATED = (
     "sampling",

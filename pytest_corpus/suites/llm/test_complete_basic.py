@@ -18,9 +18,9 @@ from pytest_corpus.suites.llm.support.component import LLM, SCRIPTS, llm
 from pytest_corpus.suites.llm.support.requests import WEATHER, user
 from pytest_corpus.suites.llm.support.scenarios import completions
 from pytest_corpus.suites.shared.claims import replays
-from pytest_corpus.suites.shared.claims.capabilities import Models as TestModels
+from pytest_corpus.suites.shared.claims.capabilities import TestModels
 from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, cache_scope
-from pytest_corpus.suites.shared.claims.replays import AnswerReplays as TestAnswerReplays
+from pytest_corpus.suites.shared.claims.replays import TestAnswerReplays
 from pytest_corpus.suites.shared.contexts import new_key, new_tenant
 
 BEGUN = {

@@ -11,7 +11,7 @@ from pytest_corpus.suites.llm.support.component import LLM, llm
 from pytest_corpus.suites.llm.support.requests import user
 from pytest_corpus.suites.llm.support.scenarios.completions import long_completion, well_formed
 from pytest_corpus.suites.shared.claims import tokens
-from pytest_corpus.suites.shared.claims.tokens import Tokens as TestTokens
+from pytest_corpus.suites.shared.claims.tokens import TestTokens
 
 FEW_TOKENS, PART = 8, 5
 """The number of tokens, or the fraction (a fifth), by which a count may differ from the usage: it is an estimate."""

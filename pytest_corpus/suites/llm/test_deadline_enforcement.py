@@ -1,5 +1,4 @@
 """Deadlines (SPECIFICATION 6.1; BEHAVIORAL_CONFORMANCE 6.1; R16 to R18)."""
 
 from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.suites.shared.claims.deadlines import Deadlines as TestDeadlines
-from pytest_corpus.suites.shared.claims.deadlines import StreamDeadlines as TestStreamDeadlines
+from pytest_corpus.suites.shared.claims.deadlines import TestDeadlines, TestStreamDeadlines

@@ -1,7 +1,4 @@
 """From provider failures to the taxonomy (ERRORS 4, 6.1, 8; SPECIFICATION 12)."""
 
 from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.suites.shared.claims.faults import ContentFilter as TestContentFilter
-from pytest_corpus.suites.shared.claims.faults import Faults as TestFaults
-from pytest_corpus.suites.shared.claims.faults import Overload as TestOverload
-from pytest_corpus.suites.shared.claims.faults import StreamFaults as TestStreamFaults
+from pytest_corpus.suites.shared.claims.faults import TestContentFilter, TestFaults, TestOverload, TestStreamFaults

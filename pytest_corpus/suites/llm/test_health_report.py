@@ -1,4 +1,4 @@
 """Health (SPECIFICATION 7.6; R35)."""
 
 from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.suites.shared.claims.capabilities import Health as TestHealth
+from pytest_corpus.suites.shared.claims.capabilities import TestHealth

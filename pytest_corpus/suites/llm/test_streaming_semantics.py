@@ -14,7 +14,7 @@ from pytest_corpus.kit.reply import StreamReply
 from pytest_corpus.suites.llm.support.capabilities import OPTIONAL
 from pytest_corpus.suites.llm.support.component import LLM, llm
 from pytest_corpus.suites.llm.support.scenarios import completions
-from pytest_corpus.suites.shared.claims.envelopes import Streaming as TestStreaming
+from pytest_corpus.suites.shared.claims.envelopes import TestStreaming
 
 
 @pytest.mark.core

@@ -10,8 +10,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import in_words
 from pytest_corpus.spec.capabilities import SECTIONS
-from pytest_corpus.suites.shared.claims.capabilities import Capabilities as TestCapabilities
-from pytest_corpus.suites.shared.claims.capabilities import Consistency as TestConsistency
+from pytest_corpus.suites.shared.claims.capabilities import TestCapabilities, TestConsistency
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import canonical, is_number
 from pytest_corpus.suites.vector.support.scenarios.checks import used

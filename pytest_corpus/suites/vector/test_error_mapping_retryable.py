@@ -7,9 +7,8 @@ from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.reply import error_names
 from pytest_corpus.redaction import word
 from pytest_corpus.spec.errors import BY_KIND, is_a
-from pytest_corpus.suites.shared.claims.faults import KINDS, struck
-from pytest_corpus.suites.shared.claims.faults import Faults as TestFaults
-from pytest_corpus.suites.shared.claims.replays import LateReplays as TestLateReplays
+from pytest_corpus.suites.shared.claims.faults import KINDS, TestFaults, struck
+from pytest_corpus.suites.shared.claims.replays import TestLateReplays
 from pytest_corpus.suites.vector.support.answers import failures_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 

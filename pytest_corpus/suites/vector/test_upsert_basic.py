@@ -13,7 +13,7 @@ from pytest_corpus.kit.fixtures import Steps, core, rules, subject
 from pytest_corpus.kit.generation.histories import check, converges, linearizable, require_strong_consistency
 from pytest_corpus.kit.generation.stateful import run_machine
 from pytest_corpus.kit.reply import Reply, error_names
-from pytest_corpus.suites.shared.claims.replays import EarlyReplays as TestEarlyReplays
+from pytest_corpus.suites.shared.claims.replays import TestEarlyReplays
 from pytest_corpus.suites.vector.support.answers import failed, failures_of, id_of, metadata_of, processed, vector_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import alike, direction

@@ -3,9 +3,7 @@
 import pytest
 
 from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.suites.shared.claims.envelopes import Envelopes as TestEnvelopes
-from pytest_corpus.suites.shared.claims.envelopes import Errors as TestErrors
-from pytest_corpus.suites.shared.claims.wire_handler import Stress as TestStress
-from pytest_corpus.suites.shared.claims.wire_handler import WireHandler as TestWireHandler
+from pytest_corpus.suites.shared.claims.envelopes import TestEnvelopes, TestErrors
+from pytest_corpus.suites.shared.claims.wire_handler import TestStress, TestWireHandler
 
 pytestmark = pytest.mark.wire

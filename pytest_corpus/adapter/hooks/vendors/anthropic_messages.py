@@ -17,7 +17,7 @@ from pytest_corpus.adapter.hooks.vendors.endpoint import (
     parts_of,
     typed_event,
 )
-from pytest_corpus.adapter.hooks.vendors.stand_in import Question, Reply, Tool, answered, count
+from pytest_corpus.adapter.hooks.vendors.stand_in import Question, Reply, Tool, count
 
 ROLES = ("user", "assistant", "system")
 REASONS = {"stop": "end_turn", "length": "max_tokens", "tool": "tool_use", "filtered": "refusal"}
@@ -60,8 +60,9 @@ class Messages(Completion):
 
     errors = ERRORS
     filters = True
+    window, too_long = WINDOW, (f"prompt is too long: more than {WINDOW} tokens maximum", None)
 
-    def reply(self, body: Body) -> Reply:
+    def question(self, body: Body) -> Question:
         endpoint.check_numbers(body, LIMITS)
         limit = endpoint.integer(body, "max_tokens", 1)
         if limit is None:
@@ -69,12 +70,7 @@ class Messages(Completion):
         stop = endpoint.strings(body, "stop_sequences", 2**10)
         if not all(map(str.strip, stop)):
             raise Refusal("stop_sequences: each stop sequence must contain non-whitespace")
-        question = Question(
-            endpoint.required(body, "model", str), _texts(body), limit, stop, _tool(body), _schema(body)
-        )
-        if endpoint.exceeds(question.texts, WINDOW):
-            raise Refusal(f"prompt is too long: more than {WINDOW} tokens maximum")
-        return answered(question)
+        return Question(endpoint.required(body, "model", str), _texts(body), limit, stop, _tool(body), _schema(body))
 
     def whole(self, body: Body, replies: list[Reply]) -> Body:
         (reply,) = replies

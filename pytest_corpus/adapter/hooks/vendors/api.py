@@ -8,10 +8,11 @@ import contextlib
 import math
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from email.utils import formatdate
 from fnmatch import fnmatchcase
-from typing import Any, Protocol
+from typing import Any
 
 from pytest_corpus.adapter.hooks.fault_plan import Plan
 from pytest_corpus.adapter.hooks.http_server import Connection, HookRequest, LoopbackServer
@@ -132,10 +133,8 @@ DEADLINE_HEADER = "x-deadline-ms"
 """The header in which an adapter may hand on its deadline: no vendor has one, so it has a name of ours (R93)."""
 
 
-class Arrived(Protocol):
-    """A function that notes a request, and returns what is planned for it."""
-
-    def __call__(self, op: str, **facts: Any) -> Plan | None: ...
+Arrived = Callable[..., Plan | None]
+"""A function that notes a request by its op and further facts, and returns what is planned for it."""
 
 
 def unplanned(op: str, **facts: Any) -> None:
@@ -164,19 +163,15 @@ async def serve(request: HookRequest, path: str, connection: Connection, arrived
     await _Visit(arrived, endpoint, body, _context_of(request.headers), connection).carry_out()
 
 
+@dataclass(frozen=True, slots=True)
 class _Visit:
     """One request at an endpoint."""
 
-    def __init__(
-        self,
-        arrived: Arrived,
-        endpoint: Endpoint,
-        body: dict[str, Any],
-        context: Mapping[str, Any],
-        connection: Connection,
-    ) -> None:
-        self._arrived, self._endpoint, self._body = arrived, endpoint, body
-        self._context, self._connection = context, connection
+    _arrived: Arrived
+    _endpoint: Endpoint
+    _body: dict[str, Any]
+    _context: Mapping[str, Any]
+    _connection: Connection
 
     async def carry_out(self) -> None:
         """Count it, and answer or fail."""
@@ -193,15 +188,15 @@ class _Visit:
             answer = self._endpoint.answer(self._body, filtered) if events is None else {}
         except Refusal as refusal:
             trouble = Trouble(refusal.code or "invalid_request", refusal.message)
-            await self._connection.answer(400, errors.body(trouble), errors.headers)
         except (AttributeError, LookupError, TypeError, ValueError):  # a body of another form
             trouble = Trouble("invalid_request", "the request has another form than this endpoint reads")
-            await self._connection.answer(400, errors.body(trouble), errors.headers)
         else:
             if events is not None:
                 await self._stream(op, events)
             else:
                 await self._connection.answer(200, answer, errors.headers)
+            return
+        await self._connection.answer(400, errors.body(trouble), errors.headers)
 
     async def _stream(self, op: str, events: Events) -> None:
         await self._connection.begin(self._endpoint.errors.headers)

@@ -19,7 +19,7 @@ from pytest_corpus.adapter.hooks.vendors.endpoint import (
     typed_event,
 )
 from pytest_corpus.adapter.hooks.vendors.openai import vector
-from pytest_corpus.adapter.hooks.vendors.stand_in import Question, Reply, Tool, answered, split
+from pytest_corpus.adapter.hooks.vendors.stand_in import Question, Reply, Tool, split
 
 ROLES = ("system", "user", "assistant", "tool")
 REASONS = {"stop": "COMPLETE", "length": "MAX_TOKENS", "tool": "TOOL_CALL"}
@@ -54,16 +54,14 @@ class Chat(Completion):
     """Answers to chats: words, JSON where `response_format` wants it, a call where `tool_choice` wants one."""
 
     errors = ERRORS
+    window, too_long = WINDOW, (f"too many tokens: the limit of this model is {WINDOW} tokens", None)
 
-    def reply(self, body: Body) -> Reply:
+    def question(self, body: Body) -> Question:
         endpoint.check_numbers(body, LIMITS)
         texts = tuple(text for message in endpoint.required(body, "messages", list) for text in _message(message))
         model, limit = endpoint.required(body, "model", str), endpoint.integer(body, "max_tokens", 1)
         stop = endpoint.strings(body, "stop_sequences", MOST_STOPS)
-        question = Question(model, texts, limit, stop, _tool(body), _schema(body))
-        if endpoint.exceeds(texts, WINDOW):
-            raise Refusal(f"too many tokens: the limit of this model is {WINDOW} tokens")
-        return answered(question)
+        return Question(model, texts, limit, stop, _tool(body), _schema(body))
 
     def whole(self, _body: Body, replies: list[Reply]) -> Body:
         (reply,) = replies

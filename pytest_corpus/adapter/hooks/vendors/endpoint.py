@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from pytest_corpus.adapter.hooks.vendors.stand_in import Reply, Tool, count
+from pytest_corpus.adapter.hooks.vendors.stand_in import Question, Reply, Tool, answered, count
 
 Body = Mapping[str, Any]
 
@@ -70,7 +70,15 @@ class Endpoint(Protocol):
 
 
 class Completion(Endpoint):
-    """An endpoint whose answers and streams come from the same replies."""
+    """An endpoint whose answers and streams come from the same replies.
+
+    Attributes:
+        window: the most tokens of a question.
+        too_long: the message and the code of a refusal of more.
+    """
+
+    window: int
+    too_long: tuple[str, str | None]
 
     def reached(self, body: Body, /) -> tuple[str, dict[str, Any]]:
         """Return the op of a completion."""
@@ -86,12 +94,19 @@ class Completion(Endpoint):
 
     def replies(self, body: Body, filtered: bool) -> list[Reply]:
         """Return the replies to a request; one, unless a vendor offers more."""
-        reply = self.reply(body)
-        return [reply.filtered() if filtered else reply]
+        question = self.question(body)
+        if exceeds(question.texts, self.window):
+            raise Refusal(*self.too_long)
+        replies = [answered(question, number) for number in range(self.number(body))]
+        return [reply.filtered() for reply in replies] if filtered else replies
 
-    def reply(self, body: Body) -> Reply:
-        """Return the reply to a request."""
+    def question(self, body: Body) -> Question:
+        """Return the question of a request; raise `Refusal` if the vendor would refuse it."""
         raise NotImplementedError
+
+    def number(self, _body: Body) -> int:
+        """Return the number of replies that a request wants."""
+        return 1
 
     def whole(self, body: Body, replies: list[Reply]) -> Body:
         """Return replies in the vendor's form."""

@@ -23,11 +23,12 @@ from pytest_corpus.adapter.hooks.vendors.endpoint import (
     event,
     parts_of,
 )
-from pytest_corpus.adapter.hooks.vendors.stand_in import Question, Reply, Tool, answered, count, split
+from pytest_corpus.adapter.hooks.vendors.stand_in import Question, Reply, Tool, count, split
 
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 REASONS = {"stop": "stop", "length": "length", "tool": "tool_calls", "filtered": "content_filter"}
 WINDOW = 128_000
+TOO_LONG = f"This model's maximum context length is {WINDOW} tokens", "context_length_exceeded"
 MOST_ANSWERS = 128
 SAMPLING = {"temperature": (0.0, 2.0), "top_p": (0.0, 1.0)}
 LIMITS = {**SAMPLING, "frequency_penalty": (-2.0, 2.0), "presence_penalty": (-2.0, 2.0)}
@@ -80,11 +81,19 @@ class Chat(Completion):
 
     errors = ERRORS
     filters = True
+    window, too_long = WINDOW, TOO_LONG
 
-    def replies(self, body: Body, filtered: bool) -> list[Reply]:
-        question = read(body)
-        replies = [answered(question, number) for number in range(endpoint.integer(body, "n", 1, MOST_ANSWERS) or 1)]
-        return [reply.filtered() for reply in replies] if filtered else replies
+    def question(self, body: Body) -> Question:
+        messages = endpoint.required(body, "messages", list)
+        endpoint.check_numbers(body, LIMITS)
+        limit = endpoint.integer(body, "max_completion_tokens", 1) or endpoint.integer(body, "max_tokens", 1)
+        texts = tuple(text for message in messages for text in _message(message))
+        model, stop = endpoint.required(body, "model", str), endpoint.strings(body, "stop", 4)
+        schema = wanted_schema(body.get("response_format"), "json_schema")
+        return Question(model, texts, limit, stop, _tool(body), schema)
+
+    def number(self, body: Body) -> int:
+        return endpoint.integer(body, "n", 1, MOST_ANSWERS) or 1
 
     def whole(self, body: Body, replies: list[Reply]) -> Body:
         choices = [_choice(index, reply) for index, reply in enumerate(replies)]
@@ -101,25 +110,6 @@ class Chat(Completion):
             [_chunk(head, index, delta) for index, reply in indexed for delta in _deltas(index, reply)],
             closing + event("[DONE]"),
         )
-
-
-def read(body: Body) -> Question:
-    """Return the question of a chat; raise `Refusal` if OpenAI would refuse it."""
-    messages = endpoint.required(body, "messages", list)
-    endpoint.check_numbers(body, LIMITS)
-    limit = endpoint.integer(body, "max_completion_tokens", 1) or endpoint.integer(body, "max_tokens", 1)
-    texts = tuple(text for message in messages for text in _message(message))
-    model, stop = endpoint.required(body, "model", str), endpoint.strings(body, "stop", 4)
-    schema = wanted_schema(body.get("response_format"), "json_schema")
-    question = Question(model, texts, limit, stop, _tool(body), schema)
-    check_window(question)
-    return question
-
-
-def check_window(question: Question) -> None:
-    """Refuse a question that is longer than the window."""
-    if endpoint.exceeds(question.texts, WINDOW):
-        raise Refusal(f"This model's maximum context length is {WINDOW} tokens", "context_length_exceeded")
 
 
 def _message(message: Any) -> Iterator[str]:
@@ -264,16 +254,13 @@ class Responses(Completion):
 
     errors = RESPONSES_ERRORS
     filters = True
+    window, too_long = WINDOW, TOO_LONG
 
-    def reply(self, body: Body) -> Reply:
+    def question(self, body: Body) -> Question:
         endpoint.check_numbers(body, SAMPLING)
         limit = endpoint.integer(body, "max_output_tokens", LEAST_ANSWER)
         schema = wanted_schema((body.get("text") or {}).get("format"))
-        question = Question(
-            endpoint.required(body, "model", str), _texts(body), limit, (), _function_tool(body), schema
-        )
-        check_window(question)
-        return answered(question)
+        return Question(endpoint.required(body, "model", str), _texts(body), limit, (), _function_tool(body), schema)
 
     def whole(self, body: Body, replies: list[Reply]) -> Body:
         return _response(body, replies[0])

@@ -41,14 +41,12 @@ EVERY_MODEL = {
 class EmbeddingPrerequisites(Prerequisites):
     """Embedding needs a model that is known."""
 
-    def __init__(self, texts: Texts) -> None:
-        super().__init__(texts)
-        self._texts = texts
+    _calls: Texts
 
     def obstacle(self, name: str) -> Undecided | None:
         obstacle = super().obstacle(name)
-        unlisted = not self._texts.capabilities.models and "model" in self._texts.requests.minimal(name)
-        if isinstance(obstacle, Blocked) and unlisted and self._texts.invoke(name).is_a(*MODEL_ERRORS):
+        unlisted = not self._calls.capabilities.models and "model" in self._calls.requests.minimal(name)
+        if isinstance(obstacle, Blocked) and unlisted and self._calls.invoke(name).is_a(*MODEL_ERRORS):
             return NotAssessed("capabilities list no models, and none is known that could be asked for")
         return obstacle
 

@@ -226,17 +226,15 @@ ANY_ID = "GRA-NODE-12"
 class GraphPrerequisites(Prerequisites):
     """Queries need a listed dialect that the suite knows, and what holds ids needs ids that are taken."""
 
-    def __init__(self, graph: GraphCapabilities) -> None:
-        super().__init__(graph)
-        self._graph = graph
+    _calls: GraphCapabilities
 
     def claimed(self, name: str) -> bool | None:
-        return False if name in ASKING and self._graph.dialect is None else super().claimed(name)
+        return False if name in ASKING and self._calls.dialect is None else super().claimed(name)
 
     def obstacle(self, name: str) -> Undecided | None:
-        if name in ASKING and (self._graph.dialect is None or not self.denies(name)):
+        if name in ASKING and (self._calls.dialect is None or not self.denies(name)):
             try:
-                self._graph.speaks("group")
+                self._calls.speaks("group")
             except Undecided as obstacle:
                 return obstacle
         return super().obstacle(name)
@@ -252,15 +250,15 @@ class GraphPrerequisites(Prerequisites):
         """Return whether a node is refused, and taken as soon as its id is a UUID; tried once a run."""
 
         def found() -> bool:
-            plain = self._graph.plain_nodes()
-            named = {"nodes": [{**plain["nodes"][0], "id": uuid_of(self._graph.settings.run)}]}
+            plain = self._calls.plain_nodes()
+            named = {"nodes": [{**plain["nodes"][0], "id": uuid_of(self._calls.settings.run)}]}
             return is_refused(self._upserted(plain)) and not is_refused(self._upserted(named))
 
-        return self._graph.shared.once("only_uuids", found)
+        return self._calls.shared.once("only_uuids", found)
 
     def _upserted(self, args: Mapping[str, Any]) -> Reply:
-        with self._graph.client.provider.paused():
-            return self._graph.call("upsert_nodes", args)
+        with self._calls.client.provider.paused():
+            return self._calls.call("upsert_nodes", args)
 
 
 def is_refused(reply: Reply | StreamReply) -> bool:

@@ -26,7 +26,7 @@ NAMESPACED = re.compile(r"[^:./][:./].")
 """A key of an extension with a namespace: ``vendor:name``, ``vendor.name`` or ``vendor/name`` (R71)."""
 
 
-class Consistency:
+class TestConsistency:
     """When what was written can be read."""
 
     @pytest.mark.requirement("COM-READ-1")
@@ -42,7 +42,7 @@ class Consistency:
                     expect.that(seen, "a write that shows at once", "one that does not show yet")
 
 
-class Capabilities:
+class TestCapabilities:
     """The contents of capabilities, and their truth."""
 
     @core("COM-CAP-1")
@@ -145,7 +145,7 @@ class Capabilities:
             expect.that(fails or requirement == "COM-CAP-7", "NOT_SUPPORTED, as capabilities say", str(reply))
 
 
-class StreamingClaim:
+class TestStreamingClaim:
     """The streaming entry point."""
 
     @pytest.mark.requirement("COM-CAP-9")
@@ -159,7 +159,7 @@ MOST_LISTED = 20
 """More listed models are not asked."""
 
 
-class Models:
+class TestModels:
     """The models of the principal operation."""
 
     @core("LLM-MODEL-1", "EMB-MODEL-1")
@@ -218,7 +218,7 @@ class Models:
             expect.that(not others, "the model asked for", f"{len(others)} other names", "chunk.model")
 
 
-class ModelLabels:
+class TestModelLabels:
     """The models in metrics."""
 
     @pytest.mark.requirement("COM-OBS-13")
@@ -251,7 +251,7 @@ RETRYABLE = ("ResourceExhausted", "TransientNetwork", "Unavailable")
 DOWN = ("unavailable", "network", "overloaded")
 
 
-class Health:
+class TestHealth:
     """The answers of `health` when all is well and when the backend is down."""
 
     @core("COM-HEALTH-1")

@@ -72,7 +72,7 @@ REFUSED_BY = {"missing_args": "COM-WIRE-6", "expired": "COM-DEADLINE-1", "wrong_
 """By what is wrong with a request: the requirement that says that it is refused."""
 
 
-class Context:
+class TestContext:
     """The members of `ctx` that are read, and those that are ignored."""
 
     @core("COM-CTX-1")
@@ -132,7 +132,7 @@ class Context:
         expect.works(subject.invoke(subject.principal, ctx={"attrs": attrs}), "attrs of any shape to be accepted")
 
 
-class Observability:
+class TestObservability:
     """One observation a call, with true labels."""
 
     @pytest.mark.core
@@ -215,7 +215,7 @@ class Observability:
             holds("COM-OBS-10", reply, subject)
 
 
-class StreamObservability:
+class TestStreamObservability:
     """One observation and one outcome a stream."""
 
     @core("COM-OBS-3")

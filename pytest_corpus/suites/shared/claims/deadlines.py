@@ -49,7 +49,7 @@ STREAM_BUDGETS_MS = ((150, 140), (450, 400))
 """Each row: a budget, and the time per chunk with which `SLOW_CHUNKS` chunks overrun it by more than a second."""
 
 
-class Deadlines:
+class TestDeadlines:
     """Budgets of unary operations."""
 
     @core("COM-DEADLINE-1")
@@ -119,7 +119,7 @@ class Deadlines:
         repeatedly(partial(hung_health, subject))
 
 
-class NestedDeadlines:
+class TestNestedDeadlines:
     """Budgets of operations on several items."""
 
     @pytest.mark.requirement("COM-DEADLINE-8")
@@ -143,7 +143,7 @@ def _itemised(subject: Subject, name: str) -> None:
     in_time(reply, BUDGET_MS)
 
 
-class StreamDeadlines:
+class TestStreamDeadlines:
     """Budgets of streams."""
 
     @core("COM-DEADLINE-3")
@@ -309,7 +309,7 @@ GIVEN_UP_S = 0.3
 """After so long the suite cancels a call whose provider never answers."""
 
 
-class Cancelling:
+class TestCancelling:
     """Calls that are given up."""
 
     @pytest.mark.requirement("COM-OBS-25")

@@ -57,7 +57,7 @@ def no_stream_object(subject: Subject, value: Any) -> StreamReply:
     return subject.send_stream(value)
 
 
-class Envelopes:
+class TestEnvelopes:
     """The shape of unary answers."""
 
     @pytest.mark.core
@@ -72,7 +72,7 @@ class Envelopes:
             holds(requirement, plain(subject, name), subject)
 
 
-class Errors:
+class TestErrors:
     """The shape of error envelopes, whatever was refused."""
 
     @pytest.mark.core
@@ -123,7 +123,7 @@ class Errors:
         expect.that(named[0] == named[1] == named[2], "the same class every time", "different classes")
 
 
-class Streaming:
+class TestStreaming:
     """The state machine of a stream."""
 
     @pytest.mark.core

@@ -54,7 +54,7 @@ GROWTH = 16
 """A hash whose length follows that of the tenant gives it away; digits may differ by a few."""
 
 
-class Labels:
+class TestLabels:
     """Hashes that cannot be read back, times that are true, buckets that are few."""
 
     @pytest.mark.requirement("COM-OBS-16")
@@ -133,7 +133,7 @@ class Labels:
         expect.that(len(found) <= MOST_BUCKETS, many, f"{len(found)}", "extra.deadline_bucket")
 
 
-class StreamTimes:
+class TestStreamTimes:
     """The observed duration of a stream."""
 
     @rules("frames COM-STREAM-10, observation COM-OBS-17")
@@ -142,7 +142,7 @@ class StreamTimes:
         timed(subject, subject.principal_stream, requirement)
 
 
-class StreamOutcomes:
+class TestStreamOutcomes:
     """The labels of the counter of a stream's outcome."""
 
     @pytest.mark.requirement("COM-OBS-18")
@@ -166,6 +166,14 @@ def values_of(exchange: Exchange) -> dict[str, set[str]]:
             if not small and not (isinstance(value, str) and value.isdecimal() and int(value) < A_COUNT):
                 found.setdefault(key, set()).add(str(value))
     return found
+
+
+def unlabelled(reply: Reply | StreamReply, value: str, what: str) -> None:
+    """Nothing that was reported of a call holds a value."""
+    reports: tuple[Observation | Count, ...] = (*reply.exchange.observations, *reply.exchange.counts)
+    for report in reports:
+        written = json.dumps(report.labels(), default=str, ensure_ascii=False)
+        expect.that(value not in written, f"no label that holds {what}", "one", "extra")
 
 
 def unlike(values: Iterable[set[str]]) -> bool:
@@ -248,7 +256,7 @@ SHORT = 7
 """The length of a text that is shorter than the beginning that counts as a leak."""
 
 
-class IdPrivacy:
+class TestIdPrivacy:
     """Ids of items stay out of messages."""
 
     @pytest.mark.requirement("COM-LEAK-9")
@@ -262,7 +270,7 @@ class IdPrivacy:
                 holds("COM-LEAK-9", reply, subject)
 
 
-class Privacy:
+class TestPrivacy:
     """Nothing that a request holds reappears in errors, metrics or logs."""
 
     @rules("errors COM-LEAK-1, metrics COM-LEAK-2, logs COM-LEAK-3")

@@ -21,7 +21,7 @@ SLOW_MS = 60
 AT_ONCE = 2
 
 
-class Propagation:
+class TestPropagation:
     """The trace and the deadline that the adapter passes on to its provider."""
 
     @pytest.mark.requirement("COM-CTX-5")

@@ -41,7 +41,7 @@ OTHER_KEYS, LASTING_S = 50, 5.0
 """The number of keys, and the seconds, after which a key still works."""
 
 
-class EarlyReplays:
+class TestEarlyReplays:
     """Keys that were used a moment ago."""
 
     @pytest.mark.requirement("COM-IDEM-6")
@@ -50,7 +50,7 @@ class EarlyReplays:
         outlasts(subject, 0.0)
 
 
-class LateReplays:
+class TestLateReplays:
     """Keys that were used a while ago; their writes are made in an earlier test, if it ran."""
 
     @pytest.mark.requirement("COM-IDEM-6")
@@ -91,7 +91,7 @@ def _kept(subject: Subject) -> Kept:
     return Kept(rivals, key, first, at)
 
 
-class AnswerReplays:
+class TestAnswerReplays:
     """Keys of operations that store nothing."""
 
     @pytest.mark.requirement("COM-IDEM-7")

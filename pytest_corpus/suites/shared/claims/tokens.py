@@ -151,7 +151,7 @@ ENDS = sorted({17, *range(1, len(SENTENCE) + 1, 12), *range(len(SENTENCE) - 12, 
 """The ends of beginnings of the sentence: two words, every twelfth character, and each joined one at its end."""
 
 
-class Tokens:
+class TestTokens:
     """Counts of tokens, of any component whose capabilities may list models."""
 
     @core("LLM-TOKENS-1", "EMB-TOKENS-1")

@@ -80,7 +80,7 @@ def sent_together(subject: Subject, requests: Sequence[tuple[Any, Any]]) -> None
             expect.that(found == own, claim, "another answer")
 
 
-class WireHandler:
+class TestWireHandler:
     """The treatment of requests that does not depend on their operation."""
 
     @core("COM-WIRE-1")
@@ -269,7 +269,7 @@ class WireHandler:
             )
 
 
-class StreamEntryPoint:
+class TestStreamEntryPoint:
     """The answers of `handle_stream` to requests that do not belong there."""
 
     @pytest.mark.requirement("COM-WIRE-5")
@@ -334,7 +334,7 @@ JITTER_MS = 40
 BUDGETS_MS = (1, 5, 20, 60)
 
 
-class Stress:
+class TestStress:
     """Many calls at once, each judged as if it were alone; collected only with `--corpus-profile=stress`."""
 
     @pytest.mark.slow

@@ -38,9 +38,7 @@ PERHAPS = ("Unavailable", "TransientNetwork", "DeadlineExceeded")
 class VectorFaults(ProviderFaults):
     """Faults at the provider; a batch may report them for each item."""
 
-    def __init__(self, vector: VectorCapabilities) -> None:
-        super().__init__(vector)
-        self._vector = vector
+    _calls: VectorCapabilities
 
     def backed(self, *, streaming: bool) -> list[str]:
         """The operations whose answer to a failing provider is an error; a batch may report it for each item (R14)."""
@@ -50,14 +48,14 @@ class VectorFaults(ProviderFaults):
         """Return whether an operation on several items reports a failing provider as the failure of each item."""
         if name not in ("upsert", "delete"):
             return False
-        if name not in self._vector.shared.itemised:
+        if name not in self._calls.shared.itemised:
             with inputs.apart(f"vector.{name} itemised"):
-                fresh = self._vector.fresh()
+                fresh = self._calls.fresh()
                 fresh.faults.plan("unavailable", name)
                 reply = fresh.call(name, fresh.requests.distinct(name))
                 fresh.client.provider.clear()
-            self._vector.shared.itemised[name] = reply.is_success and bool(failures_of(reply.result))
-        return self._vector.shared.itemised[name]
+            self._calls.shared.itemised[name] = reply.is_success and bool(failures_of(reply.result))
+        return self._calls.shared.itemised[name]
 
 
 class Vector(VectorConditions):
@@ -210,7 +208,8 @@ class Vector(VectorConditions):
         return reply.is_a("ResourceExhausted") and reply.exchange.op in ("vector.create_namespace", "vector.upsert")
 
     def failing(self, reply: Reply | StreamReply) -> list[Reply | StreamReply]:
-        return [] if reply.is_a("IndexNotReady") else super().failing(reply)
+        reads = reply.exchange.op in ("vector.query", "vector.batch_query")
+        return [] if reads and reply.is_a("IndexNotReady") else super().failing(reply)
 
     def begin(self, *, unlearn: bool = False) -> None:
         self._cleanup.release()

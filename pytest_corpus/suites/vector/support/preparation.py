@@ -128,9 +128,7 @@ class VectorSettling(Settling):
 
     blind = frozenset({"capabilities", "health", "upsert"})
 
-    def __init__(self, vector: VectorCapabilities) -> None:
-        super().__init__(vector)
-        self._vector = vector
+    _subject: VectorCapabilities
 
     def places(self, request: Mapping[str, Any]) -> frozenset[str]:
         found = [each.get("namespace") for each in speaking(request.get("args"), "queries", "vectors")]
@@ -142,13 +140,13 @@ class VectorSettling(Settling):
         if not super().looks(name, request) or not isinstance(args, Mapping):
             return name not in self.blind
         ids = args.get("ids") if name == "delete" else [args.get("namespace")] if name == "delete_namespace" else None
-        doomed = self._vector.shared.to_delete
+        doomed = self._subject.shared.to_delete
         if self.known.in_order and (ids is not None or name == "create_namespace"):
             return False
         return not (isinstance(ids, list) and ids and all(isinstance(each, str) and each in doomed for each in ids))
 
     def trials(self) -> Iterator[Look]:
-        vector = self._vector
+        vector = self._subject
         with vector.prepares():
             item, name = vector.item(), vector.name("trial")
             where = vector.at(name)
@@ -166,7 +164,7 @@ class VectorSettling(Settling):
 
     def _trial_of_order(self, name: str) -> Look:
         """Write to a namespace, delete it, create it again, and at once write to it and delete by id."""
-        vector, where = self._vector, self._vector.at(name)
+        vector, where = self._subject, self._subject.at(name)
         lost, item, gone = vector.item(), vector.item(), vector.item()
         writes: list[tuple[str, dict[str, Any]]] = [("upsert", {"vectors": [lost], **where})]
         if vector.namespaces:
@@ -184,7 +182,8 @@ class VectorSettling(Settling):
 
     def _seen(self, item: Mapping[str, Any], where: Mapping[str, Any], known: set[str]) -> set[str] | None:
         """The ids of some vectors that a query finds."""
-        reply = self._vector.call("query", {"vector": item["vector"], "top_k": self._vector.at_most(SEVERAL), **where})
+        vector = self._subject
+        reply = vector.call("query", {"vector": item["vector"], "top_k": vector.at_most(SEVERAL), **where})
         if reply.is_a("IndexNotReady", "NamespaceNotFound"):
             return set()
         return known & set(map(id_of, matches_of(reply.result))) if reply.is_success else None

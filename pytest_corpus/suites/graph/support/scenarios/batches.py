@@ -14,7 +14,7 @@ from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.graph.support.answers import listed
 from pytest_corpus.suites.graph.support.component import Graph
-from pytest_corpus.suites.graph.support.place import Place
+from pytest_corpus.suites.graph.support.place import Place, value_of
 from pytest_corpus.suites.graph.support.sandbox import MOST_PAGES, PAGE, Sandbox
 from pytest_corpus.suites.graph.support.scenarios.isolation import empty_place, keep, lasting_place
 
@@ -145,45 +145,27 @@ def sound(graph: Graph, name: str) -> tuple[Reply, tuple[int, ...]]:
     return cached(graph, ("sound", name), lambda: (sandbox.call_many(name, *items), sizes))
 
 
-def mixed(graph: Graph, place: str, kind: str) -> Generator[None, None, Spoiled]:
-    """A batch of which one operation cannot be carried out and the others write a node each."""
-    spoiled = cached(graph, ("mixed", place, kind), partial(_mixed, graph, carrying(graph), place, kind))
+def spoiled(graph: Graph, name: str, place: str, kind: str) -> Generator[None, None, Spoiled]:
+    """A batch that writes nodes, or a transaction that writes, updates and deletes some, with an unusable operation."""
+    found = cached(graph, ("spoiled", name, place, kind), partial(_spoiled, carrying(graph, name), name, place, kind))
     yield
-    spoiled.look()
-    return spoiled
+    found.look()
+    return found
 
 
-def _mixed(graph: Graph, sandbox: Sandbox, place: str, kind: str) -> Spoiled:
-    count = min(3, graph.capabilities.limit("max_batch_ops") or 3)
-    at = {"first": 0, "middle": count // 2, "last": count - 1}[place]
-    nodes = {number: sandbox.node(f"n{number}") for number in range(count) if number != at}
-    items = [put(sandbox, nodes[number]) if number in nodes else unusable(sandbox, kind) for number in range(count)]
-    reply = sandbox.call_many("batch", *items)
-    expect.either(reply, "BadRequest", "NotSupported")
-    if graph.settling.late:
-        keep(graph, sandbox)
-    return Spoiled(reply, at, [node["properties"]["corpus_value"] for node in nodes.values()], [], sandbox)
-
-
-def failing(graph: Graph, place: str, kind: str) -> Generator[None, None, Spoiled]:
-    """A transaction that writes, updates and deletes nodes, of which one operation cannot be carried out."""
-    sandbox = carrying(graph, "transaction")
-    spoiled = cached(graph, ("failing", place, kind), partial(_failing, graph, sandbox, place, kind))
-    yield
-    spoiled.look()
-    return spoiled
-
-
-def _failing(graph: Graph, sandbox: Sandbox, place: str, kind: str) -> Spoiled:
-    before = sandbox.put(sandbox.node("a"), sandbox.node("b"))
-    steps = [put(sandbox, sandbox.node("new")), put(sandbox, sandbox.node("a")), drop(sandbox, "b")]
-    steps = steps[: min(graph.capabilities.limit("max_batch_ops") or 4, 4) - 1]
+def _spoiled(sandbox: Sandbox, name: str, place: str, kind: str) -> Spoiled:
+    nodes = [sandbox.node(each) for each in ("new", "newer" if name == "batch" else "a")]
+    steps, before = [put(sandbox, node) for node in nodes], []
+    if name == "transaction":
+        before = sandbox.put(sandbox.node("a"), sandbox.node("b"))
+        steps.append(drop(sandbox, "b"))
+    steps = steps[: (sandbox.graph.capabilities.limit("max_batch_ops") or MOST_OPS) - 1]
     at = {"first": 0, "middle": len(steps) // 2, "last": len(steps)}[place]
-    reply = sandbox.call_many("transaction", *steps[:at], unusable(sandbox, kind), *steps[at:])
+    reply = sandbox.call_many(name, *steps[:at], unusable(sandbox, kind), *steps[at:])
     expect.either(reply, "BadRequest", "NotSupported")
-    if graph.settling.late:
-        keep(graph, sandbox)
-    return Spoiled(reply, at, [], before, sandbox)
+    if sandbox.graph.settling.late:
+        keep(sandbox)
+    return Spoiled(reply, at, [value_of(node) for node in nodes[: len(steps)]], before, sandbox)
 
 
 def limit(graph: Graph) -> int:

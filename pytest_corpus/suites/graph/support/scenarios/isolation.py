@@ -38,15 +38,16 @@ def lasting_place(
     def write() -> tuple[Sandbox, T]:
         sandbox = empty_place(graph) if empty else graph.sandbox(own=False)
         filled = fill(sandbox)
-        keep(graph, sandbox)
+        keep(sandbox)
         return sandbox, filled
 
     return cached(graph, key, write)
 
 
-def keep(graph: Graph, sandbox: Sandbox) -> None:
+def keep(sandbox: Sandbox) -> None:
     """Let what the current test wrote to a place stay to the end of the run: others look at it."""
-    graph.shared.lasting.update(name for _, _, name in graph.shared.written_items.made if sandbox.tag in name)
+    shared = sandbox.graph.shared
+    shared.lasting.update(name for _, _, name in shared.written_items.made if sandbox.tag in name)
 
 
 def apart(graph: Graph) -> list[tuple[Sandbox, list[str]]]:
