@@ -14,7 +14,11 @@ import forks
 from pytest_corpus import cli
 
 ROOT = Path(__file__).resolve().parents[1]
-COMMAND = (sys.executable, "-c", "import sys; from pytest_corpus.cli import main; sys.exit(main())")
+CODE = "import sys; from pytest_corpus.cli import main; sys.exit(main())"
+COMMAND = (sys.executable, "-c", CODE)
+
+MUTANTS_TOO = os.pathsep.join(map(str, (ROOT, ROOT / "tests")))
+"""The path on which mutants are found."""
 
 
 class Ended(NamedTuple):
@@ -42,10 +46,10 @@ def environment(**more: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": path, **more}
 
 
-def ran(*argv: object, command: tuple[str, ...] = COMMAND, stdin: bytes = b"", cwd: Any = None, **env: str) -> Ended:
-    """The command in a process of its own."""
+def ran(*argv: object, command: tuple[str, ...] = (), stdin: bytes = b"", cwd: Any = None, **env: str) -> Ended:
+    """The command, or another, in a process of its own: a fork, and what it starts are forks."""
     done = subprocess.run(
-        [*command, *map(str, argv)],
+        [*(command or (forks.python(), "-c", CODE)), *map(str, argv)],
         input=stdin,
         capture_output=True,
         cwd=cwd,
@@ -58,7 +62,7 @@ def ran(*argv: object, command: tuple[str, ...] = COMMAND, stdin: bytes = b"", c
 
 def conformance(folder: Path, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
     """The suite in a folder, in a process of its own: a fork, unless it is to import something else first."""
-    python = sys.executable if "PYTHONPATH" in env else forks.python()
+    python = forks.python() if env.get("PYTHONPATH", MUTANTS_TOO) == MUTANTS_TOO else sys.executable
     inherited = {name: value for name, value in environment(**env).items() if name not in ("PYTEST_ADDOPTS", "CI")}
     return subprocess.run(
         [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:asyncio",

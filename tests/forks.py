@@ -38,7 +38,7 @@ PLUGIN = _installed()  # what makes pytest find the plugin
 PROGRAM = """#!{real} -ISE
 import json, os, signal, socket, sys
 given = [part for part in sys.argv[1:] if part != "-u"] if sys.argv[1:2] == ["-u"] else sys.argv[1:]
-settings = {{name: value for name, value in os.environ.items() if name[:6] == "PYTHON" and name != "PYTHONPATH"}}
+settings = {{name: value for name, value in os.environ.items() if name[:6] == "PYTHON" and name not in {kept}}}
 if given[:1] == ["-mpytest"]:
     given[:1] = ["-m", "pytest"]
 if given[:1] not in (["-c"], ["-m"]) or settings != {settings}:
@@ -59,6 +59,9 @@ os._exit(code)
 """
 
 
+KEPT = ("PYTHONPATH", "PYTHONUNBUFFERED")
+"""Settings of Python that a fork keeps to; for any other than those of the server a new process is started."""
+
 SERVERS: list[subprocess.Popen[bytes]] = []
 """That of this process, whose input stays open as long as it is known."""
 
@@ -70,8 +73,8 @@ def python() -> str:
         return sys.executable
     folder = tempfile.mkdtemp(prefix="forks-")
     program, address = Path(folder, "python"), f"{folder}/socket"
-    settings = {name: value for name, value in os.environ.items() if name[:6] == "PYTHON" and name != "PYTHONPATH"}
-    program.write_text(PROGRAM.format(real=sys.executable, settings=settings, address=address))
+    settings = {name: value for name, value in os.environ.items() if name[:6] == "PYTHON" and name not in KEPT}
+    program.write_text(PROGRAM.format(real=sys.executable, settings=settings, kept=KEPT, address=address))
     program.chmod(0o700)
     server = subprocess.Popen(
         [sys.executable, __file__, address],
@@ -168,6 +171,7 @@ def become(program: str, paths: list[str], streams: list[int], asked: list[Any])
         os.close(stream)
     sys.stdin, sys.stdout = os.fdopen(0, closefd=False), os.fdopen(1, "w", closefd=False)
     sys.stderr = os.fdopen(2, "w", buffering=1, errors="backslashreplace", closefd=False)
+    sys.stdout.reconfigure(write_through="PYTHONUNBUFFERED" in environment)
     sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr  # type: ignore[misc]
     os.chdir(folder)
     os.environ.clear()

@@ -135,7 +135,8 @@ def orders(name: str, numbers: Sequence[int], folder: Path, jobs: int) -> Iterat
         with open(os.devnull, "w") as silent, redirect_stdout(silent), redirect_stderr(silent):
             command(["init", name.removeprefix("skeleton-"), str(made)])
         adapter = Adapter(adapter.kind, adapter.factory, made)
-    prepared = partial(prepare, COMPONENTS, REFERENCE)
+    component = name.rpartition("-")[2]
+    prepared = partial(prepare, [component] if component in COMPONENTS else COMPONENTS, REFERENCE)
     with concurrent.futures.ProcessPoolExecutor(jobs, FORK, initializer=prepared) as pool:
         usual = pool.submit(result, adapter, USUAL)
         running = {pool.submit(result, adapter, number): number for number in numbers}

@@ -6,7 +6,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from samples import ALL, PLUGIN, QUESTION_ANSWERING, bundle, echo, provider, run, section, text, write
+from samples import ALL, QUESTION_ANSWERING, bundle, echo, provider, run, section, text, write
 
 pytestmark = pytest.mark.usefixtures("plain_environment")
 
@@ -402,7 +402,7 @@ def test_a_blocked_provider_does_not_keep_pytest_alive(pytester: pytest.Pytester
     """A provider that never returns is given up, and pytest ends."""
     bundle(pytester.path / "bundles" / "qa", [echo(0)], "provider: {name: stuck}\ntimeout: 0.3\n")
     provider(pytester, "stuck", "lambda r: __import__('threading').Event().wait()")
-    result = pytester.runpytest_subprocess(*PLUGIN, "-p", "no:randomly", timeout=30)
+    result = run(pytester, apart=True)
     result.assert_outcomes(failed=1)
     assert "no answer within 0.3 s" in text(result)
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from importlib.metadata import metadata
 from pathlib import Path
 
+import forks
 import pytest
 from blocks import ROOT, Command, commands, sample
 
@@ -71,7 +72,7 @@ def reports(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def output(folder: Path, *argv: str, given: str = "") -> str:
     done = subprocess.run(
-        [sys.executable, *argv], input=given, cwd=folder, env=environment(), capture_output=True, text=True,
+        [forks.python(), *argv], input=given, cwd=folder, env=environment(), capture_output=True, text=True,
         timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr

@@ -1,13 +1,12 @@
 """A test's requests depend on seed and answers alone; the smallest sequence of calls of a stateful finding."""
 
 import json
-import os
 import re
 from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from cli_runs import ROOT, called, ran
+from cli_runs import MUTANTS_TOO, called, ran
 from recording import lines_of, record
 
 from pytest_corpus.adapter import inputs
@@ -104,8 +103,6 @@ FOUND = {
 }
 """The operations of the story of each mutant."""
 
-PATH = os.pathsep.join(map(str, (ROOT, ROOT / "tests")))
-
 
 def steps(text: str) -> list[str]:
     """The operations of numbered steps, which have their numbers in order."""
@@ -118,7 +115,7 @@ def steps(text: str) -> list[str]:
 def test_a_stateful_mutant(tmp_path: Path, mutant: str) -> None:
     """The steps are the same everywhere, and nothing is left behind."""
     few = "VEC-STATE-1" if mutant.startswith("vector") else "GRA-MODEL-1"
-    ended = record(tmp_path, f"mutants.{mutant}", few, "--corpus-report=r.html", PYTHONPATH=PATH)
+    ended = record(tmp_path, f"mutants.{mutant}", few, "--corpus-report=r.html", PYTHONPATH=MUTANTS_TOO)
     assert steps(ended.stdout) == FOUND[mutant], ended.stdout
     assert steps((tmp_path / "r.html").read_text().replace("&quot;", '"')) == FOUND[mutant]
     listed = called("replay", tmp_path / "t.jsonl").out
@@ -136,8 +133,8 @@ def test_a_stateful_mutant(tmp_path: Path, mutant: str) -> None:
 def test_a_finding_that_is_sent_again_has_its_own_story(tmp_path: Path) -> None:
     """The steps are those of the new run; judging the record gives the same report."""
     mutant = "vector:EveryThirdUpdateIsLost"
-    record(tmp_path, f"mutants.{mutant}", "VEC-STATE-1", PYTHONPATH=PATH)
-    again = ran("replay", "t.jsonl", "--adapter", f"mutants.{mutant}", cwd=tmp_path, PYTHONPATH=PATH)
+    record(tmp_path, f"mutants.{mutant}", "VEC-STATE-1", PYTHONPATH=MUTANTS_TOO)
+    again = ran("replay", "t.jsonl", "--adapter", f"mutants.{mutant}", cwd=tmp_path, PYTHONPATH=MUTANTS_TOO)
     assert again.out.startswith("STILL FAILING")
     assert steps(again.out) == FOUND[mutant]
     judged = ran("judge", "t.jsonl", "--attestation", "r.json", cwd=tmp_path)

@@ -8,11 +8,11 @@ import json
 import os
 import re
 import subprocess
-import sys
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
+import forks
 import pytest
 import yaml
 
@@ -22,9 +22,9 @@ ROOT = Path(__file__).resolve().parents[2]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
 SCRIPTS = {step["name"]: step for step in ACTION["runs"]["steps"] if "run" in step}
 PROGRAMS = {
-    "python": f'case "$*" in "-m pip"*) shift 3; printf "pip:%s\\n" "$@";; *) exec "{sys.executable}" "$@";; esac',
-    "pytest": f'exec "{sys.executable}" -m pytest "$@"',
-    "pytest-corpus": f'exec "{sys.executable}" -c "from pytest_corpus.cli import main; raise SystemExit(main())" "$@"',
+    "python": 'case "$*" in "-m pip"*) shift 3; printf "pip:%s\\n" "$@";; *) exec "{python}" "$@";; esac',
+    "pytest": 'exec "{python}" -m pytest "$@"',
+    "pytest-corpus": 'exec "{python}" -c "from pytest_corpus.cli import main; raise SystemExit(main())" "$@"',
 }
 BROKEN = """
 async def _lazy(envelope):
@@ -40,16 +40,21 @@ def factory(metrics=None, provider=None):
 QUICK = "-q -x -p no:randomly -p no:cacheprovider"
 
 
+def install(folder: Path) -> str:
+    """Write the programs of the scripts to a folder; the path on which they are found first."""
+    folder.mkdir()
+    for name, script in PROGRAMS.items():
+        path = folder / name
+        path.write_text(f"#!/bin/sh\n{script.replace('{python}', forks.python())}\n")
+        path.chmod(0o755)
+    return f"{folder}:{os.environ['PATH']}"
+
+
 @pytest.fixture
 def checkout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
-    """A fresh folder with the adapter that `pytest-corpus init` writes, and the programs of the scripts."""
+    """A fresh folder with the adapter that `pytest-corpus init` writes."""
     assert cli.main(["init", "llm", str(tmp_path / "mine")]) == 0
     capsys.readouterr()
-    (tmp_path / "bin").mkdir()
-    for name, script in PROGRAMS.items():
-        path = tmp_path / "bin" / name
-        path.write_text(f"#!/bin/sh\n{script}\n")
-        path.chmod(0o755)
     return tmp_path / "mine"
 
 
@@ -59,7 +64,7 @@ def run(checkout: Path, name: str, **inputs: str) -> subprocess.CompletedProcess
     step = SCRIPTS[name]
     settings = {key: expanded(value, given) for key, value in step.get("env", {}).items()}
     runner = {
-        "PATH": f"{checkout.parent / 'bin'}:{os.environ['PATH']}",
+        "PATH": install(checkout.parent / "bin"),
         "PYTHONPATH": str(ROOT),
         "GITHUB_ACTIONS": "true",
         "GITHUB_ACTION_PATH": str(ROOT),

@@ -1,6 +1,5 @@
 """The recipes for CI and the project's own workflows: they parse, and what they call is real."""
 
-import os
 import re
 import shlex
 import subprocess
@@ -11,7 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
-from test_action import PROGRAMS
+from test_action import install
 
 from pytest_corpus import cli
 
@@ -181,14 +180,11 @@ def test_the_commands_of_a_recipe_judge_all_shards(tmp_path: Path, recipe: Any) 
     assert cli.main(["bundle", "init", str(tmp_path / "bundles" / "qa")]) == 0
     with (tmp_path / "bundles" / "qa" / "dataset.jsonl").open("a") as file:
         file.write('{"id": "none", "input": {"question": "?", "text": "?"}}\n')
-    (tmp_path / "bin").mkdir()
-    for name, script in PROGRAMS.items():
-        (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{script}\n")
-        (tmp_path / "bin" / name).chmod(0o755)
+    path = install(tmp_path / "bin")
     asks, judge = recipe()
 
     def run(script: str, settings: dict[str, str]) -> subprocess.CompletedProcess[str]:
-        here = {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT), **settings}
+        here = {"PATH": path, "PYTHONPATH": str(ROOT), **settings}
         command = ["sh", "-ec", script.replace("/results", str(tmp_path / "results"))]
         return subprocess.run(command, cwd=tmp_path, env=here, capture_output=True, text=True, timeout=300, check=False)
 

@@ -101,6 +101,13 @@ class Project:
         command = [sys.executable, "-c", main, *self.arguments(given, ())]
         return subprocess.run(command, cwd=self.path, capture_output=True, text=True, timeout=100, check=False)
 
+    def start(self, *given: str, plugins: tuple[str, ...] = (), python: str = PYTHON) -> subprocess.Popen[bytes]:
+        """Begin a run of its own, in a group of its own, that can be killed."""
+        return subprocess.Popen(
+            [python, "-m", "pytest", *self.arguments(given, plugins)],
+            cwd=self.path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+        )  # fmt: skip
+
     def report(self, name: str = "r.json") -> dict[str, Any]:
         found: dict[str, Any] = json.loads((self.path / name).read_text("utf-8"))
         return found

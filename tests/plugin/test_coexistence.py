@@ -11,9 +11,9 @@ from pytest_corpus import __version__
 FEW = "--corpus-requirement=COM-CAP-*,COM-DEADLINE-*,LLM-STREAM-*,COM-CONC-1"
 
 
-@pytest.fixture(autouse=True)
-def _no_fork(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process apart has imported nothing."""
+@pytest.fixture
+def unforked(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process apart has imported no suite, and knows no marker."""
     monkeypatch.setattr(sys, "executable", PYTHON)
 
 
@@ -86,6 +86,7 @@ def test_markers(project: Project) -> None:
         assert f"@pytest.mark.{marker}:" not in without
 
 
+@pytest.mark.usefixtures("unforked")
 def test_a_marker_of_the_suite_is_unknown_elsewhere(project: Project) -> None:
     """Without an adapter, `--strict-markers` refuses a user's `slow` that nothing registers."""
     project.pytester.makepyfile("import pytest\n@pytest.mark.slow\ndef test_own(): pass\n")
@@ -114,6 +115,7 @@ def test_opened_once(project: Project) -> None:
     assert (project.path / "opened.txt").read_text() == "x"
 
 
+@pytest.mark.usefixtures("unforked")
 def test_silent_without_an_adapter(project: Project) -> None:
     """A project that declares no adapter sees nothing of the plugin, and no suite is imported."""
     project.pytester.makepyfile(

@@ -4,13 +4,14 @@ import json
 import re
 import signal
 import subprocess
+import sys
 import time
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 import pytest
-from inner_runs import PYTHON, Project, error_lines, said, statuses, violated
+from inner_runs import Project, error_lines, said, statuses, violated
 
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.operations import OPERATIONS
@@ -277,7 +278,7 @@ def test_stopped_before_its_first_test(project: Project, stop: signal.Signals) -
     """A run that is stopped before its first test ends without a traceback, and at once."""
     project.adapter("import time\ndef slow():\n    print('opening', flush=True)\n    time.sleep(1)\n    return llm()\n")
     given = project.arguments(("--corpus-adapter=mine:slow", "-s"), ())
-    command = [PYTHON, "-m", "pytest", *given]
+    command = [sys.executable, "-m", "pytest", *given]
     process = subprocess.Popen(command, cwd=project.path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert process.stdout
     next(line for line in process.stdout if "opening" in line)

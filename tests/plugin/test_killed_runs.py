@@ -4,12 +4,13 @@ import json
 import random
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-from inner_runs import PYTHON, Project, said
+from inner_runs import Project, said
 from thinning import thinned
 
 from pytest_corpus.suites import inventory
@@ -47,14 +48,6 @@ class Impatient(Keeping):
 """
 
 
-def start(project: Project, *given: str, plugins: tuple[str, ...] = ()) -> subprocess.Popen[bytes]:
-    """A run of its own, in a group of its own, that can be killed."""
-    command = [PYTHON, "-m", "pytest", *project.arguments(given, plugins)]
-    return subprocess.Popen(
-        command, cwd=project.path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
-    )
-
-
 def executed(report: dict[str, Any]) -> set[str]:
     return {test["test"] for entry in report["requirements"] for test in entry["tests"]}
 
@@ -75,7 +68,7 @@ def test_a_killed_run(project: Project, number: int) -> None:
     """A run that is interrupted or killed at a random moment leaves no report, or one that says it is partial."""
     target, longest_s = TARGETS[number % len(TARGETS)]
     moment = random.Random(number).uniform(0.2, longest_s)
-    process = start(project, target, "--corpus-report=r.json", "-q")
+    process = project.start(target, "--corpus-report=r.json", "-q")
     time.sleep(moment)
     process.send_signal([signal.SIGINT, signal.SIGTERM, signal.SIGKILL][number % 3])
     process.wait(60)
@@ -93,7 +86,7 @@ def test_a_killed_worker(project: Project, number: int) -> None:
     """A worker that is killed at a random moment leaves a run without a verdict."""
     target, longest_s = TARGETS[number % len(TARGETS)]
     moment = random.Random(number).uniform(0.2, longest_s)
-    process = start(project, target, "--corpus-report=r.json", "-q", "-n", "2", plugins=("xdist",))
+    process = project.start(target, "--corpus-report=r.json", "-q", "-n", "2", plugins=("xdist",))
     time.sleep(moment)
     workers = children(process.pid)
     if workers:
@@ -130,9 +123,8 @@ def test_an_interrupted_run_tidies_up(project: Project, stop: signal.Signals, wo
     """After Ctrl-C or SIGTERM in the middle of a run, every namespace that the suite made is deleted again."""
     project.pytester.makepyfile(mine=KEEPING)
     spread = ("-n", str(workers)) if workers else ()
-    process = start(
-        project, "--corpus-adapter=mine:Keeping", "--corpus-report=r.json", "-q", *spread, plugins=("xdist",)
-    )
+    given = ("--corpus-adapter=mine:Keeping", "--corpus-report=r.json", "-q", *spread)
+    process = project.start(*given, plugins=("xdist",), python=sys.executable)
     spaces = project.path / "spaces.txt"
     end = time.monotonic() + 60
     while time.monotonic() < end and len(namespaces(spaces, "vector.create_namespace")) < 4:

@@ -105,16 +105,14 @@ def test_an_option_of_somebody_else(project: Project) -> None:
 def test_a_run_leaves_no_folder_of_hypothesis(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """What hypothesis keeps does not lie in the user's folder afterwards; his own tests keep it there as ever."""
     monkeypatch.setattr(sys, "executable", PYTHON)  # hypothesis says at its import where it is
-    project.run_apart(
-        "--corpus-adapter=pytest_corpus.reference:vector", "--corpus-requirement=VEC-STATE-*", "--corpus-profile=quick"
-    )
-    project.run_apart(REFERENCE, "--corpus-requirement=LLM-SAMPLING-*,LLM-TOKENS-*")
+    few = "--corpus-requirement=VEC-STATE-*,LLM-SAMPLING-*,LLM-TOKENS-*"
+    project.run_apart("--corpus-adapter=pytest_corpus.reference:all", few, "--corpus-profile=quick")
     assert not (project.path / ".hypothesis").exists()
     project.pytester.makepyfile(
         test_own="from hypothesis import given, strategies\n"
         "@given(strategies.integers())\ndef test_own(number): assert number < 100\n"
     )
-    project.run_apart(REFERENCE, "--corpus-requirement=LLM-SAMPLING-*,LLM-TOKENS-*", "test_own.py")
+    project.run_apart(REFERENCE, "--corpus-requirement=LLM-SAMPLING-*", "test_own.py")
     assert (project.path / ".hypothesis").exists()
 
 

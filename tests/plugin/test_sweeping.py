@@ -4,12 +4,14 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 import quotas
-from inner_runs import PYTHON, Project, said
+from inner_runs import Project, said
 
 from pytest_corpus.cli import main
 from pytest_corpus.kit.store import leftovers
@@ -17,14 +19,10 @@ from pytest_corpus.kit.store import leftovers
 NAMES = ["KeptVector", "KeptGraph", "KeptDefault"]
 
 
-def start(project: Project, name: str, *given: str, plugins: tuple[str, ...] = ()) -> subprocess.Popen[bytes]:
-    """A run of its own, that can be killed, against an adapter that keeps everything in a file."""
+def start(project: Project, name: str, *given: str, **how: Any) -> subprocess.Popen[bytes]:
+    """A run against an adapter that keeps everything in a file."""
     shutil.copy(quotas.__file__, project.path)
-    asked = project.arguments((f"--corpus-adapter=quotas:{name}", "-q", *given), plugins)
-    command = [PYTHON, "-m", "pytest", *asked]
-    return subprocess.Popen(
-        command, cwd=project.path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
-    )
+    return project.start(f"--corpus-adapter=quotas:{name}", "-q", *given, **how)
 
 
 def component_of(name: str) -> str:
@@ -54,7 +52,7 @@ def pause(process: subprocess.Popen[bytes]) -> None:
 )
 def test_an_interrupted_run_leaves_nothing(project: Project, name: str, stop: signal.Signals) -> None:
     """After Ctrl-C or SIGTERM the store is empty, and nothing is written down any more."""
-    process = start(project, name)
+    process = start(project, name, python=sys.executable)
     wait_for_some(process, project.path, name)
     process.send_signal(stop)
     process.wait(60)
@@ -62,25 +60,18 @@ def test_an_interrupted_run_leaves_nothing(project: Project, name: str, stop: si
     assert not (project.path / leftovers.FOLDER).exists()
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_run_leaves_nothing(project: Project, name: str) -> None:
-    """Nor does a run that ends by itself."""
-    few = "--corpus-requirement=VEC-UPSERT-*,COM-IDEM-*,COM-CONC-*,COM-WIRE-*,GRA-NODE-*,GRA-EDGE-*,GRA-MODEL-*"
-    result = project.run(f"--corpus-adapter=quotas:{name}", few)
-    assert result.ret == 0, said(result)
-    assert quotas.STORE.exists()
-    assert quotas.names(component_of(name)) == []
-    assert not (project.path / leftovers.FOLDER).exists()
-
-
 @pytest.mark.parametrize(("name", "scope"), [
     ("KeptVector", "VEC-*,COM-TENANT-*,COM-IDEM-*,COM-CONC-*"),
+    ("KeptGraph", "COM-IDEM-*,COM-CONC-*,COM-WIRE-*,GRA-NODE-*,GRA-EDGE-*,GRA-MODEL-*"),
     pytest.param("KeptVector", "*", marks=pytest.mark.slow),
     pytest.param("KeptGraph", "*", marks=pytest.mark.slow),
     ("KeptDefault", "VEC-UPSERT-*,VEC-DELETE-*,VEC-QUERY-*,VEC-STATE-*,COM-TENANT-*,COM-IDEM-*"),
 ])  # fmt: skip
 def test_a_journal_knows_all_that_is_written(project: Project, name: str, scope: str) -> None:
-    """Whenever a run is killed, what is in the store is in its journal, so that `sweep` finds it."""
+    """Whenever a run is killed, what is in the store is in its journal, so that `sweep` finds it.
+
+    A run that ends by itself leaves nothing.
+    """
     quotas.UNKNOWN.clear()
     quotas.TENANTS.clear()
     given = (f"--corpus-adapter=quotas:{name}", f"--corpus-requirement={scope}", "--corpus-report=r.json")
@@ -89,6 +80,8 @@ def test_a_journal_knows_all_that_is_written(project: Project, name: str, scope:
     assert project.report()["verdict"] == ("conformant" if scope == "*" else "partial")
     assert quotas.STORE.exists()
     assert set() == quotas.UNKNOWN
+    assert quotas.names(component_of(name)) == []
+    assert not (project.path / leftovers.FOLDER).exists()
 
 
 @pytest.mark.parametrize(("name", "workers"), [*((name, 0) for name in NAMES), ("KeptGraph", 2)])

@@ -22,9 +22,14 @@ def text(found: Ledger) -> str:
 
 
 @given(ledgers())
-def test_the_verdict_comes_last(found: Ledger) -> None:
-    """The last line is the verdict, or says that there is none; nothing else in it claims one."""
+def test_the_verdict_comes_last_and_every_violation_is_named(found: Ledger) -> None:
+    """The last line is the verdict, or says that there is none; nothing else in it claims one.
+
+    Each violated requirement is a line with id, level and source; no other line says so. In a part of a run that ran
+    few, those of which no test ran stand in a line together.
+    """
     verdict = decide(found)
+    (part,) = verdict.components
     lines = [line.text for line in summary(found, verdict)]
     if verdict.complete:
         assert lines[-1] == f"  verdict: {verdict.verdict}"
@@ -32,20 +37,11 @@ def test_the_verdict_comes_last(found: Ledger) -> None:
         assert lines[-1] == "  no verdict: only a part of the suite ran"
         assert "conformant" not in "\n".join(lines)
 
-
-@given(ledgers())
-def test_every_violation_is_named(found: Ledger) -> None:
-    """Each violated requirement is a line with id, level and source; no other line says so.
-
-    In a part of a run that ran few, those of which no test ran stand in a line together.
-    """
-    verdict = decide(found)
-    (part,) = verdict.components
-    lines = [line.text for line in summary(found, verdict)]
+    few = what_ran(verdict)[1]
     for status in part.statuses:
         word = "violated" if status.requirement.level == "MUST" else "not kept"
         named = [line for line in lines if line.startswith(f"    {word}  {status.requirement.id} (")]
-        together = f"{status.requirement.id} ({status.requirement.level})" in what_ran(verdict)[1]
+        together = f"{status.requirement.id} ({status.requirement.level})" in few
         assert len(named) + together == (status.status == "violated")
 
 

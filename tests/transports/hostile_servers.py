@@ -1,6 +1,7 @@
 """Servers that do what no server should, one thing each, on a raw socket."""
 
 import contextlib
+import gzip
 import socket
 import struct
 import threading
@@ -100,9 +101,12 @@ def endless_stream(connection: socket.socket, ends: threading.Event) -> None:
 
 @cache
 def bomb(size_mib: int = 256) -> bytes:
-    """Many zeros, compressed with gzip."""
-    packer = zlib.compressobj(9, wbits=31)
-    return b"".join(packer.compress(b"0" * 2**20) for _ in range(size_mib)) + packer.flush()
+    """Many zeros, compressed with gzip: a compressed mebibyte of them, repeated."""
+    packer, zeros, checksum = zlib.compressobj(9, wbits=-15), b"0" * 2**20, 0
+    part = packer.compress(zeros) + packer.flush(zlib.Z_FULL_FLUSH)
+    for _ in range(size_mib):
+        checksum = zlib.crc32(zeros, checksum)
+    return gzip.compress(b"")[:10] + part * size_mib + packer.flush() + struct.pack("<II", checksum, size_mib << 20)
 
 
 def gzip_bomb(connection: socket.socket, _ends: threading.Event) -> None:

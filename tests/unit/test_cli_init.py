@@ -5,10 +5,10 @@ import json
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
+import forks
 import pytest
 from cli_runs import called, environment
 
@@ -31,7 +31,7 @@ def test_the_first_run_is_conformant(component: str, tmp_path: Path) -> None:
     left = {"vector": {"COM-TENANT-3"}, "graph": {"COM-TENANT-3"}}.get(component, set())
     level = "must" if left else "should"
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", *given, f"--corpus-level={level}", "--corpus-strict"],
+        [forks.python(), "-m", "pytest", *given, f"--corpus-level={level}", "--corpus-strict"],
         cwd=folder,
         env=environment(CORPUS_TEST_ENV="local"),
         capture_output=True,

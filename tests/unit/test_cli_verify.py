@@ -6,12 +6,9 @@ import signal
 import subprocess
 import time
 from pathlib import Path
-from typing import Any
 
-import cli_runs
-import forks
 import pytest
-from cli_runs import COMMAND, ROOT, Ended, called, environment
+from cli_runs import COMMAND, ROOT, called, environment, ran
 
 from pytest_corpus.commands import verify
 
@@ -32,11 +29,6 @@ def sound(metrics=None, provider=None, component=None):
 def broken():
     return {"llm": Silent()}
 """
-
-
-def ran(*argv: object, cwd: Path, **env: Any) -> Ended:
-    """The command in a process of its own, and pytest in one of its own: forks."""
-    return cli_runs.ran(*argv, command=(forks.python(), *COMMAND[1:]), cwd=cwd, **env)
 
 
 @pytest.fixture
