@@ -185,10 +185,10 @@ def test_providers_side_by_side(pytester: pytest.Pytester) -> None:
 @pytest.mark.parametrize("kind", ["pass_rate", "score_x", "avg_latency_ms"])
 def test_false_alarms_in_simulation(kind: str) -> None:
     """At most 5 % of the comparisons of a model with itself say worse; `make bench` has it in full."""
-    found = decisions.comparisons(kind, 0.0, bundles=200, size=40, seed=7)
+    found = decisions.comparisons(kind, 0.0, bundles=100, size=40, seed=7)
     assert found.worse <= 0.05
     assert found.better <= 0.05
-    assert decisions.comparisons(kind, 0.4, bundles=50, size=100, seed=7).worse > 0.8
+    assert decisions.comparisons(kind, 0.4, bundles=25, size=100, seed=7).worse > 0.8
 
 
 def test_validate_reads_every_script(tmp_path: Path) -> None:
