@@ -92,6 +92,14 @@ class Project:
         """Run pytest in this process."""
         return self.pytester.runpytest_inprocess(*self.arguments(given, plugins))
 
+    def judged(
+        self, adapter: str, few: str = "", *more: str, plugins: tuple[str, ...] = ()
+    ) -> tuple[pytest.RunResult, dict[str, Any]]:
+        """Run the suite, or `few` of its requirements, against an adapter; the run and its report."""
+        scope = few if few.startswith("-") or not few else f"--corpus-requirement={few}"
+        given = (f"--corpus-adapter={adapter}", *filter(None, [scope]), "--corpus-report=r.json", *more)
+        return self.run(*given, plugins=plugins), self.report()
+
     def run_apart(self, *given: str, plugins: tuple[str, ...] = (), timeout: float = 100) -> pytest.RunResult:
         """Run pytest in a process of its own."""
         return self.pytester.runpytest_subprocess(*self.arguments(given, plugins), timeout=timeout)
