@@ -90,6 +90,16 @@ def pytest_configure(config: pytest.Config) -> None:
     collection_hooks.register(config)  # tests import modules of the suite
 
 
+LONG = ("test_browser.py", "test_packaging.py", "test_bad_provider.py", "test_contributing.py", "test_commands.py")
+"""The modules of the longest tests and fixtures, which come first: else a worker has them last, and others wait."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes long."""
+    items.sort(key=lambda item: item.path.name not in LONG)
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """One more than there are processors, because many tests wait for other processes."""
