@@ -27,6 +27,9 @@ Answer = TypeVar("Answer")
 PAUSES_S = (0.05, 0.2)
 """The pauses before the second and the third time that a call is made."""
 
+BUILDING_S = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
+"""The pauses before a write is made again whose index is being built: other namespaces may work (ERRORS 6.3)."""
+
 FAMILIAR = 3
 """An operation that has given such answers of its own so often is asked again without a pause."""
 
@@ -150,11 +153,12 @@ class Retries:
         answer: Answer,
         begun: float,
     ) -> Answer:
-        """Make the call again: at most twice, and once more if the provider was unavailable in between."""
+        """Make the call again: at most twice, or until its index is built, and once more after an outage."""
         made = [failing(answer)]
         self._outages.begin(begun)
         familiar = self._outages.own.get(op, 0) >= FAMILIAR
-        for pause_s in PAUSES_S:
+        builds = op in BY_OP and BY_OP[op].mutating and all(reply.is_a("IndexNotReady") for reply in made[0])
+        for pause_s in BUILDING_S if builds and not familiar else PAUSES_S:
             if inputs.monotonic() - begun > ASKED_AT_MOST_S or self._outages.never:
                 break
             if not self._calls.relieve(made[-1][0]) and not self._pause(made[-1], 0.0 if familiar else pause_s):
@@ -183,13 +187,14 @@ class Retries:
 
         A failure may be over at once, so before the second call only a limit is waited for as long as it asks.
         """
-        heeded = [reply for reply in left if usual_s == PAUSES_S[-1] or reply.is_a("ResourceExhausted")]
+        builds = left[0].is_a("IndexNotReady")
+        heeded = [reply for reply in left if usual_s > PAUSES_S[0] or reply.is_a("ResourceExhausted")]
         asked_s = max((hint for reply in heeded if (hint := hint_s(reply)) is not None), default=None)
-        pause_s = usual_s if asked_s is None else asked_s
+        pause_s = usual_s if asked_s is None else max(asked_s, usual_s) if builds else asked_s
         if pause_s > min(CALL_S, RUN_S - self._outages.waited_s):
             return False
         inputs.sleep(pause_s)
-        if asked_s is not None:
+        if asked_s is not None and not builds:
             self._outages.waited_s += pause_s
         return True
 

@@ -225,8 +225,8 @@ def test_each_query_is_answered_as_it_is_alone(vector: Vector) -> None:
 
 
 def shown(matches: list[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
-    """The content of matches without their numbers."""
-    return [(id_of(match), bool(metadata_of(match)), bool(vector_of(match).get("vector"))) for match in matches]
+    """The content of matches without their numbers, in an order that ties do not change."""
+    return sorted((id_of(match), bool(metadata_of(match)), bool(vector_of(match).get("vector"))) for match in matches)
 
 
 @pytest.mark.requirement("VEC-MULTI-3")

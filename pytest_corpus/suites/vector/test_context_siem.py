@@ -69,7 +69,7 @@ def test_a_name_is_no_label(vector: Vector, requirement: str) -> None:
     The vector is upserted, found and deleted, the namespace created, written to, read and deleted.
     """
     vector.require("query", "upsert", "delete")
-    secret, known = canary(20), requirement == "VEC-CAP-6"
+    secret, known = canary(12), requirement == "VEC-CAP-6"
     if known:
         vector.need_namespaces()
     name = vector.name(secret)

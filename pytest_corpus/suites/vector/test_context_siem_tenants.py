@@ -126,8 +126,8 @@ def test_health_names_nothing_of_another_tenant(vector: Vector) -> None:
     """Neither a namespace nor an id of one tenant stands in the report for another, or for a call without one."""
     require_tenants(vector)
     vector.require("health")
-    item = {**vector.item(40), "id": vector.name(canary(20))}
-    sandbox = vector.sandbox(item, tenant=f"tenant-{canary()}", name=vector.name(canary(20)))
+    item = {**vector.item(40), "id": vector.name(canary(12))}
+    sandbox = vector.sandbox(item, tenant=f"tenant-{canary()}", name=vector.name(canary(12)))
     for ctx in (new_tenant(), {}):
         report = json.dumps(expect.success(vector.call("health", ctx=ctx), "a report"))
         named = item["id"] in report or (vector.namespaces and sandbox.name in report)

@@ -208,7 +208,8 @@ class Vector(VectorConditions):
         return reply.is_a("ResourceExhausted") and reply.exchange.op in ("vector.create_namespace", "vector.upsert")
 
     def failing(self, reply: Reply | StreamReply) -> list[Reply | StreamReply]:
-        return [] if reply.is_a("IndexNotReady") else super().failing(reply)
+        reads = reply.exchange.op in ("vector.query", "vector.batch_query")
+        return [] if reads and reply.is_a("IndexNotReady") else super().failing(reply)
 
     def begin(self, *, unlearn: bool = False) -> None:
         self._cleanup.release()

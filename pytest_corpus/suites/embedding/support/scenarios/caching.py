@@ -206,7 +206,7 @@ def failing_batch(
     whole batch fails first, in the same way or in that of `before`.
 
     Returns:
-        the instance, the texts, the answer and the number of calls that fail.
+        the instance, the texts, the answer and the number of texts that may fail: of a call for several, all.
     """
     texts = new_texts(embedding, arranged(embedding, "plain", several(embedding, 5)))
     embedding.faults.provider_op("embed_batch")
@@ -217,11 +217,13 @@ def failing_batch(
     if position:
         provider.plan("slow", times=position)
     plans.append(provider.plan(kind, times=1))
+    begun = len(provider.arrivals)
     reply = fresh.batch(texts)
     expect.readable(reply)
     provider.clear()
     expect.applicable(plans[-1].fired, "a batch is embedded with fewer calls of the provider")
-    return fresh, texts, reply, len(plans)
+    is_single = "embedding.embed" in provider.arrivals[begun + position + len(plans) - 1 :][:1]
+    return fresh, texts, reply, len(plans) if is_single else len(texts)
 
 
 def fallen_back(embedding: Embedding, kind: str, *, times: int, **options: Any) -> tuple[Embedding, list[str], Reply]:
