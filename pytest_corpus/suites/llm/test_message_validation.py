@@ -32,7 +32,7 @@ MALFORMED: dict[str, dict[str, Any]] = {
             f"role={role!r}": [{"role": role, "content": "hi"}]
             for role in ("USER", "human", "developer", "function", "", " user", 7, None, ["user"])
         },
-        "last_role": [user("hi"), {"role": "human", "content": "hi"}],
+        "last_role": [user("hi"), {"role": "assistant", "content": "hi"}] * 3 + [{"role": "human", "content": "hi"}],
         "first_role": [{"role": "human", "content": "hi"}, user("hi")],
     },
     "LLM-MSG-2": {
