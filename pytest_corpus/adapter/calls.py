@@ -12,7 +12,7 @@ from pytest_corpus.adapter.event_loop.loop import TimeLimit, is_collected
 from pytest_corpus.adapter.exceptions import Unresponsive
 from pytest_corpus.adapter.exchange import CallFault, Exchange, Frame, context_of, is_observed
 from pytest_corpus.adapter.hooks.fault_plan import Plan
-from pytest_corpus.adapter.hooks.late_reports import Expected, LateReports, Reports
+from pytest_corpus.adapter.hooks.late_reports import Expected, LateReports
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.adapter.snapshot import NotJSON
 from pytest_corpus.adapter.transports.protocol import CallFailed, Transport
@@ -221,7 +221,7 @@ class Recording:
         """Take the reports of calls that have ended, or let them come late; `observes`: the adapter makes some."""
         ended = time.monotonic()
         for exchange in exchanges:
-            exchange.reports = Reports(call=self.expected(exchange, ended, observes=observes))
+            exchange.reports.call = self.expected(exchange, ended, observes=observes)
         self._late.finish([exchange.reports for exchange in exchanges], self._observed, self._counted)
 
     def complete(self, exchange: Exchange) -> None:
@@ -230,8 +230,8 @@ class Recording:
         exchange.reached_provider = provider.calls() - self._reached
         exchange.faults, exchange.hints_ms = provider.struck_since(self._struck)
         exchange.handed_on = tuple(provider.handed_on[self._arrived :])
-        canaries = {f"provider text {number}": text for number, text in enumerate(provider.canaries)}
-        exchange.secrets = {**exchange.secrets, **canaries}
+        if canaries := {f"provider text {number}": text for number, text in enumerate(provider.canaries)}:
+            exchange.secrets = {**exchange.secrets, **canaries}
 
     def expected(self, exchange: Exchange, ended: float, *, observes: bool) -> Expected:
         """The facts by which a report is recognized.

@@ -240,6 +240,8 @@ class AdapterClient:
     def forget(self) -> None:
         """Drop the recorded exchanges and what was planned at the provider."""
         self.exchanges.clear()
+        if self.recorder is None:
+            self.provider.take_arrivals()
         self.provider.forget()
         self.late.forget()
 
@@ -366,8 +368,8 @@ class AdapterClient:
                 exchange.fault = calls.too_late(TimeLimit(blocked=True, ended=ended), limit)
                 return
         # What a call that was given up does later must not change the record of it.
-        seen = Exchange(exchange.request, exchange.streaming, component=exchange.component, limited=exchange.limited)
-        seen.until = time.monotonic() + limit
+        seen = Exchange(exchange.request, exchange.streaming, reports=exchange.reports, component=exchange.component)
+        seen.limited, seen.until = exchange.limited, time.monotonic() + limit
         try:
             exchange.fault = self._fault_of(seen, limit)
         finally:

@@ -113,14 +113,14 @@ def is_observed(exchange: Exchange) -> bool:
 
 def op_of(request: Any) -> str:
     """The operation that a request names; empty if it names none."""
-    op = request.get("op") if isinstance(request, Mapping) else None
+    op = request.get("op") if type(request) is dict or isinstance(request, Mapping) else None
     return op if isinstance(op, str) else ""
 
 
 def context_of(request: Any) -> Mapping[str, Any] | None:
     """The operation context of a request, if it is an object."""
-    ctx = request.get("ctx") if isinstance(request, Mapping) else None
-    return ctx if isinstance(ctx, Mapping) else None
+    ctx = request.get("ctx") if type(request) is dict or isinstance(request, Mapping) else None
+    return ctx if type(ctx) is dict or isinstance(ctx, Mapping) else None
 
 
 def non_finite(value: Any, path: str = "") -> Iterator[str]:

@@ -108,7 +108,8 @@ def apart(scope: str) -> Iterator[None]:
     """A scope of its own for what any test may be the first to find out, or to clean up."""
     global _chance  # noqa: PLW0603
     outer = _chance
-    scope = re.sub(f"{_run.name}[{DIGITS}]", "", scope, flags=re.IGNORECASE) if _run.name else scope
+    if _run.name and _run.name.lower() in scope.lower():
+        scope = re.sub(f"{_run.name}[{DIGITS}]", "", scope, flags=re.IGNORECASE)
     key = f"{_run.process} {scope}"
     _entered[key] += 1
     _chance = _Chance(_run.seed, f"{scope} {_entered[key]}", _run.process, _run.tests)

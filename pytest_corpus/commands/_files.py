@@ -119,7 +119,7 @@ def foreign(data: bytes) -> str:
 
 
 def _document(line: int | None, data: bytes) -> Document:
-    from pytest_corpus.text.strict_json import Fault, read
+    from pytest_corpus.text.strict_json import located, read
 
     if said := foreign(data):
         return Document(line, None, said)
@@ -128,30 +128,10 @@ def _document(line: int | None, data: bytes) -> Document:
     value, flaw = read(data)
     if flaw is None:
         return Document(line, value)
-    exact = "" if flaw.path or flaw.fault not in (Fault.UTF8, Fault.SYNTAX) else _syntax(data)
-    cure = "; save it without" if data.startswith(BOM) else ""
-    return Document(line, value, exact or f"{flaw}{cure}")
-
-
-def _syntax(data: bytes) -> str:
-    """The place and the kind of a syntax error, as the parser reports it; otherwise empty."""
-    import orjson
-
-    try:
-        text = data.decode()
-        orjson.loads(data)
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        return f"is not UTF-8 at byte {error.start + 1}, in line {line}; save it as UTF-8"
-    except orjson.JSONDecodeError as error:
-        if not text.strip() or text.startswith("\ufeff"):
-            return ""
-        if "unexpected end" in error.msg:
-            return f"ends in the middle of the JSON document, after {len(data)} bytes; is it cut off?"
-        where = f"at line {error.lineno}, column {error.colno}" if error.colno else ""
-        several = "; use --lines for a file with one document per line" if "after document" in error.msg else ""
-        return f"is not JSON: {error.msg} {where}{several}".rstrip()
-    return ""
+    said = located(data, flaw)
+    if "after document" in said:
+        said += "; use --lines for a file with one document per line"
+    return Document(line, value, f"{said}; save it without" if data.startswith(BOM) else said)
 
 
 def _too_large(limit: int) -> str:

@@ -251,8 +251,10 @@ class Subject(Target):
 
     def failing(self, reply: Reply | StreamReply) -> list[Reply | StreamReply]:
         """The answer, if it failed for a reason that may pass; a planned fault does not."""
+        if not is_retryable(reply):
+            return []
         planned = any(BY_KIND[kind].canonical for kind in reply.exchange.faults) or self.client.provider.is_failing
-        return [reply] if is_retryable(reply) and not planned else []
+        return [] if planned else [reply]
 
     def rivals(self) -> Rivals:
         """Two plain writes that tell a replay from a second application. Raises NotApplicable if nothing is stored."""

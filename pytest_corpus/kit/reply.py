@@ -22,7 +22,7 @@ def looks_like_success(body: Any) -> bool:
 
 def error_names(body: Any) -> tuple[str, ...]:
     """The classes of the taxonomy that an error envelope names, by `error` and by `code`, in any case."""
-    if not isinstance(body, dict):
+    if not isinstance(body, dict) or not body:
         return ()
     names = []
     if isinstance(error := body.get("error"), str):

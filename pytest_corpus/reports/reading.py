@@ -9,7 +9,6 @@ from pytest_corpus import resources
 from pytest_corpus.redaction import cut, printable
 from pytest_corpus.reports import json_report
 from pytest_corpus.reports.json_report import FORMAT
-from pytest_corpus.text import strict_json
 from pytest_corpus.text.problems import PlainError
 
 LARGEST = 64 * 2**20  # no report is larger, in bytes
@@ -99,7 +98,9 @@ def contents(path: Path) -> bytes:
 
 
 def _value(path: Path, data: bytes) -> Any:
+    from pytest_corpus.text import strict_json
+
     _, flaw = strict_json.read(data)
     if flaw is not None:
-        raise ReportError(path, str(flaw))
+        raise ReportError(path, strict_json.located(data, flaw))
     return strict_json.read_exactly(data)[0]

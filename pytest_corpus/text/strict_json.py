@@ -181,6 +181,24 @@ _EXACT = json.JSONDecoder()
 _EXACT_LONG = json.JSONDecoder(parse_int=_integer)
 
 
+def located(data: bytes, flaw: Flaw) -> str:
+    """A flaw of a document in words, with the place of a syntax error."""
+    try:
+        if flaw.path or flaw.fault not in (Fault.UTF8, Fault.SYNTAX) or not data.strip() or data.startswith(BOM):
+            return str(flaw)
+        data.decode()
+        orjson.loads(data)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        return f"is not UTF-8 at byte {error.start + 1}, in line {line}; save it as UTF-8"
+    except orjson.JSONDecodeError as error:
+        if "unexpected end" in error.msg:
+            return f"ends in the middle of the JSON document, after {len(data)} bytes; is it cut off?"
+        where = f"at line {error.lineno}, column {error.colno}" if error.colno else ""
+        return f"is not JSON: {error.msg} {where}".rstrip()
+    return str(flaw)
+
+
 def _explained(data: bytes, otherwise: str) -> tuple[Any, Flaw | None]:
     """The value and the flaw of a document that is not plainly sound; `otherwise` is what the fast reader said."""
     flaw = None

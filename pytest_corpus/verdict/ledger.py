@@ -70,14 +70,10 @@ class TestRecord:
 
     def dump(self) -> str:
         """The record as a JSON text, to travel between processes; what is empty is left out."""
-        said = {
-            field.name: value
-            for field in fields(self)
-            if (value := getattr(self, field.name)) or field.default is MISSING
-        }
+        said = {name: value for name in _FIELDS if (value := getattr(self, name)) or name in _REQUIRED}
         if self.findings:
             said["findings"] = [asdict(finding) for finding in self.findings]
-        text = json.dumps(said, sort_keys=True)
+        text = _write(said)
         _DUMPED.clear()
         _DUMPED[text] = self
         return text
@@ -95,6 +91,10 @@ class TestRecord:
             raise ValueError("no record of a test") from error
         raise ValueError("no record of a test")
 
+
+_FIELDS = tuple(each.name for each in fields(TestRecord))
+_REQUIRED = frozenset(each.name for each in fields(TestRecord) if each.default is MISSING)
+_write = json.JSONEncoder(sort_keys=True).encode
 
 _DUMPED: dict[str, TestRecord] = {}
 """The last record that was dumped in this process, by its text."""

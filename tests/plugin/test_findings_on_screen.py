@@ -77,8 +77,8 @@ def test_other_tests_fail_as_usual(broken: Project) -> None:
 def test_why_something_is_open(broken: Project, option: str) -> None:
     """The reason on the terminal is the one in the JSON report."""
     few = "--corpus-requirement=LLM-TOOLS-*,COM-OBS-1,COM-LEAK-3"
-    result = broken.run("--corpus-adapter=mine:hookless", few, option, "--corpus-report=r.json")
-    text, tested = said(result), [entry for entry in broken.report()["requirements"] if entry["tests"]]
+    result, report = broken.judged("mine:hookless", few, option)
+    text, tested = said(result), [entry for entry in report["requirements"] if entry["tests"]]
     assert {entry["status"] for entry in tested} > {"not_assessed"}
     for entry in tested:
         if entry["status"] == "not_applicable":

@@ -8,7 +8,7 @@ looks at a report waits for it. An adapter that reports at once is never waited 
 
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -60,7 +60,7 @@ class Expected:
     streaming: bool = False
     failed: bool | None = None
     codes: tuple[str, ...] = ()
-    labels: set[str] = field(default_factory=set)
+    labels: Set[str] = frozenset()
     begun: float = 0.0
     ended: float = 0.0
     turn: int | None = None
@@ -186,17 +186,19 @@ class LateReports:
         if self.seen_s:
             self._expect(calls)
             return
-        turn = calls[0].call.turn
+        turns = (None, calls[0].call.turn)
 
         def observations() -> list[Observation]:
-            return [seen for seen in self.sink.observations[observed:] if seen.turn in (None, turn)]
+            return [seen for seen in self.sink.observations[observed:] if seen.turn in turns]
 
         def counts() -> list[Count]:
-            return [count for count in self.sink.counts[counted:] if count.turn in (None, turn)]
+            return [count for count in self.sink.counts[counted:] if count.turn in turns]
 
         due = [each.call.streaming for each in calls if each.call.is_due]
-        self._learn(OBSERVATION, lambda: len(observations()) >= len(due))
-        self._learn(OUTCOME, lambda: sum(map(is_outcome, counts())) >= sum(due))
+        if due:
+            self._learn(OBSERVATION, lambda: len(observations()) >= len(due))
+        if True in due:
+            self._learn(OUTCOME, lambda: sum(map(is_outcome, counts())) >= sum(due))
         if self.seen_s:
             self._taken = observed, counted
             self._expect(calls)

@@ -87,9 +87,11 @@ class LogTap:
         logging.Logger.callHandlers = self._hand_on  # type: ignore[method-assign]
         if self._root_level > self._level:
             logging.root.setLevel(self._root_level)
-        for name, tee in zip(("stdout", "stderr"), self._printed, strict=True):
-            if getattr(sys, name) is tee:
-                setattr(sys, name, tee.stream)
+        out, err = self._printed
+        if sys.stdout is out:
+            sys.stdout = out.stream
+        if sys.stderr is err:
+            sys.stderr = err.stream
         self.texts += ["".join(tee.written) for tee in self._printed if tee.written]
 
 

@@ -24,6 +24,7 @@ from pytest_corpus.verdict.ledger import ledger_key
 
 REPETITION = "corpus_repetition"  # the fixture in which a test's repetition travels
 NAMED = pytest.StashKey[tuple[str, int]]()  # on a conformance item: its name in the suite, and its repetition
+REQUIREMENT = pytest.StashKey[str]()  # on a conformance item: the requirement that it decides
 OWNER = pytest.StashKey[tuple[Adapter, str]]()  # on a conformance item: the adapter and the component that it tests
 
 
@@ -164,13 +165,15 @@ def smoke(items: Iterable[pytest.Item]) -> set[pytest.Item]:
 
 def requirement_of(item: pytest.Item) -> str:
     """The id of the requirement that a conformance item decides; of several the one of its component."""
-    marker = item.get_closest_marker("requirement")
-    assert marker is not None, f"{item.nodeid} names no requirement"
-    first, *others = map(str, marker.args)
-    chapter = item.getparent(Chapter) if others else None
-    if chapter is None or chapter.component in catalogue()[first].components:
-        return first
-    return next(each for each in others if chapter.component in catalogue()[each].components)
+    if REQUIREMENT not in item.stash:
+        marker = item.get_closest_marker("requirement")
+        assert marker is not None, f"{item.nodeid} names no requirement"
+        first, *others = map(str, marker.args)
+        chapter = item.getparent(Chapter) if others else None
+        item.stash[REQUIREMENT] = next(
+            (each for each in (first, *others) if chapter and chapter.component in catalogue()[each].components), first
+        )
+    return item.stash[REQUIREMENT]
 
 
 def test_of(item: pytest.Item) -> str:

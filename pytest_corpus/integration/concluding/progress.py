@@ -98,10 +98,13 @@ class Progress:
             if (adapter, component) not in self.said:
                 self.said.add((adapter, component))
                 self._write(config, late_line(component, seconds, len(config.getoption("tx", None) or "1")))
+        is_estimated = self.estimated or self.calls < FIRST
+        if is_estimated and now - self.reported < EVERY_S:
+            return
         total = getattr(config.pluginmanager.get_plugin("session"), "testscollected", 0)
         expected, elapsed_s = calls(total), now - self.started
         left_s = elapsed_s / max(self.calls, 1) * max(expected - self.calls, 0)
-        if self.calls >= FIRST and not self.estimated:
+        if not is_estimated:
             self.estimated = True
             if left_s >= SHORT_S:
                 self._write(config, estimate(self.calls, expected, elapsed_s))

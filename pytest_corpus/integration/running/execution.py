@@ -311,6 +311,7 @@ class TestExecution:
 
     def _open(self, undecided: Undecided) -> Ending:
         """Leave the test open; a requirement that blocks it counts as violated."""
+        undecided.__traceback__ = None  # its frames would hold the test, and the test it
         if self.target.outages.lasting:
             self.adapter.ledger.outage = self.target.outages.said
         if isinstance(undecided, NotApplicable):

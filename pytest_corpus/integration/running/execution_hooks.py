@@ -1,5 +1,6 @@
 """Hooks that run the tests of a suite and put the outcome into pytest's report."""
 
+import atexit
 import gc
 from collections.abc import Generator, Iterable
 from typing import Any
@@ -35,6 +36,7 @@ class ExecutionHooks:
         """Spare garbage collections what lives as long as the process: modules, schemas, tests."""
         if not gc.get_freeze_count():
             gc.freeze()
+            atexit.register(gc.freeze)  # Python looks for garbage twice more before it ends
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
@@ -76,6 +78,10 @@ class ExecutionHooks:
         if execution is not None and call.when == "call":
             seen = call.excinfo.value if call.excinfo else None
             presentation.present(execution, seen, report, self.state.options, self._rerun)
+        elif execution is not None and call.when == "teardown":  # or all of it would live as long as the run
+            del item.stash[EXECUTION], item.stash[SUBJECT]
+            assert isinstance(item, pytest.Function)
+            item.obj = body_of(item)
         return report
 
     def _rerun(self, item: pytest.Item, requirement: str) -> str:

@@ -50,6 +50,8 @@ def leak_findings(exchange: Exchange, *, hears_logs: bool, with_reports: bool) -
     logs, debug_logs = (exchange.logs, exchange.debug_logs) if hears_logs else ((), ())
     reports: list[Observation | Count] = [*exchange.observations, *exchange.counts] if with_reports else []
     answered = list(_completions(exchange)) if logs or debug_logs or reports else []
+    if not answered and not exchange.secrets:
+        return
     texts = _Channels(exchange, reports, log=logs, debug=debug_logs)
     for channel, requirement in (("metrics", "COM-LEAK-2"), ("log", "COM-LEAK-3"), ("debug", DEBUG)):
         for text in answered:

@@ -25,7 +25,8 @@ def telemetry_findings(exchange: Exchange, component: str) -> Iterator[Finding]:
 
 def observations_of(exchange: Exchange) -> list[Observation]:
     """The observations whose `op` names the called operation, bare or with its component (R19)."""
-    return [seen for seen in exchange.observations if seen.op in (bare(exchange), exchange.op)]
+    names = (bare(exchange), exchange.op)
+    return [seen for seen in exchange.observations if seen.op in names]
 
 
 def outcomes(exchange: Exchange) -> list[Count]:
@@ -58,14 +59,16 @@ def once(exchange: Exchange) -> str:
 
 def must_observe(exchange: Exchange, component: str) -> bool:
     """Check if observations are required: a known operation at its own entry point, read to its end (R19)."""
-    bodies = [frame.body for frame in exchange.frames]
-    answered = is_observed(exchange) and BY_OP[exchange.op].component == component
-    return answered and all(isinstance(body, dict) and "ok" in body for body in bodies)
+    if not is_observed(exchange) or BY_OP[exchange.op].component != component:
+        return False
+    return all(isinstance(frame.body, dict) and "ok" in frame.body for frame in exchange.frames)
 
 
 def is_hidden_failure(exchange: Exchange) -> bool:
     """Check if the provider failed but the answer is a success: a report of health, or a finding of its own."""
-    return failure_of(exchange) is None and any(kind.startswith("provider text") for kind in exchange.secrets)
+    if not any(kind.startswith("provider text") for kind in exchange.secrets):
+        return False
+    return failure_of(exchange) is None
 
 
 def _interface(exchange: Exchange) -> Iterator[Finding]:
@@ -135,6 +138,8 @@ def _outcome_labels(seen: Observation, exchange: Exchange) -> Iterator[Finding]:
     if is_hidden_failure(exchange):
         return
     succeeded = failure_of(exchange) is None
+    if seen.ok is succeeded and succeeded and seen.code == "OK":
+        return
     if seen.ok is not succeeded:
         yield "COM-OBS-5", Violation(in_words(succeeded), found=seen.ok, path="ok")
     if not isinstance(seen.code, str) or seen.code not in _codes(exchange):

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,50 +17,9 @@ from pytest_corpus.suites.llm.support.requests import CALL, CLOCK, WEATHER, user
 
 OPERATIONS = ("complete", "stream")
 
-FIELDS = (("name", 7), ("name", ["a"]), ("tool_call_id", 7), ("tool_calls", "call"), ("tool_calls", {"id": "1"}))
-"""An optional field of a message and a value of the wrong type."""
-
-
-def with_field(key: str, value: Any) -> list[dict[str, Any]]:
-    """A conversation whose last message has this field."""
-    role = {"tool_call_id": "tool", "tool_calls": "assistant"}.get(key, "user")
-    return [user("hi"), {"role": role, "content": "hi", key: value}]
-
-
-MALFORMED: dict[str, dict[str, Any]] = {
-    "LLM-MSG-1": {
-        **{
-            f"role={role!r}": [{"role": role, "content": "hi"}]
-            for role in ("USER", "human", "developer", "function", "", " user", 7, None, ["user"])
-        },
-        "last_role": [user("hi"), {"role": "assistant", "content": "hi"}] * 3 + [{"role": "human", "content": "hi"}],
-        "first_role": [{"role": "human", "content": "hi"}, user("hi")],
-    },
-    "LLM-MSG-2": {
-        "no_role": [{"content": "hi"}],
-        "no_content": [{"role": "user"}],
-        "no_content_but_tool_calls": [{"role": "assistant", "tool_calls": [CALL]}],
-        "empty": [{}],
-    },
-    "LLM-MSG-3": {
-        "number_as_content": [user(7)],
-        "null_as_content": [user(None)],
-        "list_as_content": [user(["hi"])],
-        "parts_as_content": [user([{"type": "text", "text": "hi"}])],
-        "first_content": [user(7), user("hi")],
-    },
-    "LLM-MSG-4": {
-        "string": "hi",
-        "number": 7,
-        "object": user("hi"),
-        "list_of_strings": ["hi"],
-        "list_of_lists": [["hi"]],
-        "list_of_nulls": [None],
-        "one_is_not_an_object": [user("hi"), "hi"],
-    },
-    "LLM-MSG-6": {f"{key}={value!r}": with_field(key, value) for key, value in FIELDS},
-}
-"""Messages that no adapter may accept, by the requirement that they break."""
+ROWS = Path(__file__).with_name("malformed_messages.txt").read_text("utf-8").splitlines()
+MALFORMED = [row.split(" ", 2) for row in ROWS if row and row[0] != "#"]
+"""Messages that no adapter may accept: the requirement that they break, their name, and themselves as JSON."""
 
 STREAMED = (
     "role='human'",
@@ -76,9 +36,8 @@ STREAMED = (
 @pytest.mark.parametrize(
     "messages",
     [
-        pytest.param(messages, marks=pytest.mark.requirement(rule), id=kind)
-        for rule, kinds in MALFORMED.items()
-        for kind, messages in kinds.items()
+        pytest.param(json.loads(messages), marks=pytest.mark.requirement(rule), id=name)
+        for rule, name, messages in MALFORMED
     ],
 )
 def test_malformed_messages_are_refused(llm: LLM, messages: Any) -> None:
@@ -120,7 +79,7 @@ def test_the_roles_of_a_conversation_are_accepted(llm: LLM, operation: str, role
 def test_a_stream_refuses_what_a_completion_refuses(llm: LLM, kind: str) -> None:
     """`stream` refuses the messages that `complete` refuses."""
     llm.require("stream", "complete")
-    messages = next(kinds[kind] for kinds in MALFORMED.values() if kind in kinds)
+    messages = next(json.loads(messages) for _, name, messages in MALFORMED if name == kind)
     if not llm.known("complete", messages=messages).is_a("BadRequest"):
         raise NotApplicable("complete does not refuse it either, which is a finding of its own")
     refuses_messages(llm, messages, operation="stream")
