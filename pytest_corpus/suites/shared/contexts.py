@@ -4,7 +4,6 @@ from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.requests import canary
 
-
 STEM = "qzkvxwjhtpbzqxkv"
 """The beginning of all tenants and keys: they differ at their ends, where a short form of them does not."""
 
