@@ -14,10 +14,11 @@ from pytest_corpus.kit.generation.histories import check, converges, linearizabl
 from pytest_corpus.kit.generation.stateful import run_sequences
 from pytest_corpus.kit.reply import Reply, error_names
 from pytest_corpus.suites.shared.claims.replays import TestEarlyReplays
+from pytest_corpus.suites.shared.contexts import new_key
 from pytest_corpus.suites.vector.support.answers import failed, failures_of, id_of, metadata_of, processed, vector_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import alike, direction
-from pytest_corpus.suites.vector.support.sandbox import Sandbox
+from pytest_corpus.suites.vector.support.sandbox import Sandbox, within
 from pytest_corpus.suites.vector.support.scenarios.checks import (
     KINDS,
     described_by,
@@ -143,8 +144,9 @@ def test_an_upsert_of_a_known_id_replaces_the_vector(vector: Vector, way: str) -
         sandbox.remove(more["id"])
     else:
         if way == "twice":
+            within(sandbox, **new_key()).put(moved)
             sandbox.put({**first, "vector": direction(150, vector.dimensions)})
-        sandbox.put(moved)
+        within(sandbox, **new_key()).put(moved)
     yield
     ids = sandbox.ids(moved["vector"], 5)
     expect.that(ids.count(first["id"]) <= 1, "the id once", f"{ids.count(first['id'])} times")
