@@ -29,6 +29,14 @@ class Ended(NamedTuple):
     err: str
 
 
+def process(*command: object, code: int | None = 0, **how: Any) -> subprocess.CompletedProcess[str]:
+    """A process that has ended, with this code unless any will do."""
+    given = {"text": True, "capture_output": True, "timeout": 300, **how}
+    done: subprocess.CompletedProcess[str] = subprocess.run(list(map(str, command)), check=False, **given)
+    assert code is None or done.returncode == code, f"{done.stdout}{done.stderr}"
+    return done
+
+
 def called(*argv: object) -> Ended:
     """The command in this process; an argument that argparse refuses ends it too."""
     out, err = io.StringIO(), io.StringIO()
@@ -48,28 +56,18 @@ def environment(**more: str) -> dict[str, str]:
 
 def ran(*argv: object, command: tuple[str, ...] = (), stdin: bytes = b"", cwd: Any = None, **env: str) -> Ended:
     """The command, or another, in a process of its own: a fork, and what it starts are forks."""
-    done = subprocess.run(
-        [*(command or (forks.python(), "-c", CODE)), *map(str, argv)],
-        input=stdin,
-        capture_output=True,
-        cwd=cwd,
-        env=environment(**env),
-        timeout=120,
-        check=False,
-    )
-    return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
+    words = (*(command or (forks.python(), "-c", CODE)), *argv)
+    done = process(*words, code=None, input=stdin, text=False, cwd=cwd, env=environment(**env))
+    return Ended(done.returncode, *(each.decode() for each in (done.stdout, done.stderr)))  # type: ignore[attr-defined]
 
 
-def conformance(folder: Path, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
+def conformance(folder: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
     """The suite in a folder, in a process of its own: a fork, unless it is to import something else first."""
-    python = forks.python() if env.get("PYTHONPATH", MUTANTS_TOO) == MUTANTS_TOO else sys.executable
-    inherited = {name: value for name, value in environment(**env).items() if name not in ("PYTEST_ADDOPTS", "CI")}
-    return subprocess.run(
-        [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:asyncio",
-         *arguments],
-        cwd=folder, check=False, capture_output=True, text=True, timeout=600,
-        env={**inherited, "CORPUS_TEST_ENV": "local"},
-    )  # fmt: skip
+    python = forks.python() if more.get("PYTHONPATH", MUTANTS_TOO) == MUTANTS_TOO else sys.executable
+    inherited = {name: value for name, value in environment(**more).items() if name not in ("PYTEST_ADDOPTS", "CI")}
+    plain = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:asyncio")
+    env = {**inherited, "CORPUS_TEST_ENV": "local"}
+    return process(python, *plain, *arguments, code=None, cwd=folder, env=env, timeout=600)
 
 
 def statuses(path: Path) -> dict[tuple[str, str], str]:

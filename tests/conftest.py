@@ -5,11 +5,12 @@ import os
 import signal
 from collections.abc import Callable
 from importlib.metadata import PathDistribution
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import hypothesis
 import pytest
+from _pytest.fixtures import FixtureFunctionDefinition, FixtureManager
 
 from pytest_corpus.integration.collecting import collection_hooks
 
@@ -36,6 +37,28 @@ def _read_once(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 for _name in ("entry_points", "files", "metadata"):
     setattr(PathDistribution, _name, property(_read_once(getattr(PathDistribution, _name).fget)))
+
+
+def _looked_through_once(parse: Callable[..., None]) -> Callable[..., None]:
+    """The search for fixtures, which each inner run begins anew in the modules and classes of its plugins."""
+    has_none: dict[object, bool] = {}
+
+    def parsed(self: Any, *given: Any, **more: Any) -> None:
+        holder = more.get("holder")
+        place = holder if isinstance(holder, ModuleType | type) else type(holder)
+        module = place.__name__ if isinstance(place, ModuleType) else place.__module__
+        if module.startswith(("_pytest.", "pytest_corpus.", "xdist.")):
+            if place not in has_none:
+                parts = (getattr(place, name, None) for name in dir(place))
+                has_none[place] = not any(type(part) is FixtureFunctionDefinition for part in parts)
+            if has_none[place]:
+                return
+        parse(self, *given, **more)
+
+    return parsed
+
+
+FixtureManager.parsefactories = _looked_through_once(FixtureManager.parsefactories)  # type: ignore[method-assign]
 
 
 class Interruptions:
@@ -65,6 +88,16 @@ def pytest_configure(config: pytest.Config) -> None:
     hypothesis.settings.register_profile("patient", deadline=None)
     hypothesis.settings.load_profile("patient")
     collection_hooks.register(config)  # tests import modules of the suite
+
+
+LONG = ("test_browser.py", "test_packaging.py", "test_bad_provider.py", "test_contributing.py", "test_commands.py")
+"""The modules of the longest tests and fixtures, which come first: else a worker has them last, and others wait."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes long."""
+    items.sort(key=lambda item: item.path.name not in LONG)
 
 
 @pytest.hookimpl(optionalhook=True)

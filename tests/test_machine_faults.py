@@ -1,11 +1,11 @@
 """tools/machine_faults.py makes faults that can be told apart, and its judgements are of faults that it makes."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from cli_runs import process
 
 ROOT = Path(__file__).parent.parent
 TOOL = ROOT / "tools" / "machine_faults.py"
@@ -13,11 +13,7 @@ JUDGED: dict[str, dict[str, str]] = json.loads(TOOL.with_suffix(".json").read_te
 
 
 def run(*arguments: str) -> list[str]:
-    result = subprocess.run(
-        [sys.executable, str(TOOL), *arguments], cwd=ROOT, capture_output=True, text=True, timeout=200, check=False
-    )
-    assert result.returncode == 0, result.stdout + result.stderr
-    return result.stdout.splitlines()
+    return process(sys.executable, TOOL, *arguments, cwd=ROOT).stdout.splitlines()
 
 
 @pytest.mark.parametrize("component", JUDGED)

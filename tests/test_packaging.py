@@ -1,7 +1,6 @@
 """What is built and installed is what lies in the repository."""
 
 import json
-import subprocess
 import sys
 import tarfile
 import venv
@@ -11,24 +10,17 @@ from configparser import ConfigParser
 from pathlib import Path
 
 import pytest
+from cli_runs import process
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ("schemas", "golden", "skeletons")
-
-
-def run(*command: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [str(part) for part in command], cwd=cwd, capture_output=True, text=True, timeout=300, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done
 
 
 def python_with(folder: Path, package: object) -> Path:
     """The interpreter of a new virtual environment with a package, which the pip of this environment installs."""
     venv.create(folder, with_pip=False)
     python = folder / ("Scripts" if sys.platform == "win32" else "bin") / "python"
-    run(sys.executable, "-m", "pip", "--python", python, "install", "-q", package, cwd=folder)
+    process(sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-compile", package, cwd=folder)
     return python
 
 
@@ -37,7 +29,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with the wheel and the sdist of this checkout."""
     folder = tmp_path_factory.mktemp("built")
     python = python_with(folder / "venv", "hatchling")
-    run(python, "-m", "hatchling", "build", "-d", folder / "dist", cwd=ROOT)
+    process(python, "-m", "hatchling", "build", "-d", folder / "dist", cwd=ROOT)
     return folder / "dist"
 
 
@@ -70,7 +62,15 @@ def test_data_files_of_the_wheel(wheel: zipfile.ZipFile, folder: str) -> None:
 def test_modules_of_the_wheel(wheel: zipfile.ZipFile) -> None:
     """The wheel has every module, `py.typed`, rulings, editions, assets of pages, the .proto; no tests, no caches."""
     package = ROOT / "pytest_corpus"
-    kinds = ("*.py", "py.typed", "reports/html/assets/*.*", "*.proto", "scenarios/*.txt", "editions/*.toml")
+    kinds = (
+        "*.py",
+        "py.typed",
+        "reports/html/assets/*.*",
+        "*.proto",
+        "scenarios/*.txt",
+        "suites/*/*.txt",
+        "editions/*.toml",
+    )
     expected = {path.relative_to(ROOT).as_posix() for kind in kinds for path in package.glob(f"**/{kind}")}
     expected.add("pytest_corpus/documents/rulings.md")
     data = tuple(f"pytest_corpus/{folder}/" for folder in DATA)
@@ -116,7 +116,7 @@ def test_the_sdist_builds_the_same_wheel(built: Path, wheel: zipfile.ZipFile, tm
     (source,) = tmp_path.iterdir()
     assert (source / "tests").is_dir()
     python = next((built.parent / "venv").glob("*/python"))
-    run(python, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path / "again", cwd=source)
+    process(python, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path / "again", cwd=source)
     (again,) = (tmp_path / "again").glob("*.whl")
     with zipfile.ZipFile(again) as second:
         names = sorted(name for name in second.namelist() if not name.endswith("RECORD"))
@@ -131,7 +131,7 @@ def test_installed_in_a_fresh_environment(built: Path, tmp_path: Path) -> None:
     folder = tmp_path / "empty"
     folder.mkdir()
     options = ("-p", "no:cacheprovider", "--corpus-adapter=pytest_corpus.reference:llm", "--corpus-report=r.json")
-    done = run(python.with_name("pytest"), *options, cwd=folder)
+    done = process(python.with_name("pytest"), *options, cwd=folder)
     report = json.loads((folder / "r.json").read_text("utf-8"))
     assert (report["verdict"], report["complete"]) == ("conformant", True)
     open_ones = [entry["id"] for entry in report["requirements"] if entry["status"] == "not_assessed"]
@@ -140,6 +140,6 @@ def test_installed_in_a_fresh_environment(built: Path, tmp_path: Path) -> None:
     assert "failed" not in done.stdout
     assert {path.name for path in folder.iterdir()} <= {"r.json", ".hypothesis"}
     command = python.with_name("pytest-corpus")
-    run(command, "init", "graph", tmp_path / "new", cwd=folder)
+    process(command, "init", "graph", tmp_path / "new", cwd=folder)
     assert (tmp_path / "new" / "graph_adapter" / "provider.py").is_file()
-    assert "R20 Labels" in run(command, "explain", "R20", cwd=folder).stdout
+    assert "R20 Labels" in process(command, "explain", "R20", cwd=folder).stdout

@@ -6,8 +6,6 @@ import asyncio
 import builtins
 import json
 import logging
-import threading
-import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import Any
 
@@ -16,7 +14,7 @@ from arrivals import arrived
 
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.exceptions import DeclarationError
-from pytest_corpus.adapter.exchange import CallFault, non_finite
+from pytest_corpus.adapter.exchange import non_finite
 from pytest_corpus.adapter.hooks.logs import LogTap
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
@@ -340,47 +338,6 @@ def test_raised_in_a_life(where: str, make: Callable[[], BaseException], opened:
         assert said.startswith(f"closing raised {named(make)}")
 
 
-@pytest.mark.parametrize("kind", [SystemExit, KeyboardInterrupt], ids=lambda kind: kind.__name__)
-def test_a_task_beside_the_call_that_ends_the_loop(opened: Open, kind: type[BaseException]) -> None:
-    """The call that it strikes is at fault at once, and the next one works in another loop."""
-
-    async def die() -> None:
-        raise kind
-
-    class Dying(Hostile):
-        async def handle(self, envelope: Any) -> Any:
-            if envelope["args"]:
-                self.task = asyncio.ensure_future(die())
-                await asyncio.sleep(1000)
-            return {"ok": True}
-
-    client = opened(lambda: Dying("", ValueError), 20.0)
-    exchange = client.send({**REQUEST, "args": {"die": 1}}, "llm")
-    assert exchange.fault is not None
-    assert (exchange.fault.kind, exchange.elapsed_s < 5) == ("raised", True)
-    assert kind.__name__ in exchange.fault.text
-    assert client.send(REQUEST, "llm").frames[0].body == {"ok": True}
-
-
-def test_a_call_that_was_given_up_writes_no_more(opened: Open) -> None:
-    """Actions after the limit do not change its record."""
-
-    class Late(Hostile):
-        async def handle_stream(self, envelope: Any) -> AsyncIterator[Any]:
-            yield {"frame": 1}
-            try:
-                await asyncio.sleep(1000)
-            except asyncio.CancelledError:
-                yield {"frame": 2}
-
-    client = opened(lambda: Late("", ValueError), 0.2)
-    exchange = client.send(REQUEST, "llm", streaming=True)
-    client.send(REQUEST, "llm")
-    assert [frame.body for frame in exchange.frames] == [{"frame": 1}]
-    assert exchange.fault is not None
-    assert exchange.fault.kind == "timeout"
-
-
 def test_a_door_that_raises(opened: Open) -> None:
     """A `handle_stream` that cannot even be looked up is there, and calling it is a fault."""
 
@@ -415,28 +372,3 @@ def test_an_odd_answer(opened: Open, name: str) -> None:
         exchange = client.send(REQUEST, "llm", streaming=streaming)
         assert bool(exchange.frames) == (exchange.fault is None)
         assert exchange.fault is None or (exchange.fault.kind, SECRET in exchange.fault.text) == ("not_json", False)
-
-
-def test_a_loop_that_ends_between_calls(opened: Open) -> None:
-    """The next call is at fault, also where a fresh instance finds it out, and only one is."""
-
-    died = threading.Event()
-
-    async def die() -> None:
-        died.set()
-        raise SystemExit
-
-    class Dying(Hostile):
-        async def handle(self, envelope: Any) -> Any:
-            if envelope["args"]:
-                asyncio.get_running_loop().call_later(0.05, lambda: asyncio.ensure_future(die()))
-            return {"ok": True}
-
-    client = opened(lambda: Dying("", ValueError))
-    assert client.send({**REQUEST, "args": {"die": 1}}, "llm").fault is None
-    assert died.wait(10)
-    time.sleep(0.3)
-    with pytest.raises(DeclarationError, match="SystemExit"):
-        client.fresh()
-    faults = [client.send(REQUEST, "llm").fault for _ in range(2)]
-    assert faults == [CallFault("raised", "SystemExit, which ended the event loop"), None]

@@ -1,12 +1,21 @@
 """The loop of an adapter: results, limits, and its end."""
 
 import asyncio
+import threading
 import time
+from collections.abc import AsyncIterator, Callable
+from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.event_loop.loop import LoopThread, TimeLimit
+from pytest_corpus.adapter.exceptions import DeclarationError
+from pytest_corpus.adapter.exchange import CallFault
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
+
+Open = Callable[..., AdapterClient]
+REQUEST = {"op": "llm.complete", "ctx": {}, "args": {}}
 
 
 async def _value(value: int) -> int:
@@ -107,3 +116,71 @@ def test_what_is_handed_on_of_the_context_is_kept_until_the_next_test() -> None:
     ]
     probe.forget()
     assert (probe.handed_on, probe.calls()) == ([], 2)
+
+
+@pytest.mark.parametrize("kind", [SystemExit, KeyboardInterrupt], ids=lambda kind: kind.__name__)
+def test_a_task_beside_the_call_that_ends_the_loop(opened: Open, kind: type[BaseException]) -> None:
+    """The call that it strikes is at fault at once, and the next one works in another loop."""
+
+    async def die() -> None:
+        raise kind
+
+    class Dying:
+        async def handle(self, envelope: Any) -> Any:
+            if envelope["args"]:
+                self.task = asyncio.ensure_future(die())
+                await asyncio.sleep(1000)
+            return {"ok": True}
+
+    client = opened(Dying, 20.0)
+    exchange = client.send({**REQUEST, "args": {"die": 1}}, "llm")
+    assert exchange.fault is not None
+    assert (exchange.fault.kind, exchange.elapsed_s < 5) == ("raised", True)
+    assert kind.__name__ in exchange.fault.text
+    assert client.send(REQUEST, "llm").frames[0].body == {"ok": True}
+
+
+def test_a_call_that_was_given_up_writes_no_more(opened: Open) -> None:
+    """Actions after the limit do not change its record."""
+
+    class Late:
+        async def handle(self, envelope: Any) -> Any:
+            return {"ok": True}
+
+        async def handle_stream(self, envelope: Any) -> AsyncIterator[Any]:
+            yield {"frame": 1}
+            try:
+                await asyncio.sleep(1000)
+            except asyncio.CancelledError:
+                yield {"frame": 2}
+
+    client = opened(Late, 0.2)
+    exchange = client.send(REQUEST, "llm", streaming=True)
+    client.send(REQUEST, "llm")
+    assert [frame.body for frame in exchange.frames] == [{"frame": 1}]
+    assert exchange.fault is not None
+    assert exchange.fault.kind == "timeout"
+
+
+def test_a_loop_that_ends_between_calls(opened: Open) -> None:
+    """The next call is at fault, also where a fresh instance finds it out, and only one is."""
+    died = threading.Event()
+
+    async def die() -> None:
+        died.set()
+        raise SystemExit
+
+    class Dying:
+        async def handle(self, envelope: Any) -> Any:
+            if envelope["args"]:
+                asyncio.get_running_loop().call_later(0.05, lambda: asyncio.ensure_future(die()))
+            return {"ok": True}
+
+    client = opened(Dying)
+    assert client.send({**REQUEST, "args": {"die": 1}}, "llm").fault is None
+    assert died.wait(10)
+    time.sleep(0.3)
+    with pytest.raises(DeclarationError, match="SystemExit"):
+        client.fresh()
+    faults = [client.send(REQUEST, "llm").fault for _ in range(2)]
+    assert faults == [CallFault("raised", "SystemExit, which ended the event loop"), None]

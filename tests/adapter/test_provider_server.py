@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
-from pytest_corpus.adapter.hooks.vendors.stand_in import instance, split
+from pytest_corpus.adapter.hooks.vendors.stand_in import split
 
 CHAT, RESPONSES, EMBEDDINGS, MESSAGES = "v1/chat/completions", "v1/responses", "v1/embeddings", "v1/messages"
 WAIT_S = 30
@@ -136,21 +136,6 @@ def test_json_fits_its_schema(probe: ProviderProbe) -> None:
         (MESSAGES, {"output_config": message}),
     ):
         assert json.loads(words_of(path, answer_of(probe, path, **wanted))) == {"place": "amber", "days": 3}
-
-
-@pytest.mark.parametrize(("schema", "made"), [
-    ({}, {}),
-    ({"type": "array", "items": {"enum": ["a", "b"]}, "minItems": 2}, ["a", "a"]),
-    ({"anyOf": [{"type": "null"}, {"type": "string"}]}, None),
-    ({"type": "string", "minLength": 7}, "amberrr"),
-    ({"type": "string", "maxLength": 2}, "am"),
-    ({"type": ["number", "null"], "maximum": -2}, -2),
-    ({"$ref": "#/$defs/a", "$defs": {"a": {"const": 4}}}, 4),
-    ({"$ref": "#"}, {}),
-])  # fmt: skip
-def test_an_instance_is_the_plainest_of_its_schema(schema: Any, made: Any) -> None:
-    """Required parts, lower bounds, the first of several; a schema that holds itself comes to an end."""
-    assert instance(schema) == made
 
 
 def test_a_tool_is_called_where_one_must_be(probe: ProviderProbe) -> None:

@@ -9,6 +9,7 @@ from test_provider_server import asked
 
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.adapter.hooks.vendors.api import VENDORS
+from pytest_corpus.adapter.hooks.vendors.stand_in import instance
 from pytest_corpus.vendors import Body, Endpoint, Errors
 
 CHAT, EMBED, TOKENIZE = "v2/chat", "v2/embed", "v1/tokenize"
@@ -146,3 +147,18 @@ def test_an_endpoint_of_the_author_comes_before_a_built_in_one(provider: Provide
     """At the same place."""
     provider.serve({("POST", CHAT): Generate()})
     assert asked(provider, CHAT, {"text": "hi"})[1] == {"echo": "hi"}
+
+
+@pytest.mark.parametrize(("schema", "made"), [
+    ({}, {}),
+    ({"type": "array", "items": {"enum": ["a", "b"]}, "minItems": 2}, ["a", "a"]),
+    ({"anyOf": [{"type": "null"}, {"type": "string"}]}, None),
+    ({"type": "string", "minLength": 7}, "amberrr"),
+    ({"type": "string", "maxLength": 2}, "am"),
+    ({"type": ["number", "null"], "maximum": -2}, -2),
+    ({"$ref": "#/$defs/a", "$defs": {"a": {"const": 4}}}, 4),
+    ({"$ref": "#"}, {}),
+])  # fmt: skip
+def test_an_instance_is_the_plainest_of_its_schema(schema: Any, made: Any) -> None:
+    """Required parts, lower bounds, the first of several; a schema that holds itself comes to an end."""
+    assert instance(schema) == made

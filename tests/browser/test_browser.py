@@ -1,7 +1,6 @@
 """The HTML pages in a real Chromium: filtered, searched, switched, printed, looked at, and accessible (axe-core)."""
 
 import json
-import subprocess
 from collections import Counter
 from dataclasses import replace
 from functools import cache
@@ -11,6 +10,7 @@ from typing import Any
 
 import bundle_pages
 import pytest
+from cli_runs import process
 
 from pytest_corpus.reports import formats, json_report, matrix
 from pytest_corpus.reports.difference import Earlier
@@ -64,9 +64,7 @@ def seen(request: pytest.FixtureRequest, tools: tuple[str, Path], tmp_path_facto
     shown = tmp_path_factory.mktemp(request.param)
     page = shown / "page.html"
     page.write_text(page_of(request.param), encoding="utf-8")
-    command = ["node", "look.mjs", browser, str(page), str(shown)]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr
+    done = process("node", "look.mjs", browser, page, shown, cwd=folder)
     return {**json.loads(done.stdout), "page": request.param, "folder": shown}
 
 
@@ -170,10 +168,7 @@ def test_bundles(name: str, tools: tuple[str, Path], tmp_path: Path) -> None:
     """The table of cases is filtered, searched, sorted and unfolded; 5,000 cases with their answers load at once."""
     browser, folder = tools
     (tmp_path / "page.html").write_text(BUNDLES[name](), encoding="utf-8")
-    command = ["node", "cases.mjs", browser, str(tmp_path / "page.html"), str(tmp_path)]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr
-    seen = json.loads(done.stdout)
+    seen = json.loads(process("node", "cases.mjs", browser, tmp_path / "page.html", tmp_path, cwd=folder).stdout)
     assert (seen["console"], seen["requests"]) == ([], [])
     assert {where: found for where, found in seen["violations"].items() if found} == {}
     assert seen["widths"] == {"1280": 1280, "390": 390}

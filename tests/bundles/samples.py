@@ -11,6 +11,7 @@ import pytest
 from forks import PLUGIN
 
 ALL = 'thresholds:\n  - {metric: pass_rate, operator: ">=", value: 0.9}\n'
+HALF = 'thresholds:\n  - {metric: pass_rate, operator: ">=", value: 0.5}\n'
 SEED = """\
 name: qa
 prompt_path: prompt.md
@@ -42,6 +43,19 @@ def bundle(folder: Path, cases: list[dict[str, Any]], more: str = "provider: {na
 def echo(number: int, answer: Any = "yes") -> dict[str, Any]:
     """A case that the provider mock answers."""
     return {"id": f"case-{number}", "input": {"q": number}, "expected_output": answer}
+
+
+MIXED = (
+    '{"id": "case-0", "output": "yes"}\n{"id": "case-1", "output": "no"}\n{"id": "case-2", "output": "yes"}\n'
+    '{"id": "case-3", "error": "UNAVAILABLE"}\n'
+)
+STOP = "def pytest_runtest_setup(item):\n    if item.name == 'case-2':\n        raise KeyboardInterrupt\n"
+
+
+def mixed(pytester: pytest.Pytester, more: str) -> Path:
+    """Four cases with mock: two pass, one fails, one has an error."""
+    more = f"provider: {{name: mock, script: script.jsonl}}\n{more}"
+    return bundle(pytester.path / "bundles" / "qa", [echo(n) for n in range(4)], more, script_jsonl=MIXED)
 
 
 def run(pytester: pytest.Pytester, *given: str, apart: bool = False, fork: bool = True) -> pytest.RunResult:

@@ -2,27 +2,14 @@
 
 import json
 import os
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from samples import ALL, QUESTION_ANSWERING, bundle, echo, provider, run, section, text, write
+from samples import ALL, HALF, QUESTION_ANSWERING, STOP, bundle, echo, mixed, provider, run, section, text, write
 
 pytestmark = pytest.mark.usefixtures("plain_environment")
 
 MOCK = "--corpus-bundle-provider=mock"
-STOP = "def pytest_runtest_setup(item):\n    if item.name == 'case-2':\n        raise KeyboardInterrupt\n"
-HALF = 'thresholds:\n  - {metric: pass_rate, operator: ">=", value: 0.5}\n'
-MIXED = (
-    '{"id": "case-0", "output": "yes"}\n{"id": "case-1", "output": "no"}\n{"id": "case-2", "output": "yes"}\n'
-    '{"id": "case-3", "error": "UNAVAILABLE"}\n'
-)
-
-
-def mixed(pytester: pytest.Pytester, more: str) -> Path:
-    """Four cases with mock: two pass, one fails, one has an error."""
-    more = f"provider: {{name: mock, script: script.jsonl}}\n{more}"
-    return bundle(pytester.path / "bundles" / "qa", [echo(n) for n in range(4)], more, script_jsonl=MIXED)
 
 
 def test_items(pytester: pytest.Pytester) -> None:
@@ -267,46 +254,6 @@ def test_several_providers(pytester: pytest.Pytester) -> None:
     result = run(pytester, MOCK, "--corpus-bundle-provider=no:tiny", "-rA")
     result.assert_outcomes(passed=1, failed=1)
     assert "FAILED bundles/qa/bundle.yaml::case-0[no:tiny]" in text(result)
-
-
-def test_baseline(pytester: pytest.Pytester) -> None:
-    """A committed baseline tells what is newly failing, fixed, added and gone."""
-    path = mixed(pytester, HALF)
-    run(pytester, "--corpus-baseline=base.json", "--corpus-update-baseline")
-    script = path.parent / "script.jsonl"
-    now = script.read_text().replace('"yes"', '"?"', 1).replace('"no"', '"yes"').replace('"?"', '"no"')
-    script.write_text(now)
-    shown = text(run(pytester, "--corpus-baseline=base.json"))
-    assert "baseline, newly failing: case-0" in shown
-    assert "baseline, fixed: case-1" in shown
-    assert run(pytester, "--corpus-baseline=none.json").ret == 1
-
-
-def test_a_baseline_counts_from_its_own_folder(pytester: pytest.Pytester) -> None:
-    """The folder in which pytest is started does not matter, and no path of the machine stands in the file."""
-    mixed(pytester, HALF)
-    run(pytester, "--corpus-baseline=base.json", "--corpus-update-baseline")
-    assert list(json.loads((pytester.path / "base.json").read_text())["bundles"]) == ["bundles/qa/bundle.yaml | mock"]
-    pytester._monkeypatch.chdir(pytester.path / "bundles")
-    shown = text(run(pytester, "qa", "--corpus-baseline=../base.json"))
-    assert "qa (mock): passed" in shown
-    assert "added" not in shown
-
-
-def test_a_part_of_a_run_is_no_baseline(pytester: pytest.Pytester) -> None:
-    """After Ctrl-C, with -x, or of a selection a baseline is neither written nor compared: nothing is gone."""
-    mixed(pytester, HALF)
-    run(pytester, "--corpus-baseline=base.json", "--corpus-update-baseline")
-    whole = (pytester.path / "base.json").read_text()
-    pytester.makepyfile(stops=STOP)
-    pytester.syspathinsert()
-    for chosen in (["-p", "stops"], ["-x"], ["-k", "case-0"]):
-        shown = text(run(pytester, "--corpus-baseline=base.json", *chosen))
-        assert "only a part ran" in shown
-        assert "gone" not in shown
-        again = ("--corpus-baseline=base.json", "--corpus-update-baseline", *chosen)
-        run(pytester, *again)
-        assert (pytester.path / "base.json").read_text() == whole
 
 
 @pytest.mark.parametrize(

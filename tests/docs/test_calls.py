@@ -1,13 +1,12 @@
 """The table of calls in docs/running.md says about what runs of the embedded adapters make."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
+import forks
 import pytest
+from cli_runs import environment, process
 
 from pytest_corpus.integration.concluding import progress
 from pytest_corpus.spec.components import COMPONENTS
@@ -37,9 +36,8 @@ def table() -> dict[str, dict[str, int]]:
 def measured(component: str, run: str, folder: Path) -> int:
     options = ("-p", "no:randomly", "-p", "no:cacheprovider", "-p", "no:xdist", "-q")
     adapter = f"--corpus-adapter=pytest_corpus.reference:{component}"
-    argv = [sys.executable, "-m", "pytest", *options, adapter, *RUNS[run], "--corpus-report=r.json"]
-    path = os.pathsep.join((str(PAGE.parents[1]), os.environ.get("PYTHONPATH", "")))
-    subprocess.run(argv, cwd=folder, env={**os.environ, "PYTHONPATH": path}, capture_output=True, check=True)
+    argv = (forks.python(), "-m", "pytest", *options, adapter, *RUNS[run], "--corpus-report=r.json")
+    process(*argv, cwd=folder, env=environment())
     calls: int = json.loads((folder / "r.json").read_text("utf-8"))["components"][component]["calls"]
     return calls
 

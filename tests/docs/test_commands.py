@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from importlib.metadata import metadata
@@ -15,6 +14,7 @@ from pathlib import Path
 import forks
 import pytest
 from blocks import ROOT, Command, commands, sample
+from cli_runs import process
 
 from pytest_corpus import cli
 from pytest_corpus.adapter.opening import address
@@ -71,12 +71,7 @@ def reports(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def output(folder: Path, *argv: str, given: str = "") -> str:
-    done = subprocess.run(
-        [forks.python(), *argv], input=given, cwd=folder, env=environment(), capture_output=True, text=True,
-        timeout=300, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    return process(forks.python(), *argv, input=given, cwd=folder, env=environment()).stdout
 
 
 def environment() -> dict[str, str]:
@@ -169,8 +164,7 @@ def test_make_has_the_targets_that_the_pages_name() -> None:
     """`make -n` knows each of them."""
     targets = sorted({word for command in starting_with("make") for word in command.words[1:]})
     assert len(targets) > 5
-    done = subprocess.run(["make", "-n", *targets], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 0, done.stderr
+    process("make", "-n", *targets, cwd=ROOT)
 
 
 def test_pip_installs_what_there_is() -> None:
@@ -187,6 +181,6 @@ def test_pip_installs_what_there_is() -> None:
 def test_the_digest_can_be_checked_by_a_shell(reports: Path) -> None:
     """The line that docs/reports.md gives leaves the document that the digest is of."""
     (command,) = starting_with("grep")
-    done = subprocess.run(command.words, cwd=reports, capture_output=True, text=True, check=True)
+    done = process(*command.words, cwd=reports)
     assert '"verdict"' in done.stdout
     assert '\n  "sha256": ' not in done.stdout

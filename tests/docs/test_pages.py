@@ -2,12 +2,12 @@
 
 import json
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from blocks import ROOT, tokens
+from cli_runs import process
 from markdown_it import MarkdownIt
 
 from pytest_corpus.spec.capabilities import FACTS
@@ -28,9 +28,7 @@ LINES = 5_000
 
 def test_the_committed_pages_are_current() -> None:
     """The requirements, the options and the drawings say what the tables, the plugin and the contract say."""
-    command = [sys.executable, str(ROOT / "tools" / "pages.py"), "--check"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=100, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    process(sys.executable, ROOT / "tools" / "pages.py", "--check", cwd=ROOT)
 
 
 def test_the_readme_has_the_present_score() -> None:
@@ -148,9 +146,7 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     """Each requirement, ruling and section is a link target under its own name."""
     pytest.importorskip("sphinx", reason="the extra docs is not installed")
     options = ("-q", "-W", "-n", "--keep-going", "-j", "auto", "-d", str(tmp_path / "trees"))
-    command = [sys.executable, "-m", "sphinx", *options, "docs", str(tmp_path / "html")]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    process(sys.executable, "-m", "sphinx", *options, "docs", tmp_path / "html", cwd=ROOT)
     texts = {path.stem: path.read_text("utf-8") for path in (tmp_path / "html").rglob("*.html")}
     for entry in catalogue().values():
         assert f'id="{entry.id}"' in texts["requirements"]

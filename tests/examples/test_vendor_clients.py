@@ -9,7 +9,6 @@ import json
 import logging
 import os
 import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cli_runs import process
 
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.exchange import Exchange
@@ -200,16 +200,7 @@ def test_the_example_is_conformant(vendor: str, tmp_path: Path) -> None:
     shutil.copytree(EXAMPLES / f"llm-{vendor}", tmp_path / "example")
     options = ["-q", "-p", "no:cacheprovider", "--corpus-strict", "--corpus-report=r.json"]
     environment = {**os.environ, "PYTHONPATH": str(WIRE)}
-    ended = subprocess.run(
-        [sys.executable, "-m", "pytest", *options],
-        cwd=tmp_path / "example",
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=500,
-    )
-    assert ended.returncode == 0, ended.stdout + ended.stderr
+    process(sys.executable, "-m", "pytest", *options, cwd=tmp_path / "example", env=environment, timeout=500)
     assert json.loads((tmp_path / "example" / "r.json").read_text())["verdict"] == "conformant"
 
 

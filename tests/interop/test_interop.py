@@ -3,13 +3,13 @@
 import json
 import os
 import re
-import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cli_runs import process
 
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.requirements import catalogue
@@ -87,16 +87,7 @@ def examined(factory: str, folder: Path) -> Report:
         environment.pop(name, None)
     command = [sys.executable, "-m", "pytest", "-q", "-ppytest_corpus.plugin", "-pno:cacheprovider"]
     asked = [f"--corpus-adapter=quill:{factory}", f"--corpus-deviations={EXAMPLE / deviations.FILE}"]
-    done = subprocess.run(
-        [*command, *asked, "--corpus-report=report.json"],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == pytest.ExitCode.OK, f"{done.stdout[-3000:]}\n{done.stderr[-1000:]}"
+    process(*command, *asked, "--corpus-report=report.json", cwd=folder, env=environment)
     found: Report = json.loads((folder / "report.json").read_text("utf-8"))
     assert set(found["components"]) == set(COMPONENTS)
     return found

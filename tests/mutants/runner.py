@@ -21,6 +21,8 @@ from queue import SimpleQueue
 from types import TracebackType
 from typing import Any
 
+import forks
+
 from pytest_corpus.adapter.opening.address import scheme_of
 
 CALL_TIMEOUT_S = 3
@@ -121,7 +123,7 @@ class Runner:
             environment.pop(name, None)
         with self._log.open("a") as log:
             return subprocess.Popen(
-                [sys.executable, "-m", f"{Path(__file__).parent.name}.runner"],
+                [forks.python(), "-m", f"{Path(__file__).parent.name}.runner"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,

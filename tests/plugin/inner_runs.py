@@ -58,9 +58,11 @@ def preload() -> None:
         importlib.import_module(f"pytest_corpus.{name}")
     importlib.import_module("hypothesis.strategies")
     for component, chapters in CHAPTERS.items():
+        importlib.import_module(f"pytest_corpus.suites.{component}.support.root_causes")
         for chapter in chapters:
             importlib.import_module(f"pytest_corpus.suites.{component}.{chapter}")
     gc.freeze()  # each inner run collects garbage, twice
+    vars(gc)["get_freeze_count"] = lambda: 1  # each asks whether this was done, and to count takes longer
 
 
 PYTHON = sys.executable  # not the program of forks, for what needs a new process
@@ -90,6 +92,14 @@ class Project:
     def run(self, *given: str, plugins: tuple[str, ...] = ()) -> pytest.RunResult:
         """Run pytest in this process."""
         return self.pytester.runpytest_inprocess(*self.arguments(given, plugins))
+
+    def judged(
+        self, adapter: str, few: str = "", *more: str, plugins: tuple[str, ...] = ()
+    ) -> tuple[pytest.RunResult, dict[str, Any]]:
+        """Run the suite, or `few` of its requirements, against an adapter; the run and its report."""
+        scope = few if few.startswith("-") or not few else f"--corpus-requirement={few}"
+        given = (f"--corpus-adapter={adapter}", *filter(None, [scope]), "--corpus-report=r.json", *more)
+        return self.run(*given, plugins=plugins), self.report()
 
     def run_apart(self, *given: str, plugins: tuple[str, ...] = (), timeout: float = 100) -> pytest.RunResult:
         """Run pytest in a process of its own."""

@@ -92,10 +92,8 @@ class NeverWorks(LongTextFails):
 def test_an_answer_of_the_adapters_own_is_judged(project: Project, name: str, blamed: str) -> None:
     """What always fails while plain calls work is the adapter's fault, retryable or not."""
     project.pytester.makepyfile(mine=FAULTY)
-    project.run(
-        f"--corpus-adapter=mine:{name}", "--corpus-requirement=EMB-TRUNC-1,EMB-BATCH-1", "--corpus-report=r.json"
-    )
-    assert blamed in violated(project.report())
+    _, report = project.judged(f"mine:{name}", "EMB-TRUNC-1,EMB-BATCH-1")
+    assert blamed in violated(report)
 
 
 ADAPTERS = """

@@ -120,11 +120,7 @@ def test_opened_and_closed(shapes: Project, name: str) -> None:
     assert life(shapes) == ["open", "close"]
 
 
-CLOSINGS = [name for name in NAMES if "close" in name or "generator" in name or "context" in name or "entered" in name]
-"""One factory of each way to be closed."""
-
-
-@pytest.mark.parametrize("name", CLOSINGS)
+@pytest.mark.parametrize("name", ["generator", "with_aclose", "context_manager", "async_entered"])
 def test_closed_after_failures(shapes: Project, name: str) -> None:
     """It is closed after failures, too."""
     (shapes.path / "broken.txt").touch()
@@ -185,19 +181,19 @@ def test_closed_in_every_worker(shapes: Project) -> None:
 def test_closing_that_raises(shapes: Project, body: str, complaint: str) -> None:
     """What closing raises is a warning; the report is written and the verdict stays."""
     shapes.adapter(SHAPES + f"class clumsy(Closing):\n    def close(self): {body}\n", name="shapes")
-    result = shapes.run("--corpus-adapter=shapes:clumsy", FEW, "--corpus-report=r.json")
+    result, report = shapes.judged("shapes:clumsy", FEW)
     assert result.ret == 0, said(result)
     assert complaint in said(result)
-    assert shapes.report()["requirements"]
+    assert report["requirements"]
 
 
 def test_a_warning_that_is_an_error_hides_no_verdict(shapes: Project) -> None:
     """Where warnings are errors, what closing raised is told beside the verdict, and the report is written."""
     shapes.adapter(SHAPES + "class clumsy(Closing):\n    def close(self): raise ValueError\n", name="shapes")
-    result = shapes.run("--corpus-adapter=shapes:clumsy", FEW, "--corpus-report=r.json", "-W", "error")
+    result, report = shapes.judged("shapes:clumsy", FEW, "-W", "error")
     assert result.ret == 0, said(result)
     assert "corpus warning: adapter shapes:clumsy: closing raised ValueError" in said(result)
-    assert shapes.report()["requirements"]
+    assert report["requirements"]
 
 
 def test_fresh_instances_are_closed(shapes: Project) -> None:

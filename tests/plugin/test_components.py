@@ -136,8 +136,7 @@ def test_constants_are_found_out(project: Project) -> None:
     """
     project.pytester.makepyfile(constant=CONSTANT)
     (project.path / "answers.json").write_text(json.dumps(constant_answers()))
-    project.run("--corpus-adapter=constant:constants", "--corpus-report=r.json", "-ocorpus_call_timeout=3")
-    report = project.report()
+    _, report = project.judged("constant:constants", "-ocorpus_call_timeout=3")
     for component in COMPONENTS:
         assert report["components"][component]["verdict"] == "nonconformant"
         own = [entry for entry in report["requirements"] if (entry["component"], entry["level"]) == (component, "MUST")]
@@ -156,9 +155,9 @@ def test_other_dialects(project: Project) -> None:
         "        hidden = ('dialects', 'supported_query_dialects')\n"
         "        return {**{k: v for k, v in stated.items() if k not in hidden}, 'dialects': ['sparql']}\n"
     )
-    project.run("--corpus-adapter=mine:Foreign", "--corpus-requirement=GRA-QUERY-*", "--corpus-report=r.json")
-    found = statuses(project.report())
-    assert violated(project.report()) == set()
+    _, report = project.judged("mine:Foreign", "GRA-QUERY-*")
+    found = statuses(report)
+    assert violated(report) == set()
     assert found["graph", "GRA-QUERY-2"] == "not_assessed"
 
 
@@ -244,8 +243,8 @@ def test_nothing_is_named(bare: Project, name: str) -> None:
 
 def test_a_mapping_names_its_components(bare: Project) -> None:
     """A component that the factory's mapping names needs no `protocol` to be tested."""
-    bare.run("--corpus-adapter=mine:mapping", FEW, "--corpus-report=r.json")
-    assert list(bare.report()["components"]) == ["embedding"]
+    _, report = bare.judged("mine:mapping", FEW)
+    assert list(report["components"]) == ["embedding"]
 
 
 def test_the_sample_of_the_readme(project: Project) -> None:
@@ -253,8 +252,8 @@ def test_the_sample_of_the_readme(project: Project) -> None:
     sample = re.search(r"```python\n(import time\n.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
     assert sample
     (project.path / "mypkg.py").write_text(sample[1], "utf-8")
-    result = project.run("--corpus-adapter=mypkg:factory", "--corpus-report=r.json")
-    assert list(project.report()["components"]) == ["llm"]
+    result, report = project.judged("mypkg:factory")
+    assert list(report["components"]) == ["llm"]
     assert result.ret == 1
     assert "  verdict: nonconformant" in result.outlines[-5:]
     start = result.outlines.index("fix first:")

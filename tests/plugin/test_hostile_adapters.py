@@ -256,9 +256,9 @@ class Odd(Wrapped):
 def test_odd_but_legal(project: Project, source: str) -> None:
     """An unusual way to be a wire handler is not a finding."""
     project.adapter(source)
-    result = project.run("--corpus-adapter=mine:Odd", FEW, "--corpus-report=r.json")
+    result, report = project.judged("mine:Odd", FEW)
     assert result.ret == 0, said(result)
-    assert violated(project.report()) == set()
+    assert violated(report) == set()
 
 
 @pytest.mark.parametrize("hooks", ["metrics", "provider"])
@@ -277,10 +277,8 @@ def test_misuse_of_a_hook(project: Project, monkeypatch: pytest.MonkeyPatch, hoo
         "        return await self.inner.handle(envelope)\n"
         "    def handle_stream(self, envelope): return self.inner.handle_stream(envelope)\n"
     )
-    result = project.run(
-        "--corpus-adapter=mine:Misusing", "--corpus-requirement=COM-OBS-*,COM-FAULT-*", "--corpus-report=r.json"
-    )
+    result, report = project.judged("mine:Misusing", "COM-OBS-*,COM-FAULT-*")
     text = said(result)
     assert "INTERNALERROR" not in text
     assert "fault of pytest-corpus" not in text
-    assert ("COM-OBS-12" in violated(project.report())) == (hooks == "metrics")
+    assert ("COM-OBS-12" in violated(report)) == (hooks == "metrics")

@@ -136,11 +136,11 @@ def test_hanging_closings_of_fresh_instances(project: Project, monkeypatch: pyte
         "def make(metrics, provider): return Hanging(metrics, provider)\n"
     )
     few = "--corpus-requirement=COM-FAULT-[12],COM-CAP-2"
-    result = project.run("--corpus-adapter=mine:make", few, "--corpus-report=r.json")
+    result, report = project.judged("mine:make", few)
     assert result.ret == 0, said(result)
     assert "adapter mine:make: closing takes longer than 0.4 s" in said(result)
     assert "closing 3 fresh instances did not end in time, " in said(result)
-    assert project.report()["requirements"]
+    assert report["requirements"]
 
 
 @pytest.mark.parametrize("outcome", ["skip", "fail", "xfail", "exit"])

@@ -11,6 +11,7 @@ import random_shapes
 from edits import unknown_names
 from inner_runs import Project, said, statuses, violated
 from legal import ROOM, marked
+from mutants.runner import UNUSED
 from thinning import thinned
 
 EXPECTED = {
@@ -47,6 +48,9 @@ SCOPES = {
 
 SCOPED = [*thinned(SCOPES["rulings"], 2), *(name for file in ("narrow", "graphs", "stores") for name in SCOPES[file])]
 
+LEAN = ("--capture=no", *(f"-pno:{name}" for name in UNUSED if name not in ("terminal", "tmpdir", "legacypath")))
+"""What makes many tests cheaper: a run without the plugins that the runners of mutants go without."""
+
 VARIABLES = {
     "sparql": {
         "find": "MATCH (n:CorpusNode) WHERE n.corpus_key = $wanted RETURN n.corpus_value AS found",
@@ -70,9 +74,8 @@ def test_every_name_in_a_row_is_known() -> None:
 @pytest.mark.parametrize("declared", [*SHAPED["llm"], *SHAPED["components"]])
 def test_a_legal_shape_violates_nothing_plain(project: Project, declared: str) -> None:
     """No MUST is violated by one test of each requirement."""
-    given = (f"--corpus-adapter={declared}", "--corpus-profile=quick", "--corpus-report=r.json")
-    result = project.run(*given)
-    assert violated(project.report()) == set(), said(result)
+    result, report = project.judged(declared, "--corpus-profile=quick", *LEAN)
+    assert violated(report) == set(), said(result)
 
 
 @pytest.mark.slow
@@ -82,8 +85,7 @@ def test_a_legal_shape_violates_nothing_plain(project: Project, declared: str) -
 )
 def test_legal_shape(project: Project, declared: str, at_least: int) -> None:
     """No MUST is violated, no test of ours crashes, and what the shape does without is not applicable."""
-    result = project.run(f"--corpus-adapter={declared}", "--corpus-report=r.json")
-    report = project.report()
+    result, report = project.judged(declared, *LEAN)
     [(component, found)] = report["components"].items()
     assert violated(report) == set(), said(result)
     assert result.ret == 0, said(result)
@@ -98,8 +100,7 @@ def test_legal_shape(project: Project, declared: str, at_least: int) -> None:
 def test_what_the_documents_leave_open(project: Project, name: str) -> None:
     """What a ruling allows, or a provider does not offer, violates no MUST that the difference bears on."""
     [scope] = [scopes[name] for scopes in SCOPES.values() if name in scopes]
-    result = project.run(f"--corpus-adapter=legal:{name}", f"--corpus-requirement={scope}", "--corpus-report=r.json")
-    report = project.report()
+    result, report = project.judged(f"legal:{name}", scope, *LEAN)
     assert violated(report) == set(), said(result)
     assert result.ret == 0, said(result)
     found = {requirement: status for (_, requirement), status in statuses(report).items()}
@@ -114,8 +115,7 @@ def test_what_the_documents_leave_open(project: Project, name: str) -> None:
 @pytest.mark.parametrize("name", [*SCOPES["rulings"], *SCOPES["stores"]])
 def test_what_the_documents_leave_open_in_the_whole_suite(project: Project, name: str) -> None:
     """Nor does it violate any other MUST, and a store comes to a verdict."""
-    result = project.run(f"--corpus-adapter=legal:{name}", "--corpus-report=r.json")
-    report = project.report()
+    result, report = project.judged(f"legal:{name}", *LEAN)
     assert violated(report) == set(), said(result)
     assert result.ret == 0, said(result)
     assert report["complete"]
@@ -175,8 +175,7 @@ LATE_REPORTS = [
 def test_late_observations_count(project: Project, name: str) -> None:
     """Observations that arrive from another thread after the answer are assigned to their calls."""
     scope = "--corpus-requirement=COM-OBS-*,COM-LEAK-2,COM-CAP-1"
-    result = project.run(f"--corpus-adapter=late_adapters:{name}", scope, "--corpus-report=r.json")
-    report = project.report()
+    result, report = project.judged(f"late_adapters:{name}", scope)
     [component] = report["components"]
     assert violated(report) == set(), said(result)
     assert statuses(report)[component, "COM-OBS-1"] == "satisfied"
@@ -187,11 +186,9 @@ def test_late_observations_of_a_program_count(project: Project) -> None:
     shutil.copy(late_adapters.__file__, project.path)
     program = shlex.join([sys.executable, "-c", "from pytest_corpus.cli import main; main()", "serve"])
     adapter = f"cmd:{program} late_adapters:very_late_metrics --stdio"
-    result = project.run(
-        f"--corpus-adapter={adapter}", "--corpus-requirement=COM-OBS-1,COM-OBS-5", "--corpus-report=r.json"
-    )
-    assert violated(project.report()) == set(), said(result)
-    assert statuses(project.report())["llm", "COM-OBS-1"] == "satisfied"
+    result, report = project.judged(adapter, "COM-OBS-1,COM-OBS-5")
+    assert violated(report) == set(), said(result)
+    assert statuses(report)["llm", "COM-OBS-1"] == "satisfied"
 
 
 @pytest.mark.parametrize("workers", [0, pytest.param(2, marks=pytest.mark.slow)])
@@ -235,8 +232,7 @@ def test_a_pinned_run_lets_a_context_be_closed(project: Project, name: str) -> N
 def test_what_is_not_counted_is_not_a_wrong_count(project: Project) -> None:
     """An adapter without `count_tokens` whose completions have no usage is blamed for the completions alone."""
     scope = "--corpus-requirement=COM-CONC-1,COM-IDEM-1,LLM-COMPLETE-*,LLM-STREAM-*,LLM-TOKENS-*"
-    result = project.run("--corpus-adapter=legal:UsageLeftOut", scope, "--corpus-report=r.json")
-    report = project.report()
+    result, report = project.judged("legal:UsageLeftOut", scope)
     assert violated(report) == {"LLM-COMPLETE-1"}, said(result)
     assert statuses(report)["llm", "LLM-TOKENS-1"] == "not_applicable"
 
@@ -248,17 +244,15 @@ SHAPES = [f"{component}_{seed}" for component in random_shapes.REFERENCES for se
 @pytest.mark.parametrize("name", SHAPES[3::10])
 def test_a_random_shape_violates_nothing_plain(project: Project, name: str) -> None:
     """A tenth of the shapes, by one test of each requirement."""
-    given = (f"--corpus-adapter=random_shapes:{name}", "--corpus-profile=quick", "--corpus-report=r.json")
-    result = project.run(*given)
-    assert violated(project.report()) == set(), said(result)
+    result, report = project.judged(f"random_shapes:{name}", "--corpus-profile=quick", *LEAN)
+    assert violated(report) == set(), said(result)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SHAPES)
 def test_a_random_shape_violates_nothing(project: Project, name: str) -> None:
     """Whatever an adapter leaves out, denies or limits, and says so, is not a finding of a MUST."""
-    result = project.run(f"--corpus-adapter=random_shapes:{name}", "--corpus-report=r.json")
-    report = project.report()
+    result, report = project.judged(f"random_shapes:{name}", *LEAN)
     assert violated(report) == set(), said(result)
     assert report["complete"]
     assert report["verdict"] in ("conformant", "incomplete")

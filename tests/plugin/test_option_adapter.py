@@ -20,8 +20,8 @@ def test_nested_attribute(project: Project) -> None:
 
 def test_label(project: Project) -> None:
     """`label=module:factory` is the name in the report."""
-    project.run("--corpus-adapter=ours=pytest_corpus.reference:llm", FEW, "--corpus-report=r.json")
-    assert project.report()["adapter"]["name"] == "ours"
+    _, report = project.judged("ours=pytest_corpus.reference:llm", FEW)
+    assert report["adapter"]["name"] == "ours"
 
 
 def test_repeated_option(project: Project) -> None:

@@ -32,12 +32,11 @@ def test_a_declared_deviation_fails_nothing(wrong: Project, plugins: tuple[str, 
     """A declared violation is shown as deviated everywhere, and the exit code is 0."""
     (wrong.path / "corpus-deviations.toml").write_text(ENTRY.format("2999-12-31"))
     spread = ("-n", "1") if plugins else ()
-    result = wrong.run("--corpus-adapter=mine:NoCount", FEW, "--corpus-report=r.json", "-v", *spread, plugins=plugins)
+    result, report = wrong.judged("mine:NoCount", FEW, "-v", *spread, plugins=plugins)
     assert result.ret == 0, said(result)
     assert "DEVIATED" in said(result)
     assert "deviated  LLM-TOKENS-1 (MUST)" in said(result)
     assert "until 2999-12-31" in said(result)
-    report = wrong.report()
     assert statuses(report)["llm", "LLM-TOKENS-1"] == "deviated"
     (entry,) = (each for each in report["requirements"] if each["id"] == "LLM-TOKENS-1")
     assert entry["deviation"]["reason"] == "the tokenizer is away"

@@ -21,9 +21,9 @@ def lax(project: Project) -> Project:
 
 def test_a_should_is_no_failure(lax: Project) -> None:
     """A violated SHOULD is yellow, is reported as such, and leaves the exit code 0."""
-    result = lax.run("--corpus-adapter=mine:OtherModel", FEW, "--corpus-report=r.json", "--color=yes", "-v", "-rA")
+    result, report = lax.judged("mine:OtherModel", FEW, "--color=yes", "-v", "-rA")
     assert result.ret == 0
-    assert violated(lax.report(), "SHOULD") == {"LLM-COMPLETE-5"}
+    assert violated(report, "SHOULD") == {"LLM-COMPLETE-5"}
     assert "\x1b[33mSHOULD\x1b" in said(result)
     assert "not kept  LLM-COMPLETE-5 (SHOULD)" in said(result)
     assert "failed" not in result.parseoutcomes()
@@ -53,8 +53,8 @@ expires = 2999-12-31
 def test_level_should_and_a_deviation_that_is_not_needed(lax: Project) -> None:
     """A complete run at the level should is nonconformant without a violated MUST; a needless deviation fails it."""
     (lax.path / "corpus-deviations.toml").write_text(DEVIATION)
-    result = lax.run("--corpus-adapter=mine:OtherModel", "--corpus-level=should", "--corpus-report=r.json", "-q")
-    assert violated(lax.report()) == set()
-    assert (lax.report()["verdict"], lax.report()["complete"]) == ("nonconformant", True)
+    result, report = lax.judged("mine:OtherModel", "--corpus-level=should", "-q")
+    assert violated(report) == set()
+    assert (report["verdict"], report["complete"]) == ("nonconformant", True)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     assert "failed: LLM-TOKENS-1 is kept now: remove its deviation" in said(result)

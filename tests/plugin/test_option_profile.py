@@ -56,9 +56,9 @@ def test_stress_finds_what_only_load_shows(project: Project) -> None:
     project.adapter(CROWDED)
     few = "--corpus-requirement=COM-CONC-1"
     assert project.run("--corpus-adapter=mine:Crowded", few).ret == 0
-    result = project.run("--corpus-adapter=mine:Crowded", few, "--corpus-profile=stress", "--corpus-report=r.json")
+    result, report = project.judged("mine:Crowded", few, "--corpus-profile=stress")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    assert statuses(project.report())["llm", "COM-CONC-1"] == "violated"
+    assert statuses(report)["llm", "COM-CONC-1"] == "violated"
 
 
 @pytest.mark.parametrize("component", ["llm", "vector", "embedding", "graph"])
@@ -97,13 +97,13 @@ def test_production_is_only_read(project: Project, monkeypatch: pytest.MonkeyPat
     """`quick` in production sends no operation that writes, and calls what it leaves out not assessed."""
     monkeypatch.setenv("CORPUS_TEST_ENV", "production")
     project.pytester.makepyfile(mine=WATCHED)
-    result = project.run("--corpus-adapter=mine:Watched", "--corpus-profile=quick", "--corpus-report=r.json")
+    result, report = project.judged("mine:Watched", "--corpus-profile=quick")
     assert result.ret == 0, said(result)
     seen = set((project.path / "seen.txt").read_text().split())
     assert "vector.capabilities" in seen
     assert not seen & WRITES
     assert "writes, and this run only reads" in said(result)
-    found = statuses(project.report())
+    found = statuses(report)
     assert found["vector", "COM-CAP-1"] == "satisfied"
     assert found["vector", "VEC-UPSERT-1"] == "not_assessed"
 

@@ -21,12 +21,10 @@ def test_either_edition_without_it(project: Project) -> None:
 def test_pinned_to_the_elder(project: Project) -> None:
     """Pinned to 1.0.0, what only 1.1.0 allows is a violation."""
     project.adapter(BARE_COUNT)
-    result = project.run(
-        "--corpus-adapter=mine:BareCount", TOKENS, "--corpus-report=r.json", "--corpus-schema-version=1.0.0"
-    )
+    result, report = project.judged("mine:BareCount", TOKENS, "--corpus-schema-version=1.0.0")
     assert result.ret == 1
-    assert violated(project.report()) == {"LLM-TOKENS-1"}
-    assert project.report()["spec"]["pinned_edition"] == "1.0.0"
+    assert violated(report) == {"LLM-TOKENS-1"}
+    assert report["spec"]["pinned_edition"] == "1.0.0"
 
 
 def test_the_reference_meets_the_younger(project: Project) -> None:

@@ -138,9 +138,9 @@ def test_gives_up(project: Project, place: str) -> None:
     elif place == "table":
         project.pytester.makepyprojecttoml("[tool.pytest-corpus]\ncall-timeout = 1\n")
     options = ["-ocorpus_call_timeout=1"] if place == "-o" else []
-    result = project.run("--corpus-adapter=mine:Slow", FEW, "--corpus-report=r.json", *options)
+    result, report = project.judged("mine:Slow", FEW, *options)
     assert result.ret == 1
-    assert violated(project.report()) == {"COM-WIRE-2"}
+    assert violated(report) == {"COM-WIRE-2"}
     assert "no end after 1 s" in said(result)
 
 

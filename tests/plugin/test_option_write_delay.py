@@ -24,14 +24,9 @@ FEW = f"--corpus-requirement=VEC-UPSERT-2,VEC-DELETE-2,VEC-STATE-1,COM-CONC-1,{G
 def test_it_is_found_out(project: Project, name: str) -> None:
     """What shows late is waited for; the run says how long, and so does each format that tells of it."""
     late_s = getattr(late_adapters, name).late_s
-    result = project.run(
-        f"--corpus-adapter=late_adapters:{name}",
-        FEW if late_s < 1 else PLAIN,
-        "--corpus-report=r.json",
-        "--corpus-report=r.md",
-    )
-    assert violated(project.report()) == set(), said(result)
-    [seconds] = project.report()["settle_s"].values()
+    result, report = project.judged(f"late_adapters:{name}", FEW if late_s < 1 else PLAIN, "--corpus-report=r.md")
+    assert violated(report) == set(), said(result)
+    [seconds] = report["settle_s"].values()
     assert late_s <= seconds <= 2 * late_s + 5
     (shown,) = re.findall(r"^  waited for: writes of \w+ show after (\S+) s$", said(result), re.MULTILINE)
     assert float(shown) == pytest.approx(seconds, abs=0.01)
@@ -61,8 +56,8 @@ def test_what_never_shows_is_found(project: Project, component: str, workers: in
 
 def test_what_shows_at_once_is_not_waited_for(project: Project) -> None:
     """The settle time of the reference adapter is 0."""
-    project.run("--corpus-adapter=pytest_corpus.reference:vector", FEW, "--corpus-report=r.json")
-    assert project.report()["settle_s"] == {"vector": 0}
+    _, report = project.judged("pytest_corpus.reference:vector", FEW)
+    assert report["settle_s"] == {"vector": 0}
 
 
 def test_it_can_be_given(project: Project) -> None:

@@ -48,10 +48,10 @@ def test_selected_by_pytest(project: Project, options: tuple[str, ...]) -> None:
 def test_first_failure_ends_it(project: Project) -> None:
     """After `-x` the run is partial; what it found stands."""
     project.adapter(BROKEN)
-    result = project.run("--corpus-adapter=mine:Broken", "-x", "--corpus-report=r.json")
-    assert_partial(project.report(), result)
+    result, report = project.judged("mine:Broken", "-x")
+    assert_partial(report, result)
     assert result.ret != 0
-    assert "violated" in statuses(project.report()).values()
+    assert "violated" in statuses(report).values()
 
 
 def test_last_failed(project: Project) -> None:

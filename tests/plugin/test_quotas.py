@@ -21,8 +21,7 @@ def _nothing_held() -> None:
 @pytest.mark.parametrize("name", ["Vector", "Few", "Graph"])
 def test_a_quota_is_kept(project: Project, name: str, scope: tuple[str, ...]) -> None:
     """An adapter whose provider has quotas is judged as one that has none."""
-    result = project.run(f"--corpus-adapter=quotas:{name}", *scope, "--corpus-report=r.json")
-    report = project.report()
+    result, report = project.judged(f"quotas:{name}", *scope)
     assert violated(report) == set(), said(result)
     assert report["verdict"] == ("partial" if scope else "conformant")
     [component] = report["components"]
@@ -35,8 +34,7 @@ def test_a_quota_is_kept(project: Project, name: str, scope: tuple[str, ...]) ->
 
 def test_a_quota_below_what_the_suite_needs(project: Project) -> None:
     """With room for two namespaces nothing is blamed; the place of one that was used before is taken."""
-    result = project.run("--corpus-adapter=quotas:Tight", SOME, "--corpus-report=r.json")
-    report = project.report()
+    result, report = project.judged("quotas:Tight", SOME)
     assert violated(report) == set(), said(result)
     assert statuses(report)["vector", "VEC-NS-2"] == "satisfied"
     assert quotas.HELD["namespaces"] == 2

@@ -105,8 +105,8 @@ def test_a_graph_of_typed_properties_is_legal(project: Project) -> None:
     """Where labels are not known before a node has them, and a property has one type, nothing is violated (R110)."""
     project.pytester.makepyfile(typed=TYPED)
     wanted = "GRA-QUERY-1,GRA-QUERY-2,GRA-QUERY-4,GRA-STREAM-4,GRA-NODE-9"
-    project.run("--corpus-adapter=typed:factory", f"--corpus-requirement={wanted}", "--corpus-report=r.json")
-    found = {entry["id"]: entry["status"] for entry in project.report()["requirements"]}
+    _, report = project.judged("typed:factory", wanted)
+    found = {entry["id"]: entry["status"] for entry in report["requirements"]}
     assert {found[name] for name in wanted.split(",")} == {"satisfied"}
 
 

@@ -48,8 +48,7 @@ def test_of_an_unruly_adapter(project: Project) -> None:
     """With violations, deviations, what was not assessed, and blockers that themselves passed."""
     project.adapter(UNRULY)
     (project.path / "corpus-deviations.toml").write_text(DEVIATIONS)
-    project.run("--corpus-adapter=mine:Unruly", "--corpus-report=r.json")
-    report = project.report()
+    _, report = project.judged("mine:Unruly")
     met = {entry["status"] for entry in report["requirements"]}
     assert met == {"satisfied", "violated", "not_applicable", "not_assessed", "deviated"}
     assert (report["complete"], found(project)) == (True, [])

@@ -65,16 +65,8 @@ def test_same_report_for_conftest_and_suite(project: Project) -> None:
 def test_lost_worker(project: Project) -> None:
     """When a worker dies the run goes on, is partial and not green; no verdict is issued."""
     project.adapter(DYING)
-    result = project.run(
-        "--corpus-adapter=mine:Dying",
-        "--corpus-requirement=COM-CAP-2,LLM-TOKENS-*",
-        "-n",
-        "2",
-        "--corpus-report=r.json",
-        plugins=XDIST,
-    )
+    result, report = project.judged("mine:Dying", "COM-CAP-2,LLM-TOKENS-*", "-n", "2", plugins=XDIST)
     assert (project.path / "died.txt").exists()
-    report = project.report()
     assert (report["verdict"], report["complete"]) == ("partial", False)
     assert "a worker was lost" in report["gaps"]
     assert result.ret != 0

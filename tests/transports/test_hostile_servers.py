@@ -2,13 +2,13 @@
 
 import json
 import resource
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 import hostile_servers
 import pytest
+from cli_runs import process
 from hostile_servers import BODY, HEAD, Script, reset_at, serving
 from plain_servers import place_of
 from served_adapters import command
@@ -124,11 +124,9 @@ def whole_run(address: str, folder: Path, *options: str) -> tuple[int, int, str]
         "import resource, sys, pytest; code = pytest.main(sys.argv[1:]);"
         "print('peak', resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, int(code))"
     )
-    ended = subprocess.run(
-        [sys.executable, "-c", measured, "-q", "-n", "0", "-p", "no:cacheprovider", "-p", "no:asyncio",
-         f"--corpus-adapter=a={address}", "--corpus-report=r.json", "--corpus-components=llm", *options],
-        cwd=folder, check=False, capture_output=True, text=True, timeout=180,
-    )  # fmt: skip
+    plain = ("-q", "-n", "0", "-p", "no:cacheprovider", "-p", "no:asyncio")
+    asked = (f"--corpus-adapter=a={address}", "--corpus-report=r.json", "--corpus-components=llm", *options)
+    ended = process(sys.executable, "-c", measured, *plain, *asked, code=None, cwd=folder)
     assert "INTERNALERROR" not in ended.stdout
     _, peak, code = ended.stdout.splitlines()[-1].split()
     return int(code), int(peak), ended.stdout[-2000:]

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from cli_runs import conformance, statuses
+from cli_runs import conformance, process, statuses
 from hostile_servers import serving
 from served_adapters import SERVE, command, served
 
@@ -32,10 +32,7 @@ def some(folder: Path, address: str, *more: str) -> dict[tuple[str, str], str]:
 def test_an_address_that_is_not_known_yet_is_said_in_one_sentence(tmp_path: Path) -> None:
     """A factory that is served over HTTP has no provider's address while it runs."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), *sys.path])}
-    ended = subprocess.run(
-        [*SERVE, "vendor_adapter:factory", "--port", "0"],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=60,
-    )  # fmt: skip
+    ended = process(*SERVE, "vendor_adapter:factory", "--port", "0", code=None, cwd=tmp_path, env=environment)
     assert ended.returncode != 0
     assert "provider.url is known only while a request is handled" in ended.stderr
     assert "Traceback" not in ended.stderr
@@ -159,13 +156,9 @@ def test_a_program_and_its_children_end_with_the_run(tmp_path: Path, how: signal
 @pytest.mark.slow
 def test_a_line_without_end_ends_serving_in_a_sentence(tmp_path: Path) -> None:
     """No traceback, and an exit code of its own."""
-    ended = subprocess.run(
-        [*SERVE, "--stdio", "pytest_corpus.reference:llm"],
-        input=b"a" * 65 * 2**20, cwd=tmp_path, capture_output=True, timeout=60, check=False,
-    )  # fmt: skip
-    assert ended.returncode == 2
-    assert b"longer than 64 MiB" in ended.stderr
-    assert b"Traceback" not in ended.stderr
+    ended = process(*SERVE, "--stdio", "pytest_corpus.reference:llm", code=2, cwd=tmp_path, input="a" * 65 * 2**20)
+    assert "longer than 64 MiB" in ended.stderr
+    assert "Traceback" not in ended.stderr
 
 
 def test_serving_ends_gracefully(tmp_path: Path) -> None:
@@ -195,11 +188,7 @@ def test_what_an_adapter_prints_does_not_disturb_its_answers(tmp_path: Path) -> 
         "from pytest_corpus.reference import llm as factory\n"
     )
     asked = '{"id":1,"envelope":{"op":"llm.capabilities","ctx":{},"args":{}}}\nno json\n[]\n'
-    ended = subprocess.run(
-        [*SERVE, "printing:factory", "--stdio", "--log-frames"], cwd=tmp_path, input=asked, check=False,
-        capture_output=True,
-        text=True, timeout=30,
-    )  # fmt: skip
+    ended = process(*SERVE, "printing:factory", "--stdio", "--log-frames", code=None, cwd=tmp_path, input=asked)
     answers = [json.loads(line) for line in ended.stdout.splitlines()]
     assert sorted(str(answer["id"]) for answer in answers) == ["1", "None", "None"]
     assert {answer["frame"]["code"] for answer in answers if answer["id"] is None} == {"BAD_REQUEST"}
@@ -217,8 +206,7 @@ def test_what_an_adapter_prints_does_not_disturb_its_answers(tmp_path: Path) -> 
 ])  # fmt: skip
 def test_what_cannot_be_served_is_one_sentence(tmp_path: Path, arguments: list[str], said: str) -> None:
     """Exit code 2."""
-    ended = subprocess.run([*SERVE, *arguments], cwd=tmp_path, check=False, capture_output=True, text=True, timeout=30)
-    assert ended.returncode == 2
+    ended = process(*SERVE, *arguments, code=2, cwd=tmp_path)
     assert said in ended.stderr
     assert "Traceback" not in ended.stderr
 

@@ -4,13 +4,12 @@ import ast
 import json
 import os
 import re
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import forks
 import pytest
-from cli_runs import called, environment
+from cli_runs import called, environment, process
 
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.text.atomic_write import write_folder
@@ -30,16 +29,8 @@ def test_the_first_run_is_conformant(component: str, tmp_path: Path) -> None:
     given = ("-p", "no:randomly", "-p", "no:asyncio", "-n", "0", "--corpus-report=r.json")
     left = {"vector": {"COM-TENANT-3"}, "graph": {"COM-TENANT-3"}}.get(component, set())
     level = "must" if left else "should"
-    done = subprocess.run(
-        [forks.python(), "-m", "pytest", *given, f"--corpus-level={level}", "--corpus-strict"],
-        cwd=folder,
-        env=environment(CORPUS_TEST_ENV="local"),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout[-3000:]
+    command = (forks.python(), "-m", "pytest", *given, f"--corpus-level={level}", "--corpus-strict")
+    process(*command, cwd=folder, env=environment(CORPUS_TEST_ENV="local"))
     report = json.loads((folder / "r.json").read_text("utf-8"))
     assert (report["verdict"], report["complete"], list(report["components"])) == ("conformant", True, [component])
     assert {entry["id"] for entry in report["requirements"] if entry["status"] == "violated"} == left

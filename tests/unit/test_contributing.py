@@ -5,7 +5,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from pathlib import Path
 from textwrap import indent
 
 import pytest
+from cli_runs import process
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "CONTRIBUTING.md"
@@ -112,11 +112,7 @@ def ran(tree: Path, *argv: str, folder: Path | None = None) -> str:
     environment = {**os.environ, **own}
     for name in ("PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER"):
         environment.pop(name, None)
-    result = subprocess.run(
-        [sys.executable, *argv], cwd=folder or tree, env=environment, capture_output=True, text=True, check=False
-    )
-    assert result.returncode == 0, result.stdout + result.stderr
-    return result.stdout
+    return process(sys.executable, *argv, cwd=folder or tree, env=environment).stdout
 
 
 def command(tree: Path, *argv: str) -> str:

@@ -44,11 +44,6 @@ def found(file: str, damage: Damage) -> list[tuple[str, str]]:
     return [(one.rule, one.path) for one in check_text(BY_FILE[file], json.dumps(document).encode())]
 
 
-def test_the_shipped_goldens_are_clean() -> None:
-    """Every shipped golden passes every check."""
-    assert check(SHIPPED) == []
-
-
 QUERY = "vector/vector_query_success.json"
 
 PLANTED: list[tuple[str, str, str, Damage]] = [
@@ -122,18 +117,16 @@ def test_a_file_that_is_no_json_is_one_line(copied: Path, text: bytes, rule: str
         shutil.copyfile(SHIPPED / COMPLETE, path)
 
 
-@pytest.mark.parametrize("file", sorted(BY_FILE))
-def test_a_file_that_is_removed_or_renamed_is_found(file: str, copied: Path) -> None:
+@pytest.mark.parametrize("start", range(5))
+def test_a_file_that_is_removed_or_renamed_is_found(start: int, tmp_path: Path) -> None:
     """The name of any golden that is taken away or renamed is a finding, and so is the new name (R41)."""
-    path = copied / file
-    renamed = path.with_name(f"old_{path.name}")
-    path.rename(renamed)
-    try:
-        moved = {(finding.rule, finding.file) for finding in check(copied)}
-        assert moved == {("missing", file), ("orphaned", renamed.relative_to(copied).as_posix())}
-        assert file in files(copied)
-    finally:
-        renamed.rename(path)
+    root = Path(shutil.copytree(SHIPPED, tmp_path / "golden"))
+    renamed = {file: file.replace("/", "/old_") for file in sorted(BY_FILE)[start::5]}
+    for file, name in renamed.items():
+        (root / file).rename(root / name)
+    found = {(finding.rule, finding.file) for finding in check(root)}
+    assert found == {("missing", file) for file in renamed} | {("orphaned", name) for name in renamed.values()}
+    assert renamed.keys() <= set(files(root))
 
 
 def test_the_environment_names_the_folder(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:

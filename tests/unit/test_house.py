@@ -6,7 +6,6 @@ What is too large today stands in a list with its reason; a list may only become
 from __future__ import annotations
 
 import ast
-import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
+from cli_runs import process
 
 import pytest_corpus
 
@@ -142,5 +142,5 @@ def test_an_unknown_name() -> None:
 def test_importing_the_package_imports_nothing_else() -> None:
     """The names cost nothing until they are used."""
     code = "import pytest_corpus, sys; print([name for name in sys.modules if name.startswith('pytest_corpus.')])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = process(sys.executable, "-c", code)
     assert done.stdout.strip() == "[]"

@@ -3,7 +3,6 @@
 import json
 import shutil
 import socket
-import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +13,7 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
+from cli_runs import process
 from sample_envelopes import ERROR, SUCCESS
 
 from pytest_corpus import resources, schema_registry
@@ -229,5 +229,5 @@ schema_registry.registry().problems("llm.types.chunk", {})
 heavy()
 """
     root = Path(resources.__file__).parent.parent
-    ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=root, timeout=60)
+    ran = process(sys.executable, "-c", code, cwd=root)
     assert ran.stdout.splitlines() == ["[]", "['jsonschema_rs']", "['jsonschema', 'jsonschema_rs', 'referencing']"]

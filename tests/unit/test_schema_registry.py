@@ -212,7 +212,7 @@ CHANGED = [schema for schema in SCHEMAS if len(schema.own) > 1]
 
 
 @pytest.mark.parametrize("schema", CHANGED, ids=lambda schema: schema.name)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(data=st.data())
 def test_a_later_edition_only_widens(schema: SchemaFile, data: st.DataObject) -> None:
     """A schema accepts in every later edition what it accepts in one (SCHEMA 10.1)."""

@@ -11,13 +11,14 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import Steps, core, rules, subject
 from pytest_corpus.kit.generation.histories import check, converges, linearizable, require_strong_consistency
-from pytest_corpus.kit.generation.stateful import run_machine
+from pytest_corpus.kit.generation.stateful import run_sequences
 from pytest_corpus.kit.reply import Reply, error_names
 from pytest_corpus.suites.shared.claims.replays import TestEarlyReplays
+from pytest_corpus.suites.shared.contexts import new_key
 from pytest_corpus.suites.vector.support.answers import failed, failures_of, id_of, metadata_of, processed, vector_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import alike, direction
-from pytest_corpus.suites.vector.support.sandbox import Sandbox
+from pytest_corpus.suites.vector.support.sandbox import Sandbox, within
 from pytest_corpus.suites.vector.support.scenarios.checks import (
     KINDS,
     described_by,
@@ -29,7 +30,7 @@ from pytest_corpus.suites.vector.support.scenarios.checks import (
     same,
 )
 from pytest_corpus.suites.vector.support.scenarios.concurrent_writes import history
-from pytest_corpus.suites.vector.support.scenarios.state_machine import machine_of
+from pytest_corpus.suites.vector.support.scenarios.state_machine import Model, rules_of
 from pytest_corpus.suites.vector.support.shared import Item
 
 SCALARS: dict[str, Any] = {
@@ -143,8 +144,9 @@ def test_an_upsert_of_a_known_id_replaces_the_vector(vector: Vector, way: str) -
         sandbox.remove(more["id"])
     else:
         if way == "twice":
+            within(sandbox, **new_key()).put(moved)
             sandbox.put({**first, "vector": direction(150, vector.dimensions)})
-        sandbox.put(moved)
+        within(sandbox, **new_key()).put(moved)
     yield
     ids = sandbox.ids(moved["vector"], 5)
     expect.that(ids.count(first["id"]) <= 1, "the id once", f"{ids.count(first['id'])} times")
@@ -345,7 +347,7 @@ def test_any_sequence_leaves_what_it_should(vector: Vector) -> None:
     vector.require("query", "upsert", "delete")
     slow = min(vector.call("query").exchange.elapsed_s for _ in range(3)) > SLOW_CALL_S
     examples = 1 if vector.settling.late else FEW_SEQUENCES if slow else SEQUENCES
-    run_machine(machine_of(vector), vector, steps=STEPS, examples=examples)
+    run_sequences(vector, lambda: Model(vector), rules_of(vector), steps=STEPS, examples=examples)
 
 
 @rules("whole VEC-STATE-2, in_order VEC-STATE-3")

@@ -65,7 +65,7 @@ class Windows(ListedModels):
     def allowed(self, tokens: int) -> int:
         """Return this number of tokens, or fewer if prompt and completion must share a small window."""
         window = self.capabilities.context_window(self.model)
-        return tokens if window is None else max(1, min(tokens, window // 4))
+        return tokens if window is None else min(tokens, max(1, window // 4))
 
     def fits(self, reply: Reply | StreamReply) -> None:
         """Give no verdict (NotAssessed) on a bad request that may have been refused for a small window."""

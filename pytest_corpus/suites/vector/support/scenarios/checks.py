@@ -10,9 +10,8 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.outcomes import NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, error_names
-from pytest_corpus.kit.requests import canary
 from pytest_corpus.spec.errors import is_a
-from pytest_corpus.suites.shared.contexts import require_tenants
+from pytest_corpus.suites.shared.contexts import new_tenant, require_tenants
 from pytest_corpus.suites.vector.support.answers import (
     failed,
     failures_of,
@@ -123,9 +122,9 @@ def two_tenants(vector: Vector, *items: Any, claimed: bool = True) -> list[Sandb
     Raises NotApplicable if capabilities do not claim that tenants are kept apart, or do so if not `claimed`.
     """
     require_tenants(vector, claimed=claimed)
-    name, tenants = vector.name("shared"), [f"tenant-{canary()}" for _ in range(2)]
-    one = vector.sandbox(*items, tenant=tenants[0], name=name)
-    return [one, vector.sandbox(tenant=tenants[1], name=name)]
+    name, tenant = vector.name("shared"), new_tenant()["tenant"]
+    one = vector.sandbox(*items, tenant=f"{tenant}a", name=name)
+    return [one, vector.sandbox(tenant=f"{tenant}A", name=name)]
 
 
 FAULTS: dict[str, tuple[str, Any]] = {
