@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 from pytest_corpus.spec.components import COMPONENTS
@@ -251,11 +252,17 @@ def secret_values(environment: Mapping[str, str]) -> tuple[str, ...]:
     Plain settings (`TOKENIZERS_PARALLELISM=false`), numbers of tokens and short values are not secrets.
     """
     found = set()
-    for name, value in environment.items():
+    for name in filter(_names_secret, environment):
+        value = environment.get(name, "")
         plain = value.lower() in _SWITCHES or value in VOCABULARY or len(value) < SHORTEST
-        if _SECRET_VARIABLE.match(name) and not (plain or (_COUNT.search(name) and _SETTING.fullmatch(value))):
+        if not (plain or (_COUNT.search(name) and _SETTING.fullmatch(value))):
             found.add(value)
     return tuple(sorted(found, key=len, reverse=True))
+
+
+@lru_cache(1024)
+def _names_secret(variable: str) -> bool:
+    return _SECRET_VARIABLE.match(variable) is not None
 
 
 def masked(text: str, secrets: Iterable[str]) -> str:

@@ -20,7 +20,7 @@ def python_with(folder: Path, package: object) -> Path:
     """The interpreter of a new virtual environment with a package, which the pip of this environment installs."""
     venv.create(folder, with_pip=False)
     python = folder / ("Scripts" if sys.platform == "win32" else "bin") / "python"
-    process(sys.executable, "-m", "pip", "--python", python, "install", "-q", package, cwd=folder)
+    process(sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-compile", package, cwd=folder)
     return python
 
 
@@ -62,7 +62,15 @@ def test_data_files_of_the_wheel(wheel: zipfile.ZipFile, folder: str) -> None:
 def test_modules_of_the_wheel(wheel: zipfile.ZipFile) -> None:
     """The wheel has every module, `py.typed`, rulings, editions, assets of pages, the .proto; no tests, no caches."""
     package = ROOT / "pytest_corpus"
-    kinds = ("*.py", "py.typed", "reports/html/assets/*.*", "*.proto", "scenarios/*.txt", "editions/*.toml")
+    kinds = (
+        "*.py",
+        "py.typed",
+        "reports/html/assets/*.*",
+        "*.proto",
+        "scenarios/*.txt",
+        "suites/*/*.txt",
+        "editions/*.toml",
+    )
     expected = {path.relative_to(ROOT).as_posix() for kind in kinds for path in package.glob(f"**/{kind}")}
     expected.add("pytest_corpus/documents/rulings.md")
     data = tuple(f"pytest_corpus/{folder}/" for folder in DATA)

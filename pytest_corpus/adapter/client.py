@@ -356,7 +356,8 @@ class AdapterClient:
 
     def _end(self, exchanges: Sequence[Exchange], recording: Recording, component: str) -> None:
         # An adapter elsewhere may report late that it observes at all.
-        recording.end(exchanges, observes="metrics" in self.hooks or self.remote is not None)
+        observes = self.remote is not None or self._opened.metrics_attached or "metrics" in self.asked
+        recording.end(exchanges, observes=observes)
         self.meter.note(component, exchanges)
 
     def _carry_out(self, exchange: Exchange, limit: float) -> None:

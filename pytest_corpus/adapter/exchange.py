@@ -33,7 +33,7 @@ class CallFault:
         return str(self.raised) if self.raised else self.text
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Frame:
     """An answer as a JSON value, its size in bytes, and when it came, in seconds after the call.
 

@@ -167,7 +167,7 @@ class Meter:
             self.spending.calls += 1
             if exchange.op == STATISTICS:
                 continue
-            if used := max((_used(frame.body) for frame in exchange.frames), default=0):
+            if used := max([0, *[_used(frame.body) for frame in exchange.frames]]):
                 self.tokens[component] += used
                 self.spending.tokens += used
 

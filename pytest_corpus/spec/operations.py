@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from pytest_corpus.spec.components import COMPONENTS
@@ -12,7 +13,7 @@ def protocol_of(component: str) -> str:
     return f"{component}/v1.0"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Operation:
     """One operation: its name on the wire, the schemas of its request and answer, and what it does.
 
@@ -34,11 +35,11 @@ class Operation:
     works: str = "COM-CAP-6"
     shaped: str = ""
 
-    @property
+    @cached_property
     def component(self) -> str:
         return self.op.partition(".")[0]
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The bare operation name, e.g. ``complete``."""
         return self.op.partition(".")[2]

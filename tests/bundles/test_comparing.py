@@ -118,9 +118,18 @@ def test_files_that_cannot_be_compared(tmp_path: Path, content: str | None, said
 
 
 def test_baseline(pytester: pytest.Pytester) -> None:
-    """A committed baseline tells what is newly failing, fixed, added and gone."""
+    """A committed baseline tells what is newly failing, fixed, added and gone.
+
+    The folder in which pytest is started does not matter, and no path of the machine stands in the file.
+    """
     path = mixed(pytester, HALF)
     run(pytester, "--corpus-baseline=base.json", "--corpus-update-baseline")
+    assert list(json.loads((pytester.path / "base.json").read_text())["bundles"]) == ["bundles/qa/bundle.yaml | mock"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(pytester.path / "bundles")
+        shown = text(run(pytester, "qa", "--corpus-baseline=../base.json"))
+    assert "qa (mock): passed" in shown
+    assert "added" not in shown
     script = path.parent / "script.jsonl"
     now = script.read_text().replace('"yes"', '"?"', 1).replace('"no"', '"yes"').replace('"?"', '"no"')
     script.write_text(now)
@@ -128,17 +137,6 @@ def test_baseline(pytester: pytest.Pytester) -> None:
     assert "baseline, newly failing: case-0" in shown
     assert "baseline, fixed: case-1" in shown
     assert run(pytester, "--corpus-baseline=none.json").ret == 1
-
-
-def test_a_baseline_counts_from_its_own_folder(pytester: pytest.Pytester) -> None:
-    """The folder in which pytest is started does not matter, and no path of the machine stands in the file."""
-    mixed(pytester, HALF)
-    run(pytester, "--corpus-baseline=base.json", "--corpus-update-baseline")
-    assert list(json.loads((pytester.path / "base.json").read_text())["bundles"]) == ["bundles/qa/bundle.yaml | mock"]
-    pytester._monkeypatch.chdir(pytester.path / "bundles")
-    shown = text(run(pytester, "qa", "--corpus-baseline=../base.json"))
-    assert "qa (mock): passed" in shown
-    assert "added" not in shown
 
 
 def test_a_part_of_a_run_is_no_baseline(pytester: pytest.Pytester) -> None:

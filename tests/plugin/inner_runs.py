@@ -58,6 +58,7 @@ def preload() -> None:
         importlib.import_module(f"pytest_corpus.{name}")
     importlib.import_module("hypothesis.strategies")
     for component, chapters in CHAPTERS.items():
+        importlib.import_module(f"pytest_corpus.suites.{component}.support.root_causes")
         for chapter in chapters:
             importlib.import_module(f"pytest_corpus.suites.{component}.{chapter}")
     gc.freeze()  # each inner run collects garbage, twice

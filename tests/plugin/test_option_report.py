@@ -35,7 +35,10 @@ def test_ini_and_repeated(project: Project) -> None:
 
 
 def test_replaces_an_older_one(project: Project) -> None:
-    """An older report is replaced by JSON with sorted keys and a final newline; no temporary file stays behind."""
+    """An older report is replaced by JSON with sorted keys and a final newline; no temporary file stays behind.
+
+    The file without its line `sha256` has that SHA-256, and its schema accepts it.
+    """
     (project.path / "r.json").write_text("{}")
     result = project.run(REFERENCE, FEW, "--corpus-report=r.json")
     assert f"report: {project.path / 'r.json'}" in result.outlines
@@ -43,6 +46,9 @@ def test_replaces_an_older_one(project: Project) -> None:
     assert [path.name for path in project.path.iterdir()] == ["r.json"]
     text = (project.path / "r.json").read_text("utf-8")
     assert text == json.dumps(json.loads(text), sort_keys=True, indent=2, ensure_ascii=False) + "\n"
+    bare = "".join(line for line in text.splitlines(keepends=True) if not line.startswith('  "sha256": '))
+    assert hashlib.sha256(bare.encode()).hexdigest() == project.report()["sha256"]
+    assert schema_flaws(project.report()) == []
 
 
 @pytest.mark.parametrize(("path", "fault"), [
@@ -136,15 +142,6 @@ def test_every_format_in_one_run(project: Project) -> None:
     report = project.report("r.json")
     found = {path.name: path.read_text("utf-8") for path in project.path.iterdir() if path.is_file()}
     assert found == {f"r{suffix}": formats.render(report, suffix) for suffix in SUFFIXES}
-
-
-def test_the_report_describes_itself(project: Project) -> None:
-    """The file without its line `sha256` has that SHA-256, and its schema accepts it."""
-    project.run(REFERENCE, FEW, "--corpus-report=r.json")
-    lines = (project.path / "r.json").read_bytes().splitlines(keepends=True)
-    bare = b"".join(line for line in lines if not line.startswith(b'  "sha256": '))
-    assert hashlib.sha256(bare).hexdigest() == project.report()["sha256"]
-    assert schema_flaws(project.report()) == []
 
 
 def test_commit_and_ci_of_the_run(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

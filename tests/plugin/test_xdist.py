@@ -85,3 +85,50 @@ def test_users_tests_beside_the_suite(project: Project) -> None:
     result = project.run(few, "-n", "2", plugins=XDIST)
     assert_passed(result, project, few, own=1)
     assert result.ret == 0
+
+
+def test_a_worker_begins_while_another_collects(project: Project) -> None:
+    """The first worker that has collected does not wait for the others."""
+    project.pytester.makeconftest(
+        "import os, time\n"
+        "def pytest_collection_modifyitems():\n"
+        "    until = time.monotonic() + 30\n"
+        "    while os.environ.get('PYTEST_XDIST_WORKER') == 'gw1' and not os.path.exists('begun'):\n"
+        "        assert time.monotonic() < until\n"
+        "        time.sleep(0.01)\n"
+        "def pytest_runtest_protocol(): open('begun', 'w').close()\n"
+    )
+    result = project.run(REFERENCE, "--corpus-requirement=COM-CAP-*,LLM-STREAM-1", "-n", "2", plugins=XDIST)
+    assert result.ret == 0, said(result)
+
+
+def test_a_worker_with_other_tests(project: Project) -> None:
+    """A worker that has collected other tests fails the run, which ends."""
+    project.pytester.makeconftest(
+        "import os, time\n"
+        "def pytest_collection_modifyitems(items):\n"
+        "    if os.environ.get('PYTEST_XDIST_WORKER') == 'gw1':\n"
+        "        items.reverse()\n"
+        "        open('collected', 'w').close()\n"
+        "def pytest_runtest_protocol():\n"
+        "    until = time.monotonic() + 30\n"
+        "    while not os.path.exists('collected') and time.monotonic() < until: time.sleep(0.01)\n"
+        "    time.sleep(0.1)\n"
+    )
+    result = project.run(REFERENCE, "--corpus-requirement=COM-CAP-*,LLM-STREAM-1", "-n", "3", plugins=XDIST)
+    assert "Different tests were collected" in said(result)
+    assert result.ret != 0
+
+
+def test_a_worker_that_is_lost_while_it_collects(project: Project) -> None:
+    """Another takes its place; no test of the suite is said to have crashed."""
+    project.pytester.makeconftest(
+        "import os\n"
+        "def pytest_collection_modifyitems():\n"
+        "    if os.environ.get('PYTEST_XDIST_WORKER') == 'gw1': os._exit(1)\n"
+    )
+    few = "--corpus-requirement=COM-CAP-*"
+    result = project.run(REFERENCE, few, "-n", "2", "--corpus-report=r.json", plugins=XDIST)
+    assert "replacing crashed worker gw1" in said(result)
+    assert "crashed while running" not in said(result)
+    assert (project.report()["verdict"], result.ret) != ("conformant", 0)

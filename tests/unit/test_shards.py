@@ -50,6 +50,14 @@ def test_workers_begin_with_what_is_long() -> None:
     assert rest == sorted(rest)
 
 
+def test_what_shares_its_calls_goes_to_one_worker() -> None:
+    """Long tests of one suite that share their calls are neighbours."""
+    shared = sorted(name for name, word in LONG.items() if word == "canaries")
+    names = [f"{suite}.{name}" for name in shared for suite in ("llm", "graph")]
+    order = interleaved(range(40), [*names, *[f"llm.test_{number}" for number in range(len(names), 40)]], 4)
+    assert [order[: len(shared)], order[10 : 10 + len(shared)]] == [[*range(part, len(names), 2)] for part in (0, 1)]
+
+
 def test_fewer_tests_than_workers() -> None:
     """Nothing is lost where there is hardly anything to do."""
     assert sorted(interleaved(range(2), [sorted(LONG)[0]] * 2, 8)) == [0, 1]
@@ -59,7 +67,7 @@ def test_fewer_tests_than_workers() -> None:
 def test_the_long_ones_exist() -> None:
     """Every function that goes first is one of the suite."""
     known = {test.partition("[")[0].rpartition("::")[2] for suite in SUITES.values() for test in suite}
-    assert known >= LONG
+    assert known >= LONG.keys()
 
 
 def test_only_stress_has_tests_of_its_own() -> None:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable
 from itertools import permutations
+from random import Random
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,9 +15,9 @@ from pytest_corpus.adapter.exceptions import Unresponsive
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.integration.running import presentation
 from pytest_corpus.kit.generation import stateful as runner
-from pytest_corpus.kit.generation.generate import SHRINK_CALLS, strategies
+from pytest_corpus.kit.generation.generate import SHRINK_CALLS
 from pytest_corpus.kit.generation.histories import Event, converges, lanes, linearizable, smallest
-from pytest_corpus.kit.generation.stateful import Step, Trial, machine, machines, run_machine, shortened
+from pytest_corpus.kit.generation.stateful import Step, Trial, run_sequences, shortened
 from pytest_corpus.kit.outcomes import NotApplicable, Outage, Story, Violation
 from pytest_corpus.verdict.evidence import Evidence
 from pytest_corpus.verdict.ledger import Finding
@@ -89,13 +90,15 @@ def told(violation: Violation) -> tuple[str, list[int]]:
 
 
 def run(adder: Adder, steps: int = 12) -> None:
-    """Run a machine of additions."""
-    rule = machines().rule(number=strategies().integers(0, 9))
-    rules = {"add": rule(lambda self, number: self.trial.take(adding(number)))}
-    run_machine(machine(adder, lambda: Sum(adder), rules), adder, steps=steps, examples=20)  # type: ignore[arg-type]
+    """Run sequences of additions."""
+
+    def add(chance: Random, trial: Trial[Sum]) -> None:
+        trial.take(adding(chance.randrange(10)))
+
+    run_sequences(adder, lambda: Sum(adder), [add], steps=steps, examples=20)  # type: ignore[arg-type]
 
 
-def test_a_machine_that_agrees_passes() -> None:
+def test_sequences_that_agree_pass() -> None:
     """No violation, no error, and every place is released."""
     adder = Adder(10_000)
     run(adder, steps=8)

@@ -9,7 +9,7 @@ from pytest_corpus.adapter.snapshot import items_of, snapshot
 from pytest_corpus.redaction import listed
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Observation:
     """One call of `observe`, with the interface's defaults filled in.
 
@@ -33,7 +33,7 @@ class Observation:
         return [self.component, self.op, self.code, self.extra]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Count:
     """One call of `counter`."""
 

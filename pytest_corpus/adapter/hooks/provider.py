@@ -106,7 +106,8 @@ class ProviderProbe:
 
     def struck_since(self, number: int) -> tuple[tuple[str, ...], frozenset[float]]:
         """The kinds of the plans that struck after the first `number`, and the retry hints that came with them."""
-        plans = self.struck[number:]
+        if not (plans := self.struck[number:]):
+            return (), frozenset()
         return tuple(plan.kind for plan in plans), frozenset(hint for plan in plans for hint in plan.hints_ms)
 
     def calls(self, op: str | None = None) -> int:

@@ -187,7 +187,8 @@ def named(item: pytest.Item) -> tuple[str, int]:
         chapter = item.getparent(Chapter)
         assert chapter is not None
         name = f"{chapter.name}{item.nodeid[len(chapter.nodeid) :]}"
-        item.stash[NAMED] = unrepeated(name), repetition_in(name)
+        is_repeated = chapter.adapter.options.repeat > 1
+        item.stash[NAMED] = (unrepeated(name), repetition_in(name)) if is_repeated else (name, 0)
     return item.stash[NAMED]
 
 

@@ -46,7 +46,7 @@ ENDS = {
 """The demand that a call breaks by each kind of fault."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class AuditContext:
     """The circumstances of an exchange.
 

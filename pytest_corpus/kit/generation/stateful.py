@@ -4,26 +4,18 @@ A component has a model of its own, and steps that act on it and on the adapter;
 differ. A sequence that fails is made shorter: the steps that are not needed are left out, as long as it still fails.
 """
 
-import sys
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from types import ModuleType
+from random import Random
 from typing import Any, Generic, Protocol, TypeVar
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exceptions import BudgetSpent, DeclarationError, Unresponsive, WriteForbidden
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.generation.generate import (
-    SHRINK_CALLS,
-    SHRINK_S,
-    Over,
-    imported_as_they_are,
-    nothing_left_behind,
-    settings,
-)
-from pytest_corpus.kit.outcomes import NotAssessed, Outage, Story, Undecided, Violation
+from pytest_corpus.kit.generation.generate import SHRINK_CALLS, SHRINK_S
+from pytest_corpus.kit.outcomes import Outage, Story, Undecided, Violation
 
 GENERATE_S = 5.0
 """The time limit for generating sequences; a fast adapter needs far less."""
@@ -207,98 +199,31 @@ def shortened(trial: Trial[Any]) -> Iterator[None]:
         raise shortest(trial, violation, is_disturbed=is_disturbed) from None
 
 
-# -- state machines ----------------------------------------------------------------------------------------
+Rule = Callable[[Random, Trial[M]], object]
+"""A rule takes a step of a trial, or several, with random arguments."""
 
 
-def machines() -> ModuleType:
-    """The module `hypothesis.stateful`, imported when it is first needed."""
-    with imported_as_they_are():
-        import hypothesis.stateful
-
-    return hypothesis.stateful
-
-
-def machine(subject: Subject, make: Callable[[], Model], rules: dict[str, Any]) -> type[Any]:
-    """A state machine whose rules take steps of its `trial`."""
-
-    class Machine(machines().RuleBasedStateMachine):  # type: ignore[misc]
-        """Random steps on a model of its own."""
-
-        def __init__(self) -> None:
-            super().__init__()
-            self.trial = Trial(subject, make)
-
-        def teardown(self) -> None:
-            self.trial.close()
-
-    return type("SequenceMachine", (Machine,), rules)
-
-
-@dataclass(slots=True)
-class _Runs:
-    """The outcome of the sequences so far: one that failed, or the reason why there is no verdict."""
-
-    until: float = float("inf")
-    violation: Violation | None = None
-    failed: Trial[Any] | None = None
-    undecided: Undecided | None = None
-    stopped: bool = False
-
-    @property
-    def over(self) -> bool:
-        return bool(self.undecided or self.violation) or inputs.monotonic() > self.until
-
-    def begin(self) -> None:
-        """Start the clock with the first sequence: what hypothesis does before it takes long on a busy machine."""
-        self.until = min(self.until, inputs.monotonic() + GENERATE_S)
-
-    def note(self, outcome: BaseException | None, trial: Trial[Any]) -> None:
-        """Keep the outcome of a sequence that did not simply pass."""
-        if isinstance(outcome, Undecided):
-            self.undecided = outcome
-        if isinstance(outcome, Violation):
-            self.violation, self.failed = outcome, trial
-
-
-def run_machine(machine_class: type[Any], subject: Subject, *, steps: int, examples: int) -> None:
-    """Run a machine on random sequences, the same ones for the same seed.
+def run_sequences(
+    subject: Subject, make: Callable[[], M], rules: Sequence[Rule[M]], *, steps: int, examples: int
+) -> None:
+    """Apply random rules, each time to a new model; the same ones for the same seed.
 
     Raises:
         Violation: that of the shortest failing sequence that was found, with its story.
         Undecided: a rule could not go on.
     """
-    stateful = machines()
-    import hypothesis
-    import hypothesis.errors
-
-    runs, disturbances = _Runs(), subject.disturbances
-
-    def made() -> Any:
-        if runs.over:
-            runs.stopped = True
-            raise Over("there is a result, or the time is up")
-        runs.begin()
-        found = machine_class()
-        tear_down = found.teardown
-
-        def teardown() -> None:
-            runs.note(sys.exc_info()[1], found.trial)
-            tear_down()
-
-        found.teardown = teardown
-        return found
-
-    chosen = settings(examples, stateful_step_count=steps, print_blob=False)
-    try:
-        with nothing_left_behind():
-            stateful.run_state_machine_as_test(hypothesis.seed(subject.settings.seed)(made), settings=chosen)
-    except (Violation, Undecided, Over):
-        pass
-    except hypothesis.errors.HypothesisException as error:
-        if runs.violation is None and not runs.stopped:
-            raise NotAssessed(f"the sequences cannot be repeated ({type(error).__name__})") from error
-    if runs.violation is not None and runs.failed is not None:
-        is_disturbed = subject.disturbances > disturbances
-        raise shortest(runs.failed, runs.violation, is_disturbed=is_disturbed) from None
-    if runs.undecided is not None:
-        raise runs.undecided
+    until, disturbances = inputs.monotonic() + GENERATE_S, subject.disturbances
+    for number in range(examples):
+        if inputs.monotonic() > until:
+            return
+        chance, trial = Random(f"{subject.settings.seed} {number}"), Trial(subject, make)
+        found: Violation | None = None
+        try:
+            for _ in range(steps):
+                chance.choice(rules)(chance, trial)
+        except Violation as violation:
+            found = violation
+        finally:
+            trial.close()
+        if found is not None:
+            raise shortest(trial, found, is_disturbed=subject.disturbances > disturbances) from None

@@ -12,7 +12,7 @@ from pytest_corpus.kit.answer_cache import cached, remembered
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import Steps, core, rules, subject
 from pytest_corpus.kit.generation.histories import check, converges, linearizable, require_strong_consistency
-from pytest_corpus.kit.generation.stateful import run_machine
+from pytest_corpus.kit.generation.stateful import run_sequences
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.graph.support.answers import failures
 from pytest_corpus.suites.graph.support.component import Graph, graph
@@ -300,9 +300,10 @@ class TestModel:
         exchanges, begun = graph.client.exchanges, len(graph.client.exchanges)
         state_machine.plain(graph)
         slow = min(exchange.elapsed_s for exchange in exchanges[begun:]) > state_machine.SLOW_S
-        run_machine(
-            state_machine.machine_of(graph),
+        run_sequences(
             graph,
+            lambda: state_machine.World(graph),
+            state_machine.rules_of(graph),
             steps=state_machine.SLOW_STEPS if slow else state_machine.STEPS,
             examples=1 if graph.settling.late else state_machine.EXAMPLES,
         )

@@ -11,7 +11,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import Steps, core, rules, subject
 from pytest_corpus.kit.generation.histories import check, converges, linearizable, require_strong_consistency
-from pytest_corpus.kit.generation.stateful import run_machine
+from pytest_corpus.kit.generation.stateful import run_sequences
 from pytest_corpus.kit.reply import Reply, error_names
 from pytest_corpus.suites.shared.claims.replays import TestEarlyReplays
 from pytest_corpus.suites.shared.contexts import new_key
@@ -30,7 +30,7 @@ from pytest_corpus.suites.vector.support.scenarios.checks import (
     same,
 )
 from pytest_corpus.suites.vector.support.scenarios.concurrent_writes import history
-from pytest_corpus.suites.vector.support.scenarios.state_machine import machine_of
+from pytest_corpus.suites.vector.support.scenarios.state_machine import Model, rules_of
 from pytest_corpus.suites.vector.support.shared import Item
 
 SCALARS: dict[str, Any] = {
@@ -347,7 +347,7 @@ def test_any_sequence_leaves_what_it_should(vector: Vector) -> None:
     vector.require("query", "upsert", "delete")
     slow = min(vector.call("query").exchange.elapsed_s for _ in range(3)) > SLOW_CALL_S
     examples = 1 if vector.settling.late else FEW_SEQUENCES if slow else SEQUENCES
-    run_machine(machine_of(vector), vector, steps=STEPS, examples=examples)
+    run_sequences(vector, lambda: Model(vector), rules_of(vector), steps=STEPS, examples=examples)
 
 
 @rules("whole VEC-STATE-2, in_order VEC-STATE-3")

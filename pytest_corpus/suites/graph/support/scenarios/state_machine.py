@@ -1,16 +1,16 @@
 """Any sequence of writes, compared with a small model (SPECIFICATION 4.2.6, 7.3).
 
-The machine draws names from a few nodes and edges, so that writes meet; what it sends is within every limit
+The rules draw names from a few nodes and edges, so that writes meet; what it sends is within every limit
 that the adapter states.
 """
 
 from collections.abc import Callable
 from functools import partial
+from random import Random
 from typing import Any
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.generation.generate import strategies
-from pytest_corpus.kit.generation.stateful import Step, Trial, machine, machines, shortened
+from pytest_corpus.kit.generation.stateful import Rule, Step, Trial, shortened
 from pytest_corpus.suites.graph.support.answers import failures, listed
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.place import value_of
@@ -19,6 +19,7 @@ from pytest_corpus.suites.graph.support.scenarios import edges
 from pytest_corpus.suites.graph.support.scenarios.edges import LOOP
 from pytest_corpus.suites.graph.support.written_items import MANY
 
+KINDS = ("put", "put", "drop", "link", "unlink")
 NAMES = ("a", "b", "c", "d")
 PAIRS = (("a", "b"), ("b", "c"), ("c", "a"), ("a", "a"), ("d", "b"))
 EXAMPLES, STEPS = 3, 10
@@ -189,18 +190,17 @@ def plain(graph: Graph) -> None:
             compare(trial, number + 1)
 
 
-def machine_of(graph: Graph) -> type[Any]:
-    """The state machine of an adapter: rules for the operations that it offers."""
-    stateful, draw = machines(), strategies()
-    kinds, names = draw.sampled_from(["put", "put", "drop", "link", "unlink"]), draw.sampled_from(NAMES)
-    pairs = draw.sampled_from([pair for pair in PAIRS if len(set(pair)) == 2 or edges.takes(graph, LOOP)])
+def rules_of(graph: Graph) -> list[Rule[World]]:
+    """The rules for an adapter: single writes, and several in one request if it offers that."""
+    pairs = [pair for pair in PAIRS if len(set(pair)) == 2 or edges.takes(graph, LOOP)]
     together = [name for name in MANY if graph.operation_names.carries(name)]
     most = min(graph.at_once, 4)
-    many = draw.lists(draw.tuples(kinds, names, pairs), min_size=1, max_size=most)
 
-    def take(machine: Any, act: Callable[[World], None], *writes: Write) -> None:
+    def write(chance: Random) -> Write:
+        return chance.choice(KINDS), chance.choice(NAMES), chance.choice(pairs)
+
+    def take(trial: Trial[World], act: Callable[[World], None], *writes: Write) -> None:
         """Take a step, and compare; if each look waits for a write, only after every fifth step."""
-        trial: Trial[World] = machine.trial
         before = len(trial.calls)
         trial.take(Step(act, names=names_of(*writes)))
         if len(trial.calls) > before:
@@ -208,18 +208,16 @@ def machine_of(graph: Graph) -> type[Any]:
             if not graph.settling.late or trial.model.steps % 5 == 0:
                 compare(trial, trial.model.steps)
 
-    @stateful.rule(kind=kinds, name=names, pair=pairs)  # type: ignore[untyped-decorator]
-    def one(machine: Any, kind: str, name: str, pair: tuple[str, str]) -> None:
-        take(machine, lambda world: world.take(kind, name, pair), (kind, name, pair))
+    def one(chance: Random, trial: Trial[World]) -> None:
+        kind, name, pair = write(chance)
+        take(trial, lambda world: world.take(kind, name, pair), (kind, name, pair))
 
-    @stateful.precondition(lambda _: bool(together))  # type: ignore[untyped-decorator]
-    @stateful.rule(operation=draw.sampled_from(together or ["batch"]), steps=many)  # type: ignore[untyped-decorator]
-    def several(machine: Any, operation: str, steps: list[Write]) -> None:
-        found, touched = [], set[str]()
-        for step in steps:
+    def several(chance: Random, trial: Trial[World]) -> None:
+        operation, found, touched = chance.choice(together), [], set[str]()
+        for step in [write(chance) for _ in range(chance.randint(1, most))]:
             if not names_of(step) & touched:  # the order in a batch, or a transaction, is a SHOULD
                 found.append(step)
                 touched |= names_of(step)
-        take(machine, lambda world: world.take_together(operation, found), *found)
+        take(trial, lambda world: world.take_together(operation, found), *found)
 
-    return machine(graph, lambda: World(graph), {"one": one, "several": several})
+    return [one, several] if together else [one]

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from random import Random
 from typing import Any, NoReturn
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.generation.generate import strategies
-from pytest_corpus.kit.generation.stateful import Step, machine, machines
+from pytest_corpus.kit.generation.stateful import Rule, Step, Trial
 from pytest_corpus.kit.outcomes import Blocked, Violation
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of, results_of
@@ -183,41 +183,40 @@ class Model:
         raise Violation(*said, about=(str(self.names.index(name)) for name in about if name in self.names))
 
 
-def machine_of(vector: Vector) -> type[Any]:
-    """The machine for an adapter, with a rule for each operation that it offers."""
-    given, stateful = strategies(), machines()
-    where = given.sampled_from((0, 0, 1) if vector.namespaces else (0,))
-    angles, kinds = given.sampled_from(ANGLES), given.sampled_from(KINDS)
-    rows = given.tuples(given.integers(0, IDS - 1), angles, kinds)
+def rules_of(vector: Vector) -> list[Rule[Model]]:
+    """The rules for an adapter: one for each operation that it offers, more for upserts."""
+    places = (0, 0, 1) if vector.namespaces else (0,)
     size = max(1, min(MOST_IN_BATCH, vector.batch or MOST_IN_BATCH))
-    look = given.tuples(
-        angles,
-        given.one_of(given.none(), kinds) if vector.filters else given.none(),
-        given.sampled_from(TOP_K),
-        given.booleans() if vector.works("batch_query") else given.just(False),
-    )
+    batches, filters = vector.works("batch_query"), vector.filters
 
-    def rule(operation: Callable[..., None], **args: Any) -> Any:
-        """A rule that carries out an operation, and perhaps looks at what is there after it."""
+    def rows(chance: Random) -> list[tuple[int, int, str]]:
+        return [
+            (chance.randrange(IDS), chance.choice(ANGLES), chance.choice(KINDS)) for _ in range(chance.randint(1, size))
+        ]
 
-        def take(machine: Any, where: int, then: Look | None, **given: Any) -> None:
+    def look(chance: Random) -> Look:
+        kind, batched = chance.choice((None, None, *KINDS)), chance.choice((False, True))
+        return chance.choice(ANGLES), kind if filters else None, chance.choice(TOP_K), batches and batched
+
+    def rule(operation: Callable[..., None], share: float = 0.5, **draws: Callable[[Random], Any]) -> Rule[Model]:
+        """A rule that carries out an operation, and for a share looks at what is there after it."""
+
+        def take(chance: Random, trial: Trial[Model]) -> None:
+            where, given = chance.choice(places), {name: draw(chance) for name, draw in draws.items()}
             names = {given["name"]} if "name" in given else {name for name, _, _ in given.get("batch", ())}
             act = partial(operation, where=where, **given)
             is_reset = operation is Model.renew
-            machine.trial.take(Step(act, where, frozenset(map(str, names)), is_reset=is_reset))
-            if then is not None:
-                machine.trial.take(Step(lambda model: model.look(where, *then), where, is_look=True))
+            trial.take(Step(act, where, frozenset(map(str, names)), is_reset=is_reset))
+            if chance.random() < share:
+                then = look(chance)
+                trial.take(Step(lambda model: model.look(where, *then), where, is_look=True))
 
-        return stateful.rule(where=where, **{"then": given.one_of(given.none(), look), **args})(take)
+        return take
 
-    batch = given.lists(rows, min_size=1, max_size=size)
-    rules = {
-        **{f"upsert_{number}": rule(Model.upsert, batch=batch) for number in range(UPSERTS)},
-        "delete": rule(Model.delete, name=given.integers(0, IDS - 1)),
-        "query": rule(Model.nothing, then=look),
-    }
+    rules = [rule(Model.upsert, batch=rows)] * UPSERTS
+    rules += [rule(Model.delete, name=lambda chance: chance.randrange(IDS)), rule(Model.nothing, 1.0)]
     if vector.deletes_by_filter:
-        rules["delete_by_filter"] = rule(Model.delete_kind, kind=kinds)
+        rules.append(rule(Model.delete_kind, kind=lambda chance: chance.choice(KINDS)))
     if vector.namespaces:
-        rules["renew_namespace"] = rule(Model.renew)
-    return machine(vector, lambda: Model(vector), rules)
+        rules.append(rule(Model.renew))
+    return rules
