@@ -109,6 +109,8 @@ def test_a_filter_compares_values(graph: Graph) -> Steps:
         ({"corpus_kind": "x"}, "ab"),
         ({"corpus_size": 1}, "ac"),
         ({"corpus_true": True}, "a"),
+        ({"corpus_true": False}, "b"),
+        ({"corpus_kind": "X"}, ""),
         ({"corpus_kind": "x", "corpus_size": 1}, "a"),
         ({"corpus_missing": 1}, ""),
         ({"corpus_size": "1"}, ""),

@@ -26,6 +26,14 @@ from pytest_corpus.suites.shared.claims.replays import TestEarlyReplays
 from pytest_corpus.suites.shared.contexts import new_key
 from pytest_corpus.text.values import same
 
+LOOKALIKES = {
+    "long": [f"{'x' * 100}{end}" for end in "ab"],
+    "case": ["node", "NODE"],
+    "space": ["node", "node "],
+    "composition": ["\u00e9", "e\u0301"],
+}
+"""Ends of ids that only resemble each other."""
+
 SCALARS: dict[str, Any] = {
     "text": "a",
     "empty": "",
@@ -34,7 +42,7 @@ SCALARS: dict[str, Any] = {
     "long": "word " * 400,
     "integer": 42,
     "zero": 0,
-    "negative": -7,
+    "negative": -(2**53) - 1,
     "large": 2**40 + 1,
     "64_bits": 2**63 - 1,
     "beyond_doubles": 2**53 + 1,
@@ -193,13 +201,12 @@ def test_nested_properties_are_read_back_or_refused(graph: Graph) -> None:
 
 
 @pytest.mark.requirement("GRA-NODE-3")
-@pytest.mark.parametrize("kind", ["long", "case"])
+@pytest.mark.parametrize("kind", LOOKALIKES)
 def test_nodes_of_ids_that_look_alike_are_all_written(graph: Graph, kind: str) -> Steps:
-    """Ids that differ in their last letter after a hundred others, or in letter case, are those of two nodes."""
+    """Ids that differ in their last letter, in letter case, in a space or in composition are those of two nodes."""
     sandbox = graph.sandbox("upsert_nodes")
-    names = {"long": [f"{'x' * 100}{end}" for end in "ab"], "case": ["node", "NODE"]}[kind]
     values = []
-    for name in names:
+    for name in LOOKALIKES[kind]:
         node = sandbox.node(name)
         reply = sandbox.call("upsert_nodes", {"nodes": [node]})
         expect.either(reply, "BadRequest")

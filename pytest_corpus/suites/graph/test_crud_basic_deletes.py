@@ -42,8 +42,9 @@ def test_a_delete_removes_what_is_there_and_nothing_else(graph: Graph) -> Steps:
     graph.require("upsert_nodes", "delete_nodes")
     expect.applicable(graph.at_once >= 2, "one item goes into one request")
     sandbox = graph.sandbox()
-    values = sandbox.put_named(("a", "ab", "a-1", "b"))
-    for names in (("none", "a"), ("b", "none")):
+    many = [f"n{number}" for number in range(min(9, graph.at_once - 2))]
+    values = sandbox.put_named(("a", "ab", "a-1", "b", *many))
+    for names in (("none", "a", *many), ("b", "none")):
         expect.success(sandbox.call("delete_nodes", {"ids": list(map(sandbox.id, names))}), "delete_nodes to work")
     yield
     sandbox.all_show([values["ab"], values["a-1"]], "all but the deleted nodes")

@@ -81,8 +81,7 @@ def test_a_namespace_that_only_another_tenant_has_is_unknown(vector: Vector) -> 
     vector.require("query", "upsert", "delete")
     item = vector.item(40, {"kind": "a"})
     one = vector.sandbox(item, tenant=f"tenant-{canary()}")
-    other = within(one, **new_tenant())
-    query = {"vector": item["vector"], "top_k": 1}
+    other, query = within(one, **new_tenant()), {"vector": item["vector"], "top_k": 1}
     requests: list[tuple[str, dict[str, Any]]] = [
         ("query", query),
         ("batch_query", {"queries": [other.args(**query)]}),
@@ -91,8 +90,8 @@ def test_a_namespace_that_only_another_tenant_has_is_unknown(vector: Vector) -> 
         ("delete_namespace", {}),
     ]
     inputs.sleep(MERGED_S)
-    for name, args in requests:
-        reply = vector.call(name, other.args(**args), other.ctx)
+    for name, args, ctx in [("query", query, {}), *((*request, other.ctx) for request in requests)]:
+        reply = vector.call(name, other.args(**args), ctx)
         expect.readable(reply)
         reads = reply.is_success and name in ("query", "batch_query")
         for result in ([reply.result] if name == "query" else results_of(reply.result)) if reads else ():

@@ -105,8 +105,9 @@ def test_a_deleted_vector_stays_deleted(vector: Vector) -> None:
 def test_every_id_of_a_list_is_deleted(vector: Vector) -> Steps:
     """All vectors of a list are gone, from the first to the last."""
     vector.several()
-    sandbox, items = filled(vector)
-    doomed = [item["id"] for item in items][-min(4, vector.batch or 4) :]
+    items = [vector.item(10 + 14 * number) for number in range(12)]
+    sandbox = vector.sandbox(*items)
+    doomed = [item["id"] for item in items][-min(11, vector.batch or 11) :]
     expect.success(sandbox.delete(ids=doomed), "the deletion")
     yield
     found = sandbox.contents()

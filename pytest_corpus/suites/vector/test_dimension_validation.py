@@ -30,13 +30,17 @@ def wrong_lengths(vector: Vector, degrees: float = 45) -> list[list[float]]:
 
 
 @core("VEC-DIM-1")
-@pytest.mark.parametrize("when", ["first", "later", "overwriting"])
+@pytest.mark.parametrize("when", ["first", "later", "overwriting", "emptied"])
 def test_an_upsert_of_another_dimension_is_a_mismatch(vector: Vector, when: str) -> None:
-    """Longer and shorter vectors are refused or reported, in an empty namespace and in a filled one."""
+    """Longer and shorter vectors are refused or reported, in a filled namespace and in one that is empty, or again."""
     if when == "first" and not (vector.namespaces or vector.fixed):
         raise NotApplicable("the first vector may decide on the dimensions of the only namespace")
     held = vector.item(30)
     sandbox = vector.sandbox(*([] if when == "first" else [held]))
+    if when == "emptied":
+        expect.applicable(vector.namespaces or vector.fixed, "the first vector may decide on the dimensions anew")
+        vector.require("delete")
+        sandbox.remove(held["id"])
     for wrong in wrong_lengths(vector):
         item = {**(held if when == "overwriting" else vector.item()), "vector": wrong}
         checks.refused_or_reported(sandbox.upsert(item), MISMATCH)
@@ -113,7 +117,14 @@ def test_the_most_dimensions_can_be_used(vector: Vector, requirement: str) -> No
     most = vector.stated("max_dimensions", MOST_DIMENSIONS if requirement == "VEC-DIM-6" else None)
     expect.applicable(vector.fixed in (None, most), "the dimensions are fixed")
     if requirement == "VEC-DIM-6":
-        checks.used(vector, vector.named(dimensions=most), f"{most} dimensions")
+        args = vector.named(dimensions=most)
+        checks.used(vector, args, f"{most} dimensions")
+        if most > 2 and not vector.approximate:
+            first, second = ({**vector.item(), "vector": [0.1] * (most - 1) + [last]} for last in (1.0, -1.0))
+            sandbox = Sandbox(vector, args["namespace"], most, args.get("distance_metric"), {})
+            sandbox.put(first, second)
+            for item in (first, second):
+                expect.that(sandbox.ids(item["vector"], 1) == [item["id"]], "a rank by all dimensions", "by fewer")
         return
     for more in (1, 1000):
         expect.refusal(vector.call("create_namespace", vector.named(dimensions=most + more)), "BadRequest")

@@ -45,7 +45,8 @@ SCALARS: dict[str, tuple[Any, Any]] = {
     "negative": (-2, 2),
     "yes": (True, False),
     "no": (False, True),
-    "unicode": ("Gr\u00fc\u00dfe", "Gruesse"),
+    "unicode": ("\u6771\u4eac", "\u897f\u4eac"),
+    "wildcards": ("a_c%", "abcd"),
     "empty": ("", "x"),
     "letter_case": ("a", "A"),
 }
@@ -171,6 +172,7 @@ def test_the_filter_applies_before_the_cut(vector: Vector) -> Steps:
     for most, include_metadata in ((1, True), (2, True), (2, False)):
         top_k = vector.at_most(most)
         narrowed: dict[str, Any] = {"filter": {"kind": "far"}, "include_metadata": include_metadata}
+        narrowed["include_vectors"] = not include_metadata
         found = sandbox.ids(direction(0, vector.dimensions), top_k, **narrowed)
         expect.that(set(found) <= {item["id"] for item in far}, "vectors that meet the filter", "others")
         if vector.post_filters or vector.approximate:

@@ -34,11 +34,11 @@ from pytest_corpus.suites.vector.support.scenarios.state_machine import Model, r
 from pytest_corpus.suites.vector.support.shared import Item
 
 SCALARS: dict[str, Any] = {
-    "word": "Gr\u00fc\u00dfe \U0001f600",
+    "word": " Gr\u00fc\u00dfe  e\u0301 \U0001f600 ",
     "empty": "",
     "whole": 7,
     "fraction": 0.25,
-    "negative": -3,
+    "negative": -(2**53) - 1,
     "zero": 0,
     "yes": True,
     "no": False,
@@ -51,7 +51,7 @@ SCALARS: dict[str, Any] = {
 DOUBLE = 0.1234567890123
 """A number that 32 bits do not hold."""
 
-EXACT = ("large", "double")
+EXACT = ("large", "negative", "double")
 """The values that not even the last digit may change of."""
 
 SINGLE_PRECISION = r"float_?-?32|32[ -_]?bit|single[ -_]precision"

@@ -44,7 +44,8 @@ TRICKY_IN_STREAMS = (*INJECTIONS, "parameter", "unicode")
 TYPED: dict[str, tuple[Any, Any]] = {
     "integer": (3, 4),
     "float": (2.5, 2.25),
-    "text": ("three", "four"),
+    "text": (" thre\u0301e ", "four"),
+    "empty": ("", "x"),
     "boolean": (True, False),
     "number_as_text": ("3", 3),
     "text_as_number": (3, "3"),
