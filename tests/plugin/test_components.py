@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from inner_runs import Project, error_lines, said, statuses, violated
+from tables import documents
 
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.operations import OPERATIONS
@@ -82,39 +83,8 @@ def test_one_component_of_several(project: Project) -> None:
 
 
 def constant_answers() -> dict[str, Any]:
-    embedded = {"vector": [0.6, 0.8], "text": "hi", "model": "m", "dimensions": 2}
-    node = {"id": "n1", "labels": ["A"], "properties": {}}
     counted = {"failed_count": 0, "failures": []}
-    answers: dict[str, Any] = {
-        "llm.complete": {
-            "text": "hi",
-            "model": "m",
-            "model_family": "m",
-            "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
-            "finish_reason": "stop",
-        },
-        "llm.stream": {"text": "hi", "is_final": True},
-        "vector.query": {"matches": [], "query_vector": [0.6, 0.8], "namespace": "default", "total_matches": 0},
-        "vector.batch_query": [],
-        "vector.upsert": {"upserted_count": 1, **counted},
-        "vector.delete": {"deleted_count": 1, **counted},
-        "embedding.embed": {"embedding": embedded, "model": "m", "text": "hi", "truncated": False},
-        "embedding.embed_batch": {
-            "embeddings": [{**embedded, "index": 0}],
-            "model": "m",
-            "total_texts": 1,
-            "failed_texts": [],
-            "processed_count": 1,
-            "failed_count": 0,
-        },
-        "embedding.stream_embed": {"embeddings": [embedded], "is_final": True},
-        "embedding.get_stats": {"total_requests": 1},
-        "graph.query": {"records": [], "summary": {}},
-        "graph.stream_query": {"records": [], "is_final": True},
-        "graph.bulk_vertices": {"nodes": [node], "has_more": False},
-        "graph.get_schema": {"nodes": {}, "edges": {}, "metadata": {}},
-        "graph.traversal": {"nodes": [node], "relationships": [], "paths": [], "summary": {}},
-    }
+    answers: dict[str, Any] = dict(documents(Path(__file__).with_name("constant_answers.txt")))
     for operation in OPERATIONS:
         if operation.op not in answers:
             answers[operation.op] = {

@@ -5,11 +5,13 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 from ledgers import MUSTS, RUN, ledger, record
+from tables import documents
 
 from pytest_corpus.reports import formats, json_report, matrix, terminal
 from pytest_corpus.reports.markdown.report import cell, code, sentence
@@ -19,23 +21,7 @@ from pytest_corpus.verdict.verdict import decide
 
 HARMLESS = "plain"
 
-BASE = (
-    "<script>alert(1)</script>", "</script><script>alert(1)</script>", "</style><style>*{display:none}", "<!--",
-    "-->", "<img src=x onerror=alert(1)>", '" onmouseover="alert(1)', "' onclick='alert(1)", "</dd></dl></main>",
-    "<b>", "&lt;script&gt;", "&#60;b&#62;", "&amp;", "&", "]]>", "<![CDATA[", "<?xml?>", "<!DOCTYPE x>", "</title>",
-    "{{7*7}}", "|", "a|b|c", "\\|", "\\\\|", "| --- |", "`", "``", "```", "`a`", "a`b", "\\`", "`|`", "~~~", "***",
-    "---", "===", "# head", "- item", "1. one", "> quote", "[a](javascript:alert(1))", "![a](http://x.example/y.png)",
-    "<http://x>", "http://x.example", "www.x.example", "a@b.example", "@user", "#12", ":smile:", "_a_", "**a**",
-    "~~a~~", "[x]: y", "\n", "a\nb", "\r\n", "a\n\n# head", "\n|a|", "\t", "\x0b", "\x0c", "\x1c", "\x85", "\u2028",
-    "\u2029", "\x00", "\x1b[2J", "\x1b]0;title\x07", "\x1b[31m", "\x9b31m", "\x07", "\x08\x08", "\r", "\x7f",
-    "\x1b]8;;http://x\x1b\\", "\u202eabc", "\u2066x\u2069", "\u200f", "\u061c", "\u200b", "\u200d", "\ufeff",
-    "\u00ad", "\u00a0", "\u3000", "\ud800", "\udfff", "a\udc80b", "\ufffe", "\uffff", "\U0010ffff", "\ufdd0",
-    "e\u0301", "\u0301", "Z\u0351\u0351", " ", "  ", "x" * 5000, "ä", "漢字", "\U0001f600", "..", "../../etc/passwd",
-    "%s%n", "${x}", "$(x)", "%0a", "null", "true", "0", "-1", "NaN", "\\", "\\n", "\\u0000", '"', '","a":"', "'",
-    "*/", "//", "/*", "=1+1", "+cmd", "javascript:alert(1)", "data:text/html,x", "</svg>", "<svg onload=alert(1)>",
-    "</text><text>", "</details>", "<details open>", "<summary>", "</summary>", "</table>", "<td>", "</td></tr>",
-    "<a href=x>", "</code>", "<br>",
-)  # fmt: skip
+BASE = (*documents(Path(__file__).with_name("hostile_texts.txt")), "x" * 5000)
 STRINGS = (*BASE, *(f"a{each}b{each}" for each in BASE))[:230]
 
 

@@ -15,8 +15,11 @@ from pytest_corpus.kit.fixtures import SUBJECT
 
 EXECUTION = pytest.StashKey[TestExecution]()  # on a conformance item: the execution in progress
 
-YOUNG = 20_000
+YOUNG = 50_000
 """The number of new objects that a garbage collection is worth: a test leaves few cycles behind."""
+
+MANY = 1_000_000
+"""The same while tests are collected, all of which stay."""
 
 
 class ExecutionHooks:
@@ -24,7 +27,7 @@ class ExecutionHooks:
 
     def __init__(self, state: RunState) -> None:
         self.state = state
-        gc.set_threshold(YOUNG, *gc.get_threshold()[1:])
+        gc.set_threshold(MANY, *gc.get_threshold()[1:])
         self._following: pytest.Item | None = None
 
     @pytest.hookimpl(tryfirst=True)
@@ -34,6 +37,7 @@ class ExecutionHooks:
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self) -> None:
         """Spare garbage collections what lives as long as the process: modules, schemas, tests."""
+        gc.set_threshold(YOUNG, *gc.get_threshold()[1:])
         if not gc.get_freeze_count():
             gc.freeze()
             atexit.register(gc.freeze)  # Python looks for garbage twice more before it ends
