@@ -72,7 +72,7 @@ def readable(reply: Reply | StreamReply) -> None:
         raise NotAssessed(f"{reply}, and the test allowed less time than the call limit")
     if fault is not None:
         raise Blocked(BLOCKERS[fault.kind], str(reply))
-    if any(frame.size > MAX_FRAME_BYTES for frame in reply.exchange.frames) and isinstance(reply, StreamReply):
+    if isinstance(reply, StreamReply) and any(frame.size > MAX_FRAME_BYTES for frame in reply.exchange.frames):
         raise Blocked(SIZE, "a frame is larger than 1 MiB")
     if isinstance(reply, Reply) and not (reply.is_error or reply.is_success):
         raise Blocked(ENVELOPE, f"the answer is {reply}")

@@ -53,6 +53,11 @@ class AnyReply:
         raise NotImplementedError
 
     @property
+    def is_error(self) -> bool:
+        """True if there is one."""
+        raise NotImplementedError
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The error classes that the error envelope names."""
         return error_names(self.error)
@@ -65,7 +70,7 @@ class AnyReply:
 
     def is_a(self, *families: str) -> bool:
         """Return whether it is an error of one of the classes, or of a subtype."""
-        return any(is_a(name, family) for name in self.names for family in families)
+        return self.is_error and any(is_a(name, family) for name in self.names for family in families)
 
 
 class Reply(AnyReply):

@@ -54,7 +54,7 @@ UNRELATED = ("capabilities", "health")
 
 def is_retryable(reply: Reply | StreamReply) -> bool:
     """Return if an answer is an error of a class that a client may retry (ERRORS 4), and does not deny it."""
-    classes = [TAXONOMY[name] for name in reply.names]
+    classes = [TAXONOMY[name] for name in reply.names] if reply.is_error else []
     return bool(classes) and classes[0].retry == "yes" and reply.details.get("retryable") is not False
 
 

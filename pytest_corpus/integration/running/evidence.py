@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.exchange import Exchange, context_of
 from pytest_corpus.adapter.hooks.metrics import Observation
 from pytest_corpus.adapter.snapshot import to_bytes
 from pytest_corpus.adapter.tracebacks import EscapedException
@@ -214,12 +214,12 @@ def _namespace(exchange: Exchange | None) -> object:
     return args.get("namespace") if isinstance(args, Mapping) else None
 
 
-def context_secrets(request: Any) -> Iterator[str]:
+def context_secrets(request: Any) -> list[str]:
     """The tenant and the idempotency key of a request, if the suite made them."""
-    context = request.get("ctx") if isinstance(request, Mapping) else None
-    if isinstance(context, Mapping):
-        values = (context.get(name) for name in ("tenant", "idempotency_key"))
-        yield from (value for value in values if isinstance(value, str) and len(value) >= MADE_UP)
+    if not (context := context_of(request)):
+        return []
+    values = (context.get("tenant"), context.get("idempotency_key"))
+    return [value for value in values if isinstance(value, str) and len(value) >= MADE_UP]
 
 
 def without_secrets(text: str, planted: Iterable[str]) -> str:

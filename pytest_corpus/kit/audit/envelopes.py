@@ -134,8 +134,7 @@ def _fits(name: str, value: Any) -> bool:
 
 def overlong(requirement: str, ms: Any, seconds: float) -> Iterator[Finding]:
     """The violation of an `ms` that is more than the seconds that the suite's clock saw (R116)."""
-    most = seconds * 1000 + CLOCKS_MS
-    if _is_at_least_0(ms) and ms > most:
+    if _is_at_least_0(ms) and ms > (most := seconds * 1000 + CLOCKS_MS):
         yield requirement, Violation(f"at most {most:.0f} ms, for the call took no longer", f"{ms:.0f}", "ms")
 
 

@@ -159,7 +159,7 @@ def test_a_named_tool_is_called(llm: LLM, chosen: int) -> None:
         ({"name": "get_weather"}, "complete"),
         (["get_weather"], "complete"),
         ([{"type": "function"}], "complete"),
-        ([{"type": "function", "function": {}}], "complete"),
+        ([WEATHER, {"type": "function", "function": {}}], "complete"),
         ([{"type": "function", "function": {}}], "stream"),
     ],
     ids=["string", "object", "list_of_strings", "no_function", "no_name", "no_name-stream"],
