@@ -35,11 +35,12 @@ class DistributionHooks:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
+        """Give each worker one part of the suite; a worker that is done takes tests from the end of another part."""
         if not self._chooses:
             return None
-        from pytest_corpus.integration.xdist.scheduling import EagerScheduling
+        from xdist.scheduler import WorkStealingScheduling
 
-        return EagerScheduling(config, log)
+        return WorkStealingScheduling(config, log)
 
     def _share(self, workers: int) -> dict[str, int]:
         """The budget of the next worker: its share of the rest, and nothing for a replacement of a lost worker."""
