@@ -10,8 +10,9 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 
 ROLES = {
-    "schema_registry": "documented names",
+    "interface": "documented names",
     "plugin": "entry points",
+    "plugin_hooks": "hooks of any run",
     "integration": "what they do",
     "suites": "the tests",
     "evidence": "runs on record",

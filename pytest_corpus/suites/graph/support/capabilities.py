@@ -1,10 +1,8 @@
 """The features of a graph adapter, the texts of its questions, its names of operations in batches (R33, R48)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit.component import Subject
@@ -13,12 +11,10 @@ from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.run_state import MIN_NAMESPACES
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.suites.graph.support.answers import listed
+from pytest_corpus.suites.graph.support.place import GraphCalls, Trusted
 from pytest_corpus.suites.graph.support.run_state import Dialects, GraphShared
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
 from pytest_corpus.suites.graph.support.written_items import MANY
-
-if TYPE_CHECKING:
-    from pytest_corpus.suites.graph.support.readers import Readers
 
 PREFIX = "graph."
 
@@ -32,7 +28,7 @@ class OperationNames:
     qualified ones if the bare ones are refused permanently.
     """
 
-    def __init__(self, graph: GraphCapabilities) -> None:
+    def __init__(self, graph: GraphCalls) -> None:
         self._graph = graph
 
     def spelled(self, name: str) -> str:
@@ -125,7 +121,7 @@ class GraphCapabilities(Subject):
 
     shared_type = GraphShared
     shared: GraphShared
-    readers: Readers
+    readers: Trusted
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)

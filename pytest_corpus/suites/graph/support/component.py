@@ -42,6 +42,7 @@ class Graph(GraphCapabilities):
     settling_type = GraphSettling
     requests: GraphRequests
     prerequisites: GraphPrerequisites
+    readers: Readers
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)

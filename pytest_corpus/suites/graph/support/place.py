@@ -1,20 +1,62 @@
 """One place of the suite's own: the names, items and calls of one namespace and one tenant."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from pytest_corpus.adapter import inputs
+from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.requests import Calls
+from pytest_corpus.kit.store.settling import Settling
 from pytest_corpus.spec.dialects import EDGE_LABEL, NODE_LABEL
+from pytest_corpus.suites.graph.support.run_state import GraphShared
 from pytest_corpus.suites.graph.support.written_items import MANY
-
-if TYPE_CHECKING:
-    from pytest_corpus.suites.graph.support.capabilities import GraphCapabilities
 
 PLACELESS = (*MANY, "get_schema")
 """The operations that take no `namespace` of their own."""
+
+
+class Trusted(Protocol):
+    """The operations by which the content of a graph is read."""
+
+    def of_nodes(self) -> list[str]: ...
+
+    def of_edges(self) -> list[str]: ...
+
+
+class GraphCalls(Calls, Protocol):
+    """The members of a graph that its places, and the names of operations in batches, need."""
+
+    @property
+    def shared(self) -> GraphShared: ...
+
+    @property
+    def prerequisites(self) -> Prerequisites: ...
+
+    @property
+    def at_once(self) -> int: ...
+
+    settling: Settling
+
+    @property
+    def filters(self) -> bool: ...
+
+    @property
+    def readers(self) -> Trusted: ...
+
+    def works(self, name: str) -> bool: ...
+
+    def call(self, name: str, args: Mapping[str, Any], ctx: Mapping[str, Any] | None = None) -> Reply: ...
+
+    def stream(self, name: str, args: Mapping[str, Any], ctx: Mapping[str, Any]) -> StreamReply: ...
+
+    def plain_nodes(self) -> dict[str, Any]: ...
+
+    def item(self, name: str, **args: Any) -> dict[str, Any]: ...
+
+    def question(self, purpose: str, dialect: str | None = None, **params: Any) -> dict[str, Any]: ...
+
+    def speaks(self, purpose: str, dialect: str | None = None) -> None: ...
 
 
 class Place:
@@ -24,9 +66,7 @@ class Place:
     a query gives it.
     """
 
-    def __init__(
-        self, graph: GraphCapabilities, tag: str, *, namespace: str | None = None, tenant: str | None = None
-    ) -> None:
+    def __init__(self, graph: GraphCalls, tag: str, *, namespace: str | None = None, tenant: str | None = None) -> None:
         self.graph, self.tag, self.namespace, self.tenant = graph, tag, namespace, tenant
         self.group = f"g-{tag}-"
 

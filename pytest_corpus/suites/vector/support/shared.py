@@ -1,17 +1,12 @@
 """The state that all instances of a vector component share in a run."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 from weakref import WeakKeyDictionary, WeakSet
 
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.kit.run_state import Actions, Shared
-
-if TYPE_CHECKING:
-    from pytest_corpus.suites.vector.support.sandbox import Sandbox
 
 Item = Mapping[str, Any]
 
@@ -57,6 +52,13 @@ class VectorActions(Actions):
             self.done.add(READING)
         if any("filter" in each for each in (args, *args.get("queries", ()))):
             self.done.add(FILTERING)
+
+
+class HasPlace(Protocol):
+    """A sandbox."""
+
+    @property
+    def place(self) -> Place: ...
 
 
 @dataclass(slots=True)
@@ -109,7 +111,7 @@ class VectorShared(Shared):
     keeps_namespaces: bool = False
     passing: set[Place] = field(default_factory=set)
     used: set[Place] = field(default_factory=set)
-    sandboxes: WeakSet[Sandbox] = field(default_factory=WeakSet)
+    sandboxes: WeakSet[HasPlace] = field(default_factory=WeakSet)
     ahead: set[Place] = field(default_factory=set)
     refused: Place | None = None
     room: int | None = None
