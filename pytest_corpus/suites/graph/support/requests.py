@@ -63,7 +63,9 @@ class GraphRequests(Requests):
         args = self.minimal(name)
         number = 1 + inputs.ordinal(FEW)
         if name in ASKING:
-            before, after = divmod(number % SPACES**2, SPACES)
+            most = self._graph.capabilities.limit("max_query_length")
+            spaces = SPACES if most is None else max(1, min(SPACES, (most - len(args["text"])) // 2 + 1))
+            before, after = divmod(number % spaces**2, spaces)
             return {**args, "text": " " * before + args["text"] + " " * after}
         if name in MANY:
             return {MANY[name]: [{**args[MANY[name]][0], "args": self._graph.plain_nodes(f"plain{number}")}]}
