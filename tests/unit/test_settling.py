@@ -13,6 +13,7 @@ from pytest_corpus.kit.run_state import Settings, Shared
 from pytest_corpus.kit.store import settling
 from pytest_corpus.kit.store.settling import Look, Settle, Settling, postponed, shows_after
 from pytest_corpus.spec.operations import BY_OP
+from pytest_corpus.suites.graph.support.readers import GraphSettling
 
 WRITE: Mapping[str, Any] = {"op": "vector.upsert", "ctx": {}, "args": {}}
 LOOK: Mapping[str, Any] = {"op": "vector.query", "ctx": {}, "args": {}}
@@ -169,3 +170,23 @@ def test_a_read_that_has_to_fail_does_not_wait() -> None:
     assert took(store.awaited, LOOK) < 4
     assert not store._will_fail(BY_OP["vector.batch_query"])
     assert not store._will_fail(BY_OP["vector.delete"])
+
+
+@dataclass
+class Graph(Store):
+    """A graph whose seeds are of no interest."""
+
+    seeds: Any = field(default_factory=lambda: SimpleNamespace(tag="seeds"))
+    capabilities: Any = field(default_factory=lambda: SimpleNamespace(flag=lambda _name: True))
+
+
+@pytest.mark.parametrize("process", ["", "gw3"])
+def test_each_group_of_nodes_settles_for_itself(process: str) -> None:
+    """A look at a group waits for the writes to that group, whichever process began it."""
+    settings = Settings(run="k3f9tm6l3k", process=process)
+    for tag in (f"{settings.prefix}12", f"{settings.process_prefix}p"):
+        nodes = [{"id": f"{tag}-a", "labels": [], "properties": {"corpus_group": f"g-{tag}-"}}]
+        written = {"op": "graph.upsert_nodes", "args": {"nodes": nodes, "namespace": f"{settings.run_prefix}n3"}}
+        found = GraphSettling(Graph(settings=settings))  # type: ignore[arg-type]
+        assert found.written_to(written) == {tag, f"{settings.run_prefix}n3"}
+        assert found.places({"op": "graph.query", "args": {"params": {"group": f"g-{tag}-"}}}) == {tag}

@@ -10,7 +10,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.store.leftovers import PREFIX, uuid_of
+from pytest_corpus.kit.store.leftovers import uuid_of
 from pytest_corpus.kit.store.settling import Look, Settling
 from pytest_corpus.suites.graph.support.answers import failures, listed, size
 from pytest_corpus.suites.graph.support.capabilities import ASKING, SEEDS, GraphCapabilities
@@ -147,7 +147,8 @@ class GraphSettling(Settling):
     def __init__(self, graph: GraphCapabilities) -> None:
         super().__init__(graph)
         self._graph = graph
-        self._group = re.compile(rf"({PREFIX}-{graph.settings.run}\w+-(?:\d+|[ps]))\b")
+        begun = f"{graph.settings.run_prefix}|{graph.settings.process_prefix}"
+        self._group = re.compile(rf"((?:{begun})(?:\d+|[ps]))\b")
 
     def places(self, request: Mapping[str, Any]) -> frozenset[str]:
         args = request.get("args")
