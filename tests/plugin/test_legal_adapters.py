@@ -49,7 +49,7 @@ SCOPES = {
 SCOPED = [*thinned(SCOPES["rulings"], 2), *(name for file in ("narrow", "graphs", "stores") for name in SCOPES[file])]
 
 LEAN = ("--capture=no", *(f"-pno:{name}" for name in UNUSED if name not in ("terminal", "tmpdir", "legacypath")))
-"""What makes many tests cheaper: a run without the plugins that the runners of mutants go without."""
+"""Cheaper runs, without the plugins that the runners of mutants go without."""
 
 VARIABLES = {
     "sparql": {
