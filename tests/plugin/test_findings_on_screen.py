@@ -97,7 +97,7 @@ def test_a_missing_keyword_is_not_blamed_for_a_fault_that_never_fired(project: P
 
 
 def test_a_green_run_is_short(project: Project) -> None:
-    """Where nothing is violated there is no section of findings; a run of seconds does not say how far it is."""
+    """There is no section of findings where nothing is violated; a run of seconds does not say how far it is."""
     result = project.run(REFERENCE, "--corpus-requirement=COM-CAP-*")
     assert [text for text in ("corpus findings", "fix first", " tests in ") if text in said(result)] == []
     assert verdict_stands_last(result)
