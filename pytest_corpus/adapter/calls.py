@@ -244,10 +244,13 @@ class Recording:
         given = context_of(exchange.request) or {}
         may_be_foreign = not struck and isinstance(error, str) and error in TAXONOMY and TAXONOMY[error].retry == "yes"
         failed = exchange.fault is not None or error is not None
+        misdirected = operation is None or operation.streaming != exchange.streaming
+        misdirected |= exchange.op.endswith(".capabilities") and error == "NotSupported"  # the component is not offered
         return Expected(
             component=operation.component if operation else "",
             ops=(operation.name, operation.op) if operation else (),
-            is_due=observes and is_observed(exchange) and not may_be_foreign,
+            is_due=observes and is_observed(exchange) and not (may_be_foreign or misdirected),
+            misdirected=misdirected,
             streaming=exchange.streaming or (operation is not None and operation.streaming),
             failed=None if not failed and (struck or last is None) else failed,
             codes=(str(body.get("code")), str(error)) if error is not None else (),

@@ -8,7 +8,14 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.adapter.hooks.late_reports import OBSERVATION, OUTCOME, Expected, LateReports, Reports
+from pytest_corpus.adapter.hooks.late_reports import (
+    MOST_DISORDERED,
+    OBSERVATION,
+    OUTCOME,
+    Expected,
+    LateReports,
+    Reports,
+)
 from pytest_corpus.adapter.hooks.logs import LogTap
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderFault, ProviderProbe
@@ -261,6 +268,60 @@ def test_a_call_that_need_not_be_observed_is_waited_for(late: LateReports) -> No
     started = time.monotonic()
     made(late, is_due=False, failed=True)
     assert 0.15 < time.monotonic() - started < 0.4
+
+
+def test_a_call_of_no_operation_is_not_waited_for(late: LateReports) -> None:
+    """Its report comes later, and goes to it, and not to a call that it does not fit."""
+    late.seen_s = 0.3
+    started = time.monotonic()
+    calls = [made(late, "", is_due=False, misdirected=True, **FAILED) for _ in range(2)]
+    for each in calls:
+        each.call.ops = ()
+    due = made(late, failed=False)
+    assert time.monotonic() - started < 0.2
+    observe(late, "unknown", ok=False, code="BadRequest")
+    observe(late, "complete", ok=False, code="BadRequest")
+    observe(late)
+    assert [[seen.code for seen in each.awaited(OBSERVATION).observations] for each in (*calls, due)] == [
+        ["BadRequest"], ["BadRequest"], ["OK"]
+    ]  # fmt: skip
+
+
+def test_a_call_of_no_operation_takes_the_report_that_another_was_given(late: LateReports) -> None:
+    """One of them need not be observed: whichever is looked at has the report."""
+    unobserved = made(late, is_due=False, misdirected=True, **FAILED)
+    observed = made(late, is_due=False, misdirected=True, **FAILED)
+    unobserved.call.ops = observed.call.ops = ()
+    observe(late, "unknown", ok=False, code="BadRequest")
+    late.assign()
+    unobserved.observations, observed.observations = [*unobserved.observations, *observed.observations], []
+    assert len(observed.awaited(OBSERVATION).observations) == 1
+    assert not unobserved.observations
+
+
+def test_a_report_is_made_room_for_by_several_calls(late: LateReports) -> None:
+    """One that only the first call can have moves that of the first to the second, and that of the second on."""
+    either, cancelled, refused = made(late), made(late, failed=True), made(late, **FAILED)
+    for ok, code in ((False, "Cancelled"), (False, "BadRequest"), (True, "OK")):
+        observe(late, ok=ok, code=code)
+    late.assign()
+    found = [[seen.code for seen in each.observations] for each in (either, cancelled, refused)]
+    assert found == [["OK"], ["Cancelled"], ["BadRequest"]]
+
+
+def test_if_reports_come_in_any_order_that_of_a_tenant_is_waited_for(late: LateReports) -> None:
+    """That of another tenant, which is as good in all else, would be taken for it."""
+    late.seen_s = 0.1
+    for _ in range(2 * MOST_DISORDERED):
+        earlier = made(late)
+        earlier.call.ended -= 0.01
+        made(late, "health")
+        observe(late, "health")
+        observe(late)
+        late.assign()
+    assert late.is_disordered
+    threading.Timer(0.05, observe, [late], {"extra": {"tenant_hash": "h"}}).start()
+    assert made(late, labels={"tenant_hash"}).observations
 
 
 @pytest.mark.parametrize("streaming", [False, True])

@@ -3,6 +3,7 @@
 import contextvars
 import itertools
 import queue
+import random
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -119,7 +120,8 @@ class Exporter:
     def _run(self) -> None:
         while True:
             due, context, kind, given = self._queue.get()
-            time.sleep(max(0.0, due - time.monotonic()))
+            if (left_s := due - time.monotonic()) > 0:  # even no time costs a turn among the threads
+                time.sleep(left_s)
             context.run(getattr(self._metrics, kind), **given)
 
 
@@ -140,6 +142,25 @@ class Unordered(Exporter):
 
     def observe(self, **given: Any) -> None:
         threading.Timer(next(self.delays_s), self._metrics.observe, kwargs=given).start()
+
+
+class Batching(Exporter):
+    """Passes all on together, every 300 ms."""
+
+    def _run(self) -> None:
+        while True:
+            time.sleep(0.3)
+            for _ in range(self._queue.qsize()):
+                _, context, kind, given = self._queue.get()
+                context.run(getattr(self._metrics, kind), **given)
+
+
+class Anyhow(Exporter):
+    """Passes each report on after another time, up to 200 ms, and observes no call of an unknown operation."""
+
+    def _report(self, kind: str, given: dict[str, Any]) -> None:
+        if given.get("op") != "invalid":
+            threading.Timer(random.uniform(0.005, 0.2), getattr(self._metrics, kind), kwargs=given).start()
 
 
 class Mislabelled(Exporter):
@@ -163,6 +184,9 @@ late_counters = exporting(ReferenceLLM, LateCounters)
 very_late_metrics = exporting(ReferenceLLM, VeryLate)
 mislabelled = exporting(ReferenceLLM, Mislabelled)
 unordered_metrics = exporting(ReferenceLLM, Unordered)
+batched_metrics = exporting(ReferenceLLM, Batching)
+disordered_metrics = exporting(ReferenceLLM, Anyhow)
+disordered_vector_metrics = exporting(ReferenceVector, Anyhow)
 late_embedding_metrics = exporting(ReferenceEmbedding)
 late_vector_metrics = exporting(ReferenceVector)
 late_graph_metrics = exporting(ReferenceGraph)

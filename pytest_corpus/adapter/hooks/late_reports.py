@@ -10,7 +10,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any
 
 from pytest_corpus.adapter.hooks.metrics import Count, Observation, RecordingSink
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
@@ -30,12 +30,13 @@ PATIENCE = 3
 MOST_FRUITLESS = 20
 """The same number if other reports came late."""
 
+MOST_DISORDERED = 10
+"""So many reports may come in the place of another without a conclusion."""
+
 STEP_MS = 50
 """A call may be said to take so much longer than it took (R116)."""
 
 OBSERVATION, OUTCOME = "observation", "outcome"
-
-Report = TypeVar("Report", Observation, Count)
 
 
 @dataclass(slots=True)
@@ -46,6 +47,7 @@ class Expected:
         component: that of its operation.
         ops: the names that an observation of the call may have; empty for an unknown operation.
         is_due: it must be observed, and if it is `streaming`, its final outcome must be counted.
+        misdirected: no operation was called: the name or the component is unknown, or the entry point the other one.
         streaming: its operation is a stream, or was called as one.
         failed: None if either outcome may be reported.
         codes: the codes of its error.
@@ -57,6 +59,7 @@ class Expected:
     component: str = ""
     ops: tuple[str, ...] = ()
     is_due: bool = False
+    misdirected: bool = False
     streaming: bool = False
     failed: bool | None = None
     codes: tuple[str, ...] = ()
@@ -68,18 +71,21 @@ class Expected:
     def differs(self, seen: Observation) -> int:
         """The number of facts in which an observation does not fit the call."""
         given = {label for label in ("tenant_hash", "deadline_bucket") if seen.extra.get(label) not in (None, "")}
+        missing = set() if self.failed else self.labels - given  # a request may be refused before its context is read
         limit_ms = (self.ended - self.begun) * 1000 + STEP_MS
         facts = (
-            bool(seen.component != self.component),
+            bool(self.ops and seen.component != self.component),
             self.failed is not None and seen.ok is self.failed,
             str(seen.code) not in self.codes if self.codes else self.failed is False and names_error(str(seen.code)),
             isinstance(seen.ms, (int, float)) and bool(seen.ms > limit_ms),
         )
-        return sum(facts) + len(given ^ self.labels)
+        return sum(facts) + len(given - self.labels) + len(missing)
 
-    def fits(self, seen: Observation) -> bool:
-        """True if an observation can be that of the call."""
-        return seen.op in self.ops and not self.differs(seen)
+    def fits(self, report: Observation | Count) -> bool:
+        """True if an observation can be that of the call, or a counter that of its final outcome."""
+        if isinstance(report, Count):
+            return is_outcome(report) and not self.miscounts(report)
+        return (report.op in self.ops or not self.ops) and not self.differs(report)
 
     def steps(self, seen: Observation) -> float:
         """The difference between the time that an observation gives and that of the call, in steps of `STEP_MS`."""
@@ -93,10 +99,6 @@ class Expected:
             return named.isdisjoint(self.codes)
         return self.failed is False and any(map(names_error, named))
 
-    def ends_as(self, count: Count) -> bool:
-        """True if a counter can be that of the call's final outcome."""
-        return is_outcome(count) and not self.miscounts(count)
-
 
 @dataclass(slots=True, eq=False)
 class Reports:
@@ -107,10 +109,14 @@ class Reports:
     call: Expected = field(default_factory=Expected)
     late: "LateReports | None" = None
 
+    def of(self, kind: str) -> list[Any]:
+        """The reports of this kind."""
+        return self.observations if kind == OBSERVATION else self.counts
+
     def lacks(self, kind: str) -> bool:
         """True if a report of this kind belongs to the call and has not come."""
         if kind == OBSERVATION:
-            return bool(self.call.ops) and not any(seen.op in self.call.ops for seen in self.observations)
+            return all(self.call.ops and seen.op not in self.call.ops for seen in self.observations)
         return self.call.streaming and not any(map(is_outcome, self.counts))
 
     @property
@@ -140,21 +146,28 @@ def is_outcome(count: Count) -> bool:
     return str(count.name).endswith(STREAM_OUTCOME)
 
 
-def exchanged(
-    lacking: Reports,
-    report: Report,
-    calls: Sequence[Reports],
-    kept: Callable[[Reports], list[Report]],
-    fits: Callable[[Expected, Report], bool],
-) -> Reports:
-    """The call that a report belongs to: the one that lacks it, or else one that has been given the report of that."""
-    for each in () if fits(lacking.call, report) else calls:
-        for held in kept(each) if fits(each.call, report) else ():
-            if lacking.call.begun <= held.at and fits(lacking.call, held):
-                kept(each).remove(held)
-                kept(lacking).append(held)
-                return each
-    return lacking
+def place(report: Observation | Count, calls: Sequence[Reports], kind: str) -> bool:
+    """Give a report to a call that lacks it, if need be by way of others that give theirs on.
+
+    Reports come in any order, so a call may have been given one that only it could leave to another. Calls that
+    must report come first.
+    """
+
+    def placed(given: Observation | Count, tried: set[int], *, is_due: bool) -> bool:
+        able = [each for each in calls if each.call.begun <= given.at and each.call.fits(given)]
+        for each in able:
+            if each.call.is_due >= is_due and each.lacks(kind):
+                each.of(kind).append(given)
+                return True
+        for each in able:
+            for held in () if id(each) in tried else each.of(kind):
+                tried.add(id(each))
+                if placed(held, tried, is_due=is_due):
+                    each.of(kind)[:] = [given if one is held else one for one in each.of(kind)]
+                    return True
+        return False
+
+    return placed(report, set(), is_due=True) or placed(report, set(), is_due=False)
 
 
 class LateReports:
@@ -168,6 +181,8 @@ class LateReports:
         self.sink = sink
         self._taken = (0, 0)
         self.seen_s = 0.0
+        self._latest = 0.0
+        self._order = [0, 0]
         self._fruitless: Counter[str] = Counter()
         self._calls: deque[Reports] = deque()
 
@@ -175,6 +190,12 @@ class LateReports:
     def grace_s(self) -> float:
         """The seconds after a call in which a surplus report may come."""
         return min(LATEST_S, 2 * self.seen_s + QUIET_S)
+
+    @property
+    def is_disordered(self) -> bool:
+        """True if many reports came after that of a later call; a few do where the adapter has several instances."""
+        ordered, disordered = self._order
+        return disordered > MOST_DISORDERED and disordered * 4 > ordered
 
     def finish(self, calls: Sequence[Reports], observed: int, counted: int) -> None:
         """Assign the reports of calls that have just ended, or let them come.
@@ -221,18 +242,32 @@ class LateReports:
         self._calls.extend(calls)
         self.assign()
         for each in calls:
-            if not each.call.is_due:  # what a later call is taken for would be missing there, and so on
-                self.wait_for(each, OUTCOME if each.call.streaming else OBSERVATION)
+            call = each.call
+            if self.is_disordered and "tenant_hash" in call.labels:  # one of another tenant must not be taken for it
+                self.wait_for(each, OBSERVATION)
+            elif not (call.is_due or call.misdirected):  # what a later call is taken for would be missing there
+                self.wait_for(each, OUTCOME if call.streaming else OBSERVATION)
 
     def wait_for(self, reports: Reports, kind: str) -> None:
         """Wait for a report of a call; of one that need not be observed, as long as reports usually take."""
 
         def has_come() -> bool:
             self.assign()
-            return not reports.lacks(kind) if reports.call.is_due or kind == OUTCOME else bool(reports.observations)
+            return not reports.lacks(kind)
 
         wait_s = LATEST_S if reports.call.is_due else self.grace_s
         self._comes(kind if reports.call.is_due else f"{kind} that is not due", has_come, reports.call.ended + wait_s)
+        if not (reports.call.ops or reports.observations):
+            self._claim(reports)
+
+    def _claim(self, nameless: Reports) -> None:
+        """Take the last observation that another call of no operation may have been given in the place of this one."""
+        for each in reversed(self._calls):
+            for seen in () if each.call.ops else each.observations:
+                if nameless.call.begun <= seen.at and nameless.call.fits(seen):
+                    each.observations.remove(seen)
+                    nameless.observations.append(seen)
+                    return
 
     def forget(self) -> None:
         """Drop the observations and counters of the sink; what comes late is still assigned to its call."""
@@ -248,65 +283,83 @@ class LateReports:
 
     def is_settled(self, reports: Reports) -> bool:
         """True if a call has everything that it must have, and the time for surplus reports is over."""
-        self.assign()
         past_s = time.monotonic() - reports.call.ended
-        return past_s > LATEST_S or (reports.is_complete and past_s > self.grace_s)
+        if past_s <= self.grace_s:
+            return False
+        self.assign()
+        return past_s > LATEST_S or reports.is_complete
 
     def _comes(self, kind: str, has_come: Callable[[], bool], until: float) -> bool:
         """Wait until a report has come; False if it does not come, or is not expected to."""
+        waited = False
         while not has_come():
             if kind and self._fruitless[kind] >= (MOST_FRUITLESS if self.seen_s else PATIENCE):
                 return False
             if time.monotonic() > until:
-                self._fruitless[kind] += 1
+                self._fruitless[kind] += waited
                 return False
             time.sleep(POLL_S)
+            waited = True
         return True
 
     def assign(self) -> None:
         """Assign what has come: to the first call that lacks it and fits best, else to the last one that it names."""
         observed, counted = self._taken
-        observations, counts = self.sink.observations[observed:], self.sink.counts[counted:]
-        self._taken = observed + len(observations), counted + len(counts)
-        for seen in observations if self._calls else ():
-            if (reports := self._observed(seen)) is not None:
-                reports.observations.append(seen)
-        for count in counts if self._calls else ():
-            if (reports := self._counted(count)) is not None:
-                reports.counts.append(count)
+        self._taken = len(self.sink.observations), len(self.sink.counts)
+        if self._taken == (observed, counted) or not self._calls:
+            return
+        for seen in self.sink.observations[observed : self._taken[0]]:
+            self._observed(seen)
+        for count in self.sink.counts[counted : self._taken[1]]:
+            self._counted(count)
         now = time.monotonic()
         while self._calls and now - self._calls[0].call.ended > LATEST_S:
             self._calls.popleft()
 
-    def _observed(self, seen: Observation) -> Reports | None:
+    def _observed(self, seen: Observation) -> None:
         known = self._made_before(seen)
         named = [each for each in known if seen.op in each.call.ops]
-        if lacking := [each for each in named if each.lacks(OBSERVATION)]:
-            overdue = seen.at - (self.seen_s + LATEST_S) / 2  # such a call may only seem to have taken long
-            best = min(
-                lacking,
-                key=lambda each: (
-                    each.call.differs(seen),
-                    not each.call.is_due,
-                    each.call.steps(seen) if each.call.ended > overdue else 0.0,
-                ),
-            )
-            return exchanged(best, seen, named, lambda each: each.observations, Expected.fits)
-        if named:
-            return min(reversed(named), key=lambda each: each.call.differs(seen))
-        return self._nearest([each for each in known if not each.call.ops] or known, seen.at)
+        nameless = [each for each in known if not each.call.ops]
+        lacking = [each for each in named if each.lacks(OBSERVATION)]
+        overdue = seen.at - (self.seen_s + LATEST_S) / 2  # such a call may only seem to have taken long
 
-    def _counted(self, count: Count) -> Reports | None:
+        def unlikeness(each: Reports) -> tuple[object, ...]:
+            steps = each.call.steps(seen) if each.call.ended > overdue else 0.0
+            return each.call.differs(seen), not each.call.is_due, steps
+
+        best = min(lacking, key=unlikeness, default=None)
+        if not named:
+            strangers = [each for each in nameless if each.lacks(OBSERVATION) and each.call.fits(seen)]
+            best = self._nearest(strangers or nameless or known, seen.at)
+        elif best is None or not best.call.fits(seen):
+            if place(seen, [*named, *nameless], OBSERVATION):
+                return
+            best = best or min(reversed(named), key=lambda each: each.call.differs(seen))
+        if best is not None:
+            best.observations.append(seen)
+            if best.call.is_due:
+                self.seen_s = max(self.seen_s, min(seen.at - best.call.ended, LATEST_S))
+                self._order[best.call.ended < self._latest] += 1
+                self._latest = max(self._latest, best.call.begun)
+
+    def _counted(self, count: Count) -> None:
         known = self._made_before(count)
-        if is_outcome(count) and (streams := [each for each in known if each.call.streaming]):
-            lacking = [each for each in streams if each.lacks(OUTCOME)]
+        streams = [each for each in known if each.call.streaming] if is_outcome(count) else []
+        lacking = [each for each in streams if each.lacks(OUTCOME)]
+        if streams:
             best = min(lacking or streams[::-1], key=lambda each: (each.call.miscounts(count), not each.call.is_due))
-            return exchanged(best, count, streams, lambda each: each.counts, Expected.ends_as) if lacking else best
-        named = [each for each in known if count.extra.get("op") in each.call.ops]
-        return self._nearest(named or known, count.at)
+            if not best.call.fits(count) and place(count, streams, OUTCOME):
+                return
+            best.counts.append(count)
+        else:
+            named = [each for each in known if count.extra.get("op") in each.call.ops]
+            if (nearest := self._nearest(named or known, count.at)) is not None:
+                nearest.counts.append(count)
 
     def _made_before(self, report: Observation | Count) -> list[Reports]:
         """The calls that a report may belong to."""
+        if report.turn is None and self._calls[-1].call.begun <= report.at:
+            return list(self._calls)
         turns = (None, report.turn)
         return [
             each

@@ -1,6 +1,6 @@
 """Positive evidence: an answer satisfies a requirement only if it shows the thing that the requirement speaks of."""
 
-from pytest_corpus.adapter.exchange import Exchange, context_of
+from pytest_corpus.adapter.exchange import Exchange, context_of, is_observed
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.audit import telemetry
 from pytest_corpus.kit.outcomes import Blocked
@@ -71,7 +71,8 @@ def _was_searched(requirement: str, exchange: Exchange) -> bool:
     if not exchange.secrets:
         return False
     if requirement in (*UNIQUE_VALUES, "COM-LEAK-2"):
-        return bool(exchange.observations or exchange.counts) or bool(telemetry.the_one(exchange))
+        reported = bool(exchange.observations or exchange.counts)
+        return reported or not is_observed(exchange) or bool(telemetry.the_one(exchange))
     return requirement not in ("COM-LEAK-1", "COM-LEAK-9") or telemetry.failure_of(exchange) is not None
 
 

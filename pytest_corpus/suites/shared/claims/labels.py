@@ -105,7 +105,8 @@ class TestLabels:
         """No label has another value in each of several calls whose content differs, a hash of it included (R125)."""
         subject.require(subject.principal)
         args = [subject.requests.distinct(subject.principal) for _ in range(MOST_IDENTICAL)]
-        seen = [values_of(subject.call(subject.principal, each).exchange) for each in args]
+        replies = [subject.call(subject.principal, each) for each in args]
+        seen = [values_of(reply.exchange) for reply in replies]
         derived = [key for key in seen[0] if unlike(each.get(key, set()) for each in seen)]
         note_check()
         if derived:
