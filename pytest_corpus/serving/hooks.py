@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 from collections import defaultdict
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
@@ -31,6 +31,13 @@ class HookClient:
 
     def __init__(self) -> None:
         self._idle: dict[tuple[str, int], list[_Connection]] = defaultdict(list)
+        self._late: set[asyncio.Task[None]] = set()
+
+    def begin(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do late work, and hold on to it: the event loop does not, nor does anything of a request that is over."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._late.add(task)
+        task.add_done_callback(self._late.discard)
 
     async def post(self, url: str, path: str, body: bytes) -> bytes:
         """Return the answer to a post to `path` below `url`. Raises OSError, EOFError or ValueError if none arrived."""
@@ -95,18 +102,12 @@ class Reports:
         self._kept: list[tuple[str, bytes]] = []
         self._turn = asyncio.Lock()
         self._over = False
-        self._late: set[asyncio.Task[None]] = set()
 
     def add(self, path: str, report: Mapping[str, Any]) -> None:
         """Note a report, from any thread."""
         self._kept.append((path, json.dumps(report, default=str).encode()))
         if self._over:
-            self._loop.call_soon_threadsafe(self._post_late)
-
-    def _post_late(self) -> None:
-        task = self._loop.create_task(self.flush())
-        self._late.add(task)
-        task.add_done_callback(self._late.discard)
+            self._loop.call_soon_threadsafe(lambda: self._posting.begin(self.flush()))
 
     async def flush(self) -> None:
         """Post the noted reports; a hook that does not answer delays no answer."""

@@ -1,8 +1,10 @@
 """Hooks over the wire: what is posted is the same record that an adapter in this process leaves."""
 
 import asyncio
+import gc
 import json
 import os
+import weakref
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -164,6 +166,34 @@ def test_a_closed_connection_ends_a_hang() -> None:
 
     carried_out(post, probe)
     assert ended
+
+
+def test_a_late_report_is_not_collected_as_garbage() -> None:
+    """It is posted to its end although nothing of its request is left; the event loop alone does not hold it."""
+
+    class Waiting(HookClient):
+        async def post(self, url: str, path: str, body: bytes) -> bytes:
+            answer = asyncio.get_running_loop().create_future()
+            posted.append(weakref.ref(answer))
+            return bytes(await answer)
+
+    posted: list[weakref.ref[asyncio.Future[bytes]]] = []
+
+    async def run() -> None:
+        async with hooks.reporting("http://127.0.0.1:9", waiting := Waiting()) as reports:
+            pass
+        assert reports is not None
+        reports.add("metrics/observe", OBSERVED)
+        del reports
+        async with hooks.reporting("", waiting):  # this context forgets the request before
+            await asyncio.sleep(0.01)
+            gc.collect()
+            answer = posted[0]()
+        assert answer is not None
+        answer.set_result(b"{}")
+        await asyncio.sleep(0.01)
+
+    asyncio.run(run())
 
 
 @pytest.mark.parametrize("scheme", ["http", "ws", "grpc"])

@@ -306,12 +306,11 @@ class LateReports:
         """Assign what has come: to the first call that lacks it and fits best, else to the last one that it names."""
         observed, counted = self._taken
         self._taken = len(self.sink.observations), len(self.sink.counts)
-        if self._taken == (observed, counted) or not self._calls:
-            return
-        for seen in self.sink.observations[observed : self._taken[0]]:
-            self._observed(seen)
-        for count in self.sink.counts[counted : self._taken[1]]:
-            self._counted(count)
+        if self._calls and self._taken != (observed, counted):
+            for seen in self.sink.observations[observed : self._taken[0]]:
+                self._observed(seen)
+            for count in self.sink.counts[counted : self._taken[1]]:
+                self._counted(count)
         now = time.monotonic()
         while self._calls and now - self._calls[0].call.ended > LATEST_S:
             self._calls.popleft()
