@@ -10,6 +10,7 @@ import pytest
 
 from pytest_corpus.adapter.hooks.late_reports import (
     MOST_DISORDERED,
+    MOST_OPEN,
     OBSERVATION,
     OUTCOME,
     Expected,
@@ -307,6 +308,19 @@ def test_a_report_is_made_room_for_by_several_calls(late: LateReports) -> None:
     late.assign()
     found = [[seen.code for seen in each.observations] for each in (either, cancelled, refused)]
     assert found == [["OK"], ["Cancelled"], ["BadRequest"]]
+
+
+def test_an_adapter_that_reports_slowly_is_waited_for(late: LateReports) -> None:
+    """Many calls lack their reports, so the first is waited for; if none ever comes, that is soon given up."""
+    first, *_ = [made(late) for _ in range(MOST_OPEN)]
+    started = time.monotonic()
+    threading.Timer(0.1, observe, [late]).start()
+    made(late)
+    assert first.observations
+    assert 0.08 < time.monotonic() - started < 0.5
+    for _ in range(10):
+        made(late)
+    assert time.monotonic() - started < 3.5
 
 
 def test_if_reports_come_in_any_order_that_of_a_tenant_is_waited_for(late: LateReports) -> None:

@@ -155,6 +155,16 @@ class Batching(Exporter):
                 context.run(getattr(self._metrics, kind), **given)
 
 
+class Slow(Exporter):
+    """Takes longer for the reports of a call than the call takes."""
+
+    def _run(self) -> None:
+        while True:
+            _, context, kind, given = self._queue.get()
+            time.sleep(0.006)
+            context.run(getattr(self._metrics, kind), **given)
+
+
 class Anyhow(Exporter):
     """Passes each report on after another time, up to 200 ms, and observes no call of an unknown operation."""
 
@@ -185,6 +195,7 @@ very_late_metrics = exporting(ReferenceLLM, VeryLate)
 mislabelled = exporting(ReferenceLLM, Mislabelled)
 unordered_metrics = exporting(ReferenceLLM, Unordered)
 batched_metrics = exporting(ReferenceLLM, Batching)
+slow_metrics = exporting(ReferenceLLM, Slow)
 disordered_metrics = exporting(ReferenceLLM, Anyhow)
 disordered_vector_metrics = exporting(ReferenceVector, Anyhow)
 late_embedding_metrics = exporting(ReferenceEmbedding)

@@ -168,7 +168,7 @@ class Sharing(ReferenceGraph):
 LATE_REPORTS = [
     "late_metrics", "very_late_metrics", "unordered_metrics", "late_counters", "late_graph_metrics",
     "late_vector_metrics", "late_embedding_metrics", "batched_metrics", "disordered_metrics",
-    "disordered_vector_metrics",
+    "disordered_vector_metrics", "slow_metrics",
 ]  # fmt: skip
 
 

@@ -2,8 +2,9 @@
 
 No document says that a report is there when the answer is: one that comes up to a second later, from any thread,
 counts. The suite waits for a missing report until it has seen that this adapter reports late. From then on no call
-waits. Reports are assigned to calls by their operation and outcome, in the order in which they come; only a test that
-looks at a report waits for it. An adapter that reports at once is never waited for.
+waits, unless many reports are missing, or reports come in any order and would be taken for one another. Reports are
+assigned to calls by their operation and outcome, in the order in which they come; only a test that looks at a report
+waits for it. An adapter that reports at once is never waited for.
 """
 
 import time
@@ -18,6 +19,9 @@ from pytest_corpus.spec.words import STREAM_OUTCOME
 
 LATEST_S = 1.0
 """The time after the answer within which a report counts."""
+
+MOST_OPEN = 32
+"""If more calls than this lack a report, no other call is made before that of the first has come."""
 
 QUIET_S = 0.003
 """A surplus report comes at most this long, and twice the lateness, after the call."""
@@ -185,6 +189,7 @@ class LateReports:
         self._order = [0, 0]
         self._fruitless: Counter[str] = Counter()
         self._calls: deque[Reports] = deque()
+        self._open: list[Reports] = []
 
     @property
     def grace_s(self) -> float:
@@ -247,6 +252,23 @@ class LateReports:
                 self.wait_for(each, OBSERVATION)
             elif not (call.is_due or call.misdirected):  # what a later call is taken for would be missing there
                 self.wait_for(each, OUTCOME if call.streaming else OBSERVATION)
+        self._open.extend(each for each in calls if each.call.is_due)
+        self._catch_up()
+
+    def _catch_up(self) -> None:
+        """Wait if the adapter reports more slowly than it is called, or its reports come too late to count."""
+        if len(self._open) <= MOST_OPEN:
+            return
+        since = time.monotonic() - LATEST_S
+        self._open = [each for each in self._open if each.call.ended > since and not each.is_complete]
+        if len(self._open) > MOST_OPEN:
+            oldest = self._open[0]
+
+            def has_come() -> bool:
+                self.assign()
+                return oldest.is_complete
+
+            self._comes("backlog", has_come, oldest.call.ended + LATEST_S, PATIENCE)
 
     def wait_for(self, reports: Reports, kind: str) -> None:
         """Wait for a report of a call; of one that need not be observed, as long as reports usually take."""
@@ -289,11 +311,13 @@ class LateReports:
         self.assign()
         return past_s > LATEST_S or reports.is_complete
 
-    def _comes(self, kind: str, has_come: Callable[[], bool], until: float) -> bool:
+    def _comes(
+        self, kind: str, has_come: Callable[[], bool], until: float, most_fruitless: int = MOST_FRUITLESS
+    ) -> bool:
         """Wait until a report has come; False if it does not come, or is not expected to."""
         waited = False
         while not has_come():
-            if kind and self._fruitless[kind] >= (MOST_FRUITLESS if self.seen_s else PATIENCE):
+            if kind and self._fruitless[kind] >= (most_fruitless if self.seen_s else PATIENCE):
                 return False
             if time.monotonic() > until:
                 self._fruitless[kind] += waited
