@@ -120,7 +120,8 @@ class Reports:
     def lacks(self, kind: str) -> bool:
         """True if a report of this kind belongs to the call and has not come."""
         if kind == OBSERVATION:
-            return all(self.call.ops and seen.op not in self.call.ops for seen in self.observations)
+            ops = self.call.ops
+            return not self.observations or (bool(ops) and all(seen.op not in ops for seen in self.observations))
         return self.call.streaming and not any(map(is_outcome, self.counts))
 
     @property
@@ -375,7 +376,8 @@ class LateReports:
                 return
             best.counts.append(count)
         else:
-            named = [each for each in known if count.extra.get("op") in each.call.ops]
+            op = count.extra.get("op")
+            named = [each for each in known if op in each.call.ops]
             if (nearest := self._nearest(named or known, count.at)) is not None:
                 nearest.counts.append(count)
 
