@@ -56,12 +56,12 @@ class Settings:
     @property
     def prefix(self) -> str:
         """The beginning of every name that a test makes in an adapter's store, or a fact in that of its process."""
-        return f"{PREFIX}-{self.run}-{inputs.mark()}"
+        return f"{PREFIX}{self.run}{inputs.mark()}"
 
     @property
     def process_prefix(self) -> str:
         """The beginning of names that the tests of a process share."""
-        return f"{PREFIX}-{self.run}-{inputs.mark_of(self.process)}"
+        return f"{PREFIX}{self.run}{inputs.mark_of(self.process)}"
 
     def tenant(self) -> str:
         """One of a few tenants in turn, which tests share."""
@@ -70,7 +70,7 @@ class Settings:
     @property
     def run_prefix(self) -> str:
         """The beginning of names that all tests of a run share."""
-        return f"{PREFIX}-{self.run}-{inputs.mark_of('')}"
+        return f"{PREFIX}{self.run}{inputs.mark_of('')}"
 
 
 @dataclass(slots=True)

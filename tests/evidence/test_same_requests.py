@@ -38,7 +38,7 @@ class Same:
         return self.inner.handle_stream(plain(envelope))
 
 def plain(envelope):
-    return json.loads(re.sub("((?:corpus-{RUN}-)|{RUN})[0-9a-z]", r"\\1", json.dumps(envelope), flags=re.IGNORECASE))
+    return json.loads(re.sub("((?:corpusrun{RUN})|{RUN})[0-9a-z]", r"\\1", json.dumps(envelope), flags=re.IGNORECASE))
 
 def factory(metrics=None, provider=None):
     made = reference.all(metrics, provider)
@@ -46,7 +46,7 @@ def factory(metrics=None, provider=None):
 """
 VARYING = (
     (re.compile(r'(deadline_ms\\*": ?)\d{12,14}'), r"\1"),
-    (re.compile(f"((?:corpus-{RUN}-)|{RUN})[0-9a-z]", re.IGNORECASE), r"\1"),
+    (re.compile(f"((?:corpusrun{RUN})|{RUN})[0-9a-z]", re.IGNORECASE), r"\1"),
     (re.compile("-[0-9a-z](?=[0-9a-z]{12})"), "-"),
 )
 """Deadlines, and the mark of a process in names and random words that belong to facts."""

@@ -61,5 +61,5 @@ def test_namespaces_that_are_never_deleted(project: Project) -> None:
     assert violated(project.report()) == set(), said(result)
     [run] = project.report()["runs"]
     (left,) = [line for line in result.outlines if "could not be deleted" in line]
-    assert f"corpus-{run}-" in left
+    assert f"corpusrun{run}" in left
     assert f"corpus run: {run}" in said(project.run(*given[:2])) or "corpus run: " in said(result)

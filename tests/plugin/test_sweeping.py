@@ -118,7 +118,7 @@ def test_a_run_that_is_going_is_left_alone(project: Project, capsys: pytest.Capt
     folder = project.path / leftovers.FOLDER
     run = leftovers.new_run()
     journal = leftovers.Journal(folder / f"{run}.jsonl", run, "pytest_corpus.reference:vector")
-    journal.add(("vector", None, None, "namespace"), [f"corpus-{run}-n-1", "somebody-elses"])
+    journal.add(("vector", None, None, "namespace"), [f"corpusrun{run}n1", "somebody-elses"])
     adapter = "--adapter=pytest_corpus.reference:vector"
     assert main(["sweep", adapter]) == 0
     assert f"run {run} is still going" in capsys.readouterr().err
@@ -143,5 +143,8 @@ def test_the_id_of_a_run_tells_when_it_began() -> None:
     """The time is in the id, and nothing else is taken for one."""
     run = leftovers.new_run()
     assert abs((leftovers.began_at(run) or 0) - time.time()) < 2
-    assert leftovers.run_of(f"corpus-{run}-n-1") == run
-    assert [leftovers.run_of(name) for name in ("corpus-x-1", "corpus", f"corpora-{run}-1", f"{run}-1")] == [None] * 4
+    assert leftovers.run_of(f"corpusrun{run}n1") == run
+    assert [
+        leftovers.run_of(name)
+        for name in ("corpusrunx1", "corpusrun", f"corpora{run}1", f"{run}1", "corpusrundocuments")
+    ] == [None] * 5

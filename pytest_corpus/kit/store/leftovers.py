@@ -1,6 +1,6 @@
 """The data that a run wrote into an adapter's store and has not deleted, in memory and in a file that outlives it.
 
-Every name that the suite makes begins with `corpus-RUN`, the mark of a process and `-`. The protocol has no operation
+Every name that the suite makes begins with `corpusrunRUN` and the mark of a process. The protocol has no operation
 that lists namespaces, so a run writes down what it makes before it makes it, one line at a time, and removes the file
 when nothing is left. After a SIGKILL the file says what `pytest-corpus sweep` has to delete.
 """
@@ -21,8 +21,11 @@ from pytest_corpus.adapter.inputs import DIGITS
 FOLDER = ".corpus"
 """The folder of the files, below the one in which pytest was started."""
 
-PREFIX = "corpus"
-"""The first word of every name that the suite makes."""
+PREFIX = "corpusrun"
+"""The beginning of every name that the suite makes; letters and digits are taken in the names of any store."""
+
+EARLIEST, LATEST_S = 1_767_225_600.0, 86_400.0
+"""Seconds since 1970 before which no run began; and how far ahead the clock of another machine may be."""
 
 RANDOM_DIGITS, TIME_DIGITS = 4, 6
 
@@ -53,9 +56,9 @@ def began_at(run: str) -> float | None:
 
 def run_of(name: str) -> str | None:
     """The run that made something of this name, in letters of either case; None if the suite did not make it."""
-    first, _, rest = name.lower().partition("-")
-    run = rest.partition("-")[0][: RANDOM_DIGITS + TIME_DIGITS]  # the mark of a process follows
-    return run if first == PREFIX and began_at(run) is not None else None
+    first, run = name.lower()[: len(PREFIX)], name.lower()[len(PREFIX) :][: RANDOM_DIGITS + TIME_DIGITS]
+    began = began_at(run) if first == PREFIX else None
+    return run if began is not None and EARLIEST < began < time.time() + LATEST_S else None
 
 
 def uuid_of(run: str) -> str:

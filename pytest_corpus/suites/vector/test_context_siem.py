@@ -83,7 +83,7 @@ def test_a_name_is_no_label(vector: Vector, requirement: str) -> None:
     if known:
         replies.append(vector.call("delete_namespace", {"namespace": name}))
     elif vector.namespaces:
-        replies.append(vector.call("query", {**vector.looking(), "namespace": f"{name}-unknown"}))
+        replies.append(vector.call("query", {**vector.looking(), "namespace": f"{name}unknown"}))
     for reply in replies:
         unlabelled(reply, secret, "what a client named")
 

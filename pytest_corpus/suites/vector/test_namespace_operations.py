@@ -109,7 +109,7 @@ def test_deleting_a_namespace_leaves_the_others(vector: Vector) -> Steps:
     """The vectors of another namespace stay, even if its name begins with that of the deleted one."""
     vector.need_namespaces("delete_namespace")
     item, name = vector.item(20), vector.name("n")
-    doomed, *kept = (vector.sandbox(item, name=each) for each in (name, "", f"{name}-1"))
+    doomed, *kept = (vector.sandbox(item, name=each) for each in (name, "", f"{name}x"))
     expect.success(vector.call("delete_namespace", {"namespace": doomed.name}), "the deletion")
     yield
     for sandbox in kept:
@@ -125,7 +125,7 @@ def test_a_query_on_an_unknown_namespace_is_refused(vector: Vector, requirement:
     """
     vector.need_namespaces("query")
     family = "BadRequest" if requirement == "VEC-NS-6" else "NamespaceNotFound"
-    for number, name in enumerate((vector.name("nowhere"), f"{vector.requests.main_namespace}-1")):
+    for number, name in enumerate((vector.name("nowhere"), f"{vector.requests.main_namespace}x")):
         query = partial(vector.call, "query", {**vector.looking(), "namespace": name})
         expect.refusal(cached(vector, ("unknown", number), query), family)
 

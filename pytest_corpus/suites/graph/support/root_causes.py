@@ -137,7 +137,7 @@ def _places(graph: Graph) -> Iterator[str]:
         place.put(node)
     if any(_nodes_missing(place, node) for place, node in nodes.items()):
         yield "GRA-NS-1"
-    if any(_fails_to_read(one.like(namespace=f"nowhere-{canary()}"), reader) for reader in graph.readers.of_nodes()):
+    if any(_fails_to_read(one.like(namespace=f"nowhere{canary()}"), reader) for reader in graph.readers.of_nodes()):
         yield "GRA-NS-4"
 
 

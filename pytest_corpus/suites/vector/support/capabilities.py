@@ -167,7 +167,7 @@ class VectorCapabilities(StatedLimits):
 
     def name(self, prefix: str = "v") -> str:
         """A name that no other vector or namespace of this run or worker has."""
-        return f"{self.settings.prefix}{prefix}-{inputs.number()}"
+        return f"{self.settings.prefix}{prefix}{inputs.number()}"
 
     def unique(self, prefix: str = "note") -> str:
         return self.name(prefix)

@@ -95,7 +95,7 @@ def _looked_up(sandbox: Sandbox, items: list[dict[str, Any]], found: list[str]) 
 def _foreign(sandbox: Sandbox, found: list[str]) -> bool:
     """Return whether matches are vectors that the suite wrote to another namespace."""
     vector = sandbox.vector
-    return vector.namespaces and any(name not in sandbox.known and f"-{vector.settings.run}-" in name for name in found)
+    return vector.namespaces and any(name not in sandbox.known and vector.settings.run in name for name in found)
 
 
 def _reached(vector: VectorCapabilities, ranked: list[str], found: list[str]) -> list[str]:
