@@ -58,7 +58,7 @@ def test_adapters_of_one_run_do_not_meet_in_a_provider_that_they_share(project: 
     project.pytester.makepyfile(beside=BESIDE)
     project.run("--corpus-adapter=beside:one", "--corpus-adapter=beside:other", "--corpus-requirement=VEC-NS-*")
     made = [(project.path / file).read_text().split() for file in ("one", "other")]
-    names = [{name for name in each if name.startswith("corpus-")} for each in made]
+    names = [{name for name in each if name.startswith("corpusrun")} for each in made]
     assert all(names)
     assert not names[0] & names[1]
 
