@@ -24,7 +24,7 @@ FOLDER = ".corpus"
 PREFIX = "corpusrun"
 """The beginning of every name that the suite makes; letters and digits are taken in the names of any store."""
 
-EARLIEST, LATEST_S = 1_767_225_600.0, 86_400.0
+EARLIEST, AHEAD_S = 1_767_225_600.0, 86_400.0
 """Seconds since 1970 before which no run began; and how far ahead the clock of another machine may be."""
 
 RANDOM_DIGITS, TIME_DIGITS = 4, 6
@@ -56,9 +56,10 @@ def began_at(run: str) -> float | None:
 
 def run_of(name: str) -> str | None:
     """The run that made something of this name, in letters of either case; None if the suite did not make it."""
-    first, run = name.lower()[: len(PREFIX)], name.lower()[len(PREFIX) :][: RANDOM_DIGITS + TIME_DIGITS]
-    began = began_at(run) if first == PREFIX else None
-    return run if began is not None and EARLIEST < began < time.time() + LATEST_S else None
+    first, ours, rest = name.lower().partition(PREFIX)
+    run = rest[: RANDOM_DIGITS + TIME_DIGITS]  # the mark of a process follows
+    began = began_at(run) if ours and not first else None
+    return run if began is not None and EARLIEST < began < time.time() + AHEAD_S else None
 
 
 def uuid_of(run: str) -> str:
