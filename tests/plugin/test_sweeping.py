@@ -62,7 +62,7 @@ def test_an_interrupted_run_leaves_nothing(project: Project, name: str, stop: si
 
 @pytest.mark.parametrize(("name", "scope"), [
     ("KeptVector", "VEC-*,COM-TENANT-*,COM-IDEM-*,COM-CONC-*"),
-    ("KeptGraph", "COM-IDEM-*,COM-CONC-*,COM-WIRE-*,GRA-NODE-*,GRA-EDGE-*,GRA-MODEL-*"),
+    ("KeptGraph", "COM-IDEM-*,COM-CONC-*,COM-WIRE-*,GRA-NODE-*,GRA-EDGE-*,GRA-DELETE-*,GRA-MODEL-*"),
     pytest.param("KeptVector", "*", marks=pytest.mark.slow),
     pytest.param("KeptGraph", "*", marks=pytest.mark.slow),
     ("KeptDefault", "VEC-UPSERT-*,VEC-DELETE-*,VEC-QUERY-*,VEC-STATE-*,COM-TENANT-*,COM-IDEM-*"),

@@ -123,12 +123,12 @@ def _deleted(graph: Subject, place: Place, kind: str, names: list[str]) -> Reply
 
 
 def deleted_by(request: Any) -> Iterator[Item]:
-    """The items that a request deletes by ids; with an idempotency key it may be the replay of an older one."""
+    """The items that a request deletes by ids alone; with an idempotency key it may be the replay of an older one."""
     ctx, args = (request.get(key) if isinstance(request, Mapping) else None for key in ("ctx", "args"))
     if not isinstance(ctx, Mapping) or not isinstance(args, Mapping) or "idempotency_key" in ctx:
         return
     kind, ids = str(request.get("op")).removeprefix("graph.delete_"), args.get("ids")
-    if kind in KINDS and isinstance(ids, list):
+    if kind in KINDS and isinstance(ids, list) and not args.get("filter"):
         tenant, namespace = ctx.get("tenant"), args.get("namespace")
         place = tenant if isinstance(tenant, str) else None, namespace if isinstance(namespace, str) else None
         yield from ((place, kind, name) for name in ids if isinstance(name, str))
