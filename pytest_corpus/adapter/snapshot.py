@@ -104,7 +104,7 @@ _ATOMS = (str, float, bool, type(None))
 def items_of(value: Any) -> dict[str, Any] | None:
     """A plain copy of a mapping, each value for itself; None of what is not a mapping or cannot be read."""
     try:
-        if not isinstance(value, Mapping):
+        if not isinstance(value, (dict, Mapping)):
             return None
         return {key if type(key) is str else safe_str(key): snapshot(value[key]) for key in list(value)}
     except BaseException:  # noqa: BLE001 - nothing here waits, so all that is raised comes from the mapping

@@ -17,7 +17,7 @@ LARGEST_INTEGER = 2**63 - 1
 _JSON_TYPES: Mapping[str, type | tuple[type, ...]] = {
     "a string": str,
     "an array": list,
-    "an object": Mapping,
+    "an object": (dict, Mapping),
     "a number": (int, float),
 }
 
@@ -26,7 +26,7 @@ def copied(value: Any) -> Any:
     """A copy of a JSON value that shares nothing with it."""
     if isinstance(value, (str, float, int)):
         return value
-    if isinstance(value, Mapping):
+    if isinstance(value, (dict, Mapping)):
         return {key: copied(item) for key, item in value.items()}
     return [copied(item) for item in value] if isinstance(value, list) else value
 
@@ -150,12 +150,12 @@ class Admission:
             pending = [value]
             while pending:
                 item = pending.pop()
-                if isinstance(item, Mapping):
-                    pending.extend(item.values())
+                if isinstance(item, (int, float)):
+                    self.check_number(item, f"{name}.{key}")
                 elif isinstance(item, list):
                     pending.extend(item)
-                elif isinstance(item, (int, float)):
-                    self.check_number(item, f"{name}.{key}")
+                elif isinstance(item, (dict, Mapping)):
+                    pending.extend(item.values())
         return section
 
     def check_number(self, value: float, path: str) -> None:

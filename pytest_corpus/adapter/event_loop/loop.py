@@ -53,19 +53,24 @@ class _Call:
 
     def __init__(self, work: Coroutine[Any, Any, Any]) -> None:
         self._work = work
-        self._task: asyncio.Task[Any] | None = None
-        self._limit: TimeLimit | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._result: Any = None
+        self._error: BaseException | None = None
         self._running = threading.Lock()
         self._running.acquire()
 
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
         """Start the coroutine, in the loop."""
-        self._task = loop.create_task(self._work)
-        self._task.add_done_callback(self._end)
+        self._task = loop.create_task(self._carry_out())
 
-    def _end(self, task: asyncio.Task[Any]) -> None:
-        if not task.cancelled():
-            task.exception()  # or asyncio would log one that nothing waits for
+    async def _carry_out(self) -> None:
+        """Await the coroutine and end the wait here: a callback of the task would cost another turn of the loop."""
+        try:
+            self._result = await self._work
+        except asyncio.CancelledError:
+            self._error = concurrent.futures.CancelledError()
+        except Exception as error:  # noqa: BLE001 - the waiting thread raises it
+            self._error = error
         self._running.release()
 
     def cancel(self) -> None:
@@ -76,7 +81,7 @@ class _Call:
     def fail(self, limit: TimeLimit) -> None:
         """End the wait for a coroutine whose loop has ended."""
         if self._running.locked():
-            self._limit = limit
+            self._error = limit
             self._running.release()
 
     def ends_within(self, limit_s: float) -> bool:
@@ -85,12 +90,9 @@ class _Call:
 
     def result(self) -> Any:
         """Return the result after the end; raise what the coroutine raised."""
-        if self._limit is not None:
-            raise self._limit
-        assert self._task is not None
-        if self._task.cancelled():
-            raise concurrent.futures.CancelledError
-        return self._task.result()
+        if self._error is not None:
+            raise self._error
+        return self._result
 
 
 class Phase(IntEnum):

@@ -55,8 +55,7 @@ class LogTap:
         self.texts: list[str] = []
         self.debug_texts: list[str] = []
         self._level = logging.DEBUG if debug else logging.INFO
-        self._root_level = logging.root.level
-        self._hand_on = logging.Logger.callHandlers
+        self._methods = logging.Logger.isEnabledFor, logging.Logger.callHandlers
         self._printed: tuple[Tee, ...] = ()
 
     def take(self, record: logging.LogRecord) -> bool:
@@ -66,17 +65,21 @@ class LogTap:
         return is_sound
 
     def __enter__(self) -> LogTap:
-        hand_on = self._hand_on = logging.Logger.callHandlers
+        emits, hand_on = self._methods = logging.Logger.isEnabledFor, logging.Logger.callHandlers
+
+        def emits_to_tap(logger: logging.Logger, level: int) -> bool:
+            if emits(logger, level):
+                return True
+            is_off = logger.disabled or logger.manager.disable >= level
+            return level >= self._level and not is_off and not _has_level(logger)
 
         def heard(logger: logging.Logger, record: logging.LogRecord) -> None:
             # A record that cannot be written is only complained of by `logging`; pytest's handler would raise.
-            if self.take(record) and (record.levelno >= self._root_level or _has_level(logger)):
+            if self.take(record) and (record.levelno >= logging.root.level or _has_level(logger)):
                 hand_on(logger, record)
 
+        logging.Logger.isEnabledFor = emits_to_tap  # type: ignore[method-assign,assignment]
         logging.Logger.callHandlers = heard  # type: ignore[method-assign,assignment]
-        self._root_level = logging.root.level
-        if self._root_level > self._level:
-            logging.root.setLevel(self._level)
         self._printed = Tee(sys.stdout), Tee(sys.stderr)
         sys.stdout, sys.stderr = self._printed
         return self
@@ -84,9 +87,7 @@ class LogTap:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        logging.Logger.callHandlers = self._hand_on  # type: ignore[method-assign]
-        if self._root_level > self._level:
-            logging.root.setLevel(self._root_level)
+        logging.Logger.isEnabledFor, logging.Logger.callHandlers = self._methods  # type: ignore[method-assign]
         out, err = self._printed
         if sys.stdout is out:
             sys.stdout = out.stream

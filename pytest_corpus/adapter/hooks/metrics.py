@@ -73,17 +73,17 @@ def _fit(
     args: tuple[Any, ...], kwargs: dict[str, Any], required: tuple[str, ...], optional: tuple[str, ...]
 ) -> tuple[dict[str, Any], str]:
     """A plain copy of what the interface knows, and what did not fit it."""
-    given = {str.__str__(name): value for name, value in kwargs.items()}
+    given = {name if type(name) is str else str.__str__(name): value for name, value in kwargs.items()}
     extra = given.pop("extra", None)
     labels = None if extra is None else items_of(extra)
-    faults = []
-    if args:
-        faults.append("positional arguments")
+    faults = ["positional arguments"] if args else []
     if missing := [name for name in required if name not in given]:
         faults.append(f"without {', '.join(missing)}")
-    if unknown := [name for name in given if name not in (*required, *optional)]:
+    if unknown := [name for name in given if name not in required and name not in optional]:
         faults.append(listed("unknown argument", unknown))
+        given = {name: value for name, value in given.items() if name not in unknown}
     if extra is not None and labels is None:
         faults.append("extra is not a mapping")
-    known = {name: snapshot(value) for name, value in given.items() if name in (*required, *optional)}
-    return {**known, "extra": labels or {}}, "; ".join(faults)
+    known = {name: snapshot(value) for name, value in given.items()}
+    known["extra"] = labels or {}
+    return known, "; ".join(faults)
