@@ -180,6 +180,7 @@ def become(program: str, paths: list[str], streams: list[int], asked: list[Any])
     random.seed()
     more = [path for path in environment.get("PYTHONPATH", "").split(os.pathsep) if path]
     sys.path[:] = ["" if mode == "-c" else folder, *more, *paths]
+    vars(sys.modules["xdist.plugin"])["_sys_path"][:] = sys.path  # its copy of the path at the start, for workers
     sys.executable, sys.argv = program, [mode, *rest]
     importlib.invalidate_caches()
     if mode == "-m":

@@ -9,8 +9,6 @@ from corpus_wire import Failures
 from corpus_wire.errors import STATUSES
 from corpus_wire.llm import LLMAdapter
 
-from .provider import Provider
-
 OVERLOADED = 529
 FILTERED = ("blocked output", "blocked input")
 
@@ -35,7 +33,6 @@ class Adapter(LLMAdapter):
         "supports_tools": True,
         "supports_parallel_tool_calls": True,
         "supports_tool_choice": True,
-        "sampling": {f"{name}_range": list(offered) for name, offered in Provider.sampling.items()},
     }
     failures = CohereFailures(
         classes={  # a subclass stands before its base; the client lets errors of its HTTP library through

@@ -98,7 +98,6 @@ class LLMAdapter(WireHandler[LLMProvider]):
         "concurrency": 64,
         "rate_limit_qps": 100,
         "supports_deadline": True,
-        "sampling": {"temperature_range": [0.0, 2.0], "top_p_range": [0.0, 1.0]},
         "supports_json_output": False,
         "supports_tools": False,
         "supports_parallel_tool_calls": False,
@@ -109,8 +108,12 @@ class LLMAdapter(WireHandler[LLMProvider]):
     }
 
     def limits(self) -> dict[str, Any]:
-        """The models and the length of their context."""
-        return {"supported_models": list(self.provider.models), "max_context_length": self.provider.context_length}
+        """The models, the length of their context, and the ranges of the parameters that they take."""
+        return {
+            "supported_models": list(self.provider.models),
+            "max_context_length": self.provider.context_length,
+            "sampling": {f"{name}_range": list(ends) for name, ends in self.provider.sampling.items()},
+        }
 
     async def complete(self, call: Call) -> dict[str, Any]:
         """Answer a prompt."""
