@@ -9,8 +9,9 @@ waits for it. An adapter that reports at once is never waited for.
 
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Collection, Sequence, Set
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any
 
 from pytest_corpus.adapter.hooks.metrics import Count, Observation, RecordingSink
@@ -120,8 +121,8 @@ class Reports:
     def lacks(self, kind: str) -> bool:
         """True if a report of this kind belongs to the call and has not come."""
         if kind == OBSERVATION:
-            ops = self.call.ops
-            return not self.observations or (bool(ops) and all(seen.op not in ops for seen in self.observations))
+            ops, seen = self.call.ops, self.observations
+            return not seen or (bool(ops) and seen[0].op not in ops and all(each.op not in ops for each in seen))
         return self.call.streaming and not any(map(is_outcome, self.counts))
 
     @property
@@ -190,7 +191,7 @@ class LateReports:
         self._order = [0, 0]
         self._fruitless: Counter[str] = Counter()
         self._calls: deque[Reports] = deque()
-        self._open: list[Reports] = []
+        self._unobserved: list[Reports] = []
 
     @property
     def grace_s(self) -> float:
@@ -234,8 +235,10 @@ class LateReports:
         else:
             self._taken = observed, counted
             self._calls.extend(calls)
+            self._unobserved.extend(calls)
             self.assign()
             self._calls.clear()
+            self._unobserved.clear()
 
     def _learn(self, kind: str, has_come: Callable[[], bool]) -> None:
         started = time.monotonic()
@@ -246,6 +249,7 @@ class LateReports:
         for each in calls:
             each.late = self
         self._calls.extend(calls)
+        self._unobserved.extend(calls)
         self.assign()
         for each in calls:
             call = each.call
@@ -253,17 +257,14 @@ class LateReports:
                 self.wait_for(each, OBSERVATION)
             elif not (call.is_due or call.misdirected):  # what a later call is taken for would be missing there
                 self.wait_for(each, OUTCOME if call.streaming else OBSERVATION)
-        self._open.extend(each for each in calls if each.call.is_due)
         self._catch_up()
 
     def _catch_up(self) -> None:
         """Wait if the adapter reports more slowly than it is called, or its reports come too late to count."""
-        if len(self._open) <= MOST_OPEN:
-            return
         since = time.monotonic() - LATEST_S
-        self._open = [each for each in self._open if each.call.ended > since and not each.is_complete]
-        if len(self._open) > MOST_OPEN:
-            oldest = self._open[0]
+        waiting = [each for each in self._unobserved if each.call.is_due and each.call.ended > since]
+        if len(waiting) > MOST_OPEN:
+            oldest = waiting[0]
 
             def has_come() -> bool:
                 self.assign()
@@ -331,20 +332,20 @@ class LateReports:
         """Assign what has come: to the first call that lacks it and fits best, else to the last one that it names."""
         observed, counted = self._taken
         self._taken = len(self.sink.observations), len(self.sink.counts)
+        since = time.monotonic() - LATEST_S
         if self._calls and self._taken != (observed, counted):
             for seen in self.sink.observations[observed : self._taken[0]]:
                 self._observed(seen)
             for count in self.sink.counts[counted : self._taken[1]]:
                 self._counted(count)
-        now = time.monotonic()
-        while self._calls and now - self._calls[0].call.ended > LATEST_S:
+            recent = (each for each in self._unobserved if each.call.ended >= since)
+            self._unobserved = [each for each in recent if each.lacks(OBSERVATION)]
+        while self._calls and self._calls[0].call.ended < since:
             self._calls.popleft()
 
     def _observed(self, seen: Observation) -> None:
-        known = self._made_before(seen)
-        named = [each for each in known if seen.op in each.call.ops]
-        nameless = [each for each in known if not each.call.ops]
-        lacking = [each for each in named if each.lacks(OBSERVATION)]
+        candidates = self._made_before(seen, self._unobserved)
+        lacking = [each for each in candidates if seen.op in each.call.ops and each.lacks(OBSERVATION)]
         overdue = seen.at - (self.seen_s + LATEST_S) / 2  # such a call may only seem to have taken long
 
         def unlikeness(each: Reports) -> tuple[object, ...]:
@@ -352,13 +353,17 @@ class LateReports:
             return each.call.differs(seen), not each.call.is_due, steps
 
         best = min(lacking, key=unlikeness, default=None)
-        if not named:
-            strangers = [each for each in nameless if each.lacks(OBSERVATION) and each.call.fits(seen)]
-            best = self._nearest(strangers or nameless or known, seen.at)
-        elif best is None or not best.call.fits(seen):
-            if place(seen, [*named, *nameless], OBSERVATION):
+        if best is None or not best.call.fits(seen):
+            known = self._made_before(seen, self._calls)
+            named = [each for each in known if seen.op in each.call.ops]
+            nameless = [each for each in known if not each.call.ops]
+            if not named:
+                strangers = [each for each in nameless if each.lacks(OBSERVATION) and each.call.fits(seen)]
+                best = self._nearest(strangers or nameless or known, seen.at)
+            elif place(seen, [*named, *nameless], OBSERVATION):
                 return
-            best = best or min(reversed(named), key=lambda each: each.call.differs(seen))
+            else:
+                best = best or min(reversed(named), key=lambda each: each.call.differs(seen))
         if best is not None:
             best.observations.append(seen)
             if best.call.is_due:
@@ -367,29 +372,25 @@ class LateReports:
                 self._latest = max(self._latest, best.call.begun)
 
     def _counted(self, count: Count) -> None:
-        known = self._made_before(count)
-        streams = [each for each in known if each.call.streaming] if is_outcome(count) else []
-        lacking = [each for each in streams if each.lacks(OUTCOME)]
-        if streams:
+        known = self._made_before(count, self._calls) if is_outcome(count) else []
+        if streams := [each for each in known if each.call.streaming]:
+            lacking = [each for each in streams if each.lacks(OUTCOME)]
             best = min(lacking or streams[::-1], key=lambda each: (each.call.miscounts(count), not each.call.is_due))
-            if not best.call.fits(count) and place(count, streams, OUTCOME):
-                return
-            best.counts.append(count)
-        else:
-            op = count.extra.get("op")
-            named = [each for each in known if op in each.call.ops]
-            if (nearest := self._nearest(named or known, count.at)) is not None:
-                nearest.counts.append(count)
+            if best.call.fits(count) or not place(count, streams, OUTCOME):
+                best.counts.append(count)
+            return
+        since = count.at - self.grace_s
+        recent = [*takewhile(lambda each: each.call.ended >= since, reversed(self._calls))][::-1]
+        known = self._made_before(count, recent) or self._made_before(count, self._calls)
+        named = [each for each in known if count.extra.get("op") in each.call.ops]
+        if (nearest := self._nearest(named or known, count.at)) is not None:
+            nearest.counts.append(count)
 
-    def _made_before(self, report: Observation | Count) -> list[Reports]:
-        """The calls that a report may belong to."""
-        if report.turn is None and self._calls[-1].call.begun <= report.at:
-            return list(self._calls)
+    def _made_before(self, report: Observation | Count, calls: Collection[Reports]) -> list[Reports]:
+        """Those of some calls that a report may belong to."""
         turns = (None, report.turn)
         return [
-            each
-            for each in self._calls
-            if each.call.begun <= report.at and (report.turn is None or each.call.turn in turns)
+            each for each in calls if each.call.begun <= report.at and (report.turn is None or each.call.turn in turns)
         ]
 
     def _nearest(self, calls: Sequence[Reports], at: float) -> Reports | None:

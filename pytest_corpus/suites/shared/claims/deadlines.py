@@ -320,12 +320,13 @@ class TestCancelling:
         with expect.resting_on("COM-OBS-1"):
             reply = subject.call(name, subject.requests.distinct(name))
             expect.works(reply, f"{name} to work")
-            expect.that(bool(telemetry.observations_of(reply.exchange)), "an observation", "none")
         fresh = subject.fresh()
         if fresh.client is not subject.client:  # its first call may have to be prepared by others, which are observed
             expect.works(fresh.call(name, fresh.requests.distinct(name)), f"{name} to work")
         arguments = fresh.requests.distinct(name)
         subject.client.late.settle(surplus=False)
+        with expect.resting_on("COM-OBS-1"):
+            expect.that(bool(telemetry.observations_of(reply.exchange)), "an observation", "none")
         before = len(subject.client.metrics.observations)
         given_up_before = inputs.read("given up", lambda: given_up_outside(subject))
         plan = fresh.faults.plan("hang", name)

@@ -233,16 +233,22 @@ def long_enough(ms: Any) -> None:
 def labels_between(labels: Callable[[Sequence[int]], list[str]], first: int, last: int, parts: int = 2) -> set[str]:
     """The labels of some deadlines, from the first to the last; between two in one bucket there is no other bucket.
 
-    A span whose ends differ is divided into `parts`, all such spans at once.
+    A span whose ends differ is divided into `parts`, all such spans at once; into more than two the whole one is
+    divided before anything is known.
     """
     known: dict[int, str] = {}
-    asked = [first, last]
+    asked = [first, *([] if parts == 2 else between(first, last, parts)), last]
     while asked:
         known.update(zip(asked, labels(asked), strict=True))
         spans = [(low, high) for low, high in itertools.pairwise(sorted(known)) if known[low] != known[high]]
-        inner = (low + (high - low) * part // parts for low, high in spans for part in range(1, parts))
-        asked = sorted({number for number in inner if number not in known})
+        inner = {number for low, high in spans for number in between(low, high, parts)}
+        asked = sorted(inner - known.keys())
     return set(known.values())
+
+
+def between(low: int, high: int, parts: int) -> list[int]:
+    """The numbers that divide a span into parts."""
+    return [low + (high - low) * part // parts for part in range(1, parts)]
 
 
 def spellings(tenant: str) -> set[str]:
