@@ -1,6 +1,7 @@
 """The loop of an adapter: results, limits, and its end."""
 
 import asyncio
+import inspect
 import threading
 import time
 from collections.abc import AsyncIterator, Callable
@@ -40,6 +41,24 @@ def test_loop_limit(loop: LoopThread) -> None:
         loop.run(asyncio.sleep(1000), 0.05)
     assert caught.value.blocked is False
     assert loop.run(_value(1), 1) == 1
+
+
+def test_a_call_that_is_given_up_before_it_began(loop: LoopThread) -> None:
+    """It is closed: Python would complain of a coroutine that was never awaited."""
+
+    began = threading.Event()
+
+    async def busy() -> None:
+        began.set()
+        time.sleep(0.2)
+
+    work = _value(1)
+    loop.begin(busy())
+    assert began.wait(1)
+    with pytest.raises(TimeLimit):
+        loop.run(work, 0.05)
+    assert loop.run(_value(2), 1) == 2
+    assert inspect.getcoroutinestate(work) == inspect.CORO_CLOSED
 
 
 def test_loop_that_is_blocked() -> None:

@@ -77,6 +77,7 @@ class _Call:
         """Cancel the coroutine, in the loop, after `start`."""
         if self._task is not None:
             self._task.cancel()
+            self._task.add_done_callback(lambda _: self._work.close())  # it may never have been awaited
 
     def fail(self, limit: TimeLimit) -> None:
         """End the wait for a coroutine whose loop has ended."""
