@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import signal
 import threading
 import time
 from collections.abc import AsyncIterator, Callable
@@ -43,20 +44,22 @@ def test_loop_limit(loop: LoopThread) -> None:
     assert loop.run(_value(1), 1) == 1
 
 
-def test_a_call_that_is_given_up_before_it_began(loop: LoopThread) -> None:
+def test_a_call_that_is_interrupted_before_it_began(loop: LoopThread) -> None:
     """It is closed: Python would complain of a coroutine that was never awaited."""
 
     began = threading.Event()
 
-    async def busy() -> None:
+    async def interrupting() -> None:
         began.set()
-        time.sleep(0.2)
+        time.sleep(0.1)
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        time.sleep(0.1)
 
     work = _value(1)
-    loop.begin(busy())
+    loop.begin(interrupting())
     assert began.wait(1)
-    with pytest.raises(TimeLimit):
-        loop.run(work, 0.05)
+    with pytest.raises(KeyboardInterrupt):
+        loop.run(work, 5)
     assert loop.run(_value(2), 1) == 2
     assert inspect.getcoroutinestate(work) == inspect.CORO_CLOSED
 
