@@ -161,12 +161,21 @@ def test_levels_stay_as_they_are() -> None:
 
 
 def test_debug_is_taken_back_after_an_exception() -> None:
-    """The levels are restored, whatever happens inside."""
-    before = logging.root.level
+    """What loggers emit and hand on is as before, whatever happens inside."""
+    before = logging.Logger.isEnabledFor, logging.Logger.callHandlers
     with pytest.raises(ValueError), LogTap(debug=True):
         raise ValueError
-    assert logging.root.level == before
-    assert not [handler for handler in logging.root.handlers if isinstance(handler, LogTap)]
+    assert (logging.Logger.isEnabledFor, logging.Logger.callHandlers) == before
+
+
+def test_a_level_that_is_set_while_the_tap_is_open_stays() -> None:
+    """The level of the root logger is the application's."""
+    before = logging.root.level
+    with LogTap():
+        logging.root.setLevel(logging.CRITICAL)
+    found = logging.root.level
+    logging.root.setLevel(before)
+    assert found == logging.CRITICAL
 
 
 def test_extra_fields_and_exceptions_are_read() -> None:
