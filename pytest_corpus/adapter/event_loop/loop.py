@@ -17,6 +17,7 @@ from enum import IntEnum
 from typing import Any, TypeVar, cast
 
 from pytest_corpus.adapter.event_loop.closing import BLOCKED, grouped
+from pytest_corpus.adapter.event_loop.turns import Turns
 from pytest_corpus.adapter.snapshot import safe_call
 from pytest_corpus.redaction import type_name
 
@@ -51,8 +52,9 @@ class _Call:
     It costs half of what `run_coroutine_threadsafe` does, whose two futures have conditions and callbacks.
     """
 
-    def __init__(self, work: Coroutine[Any, Any, Any]) -> None:
-        self._work = work
+    def __init__(self, work: Coroutine[Any, Any, Any], turns: Turns) -> None:
+        self._work, self._turns = work, turns
+        self._over = False
         self._task: asyncio.Task[None] | None = None
         self._result: Any = None
         self._error: BaseException | None = None
@@ -71,7 +73,11 @@ class _Call:
             self._error = concurrent.futures.CancelledError()
         except Exception as error:  # noqa: BLE001 - the waiting thread raises it
             self._error = error
-        self._running.release()
+        self._end()
+
+    def _end(self) -> None:
+        self._over = True
+        self._turns.end(self._running)
 
     def cancel(self) -> None:
         """Cancel the coroutine, in the loop, after `start`."""
@@ -81,9 +87,9 @@ class _Call:
 
     def fail(self, limit: TimeLimit) -> None:
         """End the wait for a coroutine whose loop has ended."""
-        if self._running.locked():
+        if not self._over:
             self._error = limit
-            self._running.release()
+            self._end()
 
     def ends_within(self, limit_s: float) -> bool:
         """Wait for the end in another thread."""
@@ -123,7 +129,8 @@ class LoopThread:
         self._process = os.getpid()
         self._waiting: _Call | None = None
         self._lock = threading.Lock()
-        self._loop = asyncio.new_event_loop()
+        self._turns = Turns()
+        self._loop = self._turns.loop
         self._loop.set_exception_handler(_log_loop_error)
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
@@ -150,6 +157,7 @@ class LoopThread:
         self._advance(Phase.GONE)
         if self._waiting is not None:
             self._waiting.fail(TimeLimit(blocked=True, ended=self.ended))
+        self._turns.end_all()
         with contextlib.suppress(Exception):
             self._loop.close()
 
@@ -169,18 +177,13 @@ class LoopThread:
             TimeLimit: it took longer than `limit_s` seconds, and is cancelled and left behind; or the loop ended.
             Exception: what `work` raises.
         """
-        with self._lock:
-            if self._phase is Phase.GONE:
-                work.close()
-                self.blocked = True
-                raise TimeLimit(blocked=True, ended=self.ended)
-            call = self._waiting = _Call(work)
-            self._loop.call_soon_threadsafe(call.start, self._loop)
-        try:
-            has_ended = call.ends_within(limit_s)
-        except BaseException:  # the run is stopped
-            self._cancel(call)
-            raise
+        with self._turns.outside():
+            call = self._start(work)
+            try:
+                has_ended = call.ends_within(limit_s)
+            except BaseException:  # the run is stopped
+                self._cancel(call)
+                raise
         if not has_ended and not call.ends_within(0):
             self.blocked = not self._alive()
             self._cancel(call)
@@ -190,6 +193,16 @@ class LoopThread:
         except TimeLimit as late:
             self.blocked = self.blocked or late.blocked
             raise
+
+    def _start(self, work: Coroutine[Any, Any, Any]) -> _Call:
+        with self._lock:
+            if self._phase is Phase.GONE:
+                work.close()
+                self.blocked = True
+                raise TimeLimit(blocked=True, ended=self.ended)
+            call = self._waiting = _Call(work, self._turns)
+            self._loop.call_soon_threadsafe(call.start, self._loop)
+            return call
 
     def begin(self, work: Coroutine[Any, Any, Any]) -> None:
         """Start `work`, and do not wait for it."""
