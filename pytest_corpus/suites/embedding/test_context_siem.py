@@ -9,6 +9,7 @@ from pytest_corpus.kit.audit.leaks import gives_away
 from pytest_corpus.kit.audit.telemetry import names_outcome, outcomes
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import rules, subject
+from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.embedding.support.answers import failures_of
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
@@ -54,6 +55,7 @@ def test_a_report_names_no_other_tenant(embedding: Embedding, operation: str) ->
 def test_no_vector_anywhere(embedding: Embedding, requirement: str, operation: str) -> None:
     """The components of a vector stand in no metric and no log record."""
     embedding.require(operation)
+    replies: list[Reply | StreamReply] = []
     for options in ({}, {"normalize": True}):
         if options and embedding.capabilities.flag("supports_normalization") is not True:
             continue
@@ -61,11 +63,13 @@ def test_no_vector_anywhere(embedding: Embedding, requirement: str, operation: s
         digits = (repr(value).partition(".")[2] for value in embedding.vector(operation, text, **options))
         long = [tail[-12:] for tail in digits if tail.isdigit() and len(tail) >= 12]
         hidden = {f"content of the vector {number}": tail for number, tail in enumerate((*long[:4], *long[-2:]))}
-        expect.applicable(hidden, "no component of the vector has enough digits to be recognised")
+        if not hidden:
+            continue
         args = embedding.requests.with_text(operation, text, **options)
-        replies = [embedding.invoke(operation, args, ctx, secrets=hidden) for ctx in ({}, new_tenant())]
-        for reply in replies:
-            holds(requirement, reply, embedding)
+        replies += [embedding.invoke(operation, args, ctx, secrets=hidden) for ctx in ({}, new_tenant())]
+    expect.applicable(replies, "no component of the vector has enough digits to be recognised")
+    for reply in replies:
+        holds(requirement, reply, embedding)
 
 
 @pytest.mark.requirement("COM-LEAK-1")
