@@ -3,6 +3,8 @@
 import asyncio
 import os
 import threading
+import time
+import warnings
 from typing import cast
 
 import pytest
@@ -32,9 +34,10 @@ def test_only_waiting_is_bound(loop: LoopThread) -> None:
         return _processors(waiting)
 
     for _ in range(3):
-        bound = loop.run(call(), 5)
+        bound = loop.run(call(), 5, by_turns=True)
     assert len(bound) == 1
-    assert seen == [everywhere] * 9
+    assert loop.run(call(), 5) == everywhere, "only a call of the adapter is waited for by turns"
+    assert seen == [everywhere] * 12
     assert _processors() == everywhere
 
 
@@ -47,7 +50,7 @@ def test_a_wait_that_fails_leaves_nothing_bound(loop: LoopThread, ending: str) -
         raise ValueError
 
     with pytest.raises((ValueError, TimeLimit)):
-        loop.run(failing() if ending == "an error" else asyncio.sleep(1000), 0.05)
+        loop.run(failing() if ending == "an error" else asyncio.sleep(1000), 0.05, by_turns=True)
     assert _processors() == everywhere
     assert loop.run(asyncio.sleep(0, _processors), 5)() == everywhere
 
@@ -68,6 +71,23 @@ def test_what_an_adapter_chooses_is_kept(loop: LoopThread) -> None:
     assert _processors() == everywhere
 
 
+def test_what_an_adapter_chooses_for_the_waiting_thread_is_kept(loop: LoopThread) -> None:
+    """The thread of the tests has the number of the process, whose processors an adapter may choose."""
+    everywhere, waiting = _processors(), threading.get_native_id()
+    chosen: list[set[int]] = []
+
+    async def choose() -> None:
+        chosen.append((everywhere - _processors(waiting)) or everywhere)
+        os.sched_setaffinity(waiting, chosen[0])
+
+    loop.run(asyncio.sleep(0), 5)
+    try:
+        loop.run(choose(), 5, by_turns=True)
+        assert chosen == [_processors()]
+    finally:
+        os.sched_setaffinity(0, everywhere)
+
+
 def _refused(_thread: int, _processors: object = None) -> set[int]:
     raise OSError("not permitted")
 
@@ -76,22 +96,30 @@ def _refused(_thread: int, _processors: object = None) -> set[int]:
 def test_a_system_that_refuses(loop: LoopThread, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Calls go on where threads may not be bound."""
     monkeypatch.setattr(os, name, _refused)
-    assert loop.run(asyncio.sleep(0, 7), 5) == 7
+    assert loop.run(asyncio.sleep(0, 7), 5, by_turns=True) == 7
 
 
-class _OwnLoop(asyncio.SelectorEventLoop):
-    """An event loop of somebody else."""
+def test_loops_of_others_are_kept() -> None:
+    """The event loop of a policy that somebody has set is used as it is, and serves calls all the same."""
+    made: list[asyncio.AbstractEventLoop] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # from Python 3.14 on
 
+        class Policy(asyncio.DefaultEventLoopPolicy):
+            def new_event_loop(self) -> asyncio.AbstractEventLoop:
+                made.append(super().new_event_loop())
+                return made[-1]
 
-def test_loops_of_others_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another class of event loop is used as it is, and serves calls all the same."""
-    monkeypatch.setattr(asyncio, "new_event_loop", _OwnLoop)
-    thread = LoopThread("own")
+        asyncio.set_event_loop_policy(Policy())
+        try:
+            thread = LoopThread("own")
+        finally:
+            asyncio.set_event_loop_policy(None)
     try:
-        running = thread.run(_running_loop(), 5)
+        running = [thread.run(_running_loop(), 5, by_turns=by_turns) for by_turns in (True, False)]
     finally:
         assert thread.stop() == []
-    assert type(running) is _OwnLoop
+    assert running == [*made, *made]
 
 
 async def _running_loop() -> asyncio.AbstractEventLoop:
@@ -121,6 +149,24 @@ def test_a_result_before_the_loop_ends() -> None:
         thread.run(asyncio.sleep(0), 5)
     assert thread.blocked
     assert isinstance(leaving[0].exception(), SystemExit)
+
+
+def test_an_answer_before_the_loop_is_blocked(loop: LoopThread) -> None:
+    """A call that returned in time is not late when something else then blocks the loop in the same turn."""
+
+    async def call() -> int:
+        ready = asyncio.get_running_loop().create_future()
+
+        def go_on_and_block() -> None:
+            ready.set_result(7)
+            asyncio.get_running_loop().call_soon(time.sleep, 0.3)
+
+        asyncio.get_running_loop().call_soon(go_on_and_block)
+        return cast(int, await ready)
+
+    assert loop.run(call(), 0.1) == 7
+    assert not loop.blocked
+    assert loop.run(asyncio.sleep(0, 8), 5) == 8
 
 
 def test_waits_end_once() -> None:

@@ -54,7 +54,7 @@ class _Call:
 
     def __init__(self, work: Coroutine[Any, Any, Any], turns: Turns) -> None:
         self._work, self._turns = work, turns
-        self._over = False
+        self.is_over = False
         self._task: asyncio.Task[None] | None = None
         self._result: Any = None
         self._error: BaseException | None = None
@@ -76,18 +76,20 @@ class _Call:
         self._end()
 
     def _end(self) -> None:
-        self._over = True
+        self.is_over = True
         self._turns.end(self._running)
 
     def cancel(self) -> None:
-        """Cancel the coroutine, in the loop, after `start`."""
-        if self._task is not None:
+        """Cancel the coroutine, in the loop, whether it was started or not."""
+        if self._task is None:
+            self._work.close()
+        else:
             self._task.cancel()
             self._task.add_done_callback(lambda _: self._work.close())  # it may never have been awaited
 
     def fail(self, limit: TimeLimit) -> None:
         """End the wait for a coroutine whose loop has ended."""
-        if not self._over:
+        if not self.is_over:
             self._error = limit
             self._end()
 
@@ -170,21 +172,22 @@ class LoopThread:
         if threading.get_ident() == self._thread.ident and not self._loop.is_closed():
             self._loop.call_soon(os._exit, FORKED)
 
-    def run(self, work: Coroutine[Any, Any, T], limit_s: float) -> T:
-        """Return the result of `work`.
+    def run(self, work: Coroutine[Any, Any, T], limit_s: float, *, by_turns: bool = False) -> T:
+        """Return the result of `work`; `by_turns`: wait for it on the processor of the loop.
 
         Raises:
             TimeLimit: it took longer than `limit_s` seconds, and is cancelled and left behind; or the loop ended.
             Exception: what `work` raises.
         """
-        with self._turns.outside():
-            call = self._start(work)
-            try:
+        call = _Call(work, self._turns)
+        try:
+            with self._turns.outside() if by_turns else contextlib.nullcontext():
+                self._start(call)
                 has_ended = call.ends_within(limit_s)
-            except BaseException:  # the run is stopped
-                self._cancel(call)
-                raise
-        if not has_ended and not call.ends_within(0):
+        except BaseException:  # the run is stopped, or the loop has ended
+            self._cancel(call)
+            raise
+        if not has_ended and not call.is_over:
             self.blocked = not self._alive()
             self._cancel(call)
             raise TimeLimit(self.blocked, self.ended)
@@ -194,15 +197,14 @@ class LoopThread:
             self.blocked = self.blocked or late.blocked
             raise
 
-    def _start(self, work: Coroutine[Any, Any, Any]) -> _Call:
+    def _start(self, call: _Call) -> None:
         with self._lock:
             if self._phase is Phase.GONE:
-                work.close()
+                call.cancel()
                 self.blocked = True
                 raise TimeLimit(blocked=True, ended=self.ended)
-            call = self._waiting = _Call(work, self._turns)
+            self._waiting = call
             self._loop.call_soon_threadsafe(call.start, self._loop)
-            return call
 
     def begin(self, work: Coroutine[Any, Any, Any]) -> None:
         """Start `work`, and do not wait for it."""

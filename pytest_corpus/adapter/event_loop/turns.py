@@ -1,19 +1,21 @@
 """The turns that an event loop and the thread waiting for its calls take, on one processor.
 
 To be woken on another processor costs a thread about 50 microseconds, and every call wakes two: an eighth of the
-processor time of a run. So both wait on the processor of the loop. A thread is bound only while it waits: no code of an
-adapter runs bound, and no thread or process that it starts inherits that. Other systems and other event loops bind
-nothing.
+processor time of a run. So both wait on the processor of the loop. A thread is bound only while it waits, so threads
+and processes that an adapter starts may run everywhere. Other systems and event loops of others bind nothing.
 """
 
 import asyncio
 import contextlib
+import functools
 import os
 import selectors
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 
 
+@functools.cache
 def _processor_reader() -> Callable[[], int] | None:
     """Return what tells the processor that runs the calling thread, where threads can be bound."""
     if not hasattr(os, "sched_setaffinity"):
@@ -26,23 +28,26 @@ def _processor_reader() -> Callable[[], int] | None:
         return None
 
 
+def _makes_own_loops() -> bool:
+    """Return False if somebody has chosen how event loops are made."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # from Python 3.14 on
+        return type(asyncio.get_event_loop_policy()) is asyncio.DefaultEventLoopPolicy
+
+
 class Turns:
     """An event loop, and the waiting of another thread for it.
 
     Attributes:
-        loop: the event loop that asyncio makes, with a selector of this class where threads can be bound.
+        loop: the event loop that asyncio makes, with a selector of this module where threads can be bound.
     """
 
     def __init__(self) -> None:
         self._processor = -1
         self._over: list[threading.Lock] = []
-        self._read_processor: Callable[[], int] | None = None
-        self.loop = asyncio.new_event_loop()
-        if type(self.loop) is asyncio.SelectorEventLoop:
-            self._read_processor = _processor_reader()
-        if self._read_processor is not None:
-            self.loop.close()
-            self.loop = asyncio.SelectorEventLoop(_Selector(self))
+        self._read_processor = _processor_reader() if _makes_own_loops() else None
+        binds = self._read_processor is not None
+        self.loop = asyncio.SelectorEventLoop(_Selector(self)) if binds else asyncio.new_event_loop()
 
     def end(self, wait: threading.Lock) -> None:
         """In the loop: end a wait of the other thread, when the loop waits itself."""
@@ -85,16 +90,19 @@ class _Selector(selectors.DefaultSelector):
 
 @contextlib.contextmanager
 def _bound(processor: int) -> Iterator[None]:
-    """Bind the calling thread to a processor meanwhile, if it may run there and elsewhere."""
+    """Bind the calling thread to a processor meanwhile, if it may run there and elsewhere.
+
+    What others have bound it to in the meantime is kept.
+    """
     former: set[int] = set()
-    with contextlib.suppress(OSError):
-        allowed = os.sched_getaffinity(0) if processor >= 0 else set()
-        if processor in allowed and len(allowed) > 1:
-            os.sched_setaffinity(0, {processor})
-            former = allowed
     try:
+        with contextlib.suppress(OSError):
+            allowed = os.sched_getaffinity(0) if processor >= 0 else set()
+            if processor in allowed and len(allowed) > 1:
+                former = allowed  # noted first, for a signal may come at any moment
+                os.sched_setaffinity(0, {processor})
         yield
     finally:
-        if former:
-            with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):
+            if former and os.sched_getaffinity(0) == {processor}:
                 os.sched_setaffinity(0, former)
