@@ -28,7 +28,7 @@ def _processor_reader() -> Callable[[], int] | None:
         return None
 
 
-def _makes_own_loops() -> bool:
+def _has_default_policy() -> bool:
     """Return False if somebody has chosen how event loops are made."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # from Python 3.14 on
@@ -45,7 +45,7 @@ class Turns:
     def __init__(self) -> None:
         self._processor = -1
         self._over: list[threading.Lock] = []
-        self._read_processor = _processor_reader() if _makes_own_loops() else None
+        self._read_processor = _processor_reader() if _has_default_policy() else None
         binds = self._read_processor is not None
         self.loop = asyncio.SelectorEventLoop(_Selector(self)) if binds else asyncio.new_event_loop()
 
