@@ -66,7 +66,7 @@ class Turns:
 
     @contextlib.contextmanager
     def inside(self, timeout: float | None) -> Iterator[None]:
-        """Enclose a wait of the loop for at most so many seconds, after which the other thread goes on."""
+        """Enclose a wait of the loop for `timeout` seconds; the waits that are over end before it."""
         if self._read_processor is None or (timeout is not None and timeout <= 0 and not self._over):
             yield
             return
