@@ -161,7 +161,7 @@ def test_levels_stay_as_they_are() -> None:
 
 
 def test_debug_is_taken_back_after_an_exception() -> None:
-    """What loggers emit and hand on is as before, whatever happens inside."""
+    """Loggers emit and hand on the same as before, whatever happens inside."""
     before = logging.Logger.isEnabledFor, logging.Logger.callHandlers
     with pytest.raises(ValueError), LogTap(debug=True):
         raise ValueError

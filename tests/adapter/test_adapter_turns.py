@@ -49,6 +49,7 @@ def test_a_wait_that_fails_leaves_nothing_bound(loop: LoopThread, ending: str) -
     async def failing() -> None:
         raise ValueError
 
+    loop.run(asyncio.sleep(0), 5)
     with pytest.raises((ValueError, TimeLimit)):
         loop.run(failing() if ending == "an error" else asyncio.sleep(1000), 0.05, by_turns=True)
     assert _processors() == everywhere
@@ -95,6 +96,7 @@ def _refused(_thread: int, _processors: object = None) -> set[int]:
 @pytest.mark.parametrize("name", ["sched_getaffinity", "sched_setaffinity"])
 def test_a_system_that_refuses(loop: LoopThread, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Calls go on where threads may not be bound."""
+    loop.run(asyncio.sleep(0), 5)
     monkeypatch.setattr(os, name, _refused)
     assert loop.run(asyncio.sleep(0, 7), 5, by_turns=True) == 7
 

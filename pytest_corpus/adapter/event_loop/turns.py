@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 
 @functools.cache
 def _processor_reader() -> Callable[[], int] | None:
-    """Return what tells the processor that runs the calling thread, where threads can be bound."""
+    """Return a function that gives the processor of the calling thread; None where threads cannot be bound."""
     if not hasattr(os, "sched_setaffinity"):
         return None
     try:
@@ -67,9 +67,10 @@ class Turns:
     @contextlib.contextmanager
     def inside(self, timeout: float | None) -> Iterator[None]:
         """Enclose a wait of the loop for `timeout` seconds; the waits that are over end before it."""
-        if self._read_processor is None or (timeout is not None and timeout <= 0 and not self._over):
+        if timeout is not None and timeout <= 0 and not self._over:
             yield
             return
+        assert self._read_processor is not None, "a selector of this module waits only where threads can be bound"
         self._processor = self._read_processor()
         with _bound(self._processor):
             self.end_all()
