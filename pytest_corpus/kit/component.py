@@ -1,5 +1,6 @@
 """One component of the adapter under test, as the suites speak to it."""
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -69,7 +70,7 @@ class Subject(Target):
         self.beside: Callable[[str], Subject | None] = lambda _component: None
         """Another component of the same adapter by name; None where that is not tested."""
         self._tried: set[str] = set()
-        self.unsettled: list[Exchange] = []
+        self.unsettled: deque[Exchange] = deque()
 
     # -- as the run sees it ------------------------------------------------------------------------------
 
@@ -116,16 +117,14 @@ class Subject(Target):
                 self.editions &= editions(exchange)
                 if not exchange.recalled:
                     settled = exchange.reports.is_settled
-                    self.unsettled += [] if settled else [exchange]
+                    if not settled:
+                        self.unsettled.append(exchange)
                     yield from ((*finding, exchange) for finding in self.judged(exchange, with_reports=settled))
         if is_last and self.unsettled:
             self.client.late.settle()
-        waiting, self.unsettled = self.unsettled, []
-        for exchange in waiting:
-            if exchange.reports.is_settled:
-                yield from ((*finding, exchange) for finding in report_findings(exchange, self._context))
-            else:
-                self.unsettled.append(exchange)
+        while self.unsettled and (is_last or self.unsettled[0].reports.is_settled):
+            exchange = self.unsettled.popleft()
+            yield from ((*finding, exchange) for finding in report_findings(exchange, self._context))
 
     @property
     def _context(self) -> AuditContext:

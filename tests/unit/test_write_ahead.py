@@ -1,6 +1,7 @@
-"""Tests that write before their turn, and look in it."""
+"""Tests that make their calls before their turn, and look in it."""
 
 from collections.abc import Iterator
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,17 +16,17 @@ from pytest_corpus.kit.store.write_ahead import Following, run
 
 
 class Store:
-    """A component with a write delay, of which nothing is called."""
+    """A component with a write delay and late reports, of which nothing is called."""
 
-    def __init__(self, delay_s: float) -> None:
+    def __init__(self, delay_s: float, seen_s: float = 0.0) -> None:
         self.shared, self.settings = Shared(), Settings()
-        self.client = SimpleNamespace(exchanges=[], provider=ProviderProbe())
+        self.client = SimpleNamespace(exchanges=[], provider=ProviderProbe(), late=SimpleNamespace(seen_s=seen_s))
         self.settling = SimpleNamespace(find_out=lambda: delay_s)
         self.places: list[Any] = []
         self.has_room, self.done = True, list[str]()
 
     def gate(self, requirement: Any) -> None:
-        if requirement == "missing":
+        if requirement.id == "missing":
             raise Undecided("not offered")
 
     def test(self, name: str, fails: str = "") -> Steps:
@@ -40,12 +41,12 @@ class Store:
 
     def follow(self, *rows: tuple[str, str, str]) -> Iterator[Following]:
         for name, requirement, fails in rows:
-            yield Following(name, requirement, lambda name=name, fails=fails: self.test(name, fails))  # type: ignore[arg-type,misc]
+            yield Following(name, SimpleNamespace(id=requirement), partial(self.test, name, fails))  # type: ignore[arg-type]
 
-    def run(self, name: str, *following: tuple[str, str, str]) -> int:
+    def run(self, name: str, *following: tuple[str, str, str], requirement: str = "") -> int:
         self.shared.actions.done.clear()
         with counting_checks() as taken:
-            run(self, name, lambda: self.test(name), lambda: self.follow(*following))
+            run(self, next(self.follow((name, requirement, ""))), lambda: self.follow(*following))
             return taken()
 
 
@@ -73,3 +74,24 @@ def test_a_store_without_room_begins_no_other_test() -> None:
     store.has_room = False
     store.run("a", *ROWS)
     assert store.done == ["a writes", "a looks"]
+
+
+MIXED = (("b", "GRA-CRUD-1", ""), ("c", "COM-OBS-13", ""), ("d", "GRA-OBS-1", ""), ("e", "COM-LEAK-3", ""))
+
+
+@pytest.mark.parametrize(
+    ("delay_s", "seen_s", "requirement", "ahead"),
+    [
+        (0.1, 0.0, "GRA-CRUD-2", ["b writes", "e writes"]),
+        (0.1, 0.0, "COM-OBS-2", []),
+        (0.0, 0.03, "COM-OBS-2", ["c writes", "d writes"]),
+        (0.0, 0.03, "GRA-CRUD-2", []),
+    ],
+)
+def test_only_tests_that_wait_for_the_same_are_begun(
+    delay_s: float, seen_s: float, requirement: str, ahead: list[str]
+) -> None:
+    """Late reports begin the tests that look at reports, late writes the others."""
+    store = Store(delay_s, seen_s)
+    store.run("a", *MIXED, requirement=requirement)
+    assert store.done == ["a writes", *ahead, "a looks"]

@@ -133,7 +133,9 @@ class Reports:
     @property
     def is_settled(self) -> bool:
         """True if nothing more can come."""
-        return self.late is None or self.late.is_settled(self)
+        if self.late is not None and self.late.is_settled(self):
+            self.late = None
+        return self.late is None
 
     def awaited(self, kind: str) -> "Reports":
         """Wait for the report of a kind, if it has to come."""
@@ -262,15 +264,15 @@ class LateReports:
     def _catch_up(self) -> None:
         """Wait if the adapter reports more slowly than it is called, or its reports come too late to count."""
         since = time.monotonic() - LATEST_S
-        waiting = [each for each in self._unobserved if each.call.is_due and each.call.ended > since]
+        self._unobserved = [each for each in self._unobserved if each.call.ended > since]
+        waiting = [each for each in self._unobserved if each.call.is_due]
         if len(waiting) > MOST_OPEN:
-            oldest = waiting[0]
 
             def has_come() -> bool:
                 self.assign()
-                return oldest.is_complete
+                return waiting[0].is_complete
 
-            self._comes("backlog", has_come, oldest.call.ended + LATEST_S, PATIENCE)
+            self._comes("backlog", has_come, waiting[0].call.ended + LATEST_S, PATIENCE)
 
     def wait_for(self, reports: Reports, kind: str) -> None:
         """Wait for a report of a call; of one that need not be observed, as long as reports usually take."""
@@ -304,6 +306,7 @@ class LateReports:
         """Wait until the reports of all calls have come, or until it is too late for them; `surplus`: all of them."""
         while not all((each.is_complete and not surplus) or self.is_settled(each) for each in list(self._calls)):
             time.sleep(POLL_S)
+            self.assign()
 
     def is_settled(self, reports: Reports) -> bool:
         """True if a call has everything that it must have, and the time for surplus reports is over."""
@@ -313,13 +316,11 @@ class LateReports:
         self.assign()
         return past_s > LATEST_S or reports.is_complete
 
-    def _comes(
-        self, kind: str, has_come: Callable[[], bool], until: float, most_fruitless: int = MOST_FRUITLESS
-    ) -> bool:
+    def _comes(self, kind: str, has_come: Callable[[], bool], until: float, most: int = MOST_FRUITLESS) -> bool:
         """Wait until a report has come; False if it does not come, or is not expected to."""
         waited = False
         while not has_come():
-            if kind and self._fruitless[kind] >= (most_fruitless if self.seen_s else PATIENCE):
+            if kind and self._fruitless[kind] >= (most if self.seen_s else PATIENCE):
                 return False
             if time.monotonic() > until:
                 self._fruitless[kind] += waited
@@ -338,8 +339,8 @@ class LateReports:
                 self._observed(seen)
             for count in self.sink.counts[counted : self._taken[1]]:
                 self._counted(count)
-            recent = (each for each in self._unobserved if each.call.ended >= since)
-            self._unobserved = [each for each in recent if each.lacks(OBSERVATION)]
+            if self._taken[0] != observed:
+                self._unobserved = [each for each in self._unobserved if each.lacks(OBSERVATION)]
         while self._calls and self._calls[0].call.ended < since:
             self._calls.popleft()
 
@@ -372,8 +373,8 @@ class LateReports:
                 self._latest = max(self._latest, best.call.begun)
 
     def _counted(self, count: Count) -> None:
-        known = self._made_before(count, self._calls) if is_outcome(count) else []
-        if streams := [each for each in known if each.call.streaming]:
+        streams = [each for each in self._calls if each.call.streaming] if is_outcome(count) else []
+        if streams := self._made_before(count, streams):
             lacking = [each for each in streams if each.lacks(OUTCOME)]
             best = min(lacking or streams[::-1], key=lambda each: (each.call.miscounts(count), not each.call.is_due))
             if best.call.fits(count) or not place(count, streams, OUTCOME):

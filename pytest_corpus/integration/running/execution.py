@@ -264,8 +264,8 @@ class TestExecution:
             before = self.target.disturbances
             try:
                 if inspect.isgeneratorfunction(function):
-                    begin = functools.partial(function, **arguments)
-                    write_ahead.run(self.target, _name_of(self.item), begin, self._following_tests)
+                    test = Following(_name_of(self.item), self.requirement, functools.partial(function, **arguments))
+                    write_ahead.run(self.target, test, self._following_tests)
                 else:
                     function(**arguments)
             except Outage:

@@ -1,7 +1,8 @@
-"""The writes of tests that follow, made before the current test looks at its own: they share its wait (R46).
+"""The calls of tests that follow, made before the current test looks at what its own led to: they share its wait (R46).
 
-A test that yields has written what it looks at afterwards. If writes show late, the first such test begins some of
-those that follow. Each of them goes on in its turn, with the exchanges, the actions and the checks that it had then.
+A test that yields looks afterwards at what it has written, or, by its requirement, at the reports of its calls. If
+writes or reports come late, the first such test begins some of those like it that follow. Each of them goes on in its
+turn, with the exchanges, the actions and the checks that it had then.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exceptions import BudgetSpent, DeclarationError, Unresponsive, WriteForbidden
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit.answer_cache import lasting
+from pytest_corpus.kit.audit.positive_evidence import is_reported
 from pytest_corpus.kit.expect import counting_checks, note_check
 from pytest_corpus.kit.fixtures import Steps
 from pytest_corpus.kit.outcomes import Outage, Undecided, Violation
@@ -26,16 +28,21 @@ UNCALLABLE = (BudgetSpent, DeclarationError, Unresponsive, WriteForbidden, Outag
 
 @dataclass(frozen=True, slots=True)
 class Following:
-    """A test that follows: its name, its requirement and its body."""
+    """A test in steps: its name, its requirement and its body."""
 
     name: str
     requirement: Requirement
     begin: Callable[[], Steps]
 
+    @property
+    def reported(self) -> bool:
+        """True if it looks at reports, not at what it wrote."""
+        return is_reported(self.requirement.id)
+
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A test that has written, and looks later."""
+    """A test that has made its calls, and looks later."""
 
     steps: Steps
     exchanges: list[Exchange]
@@ -44,9 +51,9 @@ class Begun:
     places: list[Any]
 
 
-def run(subject: Any, name: str, begin: Callable[[], Steps], following: Callable[[], Iterator[Following]]) -> None:
-    """Run a test to its end, and begin others when it has written."""
-    begun: Begun | None = subject.shared.begun.pop(name, None)
+def run(subject: Any, test: Following, following: Callable[[], Iterator[Following]]) -> None:
+    """Run a test to its end, and begin others when it has made its calls."""
+    begun: Begun | None = subject.shared.begun.pop(test.name, None)
     if begun is not None:
         subject.shared.actions = begun.actions
         for exchange in begun.exchanges:
@@ -54,9 +61,15 @@ def run(subject: Any, name: str, begin: Callable[[], Steps], following: Callable
             subject.client.exchanges.append(exchange)
         if begun.checked:
             note_check()
-    for _ in begin() if begun is None else begun.steps:
-        if not subject.shared.begun and subject.settings.remembers and subject.settling.find_out():
-            _begin_others(subject, following())
+    for _ in test.begin() if begun is None else begun.steps:
+        if not subject.shared.begun and subject.settings.remembers and _has_to_wait(subject, test):
+            _begin_others(subject, (each for each in following() if each.reported is test.reported))
+
+
+def _has_to_wait(subject: Any, test: Following) -> bool:
+    if test.reported:
+        return inputs.read("late", lambda: bool(subject.client.late.seen_s))
+    return bool(subject.settling.find_out())
 
 
 def _begin_others(subject: Any, following: Iterator[Following]) -> None:

@@ -29,20 +29,22 @@ from pytest_corpus.suites.shared.claims.propagation import TestPropagation
 
 @pytest.mark.requirement("GRA-OBS-1")
 @pytest.mark.parametrize("operation", ASKING)
-def test_an_unknown_dialect_is_no_label(graph: Graph, operation: str) -> None:
+def test_an_unknown_dialect_is_no_label(graph: Graph, operation: str) -> Steps:
     """A dialect that a client made up stands in no observation and no counter."""
     graph.require(operation)
     made_up = f"dialect-{canary()}"
     reply = graph.invoke(operation, {**graph.question("group", group=graph.seeds.group), "dialect": made_up})
+    yield
     unlabelled(reply, made_up, "the dialect that was made up")
 
 
 @rules("id_of_a_node GRA-OBS-1, namespace GRA-OBS-2")
-def test_what_a_request_names_is_no_label(graph: Graph, requirement: str) -> None:
+def test_what_a_request_names_is_no_label(graph: Graph, requirement: str) -> Steps:
     """The id of a node and its namespace stand in no observation of a write, a read or a delete."""
     if requirement == "GRA-OBS-2":
         graph.namespaces()
     sandbox, name, replies = cached(graph, "named", lambda: answers_about_a_node(graph))
+    yield
     namespace = requirement == "GRA-OBS-2"
     value, what = (str(sandbox.namespace), "a namespace") if namespace else (name, "the id of a node")
     for reply in replies:

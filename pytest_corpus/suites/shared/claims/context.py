@@ -12,7 +12,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, expired, plain, remembered
 from pytest_corpus.kit.audit import leaks, telemetry
 from pytest_corpus.kit.component import Subject, holds
-from pytest_corpus.kit.fixtures import core, in_turn, rules
+from pytest_corpus.kit.fixtures import Steps, core, in_turn, rules
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import HOUR_MS, canary, in_ms
@@ -149,7 +149,7 @@ class TestObservability:
 
     @core("COM-OBS-2")
     @pytest.mark.parametrize("failing", ["wrong_types", "missing_args", "expired", "wrong_context"])
-    def test_a_failure_is_observed_once(self, subject: Subject, failing: str) -> None:
+    def test_a_failure_is_observed_once(self, subject: Subject, failing: str) -> Steps:
         """Refused, malformed and expired calls are observed like any other."""
         if failing == "wrong_context":
             reply = subject.call(subject.principal, ctx={"deadline_ms": "soon"})
@@ -158,6 +158,7 @@ class TestObservability:
         expect.readable(reply)
         with expect.resting_on({**REFUSED_BY, "wrong_types": subject.checked}[failing]):
             expect.that(reply.is_error, "a refusal", str(reply))
+        yield
         holds("COM-OBS-2", reply, subject)
 
     @pytest.mark.requirement("COM-OBS-8")
@@ -168,8 +169,11 @@ class TestObservability:
             holds("COM-OBS-8", in_full_context(subject, name)[0], subject)
 
     @pytest.mark.requirement("COM-OBS-9")
-    def test_a_tenant_hash_tells_tenants_apart(self, subject: Subject) -> None:
+    def test_a_tenant_hash_tells_tenants_apart(self, subject: Subject) -> Steps:
         """The same tenant gives the same hash twice, two tenants give two hashes, none is the raw id."""
+        subject.require(subject.principal)
+        calls_of_one_tenant(subject)
+        yield
         first, second = tenant_hashes(subject)
         expect.that(first == hashes_of_three(subject)[1], "one hash for one tenant", "two")
         expect.that(first != second, "two hashes for two tenants", "one")
@@ -206,11 +210,13 @@ class TestObservability:
 
     @pytest.mark.requirement("COM-OBS-10")
     @pytest.mark.parametrize("left_ms", [None, HOUR_MS, -60_000], ids=["no_deadline", "ample", "expired"])
-    def test_a_deadline_is_labelled_when_given(self, subject: Subject, left_ms: int | None) -> None:
+    def test_a_deadline_is_labelled_when_given(self, subject: Subject, left_ms: int | None) -> Steps:
         """`deadline_bucket` is reported with a deadline, expired ones included, and not without."""
         subject.require(subject.principal)
         asked = {None: plain, HOUR_MS: ample}.get(left_ms, expired)
-        for reply in [asked(subject, name) for name in subject.working()]:
+        replies = [asked(subject, name) for name in subject.working()]
+        yield
+        for reply in replies:
             holds("COM-OBS-10", reply, subject)
 
 
@@ -266,15 +272,17 @@ def tenant_hashes(subject: Subject) -> list[str]:
 def hashes_of_three(subject: Subject) -> list[str]:
     """The hashes of three plain calls, the first two of them of one tenant, the last one of another.
 
-    They are looked at before the call of the other tenant: reports may come late, in any order.
+    The first two are looked at before the last one is made: reports may come late, in any order.
     """
+    first, again = map(labelled, calls_of_one_tenant(subject))
+    return [first, again, labelled(subject.call(subject.principal, ctx={"tenant": two_tenants(subject)[1]}))]
 
-    def ask(*tenants: str) -> list[str]:
-        replies = [subject.call(subject.principal, ctx={"tenant": tenant}) for tenant in tenants]
-        return [labelled(reply) for reply in replies]
 
-    first, second = two_tenants(subject)
-    return [*ask(first, first), *ask(second)]
+@remembered
+def calls_of_one_tenant(subject: Subject) -> list[Reply]:
+    """The answers to two plain calls of one tenant."""
+    ctx = {"tenant": two_tenants(subject)[0]}
+    return [subject.call(subject.principal, ctx=ctx) for _ in range(2)]
 
 
 @remembered

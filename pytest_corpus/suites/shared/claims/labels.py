@@ -4,7 +4,7 @@ import base64
 import itertools
 import json
 import urllib.parse
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from pytest_corpus.kit.answer_cache import cached, plain, remembered
 from pytest_corpus.kit.audit import telemetry
 from pytest_corpus.kit.component import Subject, holds
 from pytest_corpus.kit.expect import note_check
-from pytest_corpus.kit.fixtures import rules
+from pytest_corpus.kit.fixtures import Steps, rules
 from pytest_corpus.kit.outcomes import Keys, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Request, canary, in_ms
@@ -85,13 +85,14 @@ class TestLabels:
         holds("COM-OBS-26", subject.send(request, secrets={"unknown operation": name}), subject)
 
     @pytest.mark.requirement("COM-OBS-27")
-    def test_identical_calls_have_the_same_labels(self, subject: Subject) -> None:
+    def test_identical_calls_have_the_same_labels(self, subject: Subject) -> Steps:
         """No label of a plain call, or of its counters, has another value in each of several identical calls."""
         subject.require(subject.principal)
         seen: list[dict[str, set[str]]] = []
         unique: list[str] = []
         for number in (IDENTICAL, MOST_IDENTICAL - IDENTICAL):
             replies = [subject.call(subject.principal) for _ in range(number)]
+            yield
             seen += [values_of(reply.exchange) for reply in replies]
             unique = [key for key in seen[0] if unlike(each.get(key, set()) for each in seen)]
             if not unique:
@@ -101,11 +102,12 @@ class TestLabels:
             raise Violation("the same labels for identical calls", found=Keys(unique), path="extra")
 
     @pytest.mark.requirement("COM-OBS-13")
-    def test_content_does_not_become_a_label(self, subject: Subject) -> None:
+    def test_content_does_not_become_a_label(self, subject: Subject) -> Steps:
         """No label has another value in each of several calls whose content differs, a hash of it included (R125)."""
         subject.require(subject.principal)
         args = [subject.requests.distinct(subject.principal) for _ in range(MOST_IDENTICAL)]
         replies = [subject.call(subject.principal, each) for each in args]
+        yield
         seen = [values_of(reply.exchange) for reply in replies]
         derived = [key for key in seen[0] if unlike(each.get(key, set()) for each in seen)]
         note_check()
@@ -116,20 +118,19 @@ class TestLabels:
             raise Violation("the same labels for calls of other content", found=Keys(derived), path="extra")
 
     @pytest.mark.requirement("COM-OBS-19")
-    def test_deadlines_fall_into_few_buckets(self, subject: Subject) -> None:
+    def test_deadlines_fall_into_few_buckets(self, subject: Subject) -> Steps:
         """Many different deadlines have only a few different labels."""
         subject.require(subject.principal)
         name = "health" if subject.works("health") else subject.principal
 
-        def labels(numbers: Sequence[int]) -> list[str]:
-            lefts_ms = [1_000 + number * 59_000 / (DEADLINES - 1) for number in numbers]
-            replies = [subject.call(name, ctx={"deadline_ms": in_ms(left_ms)}) for left_ms in lefts_ms]
-            for reply in replies:
-                expect.readable(reply)
-            return [str(telemetry.the_one(reply.exchange).extra.get("deadline_bucket")) for reply in replies]
+        def ask(number: int) -> Reply:
+            left_ms = 1_000 + number * 59_000 / (DEADLINES - 1)
+            reply = subject.call(name, ctx={"deadline_ms": in_ms(left_ms)})
+            expect.readable(reply)
+            return reply
 
         parts = PARTS if inputs.read("late", lambda: bool(subject.client.late.seen_s)) else 2
-        found = labels_between(labels, 0, DEADLINES - 1, parts)
+        found = yield from labels_between(ask, 0, DEADLINES - 1, parts)
         many = f"at most {MOST_BUCKETS} labels for {DEADLINES} deadlines"
         expect.that(len(found) <= MOST_BUCKETS, many, f"{len(found)}", "extra.deadline_bucket")
 
@@ -230,7 +231,9 @@ def long_enough(ms: Any) -> None:
     expect.that(ms is None or ms >= least, f"at least {least:g} ms", found=ms, path="ms")
 
 
-def labels_between(labels: Callable[[Sequence[int]], list[str]], first: int, last: int, parts: int = 2) -> set[str]:
+def labels_between(
+    ask: Callable[[int], Reply], first: int, last: int, parts: int = 2
+) -> Generator[None, None, set[str]]:
     """The labels of some deadlines, from the first to the last; between two in one bucket there is no other bucket.
 
     A span whose ends differ is divided into `parts`, all such spans at once; into more than two the whole one is
@@ -239,7 +242,10 @@ def labels_between(labels: Callable[[Sequence[int]], list[str]], first: int, las
     known: dict[int, str] = {}
     asked = [first, *([] if parts == 2 else between(first, last, parts)), last]
     while asked:
-        known.update(zip(asked, labels(asked), strict=True))
+        replies = [ask(number) for number in asked]
+        yield
+        labels = [str(telemetry.the_one(reply.exchange).extra.get("deadline_bucket")) for reply in replies]
+        known.update(zip(asked, labels, strict=True))
         spans = [(low, high) for low, high in itertools.pairwise(sorted(known)) if known[low] != known[high]]
         inner = {number for low, high in spans for number in between(low, high, parts)}
         asked = sorted(inner - known.keys())
