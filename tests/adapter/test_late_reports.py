@@ -15,7 +15,7 @@ from pytest_corpus.adapter.hooks.late_reports import (
     LateReports,
     Reports,
 )
-from pytest_corpus.adapter.hooks.metrics import RecordingSink
+from pytest_corpus.adapter.hooks.metrics import Count, Observation, RecordingSink
 
 
 @pytest.fixture
@@ -192,6 +192,29 @@ def test_an_outcome_is_that_of_its_stream(late: LateReports) -> None:
     assert [each.counts[0].extra["code"] for each in (finished, failed)] == ["OK", "BadRequest"]
     assert not finished.lacks(OUTCOME)
     assert finished.lacks(OBSERVATION)
+
+
+def test_a_counter_is_that_of_the_call_during_which_it_was_made(late: LateReports) -> None:
+    """One report that came very late does not say how late the next ones come."""
+    late.seen_s = 0.2
+    calls = [made(late) for _ in range(4)]
+    begun = time.monotonic() - 0.2
+    for number, each in enumerate(calls):
+        each.call.begun, each.call.ended = begun + number * 0.01, begun + number * 0.01 + 0.005
+    late.sink.observations.append(Observation("llm", "complete", 1, True, at=calls[0].call.ended + 0.03))
+    late.sink.counts.append(Count("llm", "texts", at=calls[1].call.ended + 0.029))
+    late.assign()
+    assert [len(each.counts) for each in calls] == [0, 1, 0, 0]
+
+
+def test_settling_ends_when_the_reports_have_come(late: LateReports) -> None:
+    """Without surplus ones it does not take the time in which they may come."""
+    late.seen_s = 0.4
+    made(late)
+    threading.Timer(0.02, observe, [late]).start()
+    started = time.monotonic()
+    late.settle(surplus=False)
+    assert time.monotonic() - started < late.grace_s / 2
 
 
 def test_lateness_is_learnt_once() -> None:

@@ -188,8 +188,7 @@ class LateReports:
     def __init__(self, sink: RecordingSink) -> None:
         self.sink = sink
         self._taken = (0, 0)
-        self.seen_s = 0.0
-        self._latest = 0.0
+        self.seen_s = self._delay_s = self._latest = 0.0
         self._order = [0, 0]
         self._fruitless: Counter[str] = Counter()
         self._calls: deque[Reports] = deque()
@@ -368,7 +367,8 @@ class LateReports:
         if best is not None:
             best.observations.append(seen)
             if best.call.is_due:
-                self.seen_s = max(self.seen_s, min(seen.at - best.call.ended, LATEST_S))
+                self._delay_s = min(seen.at - best.call.ended, LATEST_S)
+                self.seen_s = max(self.seen_s, self._delay_s)
                 self._order[best.call.ended < self._latest] += 1
                 self._latest = max(self._latest, best.call.begun)
 
@@ -395,6 +395,6 @@ class LateReports:
         ]
 
     def _nearest(self, calls: Sequence[Reports], at: float) -> Reports | None:
-        """The call that was under way when a report was probably made."""
-        made = at - self.seen_s
+        """The call that was under way when a report was made, if it came as late as the last one."""
+        made = at - self._delay_s
         return min(calls, key=lambda each: max(each.call.begun - made, made - each.call.ended, 0.0), default=None)
