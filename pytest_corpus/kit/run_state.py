@@ -96,7 +96,7 @@ class Shared:
         actions: the actions of the current test.
         settle: the time that writes take to become visible, and the places that were written to.
         cached: answers, with the exchanges that showed them and the actions of the test (`kit/answer_cache.py`).
-        begun: by name, the tests that have written and look later (`kit/store/write_ahead.py`).
+        begun: by name, the tests that have made their calls and look later (`kit/early_calls.py`).
         provider_ops: by operation, the ops at which a plain request reaches the provider.
     """
 

@@ -22,11 +22,10 @@ from pytest_corpus.evidence.recorder import RecordedTest
 from pytest_corpus.integration.collecting.nodes import named, owner, places_of, requirement_of
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.running.evidence import FindingContext, context_secrets, without_secrets
-from pytest_corpus.kit import expect
+from pytest_corpus.kit import early_calls, expect
+from pytest_corpus.kit.early_calls import SteppedTest
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Outage, Undecided, Violation
 from pytest_corpus.kit.root_causes import RootCauses
-from pytest_corpus.kit.store import write_ahead
-from pytest_corpus.kit.store.write_ahead import Following
 from pytest_corpus.kit.target import CAPABILITIES, FOUNDATIONS, Target
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.spec.schemas import EDITIONS
@@ -264,8 +263,8 @@ class TestExecution:
             before = self.target.disturbances
             try:
                 if inspect.isgeneratorfunction(function):
-                    test = Following(_name_of(self.item), self.requirement, functools.partial(function, **arguments))
-                    write_ahead.run(self.target, test, self._following_tests)
+                    test = SteppedTest(_name_of(self.item), self.requirement, functools.partial(function, **arguments))
+                    early_calls.run(self.target, test, self._following_tests)
                 else:
                     function(**arguments)
             except Outage:
@@ -284,7 +283,7 @@ class TestExecution:
             else:
                 return
 
-    def _following_tests(self) -> Iterator[Following]:
+    def _following_tests(self) -> Iterator[SteppedTest]:
         """The tests of the same component that follow and may be begun before."""
         own = owner(self.item)
         for item in self._following():
@@ -294,7 +293,7 @@ class TestExecution:
                     given = item.callspec.params if hasattr(item, "callspec") else {}
                     names = inspect.signature(function).parameters
                     begin = functools.partial(function, **{name: given.get(name, self.target) for name in names})
-                    yield Following(_name_of(item), catalogue()[requirement_of(item)], begin)
+                    yield SteppedTest(_name_of(item), catalogue()[requirement_of(item)], begin)
 
     def _out_of_budget(self, spent: BudgetSpent) -> Ending:
         """Leave the test open, and the run partial, because calls were not made."""

@@ -1,8 +1,8 @@
-"""The calls of tests that follow, made before the current test looks at what its own led to: they share its wait (R46).
+"""The calls of later tests, made early where writes or reports come late, so that all share one wait (R46, R92).
 
-A test that yields looks afterwards at what it has written, or, by its requirement, at the reports of its calls. If
-writes or reports come late, the first such test begins some of those like it that follow. Each of them goes on in its
-turn, with the exchanges, the actions and the checks that it had then.
+A test that yields looks afterwards at what it has written or, if its requirement is about reports, at those of its
+calls. If that comes late, the first such test begins some tests of the same kind that follow. Each of them goes on in
+its turn, with the exchanges, the actions and the checks that it had then.
 """
 
 from collections.abc import Callable, Iterator
@@ -27,7 +27,7 @@ UNCALLABLE = (BudgetSpent, DeclarationError, Unresponsive, WriteForbidden, Outag
 
 
 @dataclass(frozen=True, slots=True)
-class Following:
+class SteppedTest:
     """A test in steps: its name, its requirement and its body."""
 
     name: str
@@ -51,7 +51,7 @@ class Begun:
     places: list[Any]
 
 
-def run(subject: Any, test: Following, following: Callable[[], Iterator[Following]]) -> None:
+def run(subject: Any, test: SteppedTest, following: Callable[[], Iterator[SteppedTest]]) -> None:
     """Run a test to its end, and begin others when it has made its calls."""
     begun: Begun | None = subject.shared.begun.pop(test.name, None)
     if begun is not None:
@@ -66,14 +66,14 @@ def run(subject: Any, test: Following, following: Callable[[], Iterator[Followin
             _begin_others(subject, (each for each in following() if each.reported is test.reported))
 
 
-def _has_to_wait(subject: Any, test: Following) -> bool:
+def _has_to_wait(subject: Any, test: SteppedTest) -> bool:
     if test.reported:
         return inputs.read("late", lambda: bool(subject.client.late.seen_s))
     return bool(subject.settling.find_out())
 
 
-def _begin_others(subject: Any, following: Iterator[Following]) -> None:
-    known: dict[str, Following] = {}
+def _begin_others(subject: Any, following: Iterator[SteppedTest]) -> None:
+    known: dict[str, SteppedTest] = {}
 
     def next_name() -> str:
         if len(known) < MOST and subject.has_room and (found := next(following, None)):

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
+from pytest_corpus.kit.early_calls import SteppedTest, run
 from pytest_corpus.kit.expect import counting_checks, note_check
 from pytest_corpus.kit.fixtures import Steps
 from pytest_corpus.kit.outcomes import Undecided, Violation
 from pytest_corpus.kit.run_state import Settings, Shared
-from pytest_corpus.kit.store.write_ahead import Following, run
 
 
 class Store:
@@ -39,9 +39,9 @@ class Store:
         assert self.shared.actions.done == {name}
         self.done.append(f"{name} looks")
 
-    def follow(self, *rows: tuple[str, str, str]) -> Iterator[Following]:
+    def follow(self, *rows: tuple[str, str, str]) -> Iterator[SteppedTest]:
         for name, requirement, fails in rows:
-            yield Following(name, SimpleNamespace(id=requirement), partial(self.test, name, fails))  # type: ignore[arg-type]
+            yield SteppedTest(name, SimpleNamespace(id=requirement), partial(self.test, name, fails))  # type: ignore[arg-type]
 
     def run(self, name: str, *following: tuple[str, str, str], requirement: str = "") -> int:
         self.shared.actions.done.clear()
