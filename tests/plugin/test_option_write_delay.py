@@ -7,7 +7,7 @@ import late_adapters
 import pytest
 from inner_runs import Project, said, violated
 
-LATE = "--corpus-adapter=late_adapters:LateVector"
+LATE = "--corpus-adapter=late_adapters:LaterVector"
 LATER = [
     "LateVector", pytest.param("LaterVector", marks=pytest.mark.slow),
     pytest.param("LatestVector", marks=pytest.mark.slow), "StrictGraph",
