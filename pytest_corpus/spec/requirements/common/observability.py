@@ -5,7 +5,7 @@ COM-OBS-1 MUST: A call that succeeds is observed exactly once.
   from SPECIFICATION 6.4, BEHAVIORAL_CONFORMANCE 6.8, R19; needs metrics
   hint: call `observe` once in the outermost layer of every operation, `health` included, not once for each item
 COM-OBS-2 MUST: A call that fails is observed exactly once, refused and expired ones included.
-  from SPECIFICATION 6.4, BEHAVIORAL_CONFORMANCE 6.8, R19; needs metrics
+  from SPECIFICATION 6.4, BEHAVIORAL_CONFORMANCE 6.8, R19, R143; needs metrics
   hint: call `observe` in a `finally` that surrounds validation and the deadline check too
 COM-OBS-3 MUST: A stream is observed exactly once, whatever its outcome.
   from SPECIFICATION 6.4, SPECIFICATION 11.2, R19; needs metrics, supports_streaming; for streaming

@@ -5,13 +5,13 @@ COM-IDEM-1 MUST: The same idempotency key with other arguments is another reques
   from SPECIFICATION 6.1, R24; needs idempotent_writes
   hint: key replays by tenant, op, idempotency key and a hash of all arguments
 COM-IDEM-2 MUST: The same idempotency key of another tenant is another request.
-  from SPECIFICATION 6.1, R24; needs idempotent_writes, provider
+  from SPECIFICATION 6.1, R24, R139; needs idempotent_writes, provider
   hint: make the tenant a part of the key under which you keep replays
 COM-CACHE-1 MUST: A cached answer is not given to another tenant.
-  from BEHAVIORAL_CONFORMANCE 6.6, SPECIFICATION 11.6, R27; needs provider, supports_caching
+  from BEHAVIORAL_CONFORMANCE 6.6, SPECIFICATION 11.6, R27, R139; needs provider, supports_caching
   hint: make the tenant hash a part of every cache key, in batches too
 COM-CACHE-2 MUST: No `cache_scope` makes a cached answer pass from one tenant to another.
-  from SPECIFICATION 6.1, R55, R134; needs provider, supports_caching
+  from SPECIFICATION 6.1, R55, R134, R139; needs provider, supports_caching
   hint: keep the tenant hash in the key whatever `cache_scope` says, in `ctx` or in `attrs`
 COM-IDEM-3 MUST: A replay under the same idempotency key applies once and answers as the first call did.
   from SPECIFICATION 6.1, SPECIFICATION 11.4, R24, R61; needs idempotent_writes; for vector, graph
@@ -32,12 +32,12 @@ COM-TENANT-2 SHOULD: Health and statistics for one tenant name no namespace or i
   from SPECIFICATION 14.1, R68; needs supports_multi_tenant; for vector, embedding, graph
   hint: report the namespaces of the tenant who asks, or counts alone
 COM-TENANT-3 SHOULD: Tenants do not see each other's data, whether capabilities claim `supports_multi_tenant` or not.
-  from SPECIFICATION 6.1, SPECIFICATION 14.1, R127; for vector, graph
+  from SPECIFICATION 6.1, SPECIFICATION 14.1, R127, R139; for vector, graph
   hint: make the tenant a part of every storage key, and claim `supports_multi_tenant`
 COM-READ-1 SHOULD: Where capabilities claim strong consistency of reads after writes, a write shows at once.
   from SPECIFICATION B, R46; for vector, graph
   hint: wait for the index before you answer a write, or claim `read_after_write_consistency` of another kind
 COM-TENANT-1 MUST: What one tenant wrote, another neither reads nor changes.
-  from SPECIFICATION 6.1, BEHAVIORAL_CONFORMANCE 6.6, R25; needs supports_multi_tenant; for vector, graph
+  from SPECIFICATION 6.1, BEHAVIORAL_CONFORMANCE 6.6, R25, R139; needs supports_multi_tenant; for vector, graph
   hint: make the tenant a part of every storage key, in writes, deletes, batches, queries and traversals
 """

@@ -138,7 +138,7 @@ COM-NUM-5 SHOULD: NaN and infinities inside `ctx.attrs` are refused with BAD_REQ
   from SPECIFICATION 4.1, R34
   hint: check the numbers of `attrs` where you check those of `args`, at any depth
 COM-CONC-1 MUST: Calls that run at the same time do not disturb each other.
-  from SPECIFICATION 1.3
+  from SPECIFICATION 1.3, R148
   hint: keep the state of a call in local variables, not in the adapter object, across every await
 COM-CONC-2 SHOULD: Concurrent calls beyond `concurrency` are carried out, or refused with RESOURCE_EXHAUSTED or
     UNAVAILABLE.

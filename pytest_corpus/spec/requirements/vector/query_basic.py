@@ -9,7 +9,7 @@ VEC-QUERY-2 MUST: There are at most `top_k` matches.
   hint: cut the sorted matches to the first top_k, not to top_k + 1
 VEC-QUERY-3 MUST: There are `top_k` matches, each id once, if the namespace holds that many vectors. A search that
     capabilities call approximate may miss some, but not the vector that is asked for.
-  from SPECIFICATION 9.3, SPECIFICATION 4.2.6, R113
+  from SPECIFICATION 9.3, SPECIFICATION 4.2.6, R113, R146
   hint: keep one row for each id; ask the index for all of top_k, or say in `extensions` that it is approximate
 VEC-QUERY-4 MUST: The matches are the best of all vectors, however few are asked for.
   from SPECIFICATION 9.3, SPECIFICATION 9.4, R30
@@ -57,7 +57,7 @@ VEC-QUERY-18 SHOULD: A match names the namespace that it lies in, where it names
   from SPECIFICATION 9.2
   hint: name in a match the namespace that it was found in, or leave `namespace` out
 VEC-QUERY-19 SHOULD: A search that capabilities call approximate finds nine tenths of the best matches.
-  from SPECIFICATION 4.2.6, R113
+  from SPECIFICATION 4.2.6, R113, R145
   hint: look at more of the index for each query: a higher ef_search, or more probes
 VEC-SCORE-1 MUST: In a cosine namespace the most similar vector comes first.
   from SPECIFICATION 9.4, R30

@@ -39,7 +39,7 @@ VEC-UPSERT-12 MUST: Each failed item is reported with its `index` (under edition
   from SPECIFICATION 12.5, ERRORS 10, R14
   hint: report the item's position from 0 as `index`, and a class of the taxonomy or its code as `error`
 VEC-UPSERT-13 MUST: Ids are distinguished exactly: letter case, spaces and scripts count.
-  from SCHEMA 4.2.2
+  from SCHEMA 4.2.2, R138
   hint: use the id as it is: no lower-casing, no stripping, no change of encoding
 VEC-UPSERT-18 MUST: An id is any text, not a UUID only.
   from SCHEMA 4.2.2, SPECIFICATION 9.2
