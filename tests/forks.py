@@ -95,7 +95,7 @@ def prepare() -> None:
     every = ["--corpus-adapter=pytest_corpus.reference:all", "--corpus-components=llm,vector,embedding,graph"]
     with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
         assert pytest.main(["--collect-only", "-q", *off, *PLUGIN, *every]) == 0
-    for name in ("pytest_corpus.reference.llm.adapter", "hypothesis.strategies", "xdist.remote", "yaml"):
+    for name in ("pytest_corpus.reference.llm.adapter", "xdist.remote", "yaml"):
         importlib.import_module(name)
     gc.collect()
     gc.freeze()

@@ -36,7 +36,7 @@ REPORT = "report.json"
 REFERENCE = "pytest_corpus.reference"
 
 FORK = multiprocessing.get_context("fork")
-HEAVY = ("hypothesis", "jsonschema", "jsonschema_rs", "pytest_corpus.plugin")
+HEAVY = ("jsonschema", "jsonschema_rs", "pytest_corpus.plugin")
 """Modules that are imported once with the suites, before the runs are forked."""
 
 LIMIT_S = 300

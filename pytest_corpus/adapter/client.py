@@ -383,7 +383,7 @@ class AdapterClient:
         """Make the call of an exchange, and return why it has no complete answer, if so."""
         assert self._loop is not None, "the adapter is not open"
         try:
-            self._loop.run(calls.call(self._opened.transport(seen.component), seen), limit, by_turns=True)
+            self._loop.run(calls.call(self._opened.transport(seen.component), seen), limit)
         except concurrent.futures.CancelledError:
             return CallFault("raised", "CancelledError")
         except TimeLimit as late:

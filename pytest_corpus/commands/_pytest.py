@@ -51,12 +51,7 @@ def run_pytest(command: str, arguments: list[str], folder: Path, output: TextIO 
     Ctrl-C reaches pytest too, which closes the adapters and writes the reports before it ends.
     """
     sys.stdout.flush()
-    # Keeps the examples of hypothesis out of the current folder.
-    environment = {
-        "HYPOTHESIS_STORAGE_DIRECTORY": str(folder / "hypothesis"),
-        **os.environ,
-        INTERNAL_REPORT_DIR: str(folder),
-    }
+    environment = {**os.environ, INTERNAL_REPORT_DIR: str(folder)}
     words = [sys.executable, "-m", "pytest", *arguments]
     process = subprocess.Popen(words, stdout=output, env=environment)  # noqa: S603  # our own interpreter
     interrupted = False

@@ -5,8 +5,9 @@ import inspect
 import signal
 import threading
 import time
+import warnings
 from collections.abc import AsyncIterator, Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -206,3 +207,73 @@ def test_a_loop_that_ends_between_calls(opened: Open) -> None:
         client.fresh()
     faults = [client.send(REQUEST, "llm").fault for _ in range(2)]
     assert faults == [CallFault("raised", "SystemExit, which ended the event loop"), None]
+
+
+def test_loops_of_others_are_kept() -> None:
+    """The event loop of a policy that somebody has set is used as it is, and serves calls all the same."""
+    made: list[asyncio.AbstractEventLoop] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # from Python 3.14 on
+
+        class Policy(asyncio.DefaultEventLoopPolicy):
+            def new_event_loop(self) -> asyncio.AbstractEventLoop:
+                made.append(super().new_event_loop())
+                return made[-1]
+
+        asyncio.set_event_loop_policy(Policy())
+        try:
+            thread = LoopThread("own")
+        finally:
+            asyncio.set_event_loop_policy(None)
+    try:
+        running = thread.run(_running_loop(), 5)
+    finally:
+        assert thread.stop() == []
+    assert made == [running]
+
+
+async def _running_loop() -> asyncio.AbstractEventLoop:
+    return asyncio.get_running_loop()
+
+
+def test_a_result_before_the_loop_ends() -> None:
+    """A call that returned is not lost when another task ends the loop in the same turn."""
+    thread = LoopThread("ending")
+
+    async def leave() -> None:
+        raise SystemExit
+
+    async def call() -> int:
+        ready = asyncio.get_running_loop().create_future()
+
+        def go_on_and_leave() -> None:
+            ready.set_result(7)
+            leaving.append(asyncio.ensure_future(leave()))
+
+        asyncio.get_running_loop().call_soon(go_on_and_leave)
+        return cast(int, await ready)
+
+    leaving: list[asyncio.Task[None]] = []
+    assert thread.run(call(), 5) == 7
+    with pytest.raises(TimeLimit):
+        thread.run(asyncio.sleep(0), 5)
+    assert thread.blocked
+    assert isinstance(leaving[0].exception(), SystemExit)
+
+
+def test_an_answer_before_the_loop_is_blocked(loop: LoopThread) -> None:
+    """A call that returned in time is not late when something else then blocks the loop in the same turn."""
+
+    async def call() -> int:
+        ready = asyncio.get_running_loop().create_future()
+
+        def go_on_and_block() -> None:
+            ready.set_result(7)
+            asyncio.get_running_loop().call_soon(time.sleep, 0.3)
+
+        asyncio.get_running_loop().call_soon(go_on_and_block)
+        return cast(int, await ready)
+
+    assert loop.run(call(), 0.1) == 7
+    assert not loop.blocked
+    assert loop.run(asyncio.sleep(0, 8), 5) == 8

@@ -56,13 +56,11 @@ def preload() -> None:
     """Import once what every inner run needs: `pytester` forgets modules that an inner run imported."""
     for name in ("integration.conformance", "stream_validator", "reference.llm.adapter"):
         importlib.import_module(f"pytest_corpus.{name}")
-    importlib.import_module("hypothesis.strategies")
     for component, chapters in CHAPTERS.items():
         importlib.import_module(f"pytest_corpus.suites.{component}.support.root_causes")
         for chapter in chapters:
             importlib.import_module(f"pytest_corpus.suites.{component}.{chapter}")
     gc.freeze()  # each inner run collects garbage, twice
-    vars(gc)["get_freeze_count"] = lambda: 1  # each asks whether this was done, and to count takes longer
 
 
 PYTHON = sys.executable  # not the program of forks, for what needs a new process

@@ -1,11 +1,10 @@
 """Values of options, settings of the connection: invalid ones end in one sentence; the ini file means the same."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from inner_runs import PLUGIN, PYTHON, REFERENCE, Project, error_lines, options, refusal, said, violated
+from inner_runs import PLUGIN, REFERENCE, Project, error_lines, options, refusal, said, violated
 from tables import documents
 
 from pytest_corpus.integration.options import connection
@@ -100,20 +99,6 @@ def test_an_option_of_somebody_else(project: Project) -> None:
     """An option of a conftest that begins as ours do is let through."""
     (project.path / "conftest.py").write_text("def pytest_addoption(parser): parser.addoption('--corpus-mine')\n")
     assert project.run(REFERENCE, "--corpus-mine=1", "--corpus-requirement=COM-CAP-1").ret == 0
-
-
-def test_a_run_leaves_no_folder_of_hypothesis(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What hypothesis keeps does not lie in the user's folder afterwards; his own tests keep it there as ever."""
-    monkeypatch.setattr(sys, "executable", PYTHON)  # hypothesis says at its import where it is
-    few = "--corpus-requirement=VEC-STATE-*,LLM-SAMPLING-*,LLM-TOKENS-*"
-    project.run_apart("--corpus-adapter=pytest_corpus.reference:all", few, "--corpus-profile=quick")
-    assert not (project.path / ".hypothesis").exists()
-    project.pytester.makepyfile(
-        test_own="from hypothesis import given, strategies\n"
-        "@given(strategies.integers())\ndef test_own(number): assert number < 100\n"
-    )
-    project.run_apart(REFERENCE, "--corpus-requirement=LLM-SAMPLING-*", "test_own.py")
-    assert (project.path / ".hypothesis").exists()
 
 
 SLOW = """

@@ -15,9 +15,8 @@ from pytest_corpus.adapter.exceptions import Unresponsive
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.integration.running import presentation
 from pytest_corpus.kit.generation import stateful as runner
-from pytest_corpus.kit.generation.generate import SHRINK_CALLS
 from pytest_corpus.kit.generation.histories import Event, converges, lanes, linearizable, smallest
-from pytest_corpus.kit.generation.stateful import Step, Trial, run_sequences, shortened
+from pytest_corpus.kit.generation.stateful import SHRINK_CALLS, Step, Trial, run_sequences, shortened
 from pytest_corpus.kit.outcomes import NotApplicable, Outage, Story, Violation
 from pytest_corpus.verdict.evidence import Evidence
 from pytest_corpus.verdict.ledger import Finding

@@ -17,7 +17,6 @@ from enum import IntEnum
 from typing import Any, TypeVar, cast
 
 from pytest_corpus.adapter.event_loop.closing import BLOCKED, grouped
-from pytest_corpus.adapter.event_loop.turns import Turns
 from pytest_corpus.adapter.snapshot import safe_call
 from pytest_corpus.redaction import type_name
 
@@ -52,8 +51,8 @@ class _Call:
     It costs half of what `run_coroutine_threadsafe` does, whose two futures have conditions and callbacks.
     """
 
-    def __init__(self, work: Coroutine[Any, Any, Any], turns: Turns) -> None:
-        self._work, self._turns = work, turns
+    def __init__(self, work: Coroutine[Any, Any, Any]) -> None:
+        self._work = work
         self.is_over = False
         self._task: asyncio.Task[None] | None = None
         self._result: Any = None
@@ -77,7 +76,7 @@ class _Call:
 
     def _end(self) -> None:
         self.is_over = True
-        self._turns.end(self._running)
+        self._running.release()
 
     def cancel(self) -> None:
         """Cancel the coroutine, in the loop, whether it was started or not."""
@@ -131,8 +130,7 @@ class LoopThread:
         self._process = os.getpid()
         self._waiting: _Call | None = None
         self._lock = threading.Lock()
-        self._turns = Turns()
-        self._loop = self._turns.loop
+        self._loop = asyncio.new_event_loop()
         self._loop.set_exception_handler(_log_loop_error)
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
@@ -159,7 +157,6 @@ class LoopThread:
         self._advance(Phase.GONE)
         if self._waiting is not None:
             self._waiting.fail(TimeLimit(blocked=True, ended=self.ended))
-        self._turns.end_all()
         with contextlib.suppress(Exception):
             self._loop.close()
 
@@ -172,18 +169,17 @@ class LoopThread:
         if threading.get_ident() == self._thread.ident and not self._loop.is_closed():
             self._loop.call_soon(os._exit, FORKED)
 
-    def run(self, work: Coroutine[Any, Any, T], limit_s: float, *, by_turns: bool = False) -> T:
-        """Return the result of `work`; `by_turns`: wait for it on the processor of the loop.
+    def run(self, work: Coroutine[Any, Any, T], limit_s: float) -> T:
+        """Return the result of `work`.
 
         Raises:
             TimeLimit: it took longer than `limit_s` seconds, and is cancelled and left behind; or the loop ended.
             Exception: what `work` raises.
         """
-        call = _Call(work, self._turns)
+        call = _Call(work)
         try:
-            with self._turns.outside() if by_turns else contextlib.nullcontext():
-                self._start(call)
-                has_ended = call.ends_within(limit_s)
+            self._start(call)
+            has_ended = call.ends_within(limit_s)
         except BaseException:  # the run is stopped, or the loop has ended
             self._cancel(call)
             raise

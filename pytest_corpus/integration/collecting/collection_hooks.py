@@ -213,10 +213,6 @@ class CollectionHooks:
         return result
 
     def _finish(self, session: pytest.Session) -> None:
-        if self.state.worker is not None and all(map(collect.owner, session.items)):
-            plugins = self.state.config.pluginmanager
-            if plugins.has_plugin("hypothesispytest"):  # imports hypothesis for a summary that no worker shows
-                plugins.unregister(name="hypothesispytest")
         for item in session.items:
             if own := collect.owner(item):
                 own[0].ledger.selected.add(collect.key_of(item, own[1]))

@@ -1,7 +1,5 @@
 """Hooks that run the tests of a suite and put the outcome into pytest's report."""
 
-import atexit
-import gc
 from collections.abc import Generator, Iterable
 from typing import Any
 
@@ -15,32 +13,17 @@ from pytest_corpus.kit.fixtures import SUBJECT
 
 EXECUTION = pytest.StashKey[TestExecution]()  # on a conformance item: the execution in progress
 
-YOUNG = 50_000
-"""The number of new objects that a garbage collection is worth: a test leaves few cycles behind."""
-
-MANY = 1_000_000
-"""The same while tests are collected, all of which stay."""
-
 
 class ExecutionHooks:
     """The part of the plugin that is at work while tests run."""
 
     def __init__(self, state: RunState) -> None:
         self.state = state
-        gc.set_threshold(MANY, *gc.get_threshold()[1:])
         self._following: pytest.Item | None = None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, nextitem: pytest.Item | None) -> None:
         self._following = nextitem
-
-    @pytest.hookimpl(trylast=True)
-    def pytest_collection_finish(self) -> None:
-        """Spare garbage collections what lives as long as the process: modules, schemas, tests."""
-        gc.set_threshold(YOUNG, *gc.get_threshold()[1:])
-        if not gc.get_freeze_count():
-            gc.freeze()
-            atexit.register(gc.freeze)  # Python looks for garbage twice more before it ends
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:

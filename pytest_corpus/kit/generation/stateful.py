@@ -14,11 +14,13 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exceptions import BudgetSpent, DeclarationError, Unresponsive, WriteForbidden
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.generation.generate import SHRINK_CALLS, SHRINK_S
 from pytest_corpus.kit.outcomes import Outage, Story, Undecided, Violation
 
 GENERATE_S = 5.0
 """The time limit for generating sequences; a fast adapter needs far less."""
+
+SHRINK_CALLS, SHRINK_S = 30, 10.0
+"""The calls, and the seconds, in which a failing sequence is made shorter."""
 
 FEW = 4
 """The number of writes, the last ones, that often suffice."""

@@ -1,5 +1,7 @@
 """Truncation and the length of texts (BEHAVIORAL_CONFORMANCE 6.4; SPECIFICATION 10.4, 10.6; R12, R28, R29)."""
 
+from random import Random
+
 import pytest
 
 from pytest_corpus.kit import expect
@@ -290,7 +292,6 @@ def test_every_length_around_the_limit_is_judged_rightly(embedding: Embedding) -
 
     Where the limit is not one of characters, that is asked of texts within it alone.
     """
-    strategies = generate.strategies()
     limit = embedding.limited()
     truncation.truncates(embedding)
 
@@ -309,5 +310,7 @@ def test_every_length_around_the_limit_is_judged_rightly(embedding: Embedding) -
             with expect.resting_on("EMB-TRUNC-3"):
                 expect.refusal(reply, "TextTooLong")
 
-    cases = strategies.tuples(strategies.integers(-12, 12), strategies.booleans())
-    generate.for_all(cases, check, embedding, examples=8)
+    def draw(chance: Random, size: float) -> tuple[int, bool]:
+        return chance.randint(round(-12 * size), round(12 * size)), chance.random() < 0.5
+
+    generate.for_all(draw, check, embedding, examples=8)
