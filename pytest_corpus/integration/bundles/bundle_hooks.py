@@ -86,13 +86,6 @@ class BundleHooks:
             kept[-1] = kept[0]
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
-        result = yield
-        if isinstance(item, CaseItem):
-            item.shrink()
-        return result
-
-    @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:

@@ -1,7 +1,7 @@
 """Collectors and items of a bundle.yaml: its cases, then its thresholds."""
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -50,7 +50,6 @@ class BundleFile(pytest.File):
         for case in run.cases:
             item: CaseItem = CaseItem.from_parent(self, name=case.id + suffix)
             item.run, item.case = run, case
-            item.shrink()
             for tag in case.tags:
                 self._mark(item, tag)
             yield item
@@ -86,34 +85,10 @@ class _Item(pytest.Item):
         return file.place, None, self.name
 
 
-_CONTAINERS: Mapping[str, Callable[[Any], Any]] = {
-    "own_markers": lambda _: [],
-    "user_properties": lambda _: [],
-    "_report_sections": lambda _: [],
-    "extra_keyword_matches": lambda _: set(),
-    "keywords": lambda item: type(item.session.keywords)(item),
-    "stash": lambda _: pytest.Stash(),
-}
-
-
 class CaseItem(_Item):
-    """One case with one provider. There may be 100,000: each makes pytest's containers when they are first used."""
+    """One case with one provider."""
 
     case: Case
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in _CONTAINERS:
-            raise AttributeError(name)
-        setattr(self, name, _CONTAINERS[name](self))
-        return getattr(self, name)
-
-    def shrink(self) -> None:
-        """Give up the containers that hold nothing, and the notes of plugins: before the case runs, and after."""
-        assert self.parent is not None
-        own = {*self.keywords} - {self.name, *self.parent.keywords}
-        for name in _CONTAINERS:
-            if name == "stash" or not (own if name == "keywords" else getattr(self, name)):
-                delattr(self, name)
 
     def runtest(self) -> None:
         result = self.run.result(self.case.id)

@@ -1,9 +1,10 @@
 """Refusals of misspelt options, and of options without effect in a run without an adapter, client or bundle."""
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Sequence
 
 import pytest
 
+from pytest_corpus.integration.options.table import OPTIONS
 from pytest_corpus.redaction import printable
 from pytest_corpus.text.values import meant
 
@@ -19,16 +20,12 @@ BUNDLES, CONFORMANCE = "corpus-bundles", "corpus-conformance"
 """The plugins of a run with a bundle, and of one with an adapter or a client."""
 
 
-def check_spelling(parser: pytest.Parser, arguments: Iterable[str]) -> None:
+def check_spelling(parser: pytest.Parser, arguments: Sequence[str]) -> None:
     """Refuse an unknown option with our prefix and name a similar one; pytest only says that it does not know it."""
-    groups = [*parser._groups, parser._anonymous]
-    known = {name for group in groups for option in group.options for name in option.names()}
-    for argument in arguments:
-        if argument == "--":
-            return
+    for argument in parser.parse_known_and_unknown_args(arguments)[1]:
         name = argument.partition("=")[0]
-        if name.startswith(PREFIX) and name not in known:
-            ours = [each.removeprefix(PREFIX) for each in known if each.startswith(PREFIX)]
+        if name.startswith(PREFIX):
+            ours = [option.name for option in OPTIONS]
             hint = meant(name.removeprefix(PREFIX), ours, "pytest --help lists them all", before=PREFIX)
             raise pytest.UsageError(f"{printable(name)}: there is no such option; {hint}")
 
