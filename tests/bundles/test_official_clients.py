@@ -125,6 +125,20 @@ def test_the_clients_own_retries_are_off(tmp_path: Path, server: Server, name: s
     assert "the provider answers AuthError" in found[1].samples[0].reasons[0].shape
 
 
+@pytest.mark.parametrize(("name", "path"), [("openai", "/v1"), ("anthropic", "")])
+def test_a_redirect_is_not_followed(tmp_path: Path, server: Server, name: str, path: str) -> None:
+    """The key and the prompts stay with the server that the bundle names; it is asked once."""
+    other = Server()
+    threading.Thread(target=other.serve_forever, daemon=True).start()
+    server.answers = [(307, {"Location": f"{other.url}{path}/chat/completions"})]
+    found = asked(tmp_path, name, server.url + path, retries=1)
+    other.shutdown()
+    other.server_close()
+    assert [(result.status, result.calls) for result in found] == [("error", 1), ("passed", 1), ("passed", 1)]
+    assert "the provider answers BadRequest" in found[0].samples[0].reasons[0].shape
+    assert other.requests == []
+
+
 def test_options_are_passed_on(tmp_path: Path, server: Server) -> None:
     """`provider.options`, a system prompt and the limit of tokens reach the vendor."""
     choice = ProviderChoice("openai", "m", None, 7, None, None, {"seed": 3, "stop": ["."]})

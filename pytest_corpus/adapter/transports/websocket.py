@@ -22,7 +22,11 @@ class WebSocket(RawTransport):
 
     def __init__(self, remote: Remote, tls: ssl.SSLContext) -> None:
         self._remote, self._tls = remote, tls
-        self._session = aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar(), trust_env=False)
+        refusing = aiohttp.TraceConfig()
+        refusing.on_request_redirect.append(_refuse_redirect)
+        self._session = aiohttp.ClientSession(
+            cookie_jar=aiohttp.DummyCookieJar(), trust_env=False, trace_configs=[refusing]
+        )
         self._socket: aiohttp.ClientWebSocketResponse[bool] | None = None
         self._calls: CallMultiplexer | None = None
         self._reader: asyncio.Task[None] | None = None
@@ -117,6 +121,22 @@ class WebSocket(RawTransport):
         await self._session.close()
 
 
+async def _refuse_redirect(_session: object, _trace: object, params: aiohttp.TraceRequestRedirectParams) -> None:
+    """End a handshake that would go on elsewhere, with its headers (R87): `ws_connect` has no option for it."""
+    response = params.response
+    response.close()
+    raise aiohttp.WSServerHandshakeError(
+        response.request_info, response.history, status=response.status, message="redirects are not followed"
+    )
+
+
+def _remedy(status: object) -> str:
+    if status in (401, 403):
+        return "set credentials in corpus_headers: NAME:VALUE"
+    is_redirect = isinstance(status, int) and 300 <= status < 400
+    return "redirects are not followed; name the address that they lead to" if is_redirect else ""
+
+
 async def connect(remote: Remote) -> None:
     """Open a WebSocket to an adapter that answers at its port."""
     socket = WebSocket(remote, await remote.reach())
@@ -126,6 +146,5 @@ async def connect(remote: Remote) -> None:
         await socket.aclose()
         status = getattr(error, "status", None)
         said = f", and answers with the status {status}" if isinstance(status, int) else ""
-        remedy = "set credentials in corpus_headers: NAME:VALUE" if status in (401, 403) else ""
-        raise remote.unreachable(f"does not upgrade to a WebSocket{said}", remedy) from None
+        raise remote.unreachable(f"does not upgrade to a WebSocket{said}", _remedy(status)) from None
     remote.transport = socket

@@ -65,7 +65,9 @@ class OfficialProvider:
         if not os.environ.get(variable):
             said = f"the provider {self.vendor} needs a key; set the environment variable {variable}"
             raise BundleError(Problem(file, said))
-        self._client = getattr(self._module, self.client)(base_url=choice.base_url, max_retries=0)
+        # A redirect would take the key along to another host: the clients follow them by default.
+        direct = self._module.DefaultHttpxClient(follow_redirects=False)
+        self._client = getattr(self._module, self.client)(base_url=choice.base_url, max_retries=0, http_client=direct)
 
     def complete(self, request: CompletionRequest) -> Answer:
         try:
@@ -123,7 +125,7 @@ def by_status(error: BaseException) -> ProviderError | None:
     response = getattr(error, "response", None)
     for holder, name in ((error, "status_code"), (response, "status_code"), (error, "status"), (error, "code")):
         status = getattr(holder, name, None)
-        if isinstance(status, int) and 400 <= status < 600:
+        if isinstance(status, int) and 300 <= status < 600:  # a redirect is not followed
             known = _BY_STATUS.get(status, "Unavailable" if status >= 500 else "BadRequest")
             headers = getattr(response, "headers", None) or getattr(error, "headers", None)
             return ProviderError(known, _said(error), _retry_after(headers or {}))
