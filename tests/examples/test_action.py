@@ -58,8 +58,10 @@ def checkout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
     return tmp_path / "mine"
 
 
-def run(checkout: Path, name: str, **inputs: str) -> subprocess.CompletedProcess[str]:
-    """Run a script of the action, with its inputs, in bash as GitHub starts it."""
+def run(
+    checkout: Path, name: str, workflow: Mapping[str, str] | None = None, **inputs: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a script of the action, with its inputs and the variables of a workflow, in bash as GitHub starts it."""
     given = {key: str(each["default"]) for key, each in ACTION["inputs"].items()} | inputs
     step = SCRIPTS[name]
     settings = {key: expanded(value, given) for key, value in step.get("env", {}).items()}
@@ -74,7 +76,13 @@ def run(checkout: Path, name: str, **inputs: str) -> subprocess.CompletedProcess
     }
     command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
     return subprocess.run(
-        command, cwd=checkout, env=runner | settings, capture_output=True, text=True, timeout=300, check=False
+        command,
+        cwd=checkout,
+        env=runner | dict(workflow or {}) | settings,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
     )
 
 
@@ -139,4 +147,35 @@ def test_the_component_of_gitlab() -> None:
     assert ours - action == {"package", "stage", "image"}
     assert action - ours == {"reports", "python-version"}
     assert set(re.findall(r"\$\[\[ inputs\.(\w+) \]\]", json.dumps(pipeline))) == ours
-    assert pipeline["conformance"]["variables"]["CORPUS_TEST_ENV"] == "ci"
+    assert "CORPUS_TEST_ENV" not in pipeline["conformance"]["variables"]
+
+
+ENVIRONMENTS = [
+    ("", None, "ci"),
+    ("", "production", "production"),
+    ("staging", None, "staging"),
+    ("staging", "production", "staging"),
+]
+"""The input, the caller's CORPUS_TEST_ENV, and the environment of the run."""
+
+
+@pytest.mark.parametrize(("given", "inherited", "expected"), ENVIRONMENTS)
+def test_the_environment_is_the_callers(given: str, inherited: str | None, expected: str) -> None:
+    """The input decides, else the variable of the workflow or the pipeline; `ci` only if neither names one."""
+    _, pipeline = yaml.safe_load_all((ROOT / "templates" / "conformance.yml").read_text())
+    job = pipeline["conformance"]
+    (line,) = {each.strip() for each in SCRIPTS["Run the suite"]["run"].splitlines() if "CORPUS_TEST_ENV" in each}
+    assert line in job["script"]
+    for variables in (SCRIPTS["Run the suite"]["env"], job["variables"]):
+        (name,) = (key for key, value in variables.items() if "inputs.environment" in value)
+        env = {"PATH": os.environ["PATH"], name: given} | ({"CORPUS_TEST_ENV": inherited} if inherited else {})
+        done = subprocess.run(
+            ["bash", "-c", f'{line}\nprintf %s "$CORPUS_TEST_ENV"'], env=env, capture_output=True, text=True, check=True
+        )
+        assert done.stdout == expected
+
+
+def test_a_workflow_that_says_production_gets_no_writes(checkout: Path) -> None:
+    """The action passes its variable on to the suite."""
+    done = run(checkout, "Run the suite", {"CORPUS_TEST_ENV": "production"}, arguments=QUICK)
+    assert "CORPUS_TEST_ENV is production" in done.stdout + done.stderr, done.stdout + done.stderr
