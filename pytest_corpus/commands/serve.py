@@ -4,6 +4,8 @@ import argparse
 import asyncio
 import contextlib
 import importlib.util
+import os
+import re
 import signal
 import sys
 from typing import Any
@@ -11,10 +13,12 @@ from typing import Any
 from pytest_corpus.adapter.opening.factory import resolve
 from pytest_corpus.commands import FINE, CommandError
 from pytest_corpus.commands import _console as console
+from pytest_corpus.serving.access import Access, is_loopback
 from pytest_corpus.serving.service import Service, write_records
 from pytest_corpus.serving.stdio import MAX_LINE_BYTES, LineTooLong, converse, take_stdout
 
 HOST, PORT = "127.0.0.1", 8080
+TOKEN_VARIABLE = "CORPUS_SERVE_TOKEN"  # noqa: S105 - a variable's name
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,6 +29,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     instead.add_argument("--stdio", action="store_true", help=stdio)
     instead.add_argument("--grpc", action="store_true", help="serve gRPC instead of HTTP and WebSocket")
     parser.add_argument("--host", default=HOST, help=f"the address to listen on (default {HOST})")
+    token = (
+        f"what a request must have as Authorization: Bearer TOKEN (default: {TOKEN_VARIABLE} of the environment); "
+        "required with a --host beyond loopback"
+    )
+    parser.add_argument("--token", metavar="TOKEN", help=token)
+    hooks = "also post reports to hooks on this host, not only on loopback; repeatable"
+    parser.add_argument("--allow-hooks", metavar="HOST", action="append", default=[], help=hooks)
     parser.add_argument("--port", type=int, default=PORT, help=f"the port; 0 for any that is free (default {PORT})")
     log = "write every envelope and frame to standard error, with its content"
     parser.add_argument("--log-frames", action="store_true", help=log)
@@ -42,15 +53,31 @@ def run(given: argparse.Namespace) -> int:
         raise CommandError("HTTP needs aiohttp: pip install 'pytest-corpus[http]', or serve with --stdio")
     if not 0 <= given.port <= 65535:
         raise CommandError(f"--port={given.port}: use a number from 0 to 65535")
+    access = _access(given)
     write_records()
     answers = take_stdout() if given.stdio else -1
     try:
-        service = Service(resolve(given.factory), given.factory, log=sys.stderr if given.log_frames else None)
+        log = sys.stderr if given.log_frames else None
+        service = Service(resolve(given.factory), given.factory, log=log, access=access)
         asyncio.run(_serve(service, given, answers))
     except LineTooLong:
         said = f"a line on standard input is longer than {MAX_LINE_BYTES >> 20} MiB; send shorter ones"
         raise CommandError(said) from None
     return FINE
+
+
+def _access(given: argparse.Namespace) -> Access:
+    """The rules of the server. Raises CommandError if anybody on a network could call it."""
+    token = os.environ.get(TOKEN_VARIABLE, "") if given.token is None else given.token
+    if (token or given.token is not None) and not re.fullmatch(r"[\x21-\x7e]+", token):
+        source = TOKEN_VARIABLE if given.token is None else "--token"
+        raise CommandError(f"{source}: use letters, digits and signs of ASCII, at least one, and no space")
+    if not (token or given.stdio or is_loopback(given.host)):
+        raise CommandError(
+            f"--host={given.host} can be reached from other machines: set {TOKEN_VARIABLE} (or --token), "
+            "which each request must then have as Authorization: Bearer TOKEN"
+        )
+    return Access(given.host, token, frozenset(host.lower().strip("[]") for host in given.allow_hooks))
 
 
 async def _serve(service: Service, given: argparse.Namespace, answers: int) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import grpc
 
 from pytest_corpus.adapter.snapshot import to_bytes
-from pytest_corpus.serving.service import NOT_JSON, Service
+from pytest_corpus.serving.service import NOT_JSON, Service, error_envelope
 from pytest_corpus.spec.transports import GRPC_SERVICE, HOOKS_HEADER
 from pytest_corpus.text.frame_message import pack, unpack
 
@@ -53,20 +53,34 @@ class GrpcServer:
         except ValueError:
             return None, False
 
+    def _refusal(self, context: Any) -> bytes:
+        """The answer to a call without the token of this server; empty if it has it, or none is asked for."""
+        refused = self._service.access.refusal_by_token(_metadata(context, "authorization"))
+        return pack(to_bytes(error_envelope("AuthError", refused.message))) if refused else b""
+
     async def _handle(self, message: bytes, context: Any) -> bytes:
+        if refusal := self._refusal(context):
+            return refusal
         envelope, is_json = self._read(message)
-        return pack(await self._service.unary(envelope, _hooks(context)) if is_json else to_bytes(NOT_JSON))
+        return pack(
+            await self._service.unary(envelope, _metadata(context, HOOKS_HEADER.lower()))
+            if is_json
+            else to_bytes(NOT_JSON)
+        )
 
     async def _handle_stream(self, message: bytes, context: Any) -> AsyncGenerator[bytes, None]:
+        if refusal := self._refusal(context):
+            yield refusal
+            return
         envelope, is_json = self._read(message)
         if not is_json:
             yield pack(to_bytes(NOT_JSON))
             return
-        async with aclosing(self._service.stream(envelope, _hooks(context))) as frames:
+        async with aclosing(self._service.stream(envelope, _metadata(context, HOOKS_HEADER.lower()))) as frames:
             async for frame in frames:
                 yield pack(frame)
 
 
-def _hooks(context: Any) -> str:
-    found = dict(context.invocation_metadata() or ()).get(HOOKS_HEADER.lower(), "")
+def _metadata(context: Any, name: str) -> str:
+    found = dict(context.invocation_metadata() or ()).get(name, "")
     return found if isinstance(found, str) else ""

@@ -36,6 +36,8 @@ class HttpServer:
         await self._runner.cleanup()
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
+        if refused := self._service.access.refusal({name.lower(): value for name, value in request.headers.items()}):
+            return _refusal(refused.status, "AuthError", refused.message)
         if request.headers.get("Upgrade", "").lower() == "websocket":
             return await self._converse(request)
         if request.method != "POST":

@@ -13,6 +13,7 @@ from pytest_corpus.adapter.hooks.logs import text_of
 from pytest_corpus.adapter.opening import factory as factories
 from pytest_corpus.adapter.snapshot import to_bytes
 from pytest_corpus.adapter.transports.protocol import CallFailed, Transport, is_stream
+from pytest_corpus.serving.access import Access
 from pytest_corpus.serving.hooks import HookClient, RequestMetrics, RequestProvider, reporting
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.errors import TAXONOMY
@@ -29,17 +30,24 @@ def error_envelope(name: str, message: str) -> dict[str, Any]:
 
 
 NOT_JSON = error_envelope("BadRequest", "the request is not JSON")
+FOREIGN_HOOKS = error_envelope(
+    "BadRequest", "reports go to loopback hosts only; serve with --allow-hooks=HOST to allow another one"
+)
 
 
 class Service:
     """Hands envelopes to the adapter that a factory makes.
 
     Attributes:
+        access: who may call the adapter, and where its reports may go.
         posting: what posts to hooks.
     """
 
-    def __init__(self, factory: Callable[..., Any], declared: str, *, log: TextIO | None = None) -> None:
+    def __init__(
+        self, factory: Callable[..., Any], declared: str, *, log: TextIO | None = None, access: Access | None = None
+    ) -> None:
         self._factory, self._declared, self._log = factory, declared, log
+        self.access = access or Access()
         self._opened = factories.Opened()
         self.posting = HookClient()
 
@@ -86,6 +94,8 @@ class Service:
     async def unary(self, envelope: Any, hooks: str) -> bytes:
         """The answer of the unary entry point; an exception of the adapter's becomes an error."""
         self._note(">", to_bytes(envelope))
+        if not self.access.allows_hooks(hooks):
+            return to_bytes(FOREIGN_HOOKS)
         async with reporting(hooks, self.posting) as reports:
             answer = await self._unary(envelope)
             if reports is not None:
@@ -105,6 +115,9 @@ class Service:
     async def stream(self, envelope: Any, hooks: str) -> AsyncGenerator[bytes, None]:
         """The frames of the streaming entry point."""
         self._note(">", to_bytes(envelope))
+        if not self.access.allows_hooks(hooks):
+            yield to_bytes(FOREIGN_HOOKS)
+            return
         async with reporting(hooks, self.posting) as reports, aclosing(self._stream(envelope)) as frames:
             async for frame in frames:
                 if reports is not None:

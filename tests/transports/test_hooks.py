@@ -99,6 +99,21 @@ def test_what_is_no_report_is_refused(request_: bytes, status: bytes) -> None:
     assert not carried_out(post).reports
 
 
+@pytest.mark.parametrize("host", ["127.0.0.1", "host.docker.internal", "page.example"])
+def test_only_who_knows_the_path_is_answered(host: str) -> None:
+    """An adapter in a container names another host; a web page cannot guess the path, whatever host it names."""
+
+    async def post(server: HookServer, _posting: HookClient) -> None:
+        path = server.url.rpartition("/")[2]
+        for known, status in ((path, b"200"), (path[:-1], b"404"), (path.swapcase(), b"404"), ("\xe4", b"404")):
+            head = f"POST /{known}/metrics/counter HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n"
+            answer = await raw(server, f"{head}Content-Length: 2\r\n\r\n{{}}".encode("latin-1"))
+            assert answer.split()[1] == status
+            assert path.encode() not in answer
+
+    assert len(carried_out(post).reports) == 1
+
+
 def test_a_report_for_a_call_that_is_over_comes_late() -> None:
     """It belongs to the turn of its call; one for an address of no call is dropped."""
 

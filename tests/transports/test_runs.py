@@ -202,7 +202,7 @@ def test_what_an_adapter_prints_does_not_disturb_its_answers(tmp_path: Path) -> 
 @pytest.mark.parametrize(("arguments", "said"), [
     (["no_such_module:factory", "--stdio"], "there is no module 'no_such_module'"),
     (["pytest_corpus.reference:llm", "--port=99999"], "use a number from 0 to 65535"),
-    (["pytest_corpus.reference:llm", "--host=192.0.2.1", "--port=0"], "cannot be listened on"),
+    (["pytest_corpus.reference:llm", "--host=192.0.2.1", "--port=0", "--token=a"], "cannot be listened on"),
 ])  # fmt: skip
 def test_what_cannot_be_served_is_one_sentence(tmp_path: Path, arguments: list[str], said: str) -> None:
     """Exit code 2."""

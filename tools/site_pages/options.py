@@ -20,6 +20,8 @@ VARIABLES = {
     ENVIRONMENT: "what the adapter talks to: `local`, `ci`, `staging`, `production` ...; see [Running](running.md)",
     ROOT_VARIABLE: "another folder of schemas; see [Validation](validation.md)",
     "CORPUS_GOLDEN_ROOT": "another folder of golden messages; see [Goldens](goldens.md)",
+    "CORPUS_SERVE_TOKEN": "the token that each request to `pytest-corpus serve` must have; see "
+    "[Transports](transports.md#serving-a-python-adapter)",
     "CI": "if it is set, the profile is `ci`",
     "NO_COLOR": "if it is set, `pytest-corpus` prints no colours",
 }

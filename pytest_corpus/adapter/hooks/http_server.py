@@ -161,6 +161,9 @@ class Connection:
 class LoopbackServer:
     """Serves requests on a free port, below a random path, so that nothing meant for an earlier server arrives.
 
+    The path also keeps out web pages and other users of the machine, who cannot guess it. A `Host` header may have any
+    name: an adapter in a container reaches this machine by another one.
+
     Attributes:
         url: the address, without a slash at its end; there once it is started.
     """
@@ -213,7 +216,7 @@ class LoopbackServer:
             return False
         connection = Connection(reader, writer, request.keeps_open)
         token, *path = [part for part in request.path.split("/") if part] or [""]
-        if token == self._token:
+        if secrets.compare_digest(token.encode("latin-1"), self._token.encode()):
             await self.respond(request, path, connection)
         else:
             await connection.answer(404, {})
