@@ -10,7 +10,8 @@ from contextvars import ContextVar
 from typing import Any, TypeVar
 
 from pytest_corpus.kit.outcomes import ABSENT, Accepted, Blocked, Misclassified, NotApplicable, NotAssessed, Violation
-from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.reply import Reply, StreamReply, error_names
+from pytest_corpus.spec.errors import is_a
 from pytest_corpus.spec.words import MAX_FRAME_BYTES
 
 T = TypeVar("T")
@@ -116,6 +117,17 @@ def refusal(reply: Reply | StreamReply, *families: str, claim: str = "") -> None
     named(reply)
     if not reply.is_a(*families):
         raise Misclassified(wanted, str(reply), families, reply.names).seen_in(reply.exchange)
+
+
+def failure(reply: Reply | StreamReply, *families: str) -> None:
+    """An error of one of the classes, or a result each of whose failed items has one (R14)."""
+    failed = reply.failed_items if isinstance(reply, Reply) else []
+    if not failed:
+        refusal(reply, *families)
+    for item in failed:
+        names = error_names(item)
+        right = any(is_a(name, family) for name in names for family in families)
+        that(right, f"failed items of class {' or '.join(families)}", " and ".join(names) or "another", "result")
 
 
 def some_refused(replies: Iterable[Reply], claim: str) -> None:

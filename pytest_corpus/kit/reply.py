@@ -44,6 +44,19 @@ def described(body: Any) -> str:
     return "a success" if "result" in body else f"an object with {listed('the key', body)}"
 
 
+def failed_items(result: Any) -> list[Mapping[str, Any]]:
+    """The items or steps that a result reports as failed, in any documented spelling (R14)."""
+    if not isinstance(result, Mapping):
+        return []
+    found = []
+    for key in ("failures", "failed_texts", "results"):
+        items = result.get(key)
+        for item in items if isinstance(items, list) else ():
+            if isinstance(item, Mapping) and (key != "results" or item.get("ok") is False):
+                found.append(item)
+    return found
+
+
 class AnyReply:
     """The error of an answer, of either kind."""
 
@@ -96,6 +109,16 @@ class Reply(AnyReply):
     def result(self) -> Any:
         """`result` of a success, or None."""
         return self.body["result"] if self.is_success else None
+
+    @property
+    def failed_items(self) -> list[Mapping[str, Any]]:
+        """The items or steps of a success that are reported as failed."""
+        return failed_items(self.result)
+
+    def fails_as(self, *families: str) -> bool:
+        """True if the request, or an item or step of it, is refused with one of the classes (R14)."""
+        named = (name for item in self.failed_items for name in error_names(item))
+        return self.is_a(*families) or any(is_a(name, family) for name in named for family in families)
 
     def __str__(self) -> str:
         fault = self.exchange.fault

@@ -106,6 +106,9 @@ BY_CODE = {error.code: error for error in TAXONOMY.values()}
 MODEL_ERRORS = ("ModelNotAvailable", "ModelNotFound", "UnsupportedModelFamily")
 """The classes that say of a model that it is not known."""
 
+PERMANENT = ("BadRequest", "NotSupported")
+"""The families of errors by which a request that never succeeds is refused."""
+
 UNKNOWN_MODEL = ("BadRequest", "NotSupported", "Unavailable")
 """The classes that may answer an unknown model, subtypes included (R13, R132)."""
 

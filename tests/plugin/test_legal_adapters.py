@@ -42,11 +42,11 @@ LATE_SHAPES = ["late_adapters:LateVector", "late_adapters:LateGraph"]
 
 SCOPES = {
     file: {row.name: row.options["scope"] for row in marked(file, "scope")}
-    for file in ("narrow", "rulings", "graphs", "stores")
+    for file in ("narrow", "rulings", "graphs", "stores", "refusals")
 }
 """The requirements that the difference of an adapter bears on."""
 
-SCOPED = [*thinned(SCOPES["rulings"], 2), *(name for file in ("narrow", "graphs", "stores") for name in SCOPES[file])]
+SCOPED = [*thinned(SCOPES["rulings"], 2), *(name for file in ("narrow", "graphs", "stores", "refusals") for name in SCOPES[file])]
 
 LEAN = ("--capture=no", *(f"-pno:{name}" for name in UNUSED if name not in ("terminal", "tmpdir", "legacypath")))
 """Cheaper runs, without the plugins that the runners of mutants go without."""
@@ -112,7 +112,7 @@ def test_what_the_documents_leave_open(project: Project, name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [*SCOPES["rulings"], *SCOPES["stores"]])
+@pytest.mark.parametrize("name", [*SCOPES["rulings"], *SCOPES["stores"], *SCOPES["refusals"]])
 def test_what_the_documents_leave_open_in_the_whole_suite(project: Project, name: str) -> None:
     """Nor does it violate any other MUST, and a store comes to a verdict."""
     result, report = project.judged(f"legal:{name}", *LEAN)

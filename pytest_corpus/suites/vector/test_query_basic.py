@@ -10,11 +10,12 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, remembered
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import Steps, core, rules
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of, metadata_of, vector_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import alike, best, canonical, direction, parallel
+from pytest_corpus.suites.vector.support.pages import next_page, token_of
 from pytest_corpus.suites.vector.support.requests import HOME
 from pytest_corpus.suites.vector.support.sandbox import Sandbox
 from pytest_corpus.suites.vector.support.scenarios.checks import described_by, fan
@@ -26,7 +27,6 @@ RECALL = 0.9
 MOST_WRITTEN = 1_000
 """More vectors were never written to a namespace, those that were replaced or deleted among them."""
 
-PAGE_KEYS = ("page_token", "next_page_token", "cursor")
 MOST_PAGES = 20
 MOST_SHOWN = 120
 """Whoever gives pages at all gives them where more matches than that are there."""
@@ -248,16 +248,16 @@ def test_pages_give_every_match_once(vector: Vector, top_k: int) -> None:
     """Following the token from page to page leaves out no vector, gives none of them twice, and comes to an end."""
     sandbox, items = fan(vector)
     query = sandbox.args(vector=items[0]["vector"], top_k=vector.at_most(top_k))
-    result = expect.success(vector.ready(lambda: vector.call("query", query), True))
+    send = partial(vector.call, "query")
+    result = expect.success(vector.ready(partial(send, query), True))
     if not token_of(result):
         given(vector, shown=len(matches_of(result)), stored=len(items))
         raise NotApplicable("no page token was given")
-    seen, key = [id_of(match) for match in sandbox.own(matches_of(result))], ""
+    seen = [id_of(match) for match in sandbox.own(matches_of(result))]
     for _ in range(MOST_PAGES):
-        token = token_of(result)
-        if not token:
+        if not token_of(result):
             break
-        key, result = next_page(vector, query, token, key)
+        result = next_page(vector.shared, send, query, result)
         seen += [id_of(match) for match in sandbox.own(matches_of(result))]
     expect.that(not token_of(result), "a last page", f"none after {MOST_PAGES}", "result.next_page_token")
     expect.that(len(set(seen)) == len(seen), "every match once", "one of them again", "result.matches")
@@ -279,28 +279,12 @@ def given(vector: Vector, *, shown: int, stored: int) -> None:
         return
     top_k = vector.at_most(MOST_SHOWN)
     sandbox = vector.sandbox(*(vector.item(170 * number / top_k) for number in range(top_k + 1)))
-    result = expect.success(sandbox.ask(None, top_k), "an answer to the query")
+    query = sandbox.args(vector=direction(45, vector.dimensions), top_k=top_k)
+    result = expect.success(vector.ready(lambda: vector.call("query", query), True), "an answer to the query")
+    if token_of(result):
+        return
     expect.applicable(len(matches_of(result)) >= top_k, "an approximate search finds fewer matches than a page holds")
     expect.that(token_of(result), "a page token where there are more matches", "none", "result.next_page_token")
-
-
-def token_of(result: Any) -> Any:
-    """The token of the next page, in either spelling; nothing on the last page."""
-    if not isinstance(result, Mapping) or result.get("has_more") is False:
-        return None
-    return result.get("next_page_token") or result.get("next_cursor")
-
-
-def next_page(vector: Vector, query: Mapping[str, Any], token: str, known: str) -> tuple[str, Any]:
-    """The key under which the adapter takes a page token (R32), found out at the first one, and the page."""
-    if known:
-        return known, expect.success(vector.call("query", {**query, known: token}), "the next page")
-    first = expect.success(vector.call("query", query))
-    for key in PAGE_KEYS:
-        reply = vector.call("query", {**query, key: token})
-        if reply.is_success and [*map(id_of, matches_of(reply.result))] != [*map(id_of, matches_of(first))]:
-            return key, reply.result
-    raise NotAssessed("no key was found under which a page token is taken back")
 
 
 @pytest.mark.requirement("VEC-QUERY-17")

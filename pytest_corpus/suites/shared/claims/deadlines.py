@@ -269,7 +269,7 @@ def _cut_off(subject: Subject, name: str, at_chunk: int | None) -> None:
         ended(reply)
     subject.faults.fired(planned)
     in_time(reply, budget_ms)
-    expect.refusal(reply, "DeadlineExceeded")
+    expect.failure(reply, "DeadlineExceeded")
 
 
 def works_as_without(subject: Subject, name: str, reply: Reply | StreamReply) -> None:

@@ -8,6 +8,7 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.kit.outcomes import Blocked, Full, Undecided
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.store.settling import Look, Settling
+from pytest_corpus.suites.vector.support import pages
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of
 from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities, VectorConditions
 from pytest_corpus.suites.vector.support.cleanup import Cleanup, tenant_of
@@ -183,7 +184,8 @@ class VectorSettling(Settling):
     def _seen(self, item: Mapping[str, Any], where: Mapping[str, Any], known: set[str]) -> set[str] | None:
         """The ids of some vectors that a query finds."""
         vector = self._subject
-        reply = vector.call("query", {"vector": item["vector"], "top_k": vector.at_most(SEVERAL), **where})
+        query = {"vector": item["vector"], "top_k": vector.at_most(SEVERAL), **where}
+        reply = pages.whole(vector.shared, partial(vector.call, "query"), query)
         if reply.is_a("IndexNotReady", "NamespaceNotFound"):
             return set()
         return known & set(map(id_of, matches_of(reply.result))) if reply.is_success else None

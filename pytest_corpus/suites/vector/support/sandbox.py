@@ -3,12 +3,14 @@
 import copy
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from math import isfinite
 from typing import Any
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked, Full, NotAssessed
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.suites.vector.support import pages
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of, results_of
 from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities
 from pytest_corpus.suites.vector.support.geometry import Components, canonical, direction, is_number
@@ -104,9 +106,17 @@ class Sandbox:
     # -- reading ---------------------------------------------------------------------------------------
 
     def ask(self, vector: Components | None = None, top_k: int = 5, **args: Any) -> Reply:
-        """Query, whatever comes of it; an index that is not ready yet is waited for where something was stored."""
-        request = self._query(vector, top_k, args)
-        return self.vector.ready(lambda: self._call("query", request), bool(self.held))
+        """Query, whatever comes of it; an index that is not ready yet is waited for where something was stored.
+
+        What comes in pages is one answer.
+        """
+        return self._ask(self._query(vector, top_k, args), filled=bool(self.held))
+
+    def _ask(self, request: Mapping[str, Any], *, filled: bool) -> Reply:
+        def send(query: Mapping[str, Any]) -> Reply:
+            return self.vector.ready(lambda: self._call("query", query), filled)
+
+        return pages.whole(self.vector.shared, send, request)
 
     def _query(self, vector: Components | None, top_k: int, more: Mapping[str, Any]) -> dict[str, Any]:
         wanted = direction(45, self.dimensions) if vector is None else vector
@@ -119,7 +129,13 @@ class Sandbox:
         results = results_of(expect.success(reply, "an answer to the batch of queries"))
         if len(results) != len(queries):
             raise Blocked("VEC-MULTI-1", f"{len(queries)} queries have {len(results)} results")
-        return [matches_of(result, "VEC-MULTI-1") for result in results]
+        for result in results:
+            matches_of(result, "VEC-MULTI-1")
+        send = partial(self._call, "query")
+        return [
+            matches_of(pages.all_pages(self.vector.shared, send, query, result))
+            for query, result in zip(queries, results, strict=True)
+        ]
 
     def matches(
         self, vector: Components | None = None, top_k: int = 5, *, by: str = "query", **args: Any

@@ -76,6 +76,7 @@ class VectorShared(Shared):
         scratch: the namespace of plain writes.
         settled: the vectors of the main namespace.
         to_delete: vectors and namespaces (None) that are made just before they are deleted, by name.
+        page_key: the argument that takes the token of a page; empty while that is not known.
         itemised: by operation, whether a failing provider is the failure of each item.
         made_namespaces: the namespaces that are there, the one that was used last at the end.
         stuck: those that could not be deleted.
@@ -93,7 +94,7 @@ class VectorShared(Shared):
         ready: by instance, what was made in it for plain requests.
     """
 
-    learnt = (*Shared.learnt, "itemised", "deletes_by_filter", "index_lags", "only_uuids")
+    learnt = (*Shared.learnt, "itemised", "deletes_by_filter", "index_lags", "only_uuids", "page_key")
 
     namespaces: bool | None = None
     filters: bool | None = None
@@ -105,6 +106,7 @@ class VectorShared(Shared):
     scratch: str = ""
     settled: tuple[Item, ...] | None = None
     to_delete: dict[str, Item | None] = field(default_factory=dict)
+    page_key: str = ""
     itemised: dict[str, bool] = field(default_factory=dict)
     made_namespaces: dict[Place, None] = field(default_factory=dict)
     stuck: dict[Place, None] = field(default_factory=dict)

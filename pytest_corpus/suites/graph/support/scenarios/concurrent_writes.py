@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from itertools import count
 from typing import Any
 
+from pytest_corpus.adapter.facts import whole
 from pytest_corpus.kit.generation.histories import Event, Step, Value, play
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.graph.support.answers import following, listed
@@ -58,7 +59,8 @@ class Clients:
         for node in listed(result, "nodes"):
             properties = node.get("properties")
             if node.get("id") in numbers and isinstance(properties, Mapping):
-                numbers[node["id"]] += sorted({str(properties.get(key)) for key in ("corpus_rank", "corpus_twin")})
+                held = [properties.get(key) for key in ("corpus_rank", "corpus_twin")]
+                numbers[node["id"]] += sorted({str(whole(value) or value) for value in held})
         shown = {name: found for name, found in numbers.items() if found or following(result) in (None, "")}
         return {name: " and ".join(found) or None for name, found in shown.items()}
 

@@ -7,7 +7,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import error_names
-from pytest_corpus.spec.errors import is_a
+from pytest_corpus.spec.errors import PERMANENT, is_a
 from pytest_corpus.suites.graph.support.answers import failures
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.sandbox import EDGE_READERS, Sandbox
@@ -112,7 +112,6 @@ def _refuses(graph: Graph, kind: str) -> bool:
         for number, (source, target) in enumerate(EDGES[kind]):
             edge = sandbox.edge(source, target, f"e{number}")
             reply = sandbox.call("upsert_edges", {"edges": [edge]})
-            named = filter(None, map(error_of, failures(reply.result)))
-            if reply.is_a("BadRequest", "NotSupported") or any(is_a(name, "BadRequest") for name in named):
+            if reply.fails_as(*PERMANENT):
                 return True
     return False

@@ -10,6 +10,7 @@ from pytest_corpus.kit.generation.histories import Event, Step, Value, play
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of, metadata_of, vector_of
 from pytest_corpus.suites.vector.support.component import PERHAPS, Vector
 from pytest_corpus.suites.vector.support.geometry import direction, parallel
+from pytest_corpus.suites.vector.support.pages import token_of
 from pytest_corpus.suites.vector.support.sandbox import Sandbox
 
 APART = 5
@@ -60,8 +61,12 @@ class Clients:
         yield [[self.delete(a)], [self.write(b), self.write(b)]], query
 
     def read(self, result: Any) -> Mapping[str, Value]:
-        """The numbers of the writes that a query saw, and what is wrong with a record; None: nothing."""
-        found: dict[str, Value] = {} if self.vector.approximate else dict.fromkeys(self.ids)
+        """The numbers of the writes that a query saw, and what is wrong with a record; None: nothing.
+
+        A page that is not the last tells nothing of an id that it does not show.
+        """
+        partly = self.vector.approximate or token_of(result)
+        found: dict[str, Value] = {} if partly else dict.fromkeys(self.ids)
         times = Counter(map(id_of, matches_of(result)))
         for match in matches_of(result):
             number, components = str(metadata_of(match).get("write")), vector_of(match).get("vector")

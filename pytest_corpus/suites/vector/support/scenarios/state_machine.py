@@ -9,6 +9,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.generation.stateful import Rule, Step, Trial
 from pytest_corpus.kit.outcomes import Blocked, Violation
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.suites.vector.support import pages
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of, results_of
 from pytest_corpus.suites.vector.support.component import Vector
 from pytest_corpus.suites.vector.support.geometry import GOODNESS, TOLERANCE, canonical, direction, near
@@ -123,7 +124,8 @@ class Model:
         results = results_of(result) if batched else [result]
         if len(results) != 1:
             raise Blocked("VEC-MULTI-1", f"1 query has {len(results)} results")
-        matches = matches_of(results[0], "VEC-MULTI-1" if batched else "VEC-QUERY-1")
+        matches_of(results[0], "VEC-MULTI-1" if batched else "VEC-QUERY-1")
+        matches = pages.all_pages(self.vector.shared, partial(self.vector.call, "query"), query, results[0])["matches"]
         least = self.certain(rows, query, self.held[where]) if kind and self.vector.post_filters else None
         if self.vector.approximate:
             asked = [] if kind and self.vector.post_filters else [row for row in rows.values() if row[0] == angle]

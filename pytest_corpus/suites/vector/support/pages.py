@@ -1,0 +1,59 @@
+"""Answers in pages (SPECIFICATION 11.5; R32, R67): the token of the next one, and all matches of a query together."""
+
+import copy
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.outcomes import NotAssessed
+from pytest_corpus.kit.reply import Reply
+from pytest_corpus.suites.vector.support.answers import id_of, matches_of
+from pytest_corpus.suites.vector.support.shared import VectorShared
+
+KEYS = ("page_token", "next_page_token", "cursor")
+"""The arguments under which a token may go back."""
+
+MOST_PAGES = 150
+
+Send = Callable[[Mapping[str, Any]], Reply]
+"""Sends a query with these arguments."""
+
+
+def token_of(result: Any) -> Any:
+    """The token of the next page, in either spelling; nothing on the last page."""
+    if not isinstance(result, Mapping) or result.get("has_more") is False:
+        return None
+    return result.get("next_page_token") or result.get("next_cursor")
+
+
+def next_page(shared: VectorShared, send: Send, query: Mapping[str, Any], result: Any) -> Any:
+    """The page after a result; the argument for its token is found out at the first one (R32)."""
+    token, before = token_of(result), [*map(id_of, matches_of(result))]
+    if shared.page_key:
+        return expect.success(send({**query, shared.page_key: token}), "the next page")
+    for key in KEYS:
+        reply = send({**query, key: token})
+        if reply.is_success and [*map(id_of, matches_of(reply.result))] != before:
+            shared.page_key = key
+            return reply.result
+    raise NotAssessed("no key was found under which a page token is taken back")
+
+
+def all_pages(shared: VectorShared, send: Send, query: Mapping[str, Any], result: Any) -> Any:
+    """A result with the matches of the pages after it, as far as `top_k` reaches."""
+    matches = list(matches_of(result))
+    pages = 0
+    while token_of(result) and len(matches) < query["top_k"] and pages < MOST_PAGES:
+        result, pages = next_page(shared, send, query, result), pages + 1
+        matches += matches_of(result)
+    return {**result, "matches": matches}
+
+
+def whole(shared: VectorShared, send: Send, query: Mapping[str, Any]) -> Reply:
+    """The answer to a query; if it comes in pages, with the matches of all."""
+    reply = send(query)
+    if not reply.is_success or not token_of(reply.result):
+        return reply
+    together = copy.copy(reply)
+    together.body = {**reply.body, "result": all_pages(shared, send, query, reply.result)}
+    return together
