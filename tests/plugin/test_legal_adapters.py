@@ -46,7 +46,7 @@ SCOPES = {
 }
 """The requirements that the difference of an adapter bears on."""
 
-SCOPED = [*thinned(SCOPES["rulings"], 2), *(name for file in ("narrow", "graphs", "stores", "refusals") for name in SCOPES[file])]
+SCOPED = [*thinned(SCOPES["rulings"], 2), *(name for file in SCOPES if file != "rulings" for name in SCOPES[file])]
 
 LEAN = ("--capture=no", *(f"-pno:{name}" for name in UNUSED if name not in ("terminal", "tmpdir", "legacypath")))
 """Cheaper runs, without the plugins that the runners of mutants go without."""
