@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_corpus.bundles.evaluation.values import BudgetError, OperationError, found_in
+from pytest_corpus.text.bounded import depth
 from pytest_corpus.text.problems import MAX_DEPTH
-from pytest_corpus.text.strict_json import nesting
 
 MATCHES = ("subset", "exact", "contains", "regex", "ignore")
 """The ways to compare an expectation; the first is the default."""
@@ -33,7 +33,7 @@ def parsed(text: str) -> Any:
     """
     stripped = text.strip(" \t\r\n")
     try:
-        if nesting(stripped.encode("utf-8")) > MAX_DEPTH:
+        if depth(stripped.encode("utf-8")) > MAX_DEPTH:
             return text
         value = json.loads(stripped, parse_constant=_no_number)
         json.dumps(value, ensure_ascii=False).encode("utf-8")

@@ -5,6 +5,7 @@ import importlib
 import inspect
 import json
 import os
+import shlex
 import sys
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -176,7 +177,7 @@ def _init(given: argparse.Namespace) -> int:
         write_folder(((name, text.replace(PLACEHOLDER, plain)) for name, text in texts.items()), folder)
     except OSError as error:
         raise CommandError(f"{folder}: cannot be written: {error.strerror or error}") from None
-    console.say(f"{folder}: a bundle with 2 cases; run it with: pytest {folder / FILE}")
+    console.say(f"{folder}: a bundle with 2 cases; run it with: pytest {shlex.quote(str(folder / FILE))}")
     return FINE
 
 

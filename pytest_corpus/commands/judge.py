@@ -1,6 +1,7 @@
 """`pytest-corpus judge`: the verdict on a recorded run, computed again from its transcript."""
 
 import argparse
+import json
 import sys
 import tempfile
 from pathlib import Path
@@ -9,12 +10,10 @@ from typing import Any
 from pytest_corpus.commands import FINDINGS, FINE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.commands._pytest import UNPROVEN, attestations, run_pytest, settings_arguments
+from pytest_corpus.evidence import judging
 from pytest_corpus.evidence.transcript import Transcript, read
 from pytest_corpus.reports.json_report import digest
 from pytest_corpus.reports.reading import read as read_report
-
-NOT_GIVEN = frozenset(("budget",))
-"""Options of the run that a judge need not repeat, or gives in another way."""
 
 COMPARED = (
     "adapter", "spec", "level", "seed", "runs", "started_at", "complete", "gaps", "settle_s", "capabilities",
@@ -43,16 +42,14 @@ def run(given: argparse.Namespace) -> int:
     """Run the suite against the record."""
     path = Path(given.transcript)
     transcript = opened(path)
+    options = judging.arguments(transcript)
     attested = Path(given.attestation) if given.attestation else None
     claimed = _claimed(attested, transcript) if attested else None
     with tempfile.TemporaryDirectory(prefix="pytest-corpus-") as name:
         folder = Path(name)
         adapters = [f"--corpus-adapter={label}=transcript:{path.resolve()}" for label in transcript.adapters]
-        options = option_arguments(transcript, NOT_GIVEN)
-        deviations = folder / "deviations.toml"
-        deviations.write_text(str(transcript.header.get("deviations", "")), "utf-8")
         reports = [
-            f"--corpus-deviations={deviations}",
+            *given_files(transcript, folder),
             f"--corpus-report={folder / 'attestation.json'}",
             *(f"--corpus-report={each}" for each in given.output),
         ]
@@ -72,22 +69,22 @@ def run(given: argparse.Namespace) -> int:
 
 
 def opened(path: Path) -> Transcript:
-    """The transcript. Raises CommandError if it cannot be read, or was changed."""
-    try:
-        return read(path)
-    except OSError as error:
-        raise CommandError(f"{path}: {error.strerror}") from None
+    """The transcript. Raises TranscriptError if it was changed, FileRefused if it cannot be read."""
+    transcript = read(path)
+    if not transcript.adapters:
+        raise CommandError(f"{path}: it has no adapter, so the run ended before its first test")
+    return transcript
 
 
-def option_arguments(transcript: Transcript, leave_out: frozenset[str] = frozenset()) -> list[str]:
-    """The options of the run, for another one."""
-    given = transcript.header["options"].items()
-    settings = ("seed", "connections", "startup-timeout", "log", "call-timeout", "tls-verify")
-    options = {name: value for name, value in given if name not in (*leave_out, *settings)}
-    header = transcript.header
-    known = [f"--corpus-seed={header['seed']}", "-o", f"corpus_call_timeout={header['call_timeout_s']:g}"]
-    switches = (f"--corpus-{name}" + ("" if value == "True" else f"={value}") for name, value in options.items())
-    return [*known, *switches]
+def given_files(transcript: Transcript, folder: Path) -> list[str]:
+    """The options that give a run the deviations and the probe queries of the transcript, as files of a folder."""
+    deviations, dialects = folder / "deviations.toml", folder / "dialects.json"
+    deviations.write_text(transcript.header.get("deviations", ""), "utf-8", "replace")
+    found = [f"--corpus-deviations={deviations}"]
+    if queries := transcript.header.get("dialects"):
+        dialects.write_text(json.dumps(queries), "utf-8")
+        found.append(f"--corpus-dialects={dialects}")
+    return found
 
 
 def _claimed(path: Path, transcript: Transcript) -> dict[str, Any]:

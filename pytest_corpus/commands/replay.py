@@ -3,18 +3,20 @@
 import argparse
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+from pytest_corpus.adapter.opening.factory import split_label
 from pytest_corpus.commands import FINDINGS, FINE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.commands._pytest import run_pytest, settings_arguments
-from pytest_corpus.commands.judge import opened, option_arguments
-from pytest_corpus.evidence import encoding, shell
+from pytest_corpus.commands.judge import given_files, opened
+from pytest_corpus.evidence import encoding, judging, shell
 from pytest_corpus.evidence.transcript import Key, TestTrace, Transcript
+from pytest_corpus.spec.components import COMPONENTS, WIRE
 from pytest_corpus.spec.operations import BY_OP
 
 FIXED, FAILING, UNKNOWN = "FIXED", "STILL FAILING", "CANNOT TELL"
@@ -23,7 +25,7 @@ MOST_COMPARED = 8  # the calls of its own test before an exchange that its comma
 
 MOST_WRITES = 20  # the writes before an exchange that its commands repeat
 
-UNREPEATED = frozenset(("requirement", "shard", "budget", "repeat", "components"))
+UNREPEATED = frozenset(("requirement", "shard", "repeat", "components"))
 """Options of the run that would leave tests out, or repeat them."""
 
 
@@ -76,8 +78,8 @@ def run(given: argparse.Namespace) -> int:
         raise CommandError(_nothing(given, transcript))
     if given.form:
         for each in found:
-            console.say(f"# {each}")
-            for line in _script(transcript, each):
+            console.say(shell.comment(str(each)))
+            for line in _script(transcript, each, given.adapter):
                 console.say(line)
         return FINE
     if not given.adapter:
@@ -129,10 +131,14 @@ def _nothing(given: argparse.Namespace, transcript: Transcript) -> str:
     return f"there is no finding of {given.requirement}; there are findings of {ids}"
 
 
-def _script(transcript: Transcript, finding: RecordedFinding) -> list[str]:
-    """The commands that send the request of a finding, after what its test had written."""
+def _script(transcript: Transcript, finding: RecordedFinding, adapter: str | None) -> list[str]:
+    """The commands that send the request of a finding, after what its test had written.
+
+    They go to the adapter that the user names, never to one that the transcript names.
+    """
     facts = transcript.adapters[finding.adapter]
-    target = shell.Target(facts["declared"], finding.component, facts.get("asked", ()), facts.get("headers", {}))
+    declared, recorded = (split_label(adapter)[1], None) if adapter else (facts["declared"], facts["transport"])
+    target = shell.Target(declared, finding.component, facts["asked"], facts["headers"], recorded)
     lines = story(transcript, finding)
     return shell.script(target, [sent for line in lines for sent in shell.sent_of(line)])
 
@@ -142,13 +148,14 @@ def story(transcript: Transcript, finding: RecordedFinding) -> list[dict[str, An
 
     An answer without a namespace may have been compared with others: the last calls of its test come before it.
     """
-    trace = transcript.tests[finding.shown]
-    if not trace.exchanges:
-        return []
+    trace = transcript.tests.get(finding.shown, TestTrace())
+    exchanges = trace.exchanges
     if finding.story:
-        numbers = finding.story["exchanges"]
-        return [trace.exchanges[number - 1] for number in numbers if 0 < number <= len(trace.exchanges)]
-    *earlier, last = trace.exchanges[: finding.exchange.get("number")]
+        numbers = map(int, finding.story["exchanges"])
+        return [exchanges[number - 1] for number in numbers if 0 < number <= len(exchanges)]
+    *earlier, last = exchanges[: int(finding.exchange["number"]) if finding.exchange else None] or [{}]
+    if not last:
+        return []
     place = _namespace(last)
     if place is None:
         return [*(each for each in earlier[:-MOST_COMPARED] if _is_write(each)), *earlier[-MOST_COMPARED:], last]
@@ -164,8 +171,8 @@ def steps(transcript: Transcript, finding: RecordedFinding) -> Iterator[str]:
     if finding.story:
         yield f"    {finding.story['said']}"
         for number, line in enumerate(story(transcript, finding), 1):
-            request = encoding.text_of(line["request"])
-            yield f"    {number}. {line['entry_point']} {request}"
+            request = encoding.text_of(line["request"]) if "request" in line else ""
+            yield f"    {number}. {line.get('entry_point', 'not called')} {request}".rstrip()
 
 
 def _is_write(line: dict[str, Any]) -> bool:
@@ -188,19 +195,27 @@ def _namespace(line: dict[str, Any]) -> object:
 def _sent_again(
     transcript: Transcript, found: list[RecordedFinding], adapter: str
 ) -> list[tuple[RecordedFinding, dict[str, Any]]]:
-    """Run the tests of the findings with the seed of the record; what each finding comes to."""
+    """Run the tests of the findings with the seed of the record; what each finding comes to.
+
+    A test is named only if the suite has it, because pytest takes any other name for that of a file.
+    """
+    options = judging.stated(transcript)
     with tempfile.TemporaryDirectory(prefix="pytest-corpus-") as name:
         folder = Path(name)
         again = folder / "again.jsonl"
-        components = ",".join(dict.fromkeys(each.component for each in found))
+        known = [each for each in found if each.test in _tests(each.component, options.get("profile", ""))]
+        if not known:
+            raise CommandError("the suite of this version has none of the tests of these findings")
+        components = ",".join(dict.fromkeys(each.component for each in known))
         passed = [
             *settings_arguments(folder),
             f"--corpus-adapter=again={adapter}",
             f"--corpus-components={components}",
             f"--corpus-transcript={again}",
-            *option_arguments(transcript, leave_out=UNREPEATED),
+            *judging.arguments(transcript, leave_out=UNREPEATED),
+            *given_files(transcript, folder)[1:],
             "-q",
-            *dict.fromkeys(f"corpus/{each.test}" for each in found),
+            *dict.fromkeys(f"corpus/{each.test}" for each in known),
         ]
         code = run_pytest("replay", passed, folder, sys.stderr)
         if not again.exists():
@@ -213,6 +228,13 @@ def _sent_again(
         result, why = (FAILING, "") if same else _without_finding(new.tests.get(("again", each.test, 0)))
         results.append((each, {"result": result, "why": why, "story": [*steps(new, same)] if same else []}))
     return results
+
+
+def _tests(component: str, profile: str) -> Collection[str]:
+    """The tests that this version has of a component, which imports pytest."""
+    from pytest_corpus.suites import inventory
+
+    return inventory.tests(component, profile) if component in (*COMPONENTS, *WIRE) else ()
 
 
 def _without_finding(trace: TestTrace | None) -> tuple[str, str]:

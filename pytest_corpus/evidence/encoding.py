@@ -90,9 +90,10 @@ def fill(made: Exchange, written: Mapping[str, Any]) -> None:
     made.fault = fault(written.get("fault"))
     made.elapsed_s, made.started = written.get("elapsed_s", 0.0), written.get("started", made.started)
     made.logs, made.debug_logs, made.headers = (
-        tuple(map(given, written.get(key, ()))) for key in ("logs", "debug_logs", "headers")
+        tuple(str(given(each)) for each in written.get(key, ())) for key in ("logs", "debug_logs", "headers")
     )
-    made.hints_ms = frozenset(map(given, written.get("retry_hints_ms", ())))
+    hints = map(given, written.get("retry_hints_ms", ()))
+    made.hints_ms = frozenset(each for each in hints if isinstance(each, int | float))
 
 
 def fault(written: Mapping[str, Any] | None) -> CallFault | None:
@@ -142,7 +143,7 @@ def raw(request: RawRequest, made: RawAnswer, component: str) -> dict[str, Any]:
 
 def raw_answer(written: Mapping[str, Any]) -> RawAnswer:
     """The raw answer that was recorded."""
-    members = dict(written)
+    members = {each.name: written[each.name] for each in fields(RawAnswer) if each.name in written}
     members["fault"] = fault(written["fault"])
     members["headers"] = tuple((name, each) for name, each in written["headers"])
     members["trailing"] = {key: _unbytes(each) for key, each in written["trailing"].items()}

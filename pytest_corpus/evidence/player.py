@@ -17,7 +17,7 @@ from pytest_corpus.adapter.inputs import Source
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
 from pytest_corpus.evidence import encoding
 from pytest_corpus.evidence.recorder import dumps
-from pytest_corpus.evidence.transcript import Key, TestTrace, Transcript
+from pytest_corpus.evidence.transcript import Key, TestTrace, Transcript, parsed
 from pytest_corpus.spec.transports import SCHEMES
 
 
@@ -37,10 +37,11 @@ class Player(Source):
         self.diverged = ""
         self._trace = TestTrace()
         self._parts: list[_Part] = [_Part([], {})]
-        self._facts: dict[tuple[str, str], _Part] = {}
+        self._facts: dict[tuple[str, str], TestTrace] = {}
         for trace in transcript.tests.values():
-            for fact in trace.facts:
-                self._facts.setdefault((trace.process, fact), _Part.of(trace, fact))
+            for fact in trace.by_fact:
+                if fact:
+                    self._facts.setdefault((trace.process, fact), trace)
 
     @property
     def process(self) -> str:
@@ -52,7 +53,7 @@ class Player(Source):
         key: Key = (self.label, test, repetition)
         self._trace, self.diverged = self.transcript.tests.get(key, TestTrace()), ""
         self._parts = [_Part.of(self._trace, "")]
-        if self._trace.ended is None:
+        if not self._trace.has_ended:
             self.diverged = "the transcript does not have this test"
 
     def end(self) -> str:
@@ -63,8 +64,7 @@ class Player(Source):
 
     def enter(self, scope: str) -> None:
         """Find out a fact, whichever test found it out then."""
-        part = self._facts.get((self.process, scope), _Part([], {}))
-        self._parts.append(_Part(part.exchanges, part.readings))
+        self._parts.append(_Part.of(self._facts.get((self.process, scope), TestTrace()), scope))
 
     def leave(self) -> None:
         """Go on with the test."""
@@ -96,7 +96,7 @@ class Player(Source):
             self.diverged = f"the transcript ends after {part.place} exchanges of this test"
         if self.diverged:
             raise Unrecorded(self.diverged)
-        found = part.exchanges[part.place]
+        found = parsed(part.lines[part.place])
         part.place += 1
         if silent := found.get("unresponsive"):
             raise Unresponsive(silent["op"], moving=silent["moving"])
@@ -110,9 +110,9 @@ class Player(Source):
 
 @dataclass(slots=True)
 class _Part:
-    """The record of a test, or of a fact, and how much of it was taken."""
+    """The record of a test, or of a fact, and how much of it was taken; `lines` are those of its exchanges."""
 
-    exchanges: list[dict[str, Any]]
+    lines: Sequence[bytes]
     readings: Mapping[str, list[Any]]
     place: int = 0
     read: Counter[str] = field(default_factory=Counter)
@@ -120,13 +120,13 @@ class _Part:
     @classmethod
     def of(cls, trace: TestTrace, fact: str) -> _Part:
         """The part of a test that found out a fact, or none."""
-        exchanges = [each for each in trace.exchanges if each.get("fact", "") == fact]
-        return cls(exchanges, (trace.ended["readings"] if trace.ended else {}).get(fact, {}))
+        ended = trace.ended
+        return cls(trace.by_fact.get(fact, []), (ended["readings"] if ended else {}).get(fact, {}))
 
     @property
     def left(self) -> int:
         """The number of exchanges that were not taken."""
-        return len(self.exchanges) - self.place
+        return len(self.lines) - self.place
 
 
 class RecordedClient(AdapterClient):

@@ -161,7 +161,7 @@ FORMAT_WORDS = frozenset(
 )
 """Members whose values are words of the format or names of tests."""
 
-CONTENT = frozenset(("request", "body", "facts", "extra", "capabilities", "options", "logs", "debug_logs"))
+CONTENT = frozenset(("request", "body", "facts", "extra", "capabilities", "options", "dialects", "logs", "debug_logs"))
 """Members whose values came from elsewhere, with their keys."""
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -14,7 +13,9 @@ from typing import IO, Any
 import orjson
 
 from pytest_corpus.evidence.recorder import dumps
+from pytest_corpus.text import bounded
 from pytest_corpus.text.problems import PlainError
+from pytest_corpus.validation.schema.evidence import flaw
 
 FORMAT = "1.0"
 """The version of the format."""
@@ -23,6 +24,14 @@ SUFFIXES = (".jsonl", ".jsonl.gz")
 
 FLUSHED = 1 << 16
 """After this number of characters what was written can be read, also if the run is killed."""
+
+SCHEMA = "transcript/transcript"
+
+PARTS = {"handle": "Call", "handle_stream": "Call", "together": "Together", "raw": "Raw"}
+"""The part of the schema that describes an exchange, by its entry point."""
+
+MOST_LINES = 150_000
+"""The lines of a transcript; a run of all components has 10,000."""
 
 KINDS = ("header", "adapter", "exchange", "test", "totals", "end")
 
@@ -86,23 +95,51 @@ class Writer:
 
 @dataclass(slots=True)
 class TestTrace:
-    """The record of one test: its exchanges in order, and the line that ends it."""
+    """The record of one test: its exchanges in order, and the line that ends it.
+
+    Lines are kept as they stand in the file and read again when they are needed, because values take many times the
+    memory of their text.
+
+    Attributes:
+        process: the process that ran it.
+        by_fact: the lines of its exchanges by the fact that they found out; those of its own by an empty name.
+    """
 
     __test__ = False
 
-    exchanges: list[dict[str, Any]] = field(default_factory=list)
-    ended: dict[str, Any] | None = None
+    process: str = ""
+    by_fact: dict[str, list[bytes]] = field(default_factory=dict)
+    _lines: list[bytes] = field(default_factory=list)
+    _ended: bytes = b""
+
+    def add(self, line: Mapping[str, Any], data: bytes) -> None:
+        """Take an exchange."""
+        self._lines.append(data)
+        self.by_fact.setdefault(line.get("fact", ""), []).append(data)
+
+    def end(self, line: Mapping[str, Any], data: bytes) -> None:
+        """Take the line that ends the test."""
+        self.process, self._ended = line["process"], data
+        for fact in line["readings"]:
+            self.by_fact.setdefault(fact, [])
+
+    def __len__(self) -> int:
+        return len(self._lines)
 
     @property
-    def facts(self) -> set[str]:
-        """The facts that it found out."""
-        read = self.ended["readings"] if self.ended else {}
-        return {each["fact"] for each in self.exchanges if "fact" in each} | set(read) - {""}
+    def has_ended(self) -> bool:
+        """True if the line that ends it is there."""
+        return bool(self._ended)
 
     @property
-    def process(self) -> str:
-        """The process that ran it."""
-        return str(self.ended["process"]) if self.ended else ""
+    def exchanges(self) -> list[dict[str, Any]]:
+        """Its exchanges, read anew."""
+        return [parsed(data) for data in self._lines]
+
+    @property
+    def ended(self) -> dict[str, Any] | None:
+        """The line that ends it, read anew; None if it has none."""
+        return parsed(self._ended) if self._ended else None
 
 
 Key = tuple[str, str, int]
@@ -131,7 +168,7 @@ class Transcript:
 
 
 def file_digest(path: Path) -> str:
-    """The SHA-256 of a file."""
+    """The SHA-256 of a file that was just written."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -141,96 +178,152 @@ def read(path: Path) -> Transcript:
 
     Raises:
         TranscriptError: it is not a transcript, or a line was changed, removed, added or moved.
-        OSError: the file cannot be read.
+        FileRefused: the file cannot be read, or is beyond the limits of a transcript.
     """
-    found: Transcript | None = None
-    clocks: dict[str, float] = {}
-    for number, line, digest in _lines(path):
-        where = f"{path.name}, line {number}"
+    found: _Reading | None = None
+    whole = hashlib.sha256()
+    for line in _lines(path, whole.update):
         if found is None:
-            if line["kind"] != "header" or line.get("format") != FORMAT:
-                raise TranscriptError(f"{where}: not the header of a transcript of format {FORMAT}")
-            found = Transcript(line, sha256=file_digest(path))
+            if line.kind != "header" or line.members.get("format") != FORMAT:
+                raise line.refused(f"not the header of a transcript of format {FORMAT}")
+            line.check()
+            found = _Reading(Transcript(line.members))
             continue
-        if found.complete:
-            raise TranscriptError(f"{where}: a line after the last one")
-        _take(found, line, where, digest, clocks)
+        if found.transcript.complete:
+            raise line.refused("a line after the last one")
+        line.check()
+        found.take(line)
     if found is None:
         raise TranscriptError(f"{path.name}: empty, not a transcript")
-    return found
+    found.transcript.sha256 = whole.hexdigest()
+    return found.transcript
 
 
-def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any], str]]:
-    """Each line with its number and the digest of all before it; a last line that was cut off is left out."""
-    digest = hashlib.sha256()
-    opened = gzip.open if path.name.endswith(".gz") else open
-    number = 0
-    with opened(path, "rb") as file:
-        try:
-            for data in file:
-                number += 1
-                line = _parsed(data)
-                if line is None and not data.endswith(b"\n"):
-                    return
-                if line is None or line.get("kind") not in KINDS:
-                    raise TranscriptError(f"{path.name}, line {number}: not a line of a transcript")
-                if line.get("n") != number:
-                    numbered = f"{path.name}, line {number}: its number is {line.get('n')}"
-                    raise TranscriptError(f"{numbered}, so lines were removed, added or moved")
-                yield number, line, digest.hexdigest()
-                digest.update(data)
-        except EOFError:  # the run was killed
-            return
-        except (gzip.BadGzipFile, zlib.error):
-            raise TranscriptError(f"{path.name}: not a gzip file, or damaged") from None
-
-
-def _parsed(data: bytes) -> dict[str, Any] | None:
+def parsed(data: bytes) -> dict[str, Any]:
+    """The members of a line. Raises ValueError if it is not one."""
     try:
         line = orjson.loads(data)
-    except orjson.JSONDecodeError:
+    except orjson.JSONDecodeError:  # half a character, perhaps
+        line = bounded.value(data)
+    if not isinstance(line, dict):
+        raise ValueError("is not a line of a transcript")
+    return line
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line of a file: its place, its bytes, its members, and the digest of all lines before it."""
+
+    where: str
+    data: bytes
+    members: dict[str, Any]
+    digest: str
+
+    @property
+    def kind(self) -> str:
+        return str(self.members["kind"])
+
+    def refused(self, why: str) -> TranscriptError:
+        return TranscriptError(f"{self.where}: {why}")
+
+    def check(self) -> None:
+        """Hold it to `schemas/transcript/transcript.schema.json`."""
+        members, part = self.members, self.kind.title()
+        if self.kind == "exchange":
+            part = PARTS.get(str(members.get("entry_point")), "Unanswered")
         try:
-            line = json.loads(data)
-        except ValueError:
-            return None
-    return line if isinstance(line, dict) else None
+            said = flaw(SCHEMA, members, part)
+        except ValueError:  # half a character, which the schema does not look at
+            text = json.dumps(members, ensure_ascii=False).encode("utf-8", "replace")
+            said = flaw(SCHEMA, orjson.loads(text), part)
+        if said:
+            raise self.refused(f"not as a line of the kind {self.kind} must be: {said}")
 
 
-def _take(found: Transcript, line: dict[str, Any], where: str, digest: str, clocks: dict[str, float]) -> None:
-    kind = line["kind"]
-    try:
-        if kind == "exchange":
-            if line["at"] < clocks.get(line["process"], 0.0):
-                raise TranscriptError(f"{where}: its time is earlier than that of the exchange before")
-            clocks[line["process"]] = line["at"]
-            trace = found.tests.setdefault(key_of(line), TestTrace())
-            if trace.ended is not None:
-                raise TranscriptError(f"{where}: an exchange of a test that has ended")
-            trace.exchanges.append(line)
-        elif kind == "test":
-            trace = found.tests.setdefault(key_of(line), TestTrace())
-            if trace.ended is not None or line["exchanges"] != len(trace.exchanges):
-                raise TranscriptError(
-                    f"{where}: the test has {line['exchanges']} exchanges, {len(trace.exchanges)} are here"
-                )
-            trace.ended = line
-        elif kind == "adapter":
-            found.adapters.setdefault(line["adapter"], line)
-            stated = {each["label"]: each["capabilities"] for each in found.header["adapters"]}
-            if stated.get(line["adapter"]) not in (None, {}, line["capabilities"]):
-                raise TranscriptError(f"{where}: its capabilities differ from those of the header")
-        elif kind == "totals":
-            found.totals[line["adapter"]] = line
-        elif kind == "end":
-            if line["sha256"] != digest:
-                raise TranscriptError(f"{where}: the digest is another one, so the transcript was changed")
+def _lines(path: Path, take: Callable[[bytes], object]) -> Iterator[_Line]:
+    """Each line of a file whose bytes `take` gets; a last line that was cut off is left out."""
+    digest = hashlib.sha256()
+    for number, data in enumerate(bounded.lines(path, take=take), 1):
+        where = f"{path.name}, line {number}"
+        if number > MOST_LINES:
+            raise TranscriptError(f"{where}: a transcript has at most {MOST_LINES:,} lines")
+        try:
+            members = bounded.value(data)
+        except ValueError as error:
+            if not data.endswith(b"\n"):
+                continue
+            raise TranscriptError(f"{where}: not a line of a transcript: {error}") from None
+        if not isinstance(members, dict) or members.get("kind") not in KINDS:
+            raise TranscriptError(f"{where}: not a line of a transcript")
+        if members.get("n") != number:
+            numbered = f"{where}: its number is {str(members.get('n'))[:20]}"
+            raise TranscriptError(f"{numbered}, so lines were removed, added or moved")
+        yield _Line(where, data, members, digest.hexdigest())
+        digest.update(data)
+
+
+class _Reading:
+    """What was read of a transcript so far."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        self.transcript = transcript
+        self._clocks: dict[str, float] = {}
+        self._held = 0
+
+    def take(self, line: _Line) -> None:
+        """Take the next line. Raises TranscriptError if it does not fit those before it."""
+        found, members = self.transcript, line.members
+        if line.kind in ("exchange", "test", "totals") and members["adapter"] not in found.adapters:
+            raise line.refused("of an adapter that no line before it introduces")
+        if line.kind == "exchange":
+            self._exchange(line)
+        elif line.kind == "test":
+            self._test(line)
+        elif line.kind == "adapter":
+            self._adapter(line)
+        elif line.kind == "totals":
+            self._hold(line)
+            found.totals[members["adapter"]] = members
+        elif line.kind == "end":
+            if members["sha256"] != line.digest:
+                raise line.refused("the digest is another one, so the transcript was changed")
             found.complete = True
         else:
-            raise TranscriptError(f"{where}: a second header")
-    except (KeyError, TypeError) as error:
-        raise TranscriptError(f"{where}: {kind} without {error}") from None
+            raise line.refused("a second header")
+
+    def _exchange(self, line: _Line) -> None:
+        at, process = line.members["at"], line.members["process"]
+        if at < self._clocks.get(process, 0.0):
+            raise line.refused("its time is earlier than that of the exchange before")
+        self._clocks[process] = at
+        trace = self.transcript.tests.setdefault(key_of(line.members), TestTrace())
+        if trace.has_ended:
+            raise line.refused("an exchange of a test that has ended")
+        trace.add(line.members, line.data)
+
+    def _test(self, line: _Line) -> None:
+        trace, stated = self.transcript.tests.setdefault(key_of(line.members), TestTrace()), line.members["exchanges"]
+        if trace.has_ended or stated != len(trace):
+            raise line.refused(f"the test has {stated} exchanges, {len(trace)} are here")
+        trace.end(line.members, line.data)
+
+    def _adapter(self, line: _Line) -> None:
+        self._hold(line)
+        label, found = line.members["adapter"], self.transcript
+        if "\0" in label or label.encode("utf-8", "replace").decode() != label:
+            raise line.refused("its adapter has a name that no run can give")
+        found.adapters.setdefault(label, line.members)
+        stated = {each["label"]: each["capabilities"] for each in found.header["adapters"]}
+        if stated.get(label) not in (None, {}, line.members["capabilities"]):
+            raise line.refused("its capabilities differ from those of the header")
+
+    def _hold(self, line: _Line) -> None:
+        """Count the values of lines that stay in memory."""
+        self._held += bounded.counted(line.data)
+        if self._held > bounded.MOST_VALUES:
+            raise line.refused("more lines of adapters and totals than a run writes")
 
 
 def key_of(line: Mapping[str, Any]) -> Key:
     """The adapter, test and repetition that a line belongs to."""
-    return str(line["adapter"]), str(line["test"]), int(line["repetition"])
+    return line["adapter"], line["test"], int(line["repetition"])

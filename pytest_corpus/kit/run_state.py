@@ -24,6 +24,12 @@ TENANTS = 4
 MIN_NAMESPACES = 3
 """The number of namespaces that a worker needs: tests compare as many."""
 
+MOST_REPETITIONS = 1_000
+"""The most times that each test runs."""
+
+MOST_WRITE_DELAY_S = 60
+"""The longest time until a write is visible that a run waits."""
+
 T = TypeVar("T")
 
 

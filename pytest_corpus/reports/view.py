@@ -1,5 +1,6 @@
 """Views of a report that all formats share, made from the document alone."""
 
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
@@ -127,13 +128,30 @@ def fix_first(document: Document) -> list[dict[str, Any]]:
 
 def rerun(document: Document, requirement: str) -> str:
     """The command that runs one requirement again, with the options that the run had."""
-    seed = f" --corpus-seed={document['seed']}" if document["seed"] else ""
-    if command := document.get("command"):
-        return f"{printable(command)} --corpus-requirement={requirement}{seed}"
+    chosen = f"--corpus-requirement={shlex.quote(printable(requirement))}"
+    if command := _command(document):
+        seed = f" --corpus-seed={int(document['seed'])}" if document["seed"] else ""
+        return f"{command} {chosen}{seed}"
     name = printable(str(document["adapter"]["name"]))
     plain = all(char.isalnum() or char in "_.:=/-" for char in name) and ":" in name
     option = "--corpus-client" if WIRE[0] in document["components"] else "--corpus-adapter"
-    return f"pytest {option}={name if plain else '...'} --corpus-requirement={requirement}"
+    return f"pytest {option}={name if plain else '...'} {chosen}"
+
+
+_OPTIONS = (
+    "--corpus-",
+    "--rootdir=",
+)  # the beginnings of options that a run writes into its command, besides -c and -o
+
+
+def _command(document: Document) -> str:
+    """The command of the run, each of its words quoted; empty if no run wrote it so, because a report may be forged."""
+    try:
+        first, *words = shlex.split(printable(document.get("command", "")))
+    except ValueError:
+        return ""
+    is_ours = all(not word.startswith("-") or word.startswith(_OPTIONS) or word in ("-c", "-o") for word in words)
+    return shlex.join([first, *words]) if first == "pytest" and is_ours else ""
 
 
 def evidence_of(evidence: Iterable[Evidence], entry: Mapping[str, Any]) -> Evidence | None:

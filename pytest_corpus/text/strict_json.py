@@ -15,13 +15,11 @@ from typing import Any
 import orjson
 
 from pytest_corpus.spec.words import BOM
+from pytest_corpus.text.bounded import MOST_DIGITS, depth
 from pytest_corpus.text.problems import MAX_DEPTH, TOO_DEEP, dotted, json_problems
 
 _COLON = re.compile(rb"\\u003[aA]")
-_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
-_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
-_MAX_DIGITS = 308  # every integer of this many digits is in the range of a double
-_LONG_NUMBER = b"0" * (_MAX_DIGITS + 1)
+_LONG_NUMBER = b"0" * (MOST_DIGITS + 1)
 _LONG_INTEGER = b"0" * 19  # an integer of 64 bits may have this many digits
 _ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
 
@@ -57,7 +55,7 @@ def read(data: bytes, *, closely: bool = True) -> tuple[Any, Flaw | None]:
         value = orjson.loads(data)
     except orjson.JSONDecodeError as error:
         return _explained(data, f"is not JSON: {error.msg}")
-    if not closely or (nesting(data) <= MAX_DEPTH and _has_every_key(data, orjson.dumps(value))):
+    if not closely or (depth(data) <= MAX_DEPTH and _has_every_key(data, orjson.dumps(value))):
         return value, None
     return _explained(data, "")
 
@@ -71,8 +69,8 @@ def read_exactly(data: bytes) -> tuple[Any, Flaw | None]:
     if (value := read_plainly(data)) is not NOT_PLAIN:
         return value, None
     try:
-        if nesting(data) <= MAX_DEPTH:
-            is_long = len(data) > _MAX_DIGITS and _LONG_NUMBER in data.translate(_ZEROS)
+        if depth(data) <= MAX_DEPTH:
+            is_long = len(data) > MOST_DIGITS and _LONG_NUMBER in data.translate(_ZEROS)
             value = (_EXACT_LONG if is_long else _EXACT).decode(data.decode())
             return value, None if _keeps_every_key(data, value) else _duplicate_key(_LENIENT.decode(data.decode()))
     except ValueError:
@@ -89,7 +87,7 @@ def read_plainly(data: bytes) -> Any:
     All its numbers are finite. What orjson reads otherwise are integers of more than 64 bits; NaN, numbers that no
     double holds and lone surrogates it refuses.
     """
-    if nesting(data) > MAX_DEPTH or _LONG_INTEGER in data.translate(_ZEROS):
+    if depth(data) > MAX_DEPTH or _LONG_INTEGER in data.translate(_ZEROS):
         return NOT_PLAIN
     try:
         value = orjson.loads(data)
@@ -140,23 +138,10 @@ def written(value: object) -> bytes | None:
         text = orjson.dumps(value, option=orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS)
     except TypeError:
         return None
-    return text if nesting(text) <= MAX_DEPTH else None
+    return text if depth(text) <= MAX_DEPTH else None
 
 
 _TOO_DEEP = Flaw(Fault.DEPTH, TOO_DEEP)
-
-
-def nesting(data: bytes) -> int:
-    """The depth of brackets outside of strings, counted up to one beyond the limit."""
-    if data.count(b"{") + data.count(b"[") <= MAX_DEPTH:
-        return 0
-    depth = deepest = 0
-    for bracket in _STRING.sub(b"", data).translate(None, _NO_BRACKETS):
-        depth += 1 if bracket in b"[{" else -1
-        deepest = max(deepest, depth)
-        if deepest > MAX_DEPTH:
-            break
-    return deepest
 
 
 class _Twice(dict[str, Any]):
@@ -173,7 +158,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _integer(digits: str) -> int | float:
-    return int(digits) if len(digits) <= _MAX_DIGITS else float(digits)
+    return int(digits) if len(digits) <= MOST_DIGITS else float(digits)
 
 
 _LENIENT = json.JSONDecoder(object_pairs_hook=_object, parse_int=_integer)
@@ -212,7 +197,7 @@ def _explained(data: bytes, otherwise: str) -> tuple[Any, Flaw | None]:
     except UnicodeDecodeError as error:
         flaw = flaw or Flaw(Fault.UTF8, f"is not UTF-8 at byte {error.start + 1}")
         text = data.decode(errors="replace")
-    if nesting(data) > MAX_DEPTH:
+    if depth(data) > MAX_DEPTH:
         return None, flaw or _TOO_DEEP
     try:
         value = _LENIENT.decode(text)

@@ -7,21 +7,19 @@ from typing import Any
 import pytest
 
 from pytest_corpus import __version__
+from pytest_corpus.evidence.judging import OPTIONS as JUDGING
 from pytest_corpus.evidence.transcript import FORMAT, Writer
 from pytest_corpus.integration.concluding.progress import Progress, expected_calls
 from pytest_corpus.integration.declaring.properties import EVIDENCE, LATE, RECORD, TRANSCRIPT, USAGE_ERROR
 from pytest_corpus.integration.declaring.state import RunState, UnusableDeclaration
 from pytest_corpus.integration.options.run_options import Options
-from pytest_corpus.integration.options.table import CONNECTION, OPTIONS, setting
+from pytest_corpus.integration.options.table import OPTIONS, setting
 from pytest_corpus.integration.running import presentation
 from pytest_corpus.spec.requirements import CATALOGUE_VERSION
 from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.verdict import evidence
 from pytest_corpus.verdict.evidence import Evidence
 from pytest_corpus.verdict.ledger import Finding, Ledger, TestRecord
-
-NOT_RECORDED = frozenset(("adapter", "client", "report", "transcript", "deviations", "update-deviations", "headers"))
-"""Options that say nothing of the tests, or may be credentials."""
 
 
 class TranscriptFile:
@@ -90,19 +88,20 @@ class TranscriptFile:
             "call_timeout_s": options.call_timeout,
             "options": recorded_options(self._state.config, options),
             "deviations": options.deviations_path.read_text("utf-8") if options.deviations else "",
+            **({"dialects": options.given_dialects} if options.given_dialects else {}),
             "adapters": adapters,
         }
 
 
 def recorded_options(config: pytest.Config, read: Options) -> Mapping[str, str]:
-    """The options that were given or follow from the environment, and may change what the tests do or come to."""
+    """The options that were given or follow from the environment, and decide how the transcript is judged."""
     found = {"profile": read.profile.name, "edition": read.requirements.name}
-    for name in (*(option.name for option in OPTIONS), *CONNECTION):
-        value = config.getoption(setting(name), None)
-        if value in (None, False) and name in (*(each.name for each in OPTIONS if each.ini), *CONNECTION):
-            value = config.getini(setting(name))
-        if name not in NOT_RECORDED and value not in (None, False, "", []):
-            found[name] = str(value)
+    for option in OPTIONS:
+        value = config.getoption(setting(option.name), None)
+        if value in (None, False) and option.ini:
+            value = config.getini(setting(option.name))
+        if option.name in JUDGING and value not in (None, False, "", []):
+            found[option.name] = str(value)
     return found
 
 

@@ -29,6 +29,7 @@ from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.run_state import Shared
 from pytest_corpus.kit.store.leftovers import Journal, new_run
 from pytest_corpus.redaction import secret_values
+from pytest_corpus.text.bounded import FileRefused
 
 
 class RecordedAdapter(FactoryAdapter):
@@ -42,10 +43,8 @@ class RecordedAdapter(FactoryAdapter):
         path = Path(declared.removeprefix(TRANSCRIPT))
         try:
             transcript = read(path)
-        except TranscriptError as error:
+        except (TranscriptError, FileRefused) as error:
             raise DeclarationError(declared, str(error)) from None
-        except OSError as error:
-            raise DeclarationError(declared, f"it cannot be read: {error.strerror}") from None
         if label not in transcript.adapters:
             known = ", ".join(transcript.adapters) or "none"
             raise DeclarationError(declared, f"it has no adapter {label!r}, but {known}")
@@ -53,7 +52,7 @@ class RecordedAdapter(FactoryAdapter):
         self.transcript, self.facts = transcript, transcript.adapters[label]
         in_process = not self.facts["transport"]
         super().__init__(Declaration(label, lambda: None, declared, in_process=in_process), own)
-        self.journal, self.number = Journal(), self.facts["number"]
+        self.journal, self.number = Journal(), int(self.facts["number"])
         self.player = Player(transcript, label)
         self._process = ""
         self._entered = inputs.entered()

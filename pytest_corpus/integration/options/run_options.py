@@ -1,6 +1,5 @@
 """The checked options and settings of a run, and its profile (BEHAVIORAL_CONFORMANCE 2, 8)."""
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -8,7 +7,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from math import inf
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import pytest
 
@@ -16,12 +15,13 @@ from pytest_corpus.adapter import usage as budgets
 from pytest_corpus.adapter.opening.factory import split_label
 from pytest_corpus.adapter.opening.remote import Connection
 from pytest_corpus.adapter.usage import Budget
+from pytest_corpus.evidence.judging import LEVELS
 from pytest_corpus.evidence.transcript import SUFFIXES
 from pytest_corpus.integration.options import connection
 from pytest_corpus.integration.options.option_hooks import add_options
 from pytest_corpus.integration.options.report_paths import report_paths
 from pytest_corpus.integration.options.table import setting
-from pytest_corpus.kit.run_state import MAX_NAMESPACES, MIN_NAMESPACES
+from pytest_corpus.kit.run_state import MAX_NAMESPACES, MIN_NAMESPACES, MOST_REPETITIONS, MOST_WRITE_DELAY_S
 from pytest_corpus.redaction import printable
 from pytest_corpus.reports.formats import FORMATS, JUNIT, listed, suffix_of
 from pytest_corpus.spec.components import COMPONENTS
@@ -29,6 +29,7 @@ from pytest_corpus.spec.dialects import DIALECTS, Dialect, with_overrides
 from pytest_corpus.spec.requirements import catalogue, nearest
 from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.suites import CHAPTERS
+from pytest_corpus.text import bounded
 from pytest_corpus.text.atomic_write import obstacle
 from pytest_corpus.text.values import meant
 from pytest_corpus.verdict.deviations import FILE, Deviation, DeviationError, today
@@ -99,17 +100,14 @@ def refusal(profile: Profile, environment: Mapping[str, str]) -> str:
 
 N = TypeVar("N", int, float)
 
-LEVELS = ("must", "should")
-MOST_REPETITIONS = 1_000
-MOST_WRITE_DELAY_S = 60
-
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """The options of a run.
 
-    `edition` is the pinned edition of the schemas, `requirements` the edition of the requirements; `on_terminal` and
-    `in_files` are the levels of evidence shown there.
+    `edition` is the pinned edition of the schemas, `requirements` the edition of the requirements; `given_dialects` are
+    the probe queries of `dialects` that a file gave; `on_terminal` and `in_files` are the levels of evidence shown
+    there.
     """
 
     adapters: tuple[str, ...]
@@ -128,6 +126,7 @@ class Options:
     write_delay: float | None
     max_namespaces: int
     dialects: Mapping[str, Dialect]
+    given_dialects: Mapping[str, Any]
     deviations: tuple[Deviation, ...]
     deviations_path: Path
     update_deviations: bool
@@ -168,6 +167,7 @@ def read(config: pytest.Config) -> Options:
     )
     # The note on coverage in the attestation (BEHAVIORAL_CONFORMANCE 12).
     floor = getattr(config.option, "cov_fail_under", None) if getattr(config.option, "cov_source", None) else None
+    dialects, given_dialects = _dialects(config, _one(config, "dialects"))
     delay = f"a number of seconds from 0 to {MOST_WRITE_DELAY_S}"
     return Options(
         adapters=tuple(_several(config, "adapter")),
@@ -193,7 +193,8 @@ def read(config: pytest.Config) -> Options:
             f"a whole number of {MIN_NAMESPACES} or more",
             least=MIN_NAMESPACES,
         ),
-        dialects=_dialects(config, _one(config, "dialects")),
+        dialects=dialects,
+        given_dialects=given_dialects,
         deviations=deviations,
         deviations_path=declared,
         update_deviations=drafting,
@@ -307,14 +308,15 @@ def _transcript(config: pytest.Config) -> Path | None:
     return path
 
 
-def _dialects(config: pytest.Config, given: str | None) -> Mapping[str, Dialect]:
+def _dialects(config: pytest.Config, given: str | None) -> tuple[Mapping[str, Dialect], Mapping[str, Any]]:
+    """The languages with their probe queries, and the queries that a file gives."""
     if given is None:
-        return DIALECTS
-    path = config.invocation_params.dir / given
+        return DIALECTS, {}
     try:
-        return with_overrides(json.loads(path.read_text(encoding="utf-8")))
-    except OSError as error:
-        raise pytest.UsageError(f"--corpus-dialects={given}: it cannot be read: {error.strerror}") from None
+        queries = bounded.document(config.invocation_params.dir / given)
+        return with_overrides(queries), queries
+    except bounded.FileRefused as error:
+        raise pytest.UsageError(f"--corpus-dialects={given}: {error.why}") from None
     except ValueError as error:
         raise pytest.UsageError(f"--corpus-dialects={given}: {error}") from None
 

@@ -1,0 +1,106 @@
+"""The options of a recorded run that decide how its transcript is judged; nothing else is taken from its header.
+
+A transcript comes from somebody else. None of these options names an address, a command, a path or a module.
+"""
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from pytest_corpus.evidence.transcript import Transcript, TranscriptError
+from pytest_corpus.kit.run_state import MIN_NAMESPACES, MOST_REPETITIONS, MOST_WRITE_DELAY_S
+from pytest_corpus.spec.components import COMPONENTS
+from pytest_corpus.spec.schemas import EDITIONS
+from pytest_corpus.verdict import editions
+from pytest_corpus.verdict.shards import parse
+
+PROFILES = ("quick", "dev", "ci", "stress")
+LEVELS = ("must", "should")
+MOST_CHARACTERS = 20_000
+MOST_DIGITS = 18
+
+_GLOB = re.compile(r"[A-Za-z0-9*?\[\]!-]{0,100}")
+
+Check = Callable[[str], object]
+
+
+def _number(of: type[int] | type[float], least: float, most: float) -> Check:
+    def is_valid(value: str) -> bool:
+        with suppress(ValueError):
+            return len(value) <= MOST_DIGITS and least <= of(value) <= most
+        return False
+
+    return is_valid
+
+
+def _one_of(*names: str) -> Check:
+    return lambda value: value.strip().lower() in names
+
+
+def _list_of(valid: Check) -> Check:
+    return lambda value: len(value) < MOST_CHARACTERS and all(valid(each.strip()) for each in value.split(","))
+
+
+def _shard(value: str) -> bool:
+    with suppress(ValueError):
+        return parse(value).number > 0
+    return False
+
+
+OPTIONS: Mapping[str, Check] = {
+    "components": _list_of(_one_of("", *COMPONENTS)),
+    "requirement": _list_of(_GLOB.fullmatch),
+    "level": _one_of(*LEVELS),
+    "strict": _one_of("true"),
+    "edition": lambda value: value.strip() in editions.names(),
+    "schema-version": _one_of(*EDITIONS),
+    "write-delay": _number(float, 0, MOST_WRITE_DELAY_S),
+    "max-namespaces": _number(int, MIN_NAMESPACES, math.inf),
+    "profile": _one_of(*PROFILES),
+    "repeat": _number(int, 1, MOST_REPETITIONS),
+    "shard": _shard,
+}
+"""The options that are taken, each with what decides if a value is one that the option has."""
+
+PASSED_OVER = frozenset((
+    "allow-production", "budget", "bundle-limit", "call-timeout", "cassettes", "connections", "evidence", "seed",
+    "startup-timeout", "traceback", "update-baseline",
+))  # fmt: skip
+"""Options that earlier versions wrote; they name nothing on a machine and decide nothing, so no value is read."""
+
+SWITCHES = ("strict",)
+
+
+def stated(transcript: Transcript) -> dict[str, str]:
+    """The options of the run that decide what its tests do, and what they come to.
+
+    Raises:
+        TranscriptError: the header states another option, or one with a value that it cannot have.
+    """
+    found: dict[str, str] = {}
+    for name, value in transcript.header["options"].items():
+        if name in PASSED_OVER:
+            continue
+        if name not in OPTIONS:
+            raise TranscriptError(
+                f"the header states the option {name[:50]!r}, which is not taken from a transcript: it decides nothing "
+                f"of how this is judged, or names something on the machine of the run"
+            )
+        if not OPTIONS[name](value):
+            said = f"with the value {value[:50]!r}, which it cannot have"
+            raise TranscriptError(f"the header states the option {name} {said}")
+        found[name] = value
+    return found
+
+
+def arguments(transcript: Transcript, leave_out: frozenset[str] = frozenset()) -> list[str]:
+    """The options of the run as arguments of pytest, for another run. Raises TranscriptError as `stated`."""
+    header: Mapping[str, Any] = transcript.header
+    options = {name: value for name, value in stated(transcript).items() if name not in leave_out}
+    limits = [f"--corpus-seed={int(header['seed'])}", "-o", f"corpus_call_timeout={header['call_timeout_s']:g}"]
+    return [
+        *limits,
+        *(f"--corpus-{name}" + ("" if name in SWITCHES else f"={value}") for name, value in options.items()),
+    ]

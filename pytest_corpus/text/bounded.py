@@ -1,0 +1,230 @@
+"""Files that others wrote, read within limits: regular files alone, of some bytes, values, levels and digits.
+
+Nothing here waits: a pipe, a device or a socket is refused before it is read, also behind a symbolic link.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from pytest_corpus.text.problems import MAX_DEPTH, TOO_DEEP, PlainError
+
+LARGEST = 16 * 2**20
+"""The bytes of a document, or of a line."""
+
+LARGEST_OF_LINES = 128 * 2**20
+"""The bytes of a file of lines, after it was unpacked."""
+
+MOST_VALUES = 400_000
+"""The values of a document. Each may cost some hundred bytes of memory, however short it is written."""
+
+MOST_DIGITS = 308
+"""The digits of a number; each integer of so many digits is in the range of a double."""
+
+_CHUNK = 2**20
+_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)', re.DOTALL)
+_ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
+_LONG_NUMBER = b"0" * (MOST_DIGITS + 1)
+
+
+class FileRefused(PlainError, ValueError):
+    """A file that is not read; `missing` if there is none that could be."""
+
+    def __init__(self, path: Path, why: str, *, missing: bool = False) -> None:
+        super().__init__(f"{path}: {why}")
+        self.path, self.why, self.missing = path, why, missing
+
+
+def contents(path: Path, most: int = LARGEST) -> bytes:
+    """The bytes of a file. Raises FileRefused."""
+    with _opened(path) as file:
+        data = _read(path, file, most + 1)
+    if len(data) > most:
+        raise FileRefused(path, f"is larger than {_size(most)}, the limit for such a file")
+    return data
+
+
+def lines(
+    path: Path,
+    most: int = LARGEST_OF_LINES,
+    longest: int = LARGEST,
+    *,
+    take: Callable[[bytes], object] = lambda _: None,
+) -> Iterator[bytes]:
+    """The lines of a file, unpacked if its name ends in ``.gz``; the last one may lack its end.
+
+    A packed file that was cut off ends there. `take` gets the bytes of the file itself. Raises FileRefused.
+    """
+    with _opened(path) as file:
+        packed = _pieces(path, file, most, take)
+        held: list[bytes] = []
+        size = total = 0
+        for chunk in _unpacked(path, packed) if path.name.endswith(".gz") else packed:
+            total += len(chunk)
+            if total > most:
+                raise FileRefused(path, f"has more than {_size(most)} of lines, the limit for such a file")
+            first, *others = chunk.split(b"\n")
+            held.append(first)
+            size += len(first)
+            for each in others:
+                if size <= longest:
+                    yield b"".join(held) + b"\n"
+                held, size = [each], len(each)
+            if size > longest:
+                raise FileRefused(path, f"has a line of more than {_size(longest)}, the limit for a line")
+        if size:
+            yield b"".join(held)
+
+
+def value(data: bytes, most: int = MOST_VALUES) -> Any:
+    """The value of a JSON document, whose numbers are finite; half a character may stand in a string.
+
+    Raises:
+        ValueError: why it is not read, as the end of a sentence.
+    """
+    import orjson  # light commands do without it
+
+    if counted(data) > most:
+        raise ValueError(f"has more than {most:,} values, the limit for such a file")
+    if _has_long_number(data) and _has_long_number(_STRING.sub(b'""', data)):
+        raise ValueError(f"has a number of more than {MOST_DIGITS} digits")
+    if depth(data) > MAX_DEPTH:
+        raise ValueError(TOO_DEEP)
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        if "surrogate" in error.msg:
+            return _leniently(data)
+        raise ValueError(f"is not JSON: {error.msg}") from None
+
+
+def document(path: Path, most: int = LARGEST) -> Any:
+    """The value of a JSON file. Raises FileRefused."""
+    try:
+        return value(contents(path, most))
+    except FileRefused:
+        raise
+    except ValueError as error:
+        raise FileRefused(path, str(error)) from None
+
+
+def counted(data: bytes) -> int:
+    """The number of values of a JSON document, at most; exact if it is beyond the limit."""
+    number = _signs(data)
+    return number if number <= MOST_VALUES else _signs(_STRING.sub(b"", data))
+
+
+def depth(data: bytes) -> int:
+    """The depth of brackets outside of strings, counted up to one beyond the limit."""
+    if data.count(b"{") + data.count(b"[") <= MAX_DEPTH:
+        return 0
+    deep = deepest = 0
+    for bracket in _STRING.sub(b"", data).translate(None, _NO_BRACKETS):
+        deep += 1 if bracket in b"[{" else -1
+        deepest = max(deepest, deep)
+        if deepest > MAX_DEPTH:
+            break
+    return deepest
+
+
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+
+
+def _signs(data: bytes) -> int:
+    return data.count(b"[") + data.count(b"{") + data.count(b",") + 1
+
+
+def _has_long_number(data: bytes) -> bool:
+    return len(data) > MOST_DIGITS and _LONG_NUMBER in data.translate(_ZEROS)
+
+
+def _leniently(data: bytes) -> Any:
+    """The value of a document with half a character, which orjson refuses."""
+    import json
+
+    def refused(text: str) -> Any:
+        raise ValueError(f"has the number {text[:20]}, which JSON does not have")
+
+    def finite(text: str) -> float:
+        number = float(text)
+        return number if abs(number) != float("inf") else refused(text)
+
+    try:
+        return json.loads(data.decode(), parse_constant=refused, parse_float=finite)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"is not JSON: {error.msg}") from None
+    except UnicodeDecodeError:
+        raise ValueError("is not UTF-8") from None
+
+
+def _opened(path: Path) -> BinaryIO:
+    """A regular file, open for bytes."""
+    try:
+        _check(path, os.stat(path).st_mode)
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        file = os.fdopen(handle, "rb")
+        try:
+            _check(path, os.fstat(handle).st_mode)  # another file may have taken the name
+        except BaseException:
+            file.close()
+            raise
+        return file
+    except FileRefused:
+        raise
+    except FileNotFoundError:
+        raise FileRefused(path, "there is no such file", missing=True) from None
+    except OSError as error:
+        raise FileRefused(path, f"cannot be read: {error.strerror}", missing=True) from None
+    except ValueError:
+        raise FileRefused(path, "no file can have this name", missing=True) from None
+
+
+def _check(path: Path, mode: int) -> None:
+    if stat.S_ISDIR(mode):
+        raise FileRefused(path, "is a folder, not a file", missing=True)
+    if not stat.S_ISREG(mode):
+        raise FileRefused(path, "is a pipe, a device or a socket, not a regular file")
+
+
+def _read(path: Path, file: BinaryIO, most: int) -> bytes:
+    try:
+        return file.read(most) or b""
+    except OSError as error:
+        raise FileRefused(path, f"cannot be read: {error.strerror}", missing=True) from None
+
+
+def _pieces(path: Path, file: BinaryIO, most: int, take: Callable[[bytes], object]) -> Iterator[bytes]:
+    total = 0
+    while data := _read(path, file, _CHUNK):
+        total += len(data)
+        if total > most:
+            raise FileRefused(path, f"is larger than {_size(most)}, the limit for such a file")
+        take(data)
+        yield data
+
+
+def _unpacked(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
+    """The content of a gzip file of one member, as the suite writes it, in pieces."""
+    engine = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+    try:
+        for piece in packed:
+            chunk = piece
+            while chunk:
+                yield engine.decompress(chunk, _CHUNK)
+                chunk = engine.unconsumed_tail
+                if engine.eof:
+                    if engine.unused_data or next(packed, b""):
+                        raise FileRefused(path, "goes on after the end of what was packed, so it was changed")
+                    return
+    except zlib.error:
+        raise FileRefused(path, "not a gzip file, or damaged") from None
+
+
+def _size(number: int) -> str:
+    return f"{number // 2**20} MiB" if number >= 2**20 else f"{number // 2**10} KiB"
