@@ -54,7 +54,7 @@ def text_of(written: Any) -> str:
 def given(written: Any) -> Any:
     """The value that `value` wrote."""
     if isinstance(written, dict) and set(written) == {TEXT}:
-        return read_exactly(str(written[TEXT]).encode())[0]
+        return read_exactly(str(written[TEXT]).encode("utf-8", "surrogatepass"))[0]
     return written
 
 
