@@ -24,6 +24,9 @@ POST_FILTERING = re.compile(r"\bpost ?filter|\bfilter\w*\b.*\b(post|after|afterw
 APPROXIMATE_SEARCH = re.compile(r"approximat|hnsw|ivf|diskann|\brecall|\b(anns?|lsh|scann|vamana)\b")
 """A key or value that speaks of an approximate search (R113), in lower-case words."""
 
+LOWER_PRECISION = re.compile(r"\b(half|quanti[sz]\w*|b?fp?(8|16)|b?float ?(8|16)|u?int ?8|(8|16) ?bits?|pq|sq8?)\b")
+"""A key or value that speaks of vectors with components of less than 32 bits (R128), in lower-case words."""
+
 DEFAULT_METRIC = ("metric", "default")
 """Words of a key that names the metric of a namespace for which none is given (B)."""
 

@@ -14,7 +14,7 @@ from pytest_corpus.redaction import word
 from pytest_corpus.suites.graph.support.answers import failures, listed, size
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
-from pytest_corpus.suites.graph.support.scenarios import batches
+from pytest_corpus.suites.graph.support.scenarios import batches, isolation
 from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of, rows
 from pytest_corpus.suites.graph.support.scenarios.batches import (
     MIXED,
@@ -276,6 +276,50 @@ def test_a_failed_transaction_leaves_edges_as_they_were(graph: Graph) -> Steps:
         expect.that(not committed(reply), "an error, or success false", str(reply), "result.success")
     yield
     sandbox.all_lead("a", {"b": values["b"]}, "the edges as they were")
+
+
+@pytest.mark.requirement("GRA-TXN-2")
+def test_a_failed_transaction_leaves_every_namespace_as_it_was(graph: Graph) -> Steps:
+    """Nodes that a failed transaction writes to two namespaces are in neither of them."""
+    carrying(graph, "transaction")
+    batches.room(graph, 3)
+    places = isolation.two_places(graph, "namespaces")
+    before = {place: place.put(place.node("a")) for place in places}
+    reply = places[0].call_many(
+        "transaction", *(put(place, place.node("b")) for place in places), unusable(places[0], "wrong_arguments")
+    )
+    expect.readable(reply)
+    with expect.resting_on("GRA-TXN-3"):
+        expect.that(not committed(reply), "an error, or success false", str(reply), "result.success")
+    yield
+    for place, values in before.items():
+        place.one_shows(values, "what was there before")
+
+
+@deciding("name", batch="GRA-BATCH-9", transaction="GRA-TXN-6")
+def test_one_inside_another_is_no_outage(graph: Graph, name: str) -> None:
+    """A batch inside a batch, or a transaction inside one, is carried out, refused permanently or reported so (R8)."""
+    sandbox = carrying(graph, name)
+    inner = {"op": graph.operation_names.spelling(name), "args": {MANY[name]: [put(sandbox, sandbox.node("a"))]}}
+    reply = sandbox.call_many(name, inner)
+    expect.either(reply, "BadRequest", "NotSupported")
+    for failure in batches.failed_operations(reply.result):
+        blamed(failure, "BadRequest", "NotSupported")
+
+
+@pytest.mark.requirement("GRA-BATCH-5")
+def test_a_batch_that_is_refused_is_not_applied(graph: Graph) -> Steps:
+    """A node that is written before something that is not an operation is there only if the batch is not refused."""
+    sandbox = carrying(graph)
+    batches.room(graph, 2)
+    written = []
+    for bad in [row for row in rows() if (row.requirement, row.inside) == ("GRA-BATCH-9", "ops")][::2]:
+        node = sandbox.node(bad.name)
+        reply = sandbox.call_many("batch", put(sandbox, node), bad.changed(put(sandbox, sandbox.node("bad"))))
+        expect.either(reply, "BadRequest", "NotSupported")
+        written += [] if reply.is_error else [value_of(node)]
+    yield
+    sandbox.all_show(written, "what the batches that are not refused wrote")
 
 
 @pytest.mark.requirement("GRA-TXN-6")

@@ -10,7 +10,7 @@ from pytest_corpus.kit.fixtures import Steps, core, subject
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.graph.support.answers import listed
 from pytest_corpus.suites.graph.support.component import Graph, graph
-from pytest_corpus.suites.graph.support.scenarios import batches
+from pytest_corpus.suites.graph.support.scenarios import batches, isolation
 from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
 
 
@@ -74,6 +74,19 @@ def test_a_tenant_pages_through_its_own_nodes(graph: Graph) -> Steps:
     batches.spacious(sandbox, 2)
     pages = sandbox.pages({"limit": 2, **batches.narrowed(sandbox)})
     batches.every_node_once(sandbox, pages, {sandbox.id(f"n{number}") for number in range(5)})
+
+
+@pytest.mark.requirement("COM-TENANT-1")
+def test_no_page_has_nodes_of_another_tenant(graph: Graph) -> Steps:
+    """Of two tenants who have a namespace of one name, each pages through its own nodes alone, to the last page."""
+    batches.bulky(graph)
+    one, other = isolation.two_tenants(graph, own=True)
+    one.put(*(one.node(f"n{number}") for number in (0, 2, 4)))
+    other.put(*(other.node(f"n{number}") for number in (1, 3, 5)))
+    yield
+    batches.spacious(one, 2)
+    pages = one.pages({"limit": 2, **batches.narrowed(one)})
+    batches.every_node_once(one, pages, {one.id(f"n{number}") for number in (0, 2, 4)})
 
 
 @core("GRA-BULK-4")

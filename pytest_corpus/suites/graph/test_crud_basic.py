@@ -52,7 +52,16 @@ SCALARS: dict[str, Any] = {
     "small": 1.5e-9,
     "true": True,
     "false": False,
+    "digits": "007",
+    "exponent": "1e5",
+    "word_for_yes": "true",
+    "word_for_nothing": "null",
+    "moment": "2024-03-01T12:00:00Z",
+    "line_ends": "one\r\ntwo\rthree\n",
 }
+KEYS = {"cle\u0301": 1, "cl\u00e9": 2, "a.b": 3, "a b": 4}
+"""Ends of keys that may be refused, but not changed (R138)."""
+
 NOT_FINITE: dict[str, Any] = {
     "nan": math.nan,
     "infinity": math.inf,
@@ -192,6 +201,13 @@ def test_scalar_properties_are_read_back(graph: Graph, requirement: str) -> None
         expect.that(near or same(found[kind], value), f"the {kind} that was written", "another value", "properties")
 
 
+@pytest.mark.requirement("GRA-NODE-9")
+def test_keys_of_properties_are_read_back_or_refused(graph: Graph) -> None:
+    """A key with a mark, a dot or a blank comes back code point by code point, unless it is refused permanently."""
+    for kind, value in kept(graph, KEYS).items():
+        expect.that(same(value, KEYS[kind]), "the property under the key that was written", "none", "properties")
+
+
 @pytest.mark.requirement("GRA-NODE-10")
 def test_nested_properties_are_read_back_or_refused(graph: Graph) -> None:
     """Lists keep their order and objects their members, unless they are refused; null may become nothing."""
@@ -267,7 +283,7 @@ class TestBadItems:
         nodes = bad_arguments.among([sandbox.node(name) for name in "abc"], bad, graph.at_once)
         reply = sandbox.call("upsert_nodes", {"nodes": nodes})
         yield
-        bad_arguments.counted_truly(reply, len(sandbox.seen(readers[0])))
+        bad_arguments.counted_truly(reply, len(sandbox.seen(readers[0])), "GRA-NODE-7")
 
     @core("GRA-NODE-8")
     @pytest.mark.parametrize("value", NOT_FINITE.values(), ids=list(NOT_FINITE))

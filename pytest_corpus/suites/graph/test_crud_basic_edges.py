@@ -50,6 +50,26 @@ def test_an_edge_keeps_what_it_was_written_with(graph: Graph, requirement: str) 
         expect.that(shown.get(key) == edge[key], f"the {key} that was written", "another", f"relationships.{key}")
 
 
+@rules("id GRA-EDGE-1, keys GRA-EDGE-2")
+def test_names_of_an_edge_come_back_or_are_refused(graph: Graph, requirement: str) -> Steps:
+    """An id, or a key, with a combining mark comes back code point by code point, or is refused permanently (R138)."""
+    sandbox, _ = edges.linked(graph, "traversal")
+    name, key = ("e\u0301", "corpus_key") if requirement == "GRA-EDGE-1" else ("f", "corpus_cle\u0301")
+    edge = sandbox.edge("a", "c", name)
+    edge["properties"][key] = 1
+    reply = sandbox.call("upsert_edges", {"edges": [edge]})
+    expect.either(reply, "BadRequest", "NotSupported")
+    expect.applicable(not is_refused(reply), "such names are refused")
+    yield
+    found = [edge for edge in sandbox.relationships("a") if edge.get("dst") == sandbox.id("c")]
+    expect.that(len(found) == 1, "the edge that was written", f"{len(found)}", "result.relationships")
+    if requirement == "GRA-EDGE-1":
+        expect.that(found[0].get("id") == sandbox.id(name), "the id that was written", "another", "relationships.id")
+    else:
+        properties = found[0].get("properties") or {}
+        expect.that(properties.get(key) == 1, "the key that was written", "another", "relationships.properties")
+
+
 @pytest.mark.requirement("GRA-EDGE-2")
 @pytest.mark.parametrize("edge_reader", ["query", "stream_query"])
 def test_a_query_finds_the_properties_of_an_edge(graph: Graph, edge_reader: str) -> Steps:
@@ -185,4 +205,4 @@ def test_the_edges_beside_failed_ones_are_counted(graph: Graph, kind: str, count
         with expect.resting_on("GRA-EDGE-4"):
             expect.either(reply, "BadRequest")
     yield
-    bad_arguments.counted_truly(reply, len(sandbox.ends(edge_readers[0], "a")))
+    bad_arguments.counted_truly(reply, len(sandbox.ends(edge_readers[0], "a")), "GRA-EDGE-7")

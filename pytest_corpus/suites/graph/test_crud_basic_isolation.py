@@ -1,6 +1,7 @@
 """The same ids in two namespaces and of two tenants (SPECIFICATION 6.1, 14.1; R24 to R27)."""
 
 import itertools
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,7 @@ from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.graph.support.answers import listed, records
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
-from pytest_corpus.suites.graph.support.sandbox import NODE_READERS, observed
+from pytest_corpus.suites.graph.support.sandbox import NODE_READERS, Sandbox, observed
 from pytest_corpus.suites.graph.support.scenarios import isolation
 from pytest_corpus.suites.graph.support.scenarios.batches import drop, put
 from pytest_corpus.suites.graph.support.written_items import MANY
@@ -40,7 +41,7 @@ def test_a_tenant_reads_its_own_nodes(graph: Graph, own: bool) -> Steps:
     if own:
         graph.namespaces(aside=True)
     one, other = isolation.two_tenants(graph, own=own)
-    third = one.like(namespace=one.namespace, tenant=graph.settings.tenant())
+    third = one.like(namespace=one.namespace, tenant=f"-{one.tenant}")
     written = {place: place.put(place.node("a"), place.node(name)) for place, name in ((one, "b"), (other, "c"))}
     yield
     for place, values in {**written, third: []}.items():
@@ -214,10 +215,11 @@ def test_a_schema_tells_nothing_of_another_tenant(graph: Graph) -> Steps:
 
 @pytest.mark.requirement("COM-CACHE-1")
 def test_a_cached_answer_is_not_given_to_another_tenant(graph: Graph) -> Steps:
-    """The same query of two tenants finds the nodes of each, however often it is asked."""
+    """The same query of three tenants finds the nodes of each, however often it is asked and alike their names are."""
     graph.require("query")
     one, other = isolation.two_tenants(graph)
-    written = {sandbox: sandbox.put(sandbox.node("a")) for sandbox in (one, other)}
+    third = one.like(namespace=one.namespace, tenant=f"-{one.tenant}")
+    written = {sandbox: sandbox.put(sandbox.node("a")) for sandbox in (one, other, third)}
     yield
     for _ in range(2):
         for sandbox, values in written.items():
@@ -255,15 +257,26 @@ def test_a_cached_answer_is_not_given_to_another_dialect(graph: Graph) -> None:
 
 @pytest.mark.requirement("GRA-CACHE-1")
 def test_a_cached_answer_is_not_given_to_another_query(graph: Graph) -> Steps:
-    """Queries that differ in text, parameters or namespace alone find each its own, however often asked."""
+    """Queries that differ in text, parameters or namespace alone find each its own, however often asked.
+
+    Two of them differ in the letter case of a parameter.
+    """
     graph.require("query")
     homes = [graph.sandbox(own=False), graph.sandbox(own=False)]
     if graph.sandbox().namespace is not None:
         homes.append(homes[0].like(namespace=graph.sandbox().namespace))
-    written = {sandbox: sandbox.put(sandbox.node("a"), sandbox.node("b")) for sandbox in homes}
+    written = {sandbox: sandbox.put(sandbox.node("a"), capital(sandbox)) for sandbox in homes}
     yield
     for _ in range(2):
         for sandbox, values in written.items():
             sandbox.shows("query", values, "the nodes of the group and namespace")
-            found = sandbox.answers("query", "find", wanted=sandbox.key("a"))
-            expect.that(found == values[:1], "the node that was asked for", "another answer", "records")
+            for name, value in zip("aA", values, strict=True):
+                found = sandbox.answers("query", "find", wanted=sandbox.key(name))
+                expect.that(found == [value], "the node that was asked for", "another answer", "records")
+
+
+def capital(sandbox: Sandbox) -> dict[str, Any]:
+    """A node whose key is that of the node `a` but for the letter case."""
+    node = sandbox.node("b")
+    node["properties"]["corpus_key"] = sandbox.key("A")
+    return node

@@ -1,4 +1,38 @@
 """Deadlines (SPECIFICATION 6.1, 7.3.2; BEHAVIORAL_CONFORMANCE 6.1; R16 to R18)."""
 
-from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.suites.shared.claims.deadlines import TestDeadlines, TestNestedDeadlines, TestStreamDeadlines
+from typing import Any
+
+import pytest
+
+from pytest_corpus.kit.fixtures import Steps, subject
+from pytest_corpus.kit.requests import in_ms
+from pytest_corpus.suites.graph.support.component import Graph, graph
+from pytest_corpus.suites.graph.support.scenarios.batches import drop, put
+from pytest_corpus.suites.graph.support.written_items import MANY
+from pytest_corpus.suites.shared.claims.deadlines import TestDeadlines, TestNestedDeadlines, TestStreamDeadlines, heeded
+
+
+@pytest.mark.requirement("COM-DEADLINE-10")
+def test_an_expired_write_changes_nothing(graph: Graph) -> Steps:
+    """A call whose deadline has passed neither writes nor deletes a node or an edge, in a batch or by itself."""
+    sandbox = graph.sandbox("upsert_nodes")
+    values = sandbox.put_named("abc")
+    linked = graph.works("upsert_edges") and graph.works("delete_edges")
+    if linked:
+        sandbox.link(sandbox.edge("a", "b", "e"))
+    writes: list[tuple[str, dict[str, Any]]] = [
+        ("upsert_nodes", {"nodes": [sandbox.node("d")]}),
+        ("delete_nodes", {"ids": [sandbox.id("b")]}),
+        ("delete_nodes", {"filter": {"corpus_group": sandbox.group}}),
+        *(("upsert_edges", {"edges": [sandbox.edge("a", "c", "f")]}) for _ in range(linked)),
+        *(("delete_edges", {"ids": [sandbox.id("e")]}) for _ in range(linked)),
+        *((name, {MANY[name]: [put(sandbox, sandbox.node("d"))]}) for name in MANY),
+        *((name, {MANY[name]: [drop(sandbox, "c")]}) for name in MANY),
+    ]
+    for name, args in writes:
+        if graph.works(name):
+            heeded(graph, name, sandbox.call(name, args, {"deadline_ms": in_ms(-60_000)}))
+    yield
+    sandbox.all_show(values.values(), "the nodes as they were")
+    if linked and graph.readers.of_edges():
+        sandbox.one_leads("a", {"b": values["b"]}, "the edge as it was")

@@ -1,6 +1,7 @@
 """Batches, and limits at the maximum and one beyond (BEHAVIORAL_CONFORMANCE 6.7; SPECIFICATION 9.3, 17.2; R15)."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -21,8 +22,8 @@ from pytest_corpus.suites.vector.support.answers import (
     vector_of,
 )
 from pytest_corpus.suites.vector.support.component import Vector, vector
-from pytest_corpus.suites.vector.support.geometry import is_number
-from pytest_corpus.suites.vector.support.scenarios.checks import exactly, fan
+from pytest_corpus.suites.vector.support.geometry import METRICS, is_number
+from pytest_corpus.suites.vector.support.scenarios.checks import exactly, fan, rankings
 from pytest_corpus.suites.vector.support.shared import Item
 
 MOST_VECTORS = 5_000
@@ -31,7 +32,10 @@ MOST_VECTORS = 5_000
 MOST_NUMBERS = 2_000_000
 """Nor one that holds more numbers."""
 
-ORDERS = ((0, 1, 2), (2, 0, 1), (4, 3, 2, 1, 0), (1, 1, 3))
+MANY = 12
+"""The number of queries in a long batch: more than ten, whose numbers are in another order as texts."""
+
+ORDERS = ((0, 1, 2, 3, 4, 4, 3, 2, 1, 0, 2, 3), (2, 0, 1), (4, 3, 2, 1, 0), (1, 1, 3))
 """The vectors that the queries of a batch look for."""
 
 
@@ -156,24 +160,50 @@ def test_a_batch_where_batches_are_denied(vector: Vector, requirement: str) -> N
         exactly(sandbox, *items)
 
 
+FEW = 5
+"""The number of queries in a batch, at most, if it may not be long."""
+
+PERMANENT = ("BadRequest", "NotSupported")
+"""The classes that refuse a batch permanently."""
+
 # -- several queries at once ----------------------------------------------------------------------------
 
 
 @core("VEC-MULTI-1")
-@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("count", [1, 2, MANY])
 def test_a_batch_has_a_result_for_each_query(vector: Vector, count: int) -> None:
     """As many results as queries, each of the schema."""
     vector.require("query", "batch_query")
-    holds(
-        "VEC-MULTI-1", answered(vector, *[vector.requests.minimal("query")] * min(count, vector.batch or count)), vector
-    )
+    if count == MANY:
+        expect.applicable(vector.batch is None or vector.batch >= MANY, f"a batch holds at most {vector.batch} queries")
+        expect.applicable(takes_many(vector), f"a batch of {MANY} queries is refused")
+        holds("VEC-MULTI-1", answer_of(many(vector), MANY), vector)
+        return
+    query = vector.requests.minimal("query")
+    holds("VEC-MULTI-1", answered(vector, *[query] * min(count, vector.batch or count)), vector)
+
+
+def takes_many(vector: Vector) -> bool:
+    """Return whether a batch may be long: no stated limit forbids it, and it is not refused permanently."""
+    return (vector.batch or MANY) >= MANY and not many(vector).is_a(*PERMANENT)
+
+
+@remembered
+def many(vector: Vector) -> Reply:
+    """The answer to a long batch of plain queries."""
+    return vector.call("batch_query", vector.requests.asking("batch_query", *[vector.requests.minimal("query")] * MANY))
 
 
 def answered(vector: Vector, *queries: dict[str, Any]) -> Reply:
     """The answer to a batch, which has as many results as queries."""
     reply = vector.call("batch_query", vector.requests.asking("batch_query", *queries))
+    return answer_of(reply, len(queries))
+
+
+def answer_of(reply: Reply, count: int) -> Reply:
+    """An answer to a batch of this number of queries, which has as many results."""
     results = results_of(expect.success(reply, "an answer to the batch"))
-    expect.that(len(results) == len(queries), f"{len(queries)} results", f"{len(results)}", "result")
+    expect.that(len(results) == count, f"{count} results", f"{len(results)}", "result")
     return reply
 
 
@@ -194,7 +224,7 @@ def test_results_stand_in_the_order_of_the_queries(vector: Vector) -> None:
     vector.need_direction()
     sandbox, items = fan(vector)
     for whole in ORDERS:
-        order = whole[: vector.batch or len(whole)]
+        order = whole[: min(vector.batch or MANY, MANY if takes_many(vector) else FEW)]
         sizes = [vector.at_most(3 - number % 3) for number in range(len(order))]
         asked = [{"vector": items[at]["vector"], "top_k": top_k} for at, top_k in zip(order, sizes, strict=True)]
         firsts = [id_of(matches[0]) if matches else "" for matches in sandbox.batch(*asked)]
@@ -227,6 +257,21 @@ def test_each_query_is_answered_as_it_is_alone(vector: Vector) -> None:
 def shown(matches: list[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
     """The content of matches without their numbers, in an order that ties do not change."""
     return sorted((id_of(match), bool(metadata_of(match)), bool(vector_of(match).get("vector"))) for match in matches)
+
+
+@pytest.mark.requirement("VEC-MULTI-3")
+@pytest.mark.parametrize("metric", METRICS)
+def test_a_batch_ranks_by_the_metric(vector: Vector, metric: str) -> None:
+    """Each query of a batch has its matches in the order of the metric of its namespace."""
+    vector.require("query", "batch_query")
+    found = [ranking for ranking in rankings(vector, metric) if ranking.batched]
+    expect.applicable(found, "no query of a batch has matches")
+    for ranking in found:
+        with expect.resting_on(f"VEC-SCORE-{METRICS.index(metric) + 1}"):
+            ranking.in_order()
+        strange = any(id_of(match) not in ranking.truth for match in ranking.batched)
+        expect.assessable(not strange, "there are matches that the suite did not store here")
+        replace(ranking, matches=ranking.batched).in_order()
 
 
 @pytest.mark.requirement("VEC-MULTI-3")

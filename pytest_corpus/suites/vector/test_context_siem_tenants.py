@@ -140,10 +140,12 @@ def test_a_cached_answer_stays_with_its_tenant(vector: Vector, requirement: str)
     cached = requirement == "COM-CACHE-1"
     operations = ["query", *(["batch_query"] if vector.works("batch_query") else [])]
     scopes = [{}] if cached else list(scopes_of_caches(vector))
-    items = [vector.item(45), vector.item(45)]
+    items = [vector.item(45) for _ in range(3 if cached else 2)]
     sandboxes = checks.two_tenants(vector, items[0])
     sandboxes[1].put(items[1])
+    if cached:
+        sandboxes.append(vector.sandbox(items[2], tenant=f"-{sandboxes[0].ctx['tenant']}", name=sandboxes[0].name))
     yield
-    for operation, ctx in product(operations if cached else operations[:1], scopes):
-        for number in (0, 1, 0) if cached else (0, 1):
+    for operation, ctx in product(operations if cached else reversed(operations), scopes):
+        for number in (0, 1, 2, 0) if cached else (0, 1):
             checks.answers_with(within(sandboxes[number], **ctx), items[number], 2, operation)

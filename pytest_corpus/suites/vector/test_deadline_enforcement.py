@@ -1,4 +1,25 @@
 """Deadlines (SPECIFICATION 6.1; BEHAVIORAL_CONFORMANCE 6.1; R16 to R18)."""
 
-from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.suites.shared.claims.deadlines import TestDeadlines, TestNestedDeadlines
+import pytest
+
+from pytest_corpus.kit.fixtures import Steps, subject
+from pytest_corpus.kit.requests import in_ms
+from pytest_corpus.suites.shared.claims.deadlines import TestDeadlines, TestNestedDeadlines, heeded
+from pytest_corpus.suites.vector.support.component import Vector, vector
+from pytest_corpus.suites.vector.support.sandbox import within
+from pytest_corpus.suites.vector.support.scenarios.checks import exactly
+
+
+@pytest.mark.requirement("COM-DEADLINE-10")
+def test_an_expired_write_changes_nothing(vector: Vector) -> Steps:
+    """A vector is neither stored nor deleted, by its id or by a filter, by a call whose deadline has passed."""
+    vector.require("query", "upsert", "delete")
+    items = [vector.item(20, {"kind": "a"}), vector.item(110, {"kind": "b"})]
+    sandbox = vector.sandbox(*items)
+    late = within(sandbox, deadline_ms=in_ms(-60_000))
+    heeded(vector, "upsert", late.upsert(vector.item(160)))
+    heeded(vector, "delete", late.delete(ids=[items[0]["id"]]))
+    if vector.deletes_by_filter:
+        heeded(vector, "delete", late.delete(filter={"kind": "b"}))
+    yield
+    exactly(sandbox, *items)

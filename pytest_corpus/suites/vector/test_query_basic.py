@@ -14,7 +14,7 @@ from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of, metadata_of, vector_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
-from pytest_corpus.suites.vector.support.geometry import alike, best, canonical, direction, parallel
+from pytest_corpus.suites.vector.support.geometry import SINGLE, TOLERANCE, alike, best, canonical, direction, parallel
 from pytest_corpus.suites.vector.support.pages import next_page, token_of
 from pytest_corpus.suites.vector.support.requests import HOME
 from pytest_corpus.suites.vector.support.sandbox import Sandbox
@@ -171,11 +171,11 @@ def all_found(vector: Vector, found: Iterable[str], items: Sequence[Item]) -> No
 
 @core("VEC-QUERY-8")
 def test_vectors_are_in_the_matches_when_asked_for(vector: Vector) -> Steps:
-    """Each match carries the components that were stored under its id, to the last one."""
+    """Each match carries the components that were stored under its id, to the last one, with 32 bits at least."""
     items = [vector.item(angle) for angle in HOME]
     for number, item in enumerate(items):
         if vector.dimensions > 2:
-            item["vector"][-1] = round(0.1 + number / 10, 3)
+            item["vector"][-1] = round(0.1234567 + number / 10, 7)
     sandbox = vector.sandbox(*items)
     fits = alike if canonical(sandbox.metric) in ("euclidean", "dot") else parallel
     yield
@@ -185,7 +185,7 @@ def test_vectors_are_in_the_matches_when_asked_for(vector: Vector) -> Steps:
         for item in items:
             if item["id"] in found:
                 held = vector_of(found[item["id"]]).get("vector")
-                fit = fits(held, item["vector"])
+                fit = fits(held, item["vector"], TOLERANCE if vector.is_coarse else SINGLE)
                 expect.that(fit, "the vector that was stored", "another", "result.matches.vector")
 
 

@@ -28,4 +28,7 @@ COM-DEADLINE-8 MUST: An operation on several items ends within its one budget pl
 COM-DEADLINE-9 MUST: The absolute deadline is passed on to the provider unchanged.
   from SPECIFICATION 6.1, SPECIFICATION 11.3, R93; needs provider
   hint: pass on ctx.deadline_ms itself, epoch milliseconds; each hop computes what is left of it
+COM-DEADLINE-10 MUST: A write whose deadline has passed changes nothing.
+  from SPECIFICATION 6.1, BEHAVIORAL_CONFORMANCE 6.1, R16; for vector, graph
+  hint: check the deadline before the first write to a store, be it a provider's or the adapter's own
 """

@@ -16,7 +16,7 @@ from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Unde
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.retries import hint_s
 from pytest_corpus.kit.store.leftovers import uuid_of
-from pytest_corpus.spec.capabilities import APPROXIMATE_SEARCH, POST_FILTERING
+from pytest_corpus.spec.capabilities import APPROXIMATE_SEARCH, LOWER_PRECISION, POST_FILTERING
 from pytest_corpus.suites.vector.support.answers import failures_of
 from pytest_corpus.suites.vector.support.geometry import canonical, direction
 from pytest_corpus.suites.vector.support.shared import VectorShared
@@ -51,6 +51,11 @@ class StatedLimits(Subject):
     def approximate(self) -> bool:
         """Return whether capabilities say that a search is approximate: it may then miss vectors (R113)."""
         return self.capabilities.speaks_of(APPROXIMATE_SEARCH)
+
+    @cached_property
+    def is_coarse(self) -> bool:
+        """Return whether capabilities say that components have less than 32 bits (R128)."""
+        return self.capabilities.speaks_of(LOWER_PRECISION)
 
     @cached_property
     def metrics(self) -> tuple[str, ...]:

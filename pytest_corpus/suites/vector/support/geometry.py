@@ -22,6 +22,10 @@ TOLERANCE = 1e-3
 """How much of a number single precision, or an approximate index, may cost."""
 
 
+SINGLE = 1e-5
+"""How much of a component, relative to the largest one, may be lost in 32 bits, also if the vector is normalized."""
+
+
 def canonical(metric: str | None) -> str | None:
     """The protocol's name of a metric; None for one that it does not know."""
     name = SAME_METRIC.get(metric or "", metric)
@@ -65,9 +69,9 @@ def best(metric: str, query: Components, vectors: Mapping[str, Components]) -> l
     return sorted(vectors, key=lambda name: -GOODNESS[metric](query, vectors[name]))
 
 
-def near(left: Any, right: float, scale: float = 1.0) -> bool:
+def near(left: Any, right: float, scale: float = 1.0, tolerance: float = TOLERANCE) -> bool:
     """Return whether something is a number close to another."""
-    return is_number(left) and abs(left - right) <= TOLERANCE * max(1.0, abs(right), scale)
+    return is_number(left) and abs(left - right) <= tolerance * max(1.0, abs(right), scale)
 
 
 def is_number(value: Any) -> TypeGuard[float]:
@@ -75,16 +79,18 @@ def is_number(value: Any) -> TypeGuard[float]:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def alike(left: Any, right: Components) -> bool:
+def alike(left: Any, right: Components, tolerance: float = TOLERANCE) -> bool:
     """Return whether something is a list of about the same components."""
-    return isinstance(left, list) and len(left) == len(right) and all(map(near, left, right))
+    if not isinstance(left, list) or len(left) != len(right):
+        return False
+    return all(near(one, other, tolerance=tolerance) for one, other in zip(left, right, strict=True))
 
 
-def parallel(left: Any, right: Components) -> bool:
+def parallel(left: Any, right: Components, tolerance: float = TOLERANCE) -> bool:
     """Return whether something is a vector of about the same direction: a cosine index may keep vectors normalized."""
     if not isinstance(left, list) or len(left) != len(right) or not all(map(is_number, left)):
         return False
     lengths = math.hypot(*left), math.hypot(*right)
     return all(lengths) and all(
-        near(one / lengths[0], other / lengths[1]) for one, other in zip(left, right, strict=True)
+        near(one / lengths[0], other / lengths[1], tolerance=tolerance) for one, other in zip(left, right, strict=True)
     )

@@ -149,10 +149,17 @@ def among(items: list[Any], bad: list[Any], most: int) -> list[Any]:
     return [items[0], *bad, *items[1:]][:most]
 
 
-def counted_truly(reply: Reply, there: int) -> None:
-    """Of a request of which some items failed, those that are there are counted, and those that failed."""
+def counted_truly(reply: Reply, there: int, whole: str) -> None:
+    """Of a request of which some items failed, those that are there are counted, and those that failed.
+
+    Args:
+        whole: the requirement that says that a request that is refused whole changes nothing (R14).
+    """
     expect.either(reply, "BadRequest")
     found = failures(reply.result)
+    if reply.is_error:
+        with expect.resting_on(whole):
+            expect.that(not there, "nothing of a request that is refused", f"{there} items", "result")
     if reply.is_error or not found:
         raise NotApplicable("the request is refused whole" if reply.is_error else "no item of the request fails")
     expect.applicable(counted(reply.result) is not None or "failed_count" in reply.result, "the result counts nothing")

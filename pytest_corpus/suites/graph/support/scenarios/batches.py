@@ -197,8 +197,8 @@ def in_order(counts: list[int | None], sizes: list[int]) -> None:
 COUNT = 11
 """The number of nodes that are listed in pages."""
 
-PREDICATES: dict[str, Any] = {"greater": {"$gt": 1}, "choice": {"in": [2]}, "list": [2]}
-"""Terms of a filter that 2 meets and 1 does not; compared as plain values, neither does."""
+PREDICATES: dict[str, Any] = {"greater": {"$gt": 1}, "choice": {"in": [2]}, "list": [2], "null": None}
+"""Terms of a filter that 1 does not meet, but perhaps 2; compared as plain values, neither does."""
 
 
 def bulky(graph: Graph) -> Sandbox:

@@ -78,14 +78,17 @@ def keyed_tenants(graph: Graph) -> tuple[Sandbox, Sandbox]:
 
 
 def intrusions(graph: Graph, place: Sandbox) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The writes and deletes by which a tenant tries to change the nodes `a` and `b` of another one."""
-    yield "upsert_nodes", {"nodes": [place.node("a")]}
+    """The deletes and writes by which a tenant tries to change the nodes `a` and `b` of another one.
+
+    Deletes come first: an upsert gives the tenant a namespace of that name.
+    """
     deletes: list[dict[str, Any]] = [{"ids": [place.id("a")]}, {"filter": {"corpus_group": place.group}}]
     if graph.works("delete_nodes"):
         yield from (("delete_nodes", args) for args in deletes)
-    for name in filter(graph.works, MANY):
-        yield name, {MANY[name]: [place.item("delete_nodes", ids=[place.id("b")])]}
-        yield name, {MANY[name]: [place.item("upsert_nodes", nodes=[place.node("b")])]}
+    many = [*filter(graph.works, MANY)]
+    yield from ((name, {MANY[name]: [place.item("delete_nodes", ids=[place.id("b")])]}) for name in many)
+    yield "upsert_nodes", {"nodes": [place.node("a")]}
+    yield from ((name, {MANY[name]: [place.item("upsert_nodes", nodes=[place.node("b")])]}) for name in many)
 
 
 def two_places(graph: Graph, by: str) -> tuple[Sandbox, Sandbox]:

@@ -42,7 +42,7 @@ TRICKY_IN_STREAMS = (*INJECTIONS, "parameter", "unicode")
 """Those that a stream is asked for, as it binds with the code of `query`."""
 
 TYPED: dict[str, tuple[Any, Any]] = {
-    "integer": (3, 4),
+    "integer": (2**53 + 1, 2**53),
     "float": (2.5, 2.25),
     "text": (" thre\u0301e ", "four"),
     "empty": ("", "x"),

@@ -2,13 +2,13 @@
 
 import random
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import remembered
-from pytest_corpus.kit.outcomes import NotAssessed, Violation
+from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, error_names
 from pytest_corpus.spec.errors import is_a
 from pytest_corpus.suites.shared.contexts import new_tenant, require_tenants
@@ -20,6 +20,7 @@ from pytest_corpus.suites.vector.support.answers import (
     matches_of,
     metadata_of,
     processed,
+    results_of,
 )
 from pytest_corpus.suites.vector.support.component import Vector
 from pytest_corpus.suites.vector.support.geometry import GOODNESS, POLAR, SEEN_FROM, TOLERANCE, direction, is_number
@@ -200,19 +201,22 @@ def mixed_batches(vector: Vector, *bad: Mapping[int, str]) -> list[MixedBatch]:
     return [MixedBatch(items, wrong, before, reply, found) for items, wrong, reply in batches]
 
 
-RANDOM_VECTORS, RANDOM_QUERIES = 4, 4
+RANDOM_VECTORS, RANDOM_QUERIES = 4, 3
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """One query: how good each vector truly is by id (more is better), and the matches of the answer.
+    """One query and the matches of the answer; those of an approximate search may leave out any vector (R113).
 
-    Those of an approximate search may leave out any vector (R113).
+    Attributes:
+        truth: how good each vector truly is by id: more is better.
+        batched: the matches of the same query in a batch, as far as there are any.
     """
 
     truth: Mapping[str, float]
     matches: list[Mapping[str, Any]]
     approximate: bool = False
+    batched: list[Mapping[str, Any]] = field(default_factory=list)
 
     @property
     def goodness(self) -> list[float]:
@@ -267,9 +271,10 @@ def rankings(vector: Vector, metric: str) -> list[Ranking]:
     sandbox = vector.sandbox(*items, metric=spelled)
     queries = [direction(SEEN_FROM[0], vector.dimensions, SEEN_FROM[1])]
     queries += [scattered(chance, vector.dimensions) for _ in range(RANDOM_QUERIES)]
+    in_batch = together(sandbox, queries, len(items)) if vector.works("batch_query") else {}
     queries += stored if vector.approximate else []
     found = []
-    for query in queries:
+    for number, query in enumerate(queries):
         truth = {item["id"]: GOODNESS[metric](query, item["vector"]) for item in items}
         matches = sandbox.matches(query, len(items))
         if not matches and vector.approximate:
@@ -278,10 +283,20 @@ def rankings(vector: Vector, metric: str) -> list[Ranking]:
             raise Violation("matches", "none", "result.matches")
         if any(id_of(match) not in truth for match in matches):
             raise NotAssessed("there are matches that the suite did not store here")
-        found.append(Ranking(truth, matches, vector.approximate))
+        found.append(Ranking(truth, matches, vector.approximate, in_batch.get(number, [])))
     if not found:
         raise Violation("matches of queries for stored vectors", "none", "result.matches")
     return found
+
+
+def together(sandbox: Sandbox, queries: Sequence[Sequence[float]], top_k: int) -> dict[int, list[Mapping[str, Any]]]:
+    """The matches of queries in one batch, by their number, as far as the batch holds them and answers them."""
+    asked = [{"vector": [*query], "top_k": sandbox.vector.at_most(top_k)} for query in queries]
+    reply = sandbox.batched(*asked[: sandbox.vector.batch])
+    try:
+        return dict(enumerate(map(matches_of, results_of(reply.result))))
+    except Blocked:
+        return {}
 
 
 def scattered(chance: random.Random, dimensions: int) -> list[float]:
