@@ -122,14 +122,10 @@ class Sandbox:
         wanted = direction(45, self.dimensions) if vector is None else vector
         return {"vector": list(wanted), "top_k": self.vector.at_most(top_k), **more}
 
-    def batched(self, *queries: Mapping[str, Any]) -> Reply:
-        """Query in a batch, whatever comes of it."""
-        args = {"queries": [self.args(**query) for query in queries]}
-        return self.vector.ready(lambda: self._call("batch_query", args), True)
-
     def batch(self, *queries: Mapping[str, Any]) -> list[list[Mapping[str, Any]]]:
         """The matches of each query of a batch that must be answered."""
-        reply = self.batched(*queries)
+        args = {"queries": [self.args(**query) for query in queries]}
+        reply = self.vector.ready(lambda: self._call("batch_query", args), True)
         results = results_of(expect.success(reply, "an answer to the batch of queries"))
         if len(results) != len(queries):
             raise Blocked("VEC-MULTI-1", f"{len(queries)} queries have {len(results)} results")

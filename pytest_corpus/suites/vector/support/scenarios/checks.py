@@ -291,8 +291,10 @@ def rankings(vector: Vector, metric: str) -> list[Ranking]:
 
 def together(sandbox: Sandbox, queries: Sequence[Sequence[float]], top_k: int) -> dict[int, list[Mapping[str, Any]]]:
     """The matches of queries in one batch, by their number, as far as the batch holds them and answers them."""
-    asked = [{"vector": [*query], "top_k": sandbox.vector.at_most(top_k)} for query in queries]
-    reply = sandbox.batched(*asked[: sandbox.vector.batch])
+    vector = sandbox.vector
+    asked = [sandbox.args(vector=[*query], top_k=vector.at_most(top_k)) for query in queries]
+    args = sandbox.args(queries=asked[: vector.batch])
+    reply = vector.ready(lambda: vector.call("batch_query", args, sandbox.ctx), True)
     try:
         return dict(enumerate(map(matches_of, results_of(reply.result))))
     except Blocked:
