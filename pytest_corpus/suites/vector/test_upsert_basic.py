@@ -13,6 +13,7 @@ from pytest_corpus.kit.fixtures import Steps, core, rules, subject
 from pytest_corpus.kit.generation.histories import check, converges, linearizable, require_strong_consistency
 from pytest_corpus.kit.generation.stateful import run_sequences
 from pytest_corpus.kit.reply import Reply, error_names
+from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.shared.claims.replays import TestEarlyReplays
 from pytest_corpus.suites.shared.contexts import new_key
 from pytest_corpus.suites.vector.support.answers import failed, failures_of, id_of, metadata_of, processed, vector_of
@@ -298,9 +299,9 @@ def test_ids_are_told_apart(vector: Vector) -> Steps:
 
 
 def is_taken(sandbox: Sandbox, *items: Item) -> bool:
-    """Return whether an upsert is neither refused as a bad request nor has failed items."""
+    """Return whether an upsert is neither refused permanently nor has failed items."""
     reply = sandbox.upsert(*items)
-    return not (reply.is_a("BadRequest") or failures_of(reply.result))
+    return not (reply.is_a(*PERMANENT) or failures_of(reply.result))
 
 
 @pytest.mark.requirement("VEC-UPSERT-18")

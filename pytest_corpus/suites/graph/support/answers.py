@@ -15,6 +15,11 @@ def records(reply: Reply | StreamReply) -> list[Any]:
     return listed(expect.success(reply, "records"), "records", of=object)
 
 
+def has_no_place(reply: Reply | StreamReply) -> bool:
+    """Return whether an answer says that its namespace is unknown or not ready, by subtype or by class (R12, R133)."""
+    return reply.is_a("IndexNotReady", "NamespaceNotFound") or reply.names == ("BadRequest",)
+
+
 def listed(result: Any, key: str, *, of: type = Mapping) -> list[Any]:
     """A list in a result; what it holds of another kind is the finding of the schema."""
     found = result.get(key) if isinstance(result, Mapping) else None

@@ -9,7 +9,7 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotAssessed, Undecided, Violation
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.suites.graph.support.answers import failures, following, listed, records
+from pytest_corpus.suites.graph.support.answers import failures, following, has_no_place, listed, records
 from pytest_corpus.suites.graph.support.place import Place
 from pytest_corpus.text.values import strings_of
 
@@ -74,7 +74,7 @@ class NodeViews(Place):
         args = self.graph.question(purpose, dialect, **params)
         self.graph.speaks(purpose, dialect)
         reply = self.stream(args) if operation == "stream_query" else self.call("query", args)
-        if reply.is_a("IndexNotReady", "NamespaceNotFound"):
+        if has_no_place(reply):
             return []
         return [min(values) for values in map(self.own, records(reply)) if values]
 
@@ -105,7 +105,7 @@ class NodeViews(Place):
         for _ in range(MOST_PAGES):
             following_args = {**args, "cursor": cursor} if cursor else args
             reply, first = first or self.call("bulk_vertices", following_args), None
-            if reply.is_a("IndexNotReady", "NamespaceNotFound") and not cursor:
+            if has_no_place(reply) and not cursor:
                 return
             result = expect.success(reply, "a page of nodes")
             yield listed(result, "nodes")

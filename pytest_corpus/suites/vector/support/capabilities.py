@@ -17,6 +17,7 @@ from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.retries import hint_s
 from pytest_corpus.kit.store.leftovers import uuid_of
 from pytest_corpus.spec.capabilities import APPROXIMATE_SEARCH, LOWER_PRECISION, POST_FILTERING
+from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.vector.support.answers import failures_of
 from pytest_corpus.suites.vector.support.geometry import canonical, direction
 from pytest_corpus.suites.vector.support.shared import VectorShared
@@ -285,7 +286,7 @@ class VectorConditions(VectorCapabilities):
 
     def check_ids(self, reply: Reply) -> None:
         """Go on only if an upsert was not refused for ids that are not UUIDs. Raises Blocked if it was."""
-        if not (reply.is_a("BadRequest") or (reply.is_success and failures_of(reply.result))):
+        if not (reply.is_a(*PERMANENT) or (reply.is_success and failures_of(reply.result))):
             return
         if self.shared.once("only_uuids", lambda: not self.takes_any_id()):
             raise Blocked("VEC-UPSERT-18", "an id that is not a UUID is refused", evidence=reply.exchange)

@@ -13,6 +13,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names
 from pytest_corpus.redaction import word
+from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.graph.support.answers import counted, failures
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.scenarios.batches import carrying, committed, failed_operations
@@ -60,7 +61,7 @@ class BadArguments:
         """They are refused with BadRequest, or an item of them is reported as failed."""
         reply = self.sent(graph)
         if self.inside and self.operation in WRITES:
-            unusable(reply)
+            unusable(reply, *self.also)
         elif self.inside or self.operation == "transaction":
             expect.either(reply, "BadRequest", *self.also)
             assert isinstance(reply, Reply)
@@ -155,7 +156,7 @@ def counted_truly(reply: Reply, there: int, whole: str) -> None:
     Args:
         whole: the requirement that says that a request that is refused whole changes nothing (R14).
     """
-    expect.either(reply, "BadRequest")
+    expect.either(reply, *PERMANENT)
     found = failures(reply.result)
     if reply.is_error:
         with expect.resting_on(whole):

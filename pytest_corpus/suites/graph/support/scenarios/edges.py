@@ -63,12 +63,12 @@ def dangling(graph: Graph, missing: str) -> Any:
     return sandbox.call("upsert_edges", {"edges": [sandbox.edge(source, target)]})
 
 
-def unusable(reply: Any) -> None:
-    """An answer refuses its only item with BAD_REQUEST, or reports it as failed."""
-    if expect.either(reply, "BadRequest"):
+def unusable(reply: Any, *also: str) -> None:
+    """An answer refuses its only item with BAD_REQUEST, or one of some other classes, or reports it as failed."""
+    if expect.either(reply, "BadRequest", *also):
         expect.that(failures(reply.result), "a refusal, or a failed item", "neither", "result.failures")
         for failure in failures(reply.result):
-            blamed(failure, "BadRequest")
+            blamed(failure, "BadRequest", *also)
 
 
 def blamed(failure: Any, *families: str) -> None:

@@ -10,7 +10,8 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names
-from pytest_corpus.suites.graph.support.answers import listed
+from pytest_corpus.spec.errors import PERMANENT, is_a
+from pytest_corpus.suites.graph.support.answers import listed, records
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
@@ -79,8 +80,18 @@ def streamed(graph: Graph, count: int) -> tuple[StreamReply, list[str], list[str
     return stream, sorted(written), sorted(min(values) for values in found if values)
 
 
+def found_by(sandbox: Sandbox, operation: str, key: str, dialect: str | None = None) -> list[str] | None:
+    """The values of the nodes of a key; None if it is refused permanently as a parameter (R138)."""
+    sandbox.graph.speaks("find", dialect)
+    args = sandbox.graph.question("find", dialect, wanted=key)
+    reply = sandbox.stream(args) if operation == "stream_query" else sandbox.call("query", args)
+    if reply.is_a(*PERMANENT):
+        return None
+    return [min(values) for values in map(sandbox.own, records(reply)) if values]
+
+
 def answers_in(sandbox: Sandbox, name: str, items: list[dict[str, Any]]) -> list[Any]:
-    """The results of queries in batches, or transactions, as large as they may be."""
+    """The results of queries in batches, or transactions, as large as they may be; a query may be refused (R138)."""
     most, found = sandbox.graph.capabilities.limit("max_batch_ops") or len(items), []
     for start in range(0, len(items), most):
         reply = sandbox.call_many(name, *items[start : start + most])
@@ -91,10 +102,16 @@ def answers_in(sandbox: Sandbox, name: str, items: list[dict[str, Any]]) -> list
         failed = [result for result in results if result.get("ok") is False]
         builds = any("IndexNotReady" in error_names(result) for result in failed)
         expect.assessable(not builds, "the index is still being built")
+        failed = [each for each in failed if not refused_permanently(each)]
         expect.that(not failed, f"every query of a {name} to be answered", f"{len(failed)} failures", "result.results")
         found += results
     expect.that(len(found) == len(items), f"{len(items)} results", f"{len(found)}", "result.results")
     return found
+
+
+def refused_permanently(result: Any) -> bool:
+    """Return whether an operation of a batch failed with a class of permanent refusals."""
+    return any(is_a(name, family) for name in error_names(result) for family in PERMANENT)
 
 
 def is_not_supported(result: Any) -> bool:
