@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from pytest_corpus.adapter.event_loop.loop import TimeLimit, is_collected
 from pytest_corpus.adapter.exceptions import Unresponsive
-from pytest_corpus.adapter.exchange import CallFault, Exchange, Frame, context_of, is_observed
+from pytest_corpus.adapter.exchange import CallFault, Exchange, Frame, context_of, is_not_offered, is_observed
 from pytest_corpus.adapter.hooks.fault_plan import Plan
 from pytest_corpus.adapter.hooks.late_reports import Expected, LateReports
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
@@ -248,7 +248,7 @@ class Recording:
         misdirected |= exchange.op.endswith(".capabilities") and error == "NotSupported"  # the component is not offered
         return Expected(
             component=operation.component if operation else "",
-            ops=(operation.name, operation.op) if operation else (),
+            ops=(operation.name, operation.op) if operation and not is_not_offered(exchange) else (),
             is_due=observes and is_observed(exchange) and not (may_be_foreign or misdirected),
             misdirected=misdirected,
             streaming=exchange.streaming or (operation is not None and operation.streaming),

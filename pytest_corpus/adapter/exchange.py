@@ -111,6 +111,13 @@ def is_observed(exchange: Exchange) -> bool:
     return operation is not None and operation.streaming == exchange.streaming and answered
 
 
+def is_not_offered(exchange: Exchange) -> bool:
+    """True if an optional operation was refused as NotSupported, so its label may be one fixed word (R143)."""
+    operation, last = BY_OP.get(exchange.op), exchange.frames[-1].body if exchange.frames else None
+    refused = isinstance(last, dict) and last.get("error") == "NotSupported"
+    return refused and operation is not None and bool(operation.capability or operation.optional)
+
+
 def op_of(request: Any) -> str:
     """The operation that a request names; empty if it names none."""
     op = request.get("op") if type(request) is dict or isinstance(request, Mapping) else None

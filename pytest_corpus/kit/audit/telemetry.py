@@ -1,19 +1,23 @@
 """Rules of what a call reports through the hook `metrics` (SPECIFICATION 6.4, 13; R19)."""
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from pytest_corpus.adapter.exchange import Exchange, context_of, is_observed
+from pytest_corpus.adapter.exchange import Exchange, context_of, is_not_offered, is_observed
 from pytest_corpus.adapter.hooks.metrics import Count, Observation
 from pytest_corpus.kit.audit.envelopes import Finding, overlong
 from pytest_corpus.kit.outcomes import Blocked, Violation, in_words
-from pytest_corpus.kit.reply import looks_like_error
+from pytest_corpus.kit.reply import error_names, looks_like_error
 from pytest_corpus.spec.components import COMPONENTS
-from pytest_corpus.spec.errors import TAXONOMY
+from pytest_corpus.spec.errors import PERMANENT, TAXONOMY, is_a
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.spec.words import STREAM_OUTCOME, SUCCESS_CODES
+
+PLAIN_WORD = re.compile(r"[\w.:-]{1,64}", re.ASCII)
+"""A tenant or a key that every adapter takes."""
 
 
 def telemetry_findings(exchange: Exchange, component: str) -> Iterator[Finding]:
@@ -24,9 +28,17 @@ def telemetry_findings(exchange: Exchange, component: str) -> Iterator[Finding]:
 
 
 def observations_of(exchange: Exchange) -> list[Observation]:
-    """The observations whose `op` names the called operation, bare or with its component (R19)."""
+    """The observations whose `op` names the called operation, bare or with its component (R19).
+
+    If the adapter does not offer it, those of no other operation (R143).
+    """
     names = (bare(exchange), exchange.op)
-    return [seen for seen in exchange.observations if seen.op in names]
+    found = [seen for seen in exchange.observations if seen.op in names]
+    if found or not is_not_offered(exchange):
+        return found
+    return [
+        seen for seen in exchange.observations if f"{seen.component}.{seen.op}" not in BY_OP and seen.op not in BY_OP
+    ]
 
 
 def outcomes(exchange: Exchange) -> list[Count]:
@@ -93,7 +105,7 @@ def _observations(exchange: Exchange, component: str) -> Iterator[Finding]:
         yield from _observation(seen[0], exchange, component)
         if bare(exchange) != "capabilities":
             yield from _outcome_labels(seen[0], exchange)
-            if (ctx := context_of(exchange.request)) is not None:
+            if (ctx := context_of(exchange.request)) is not None and not _may_be_refused(ctx, exchange):
                 yield from _context_labels(seen[0].extra, ctx)
 
 
@@ -146,6 +158,14 @@ def _outcome_labels(seen: Observation, exchange: Exchange) -> Iterator[Finding]:
         yield "COM-OBS-6", Violation(_expected_codes(exchange), found=seen.code, path="code")
     elif not succeeded and seen.code not in TAXONOMY:
         yield "COM-OBS-28", Violation("the name of the class", found=seen.code, path="code")
+
+
+def _may_be_refused(ctx: Mapping[str, Any], exchange: Exchange) -> bool:
+    """Return whether a call may have been refused for its tenant or its key, so that labels are open (R21, R138)."""
+    refused = error_names(failure_of(exchange))
+    texts = [ctx[key] for key in ("tenant", "idempotency_key") if isinstance(ctx.get(key), str)]
+    odd = any(PLAIN_WORD.fullmatch(text) is None for text in texts)
+    return odd and any(is_a(name, family) for name in refused for family in PERMANENT)
 
 
 def _context_labels(labels: Mapping[str, Any], ctx: Mapping[str, Any]) -> Iterator[Finding]:

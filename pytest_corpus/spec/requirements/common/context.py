@@ -8,7 +8,7 @@ COM-CTX-2 MUST: A `ctx` field of the wrong type is refused with BAD_REQUEST.
   from SCHEMA 3.2, R8
   hint: check the type of each `ctx` field before use; neither convert it nor ignore it
 COM-CTX-3 MUST: Every documented `ctx` field is accepted, and none is required.
-  from SCHEMA 3.2
+  from SCHEMA 3.2, R138
   hint: accept the `ctx` fields that you do not use, on streams too, and give every field a default
 COM-CTX-4 MUST: `attrs` may hold any JSON.
   from SCHEMA 3.2, SPECIFICATION 4.2.5

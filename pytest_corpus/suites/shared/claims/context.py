@@ -16,7 +16,7 @@ from pytest_corpus.kit.fixtures import Steps, core, in_turn, rules
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import HOUR_MS, canary, in_ms
-from pytest_corpus.spec.errors import BY_KIND
+from pytest_corpus.spec.errors import BY_KIND, PERMANENT
 from pytest_corpus.suites.shared.claims.envelopes import refusals, wrongly_typed
 
 FAILURES = [fault.kind for fault in BY_KIND.values() if fault.canonical and fault.kind != "hang"]
@@ -118,11 +118,17 @@ class TestContext:
     @pytest.mark.requirement("COM-CTX-3")
     @pytest.mark.parametrize("key", LONGEST)
     def test_the_longest_values_of_context_fields_are_accepted(self, subject: Subject, key: str) -> None:
-        """Texts of 256 characters, of any script where that is open, and a deadline in the year 2100."""
+        """Texts of 256 characters, of any script where that is open, and a deadline in the year 2100.
+
+        A tenant or an idempotency key may be refused permanently (R138).
+        """
         subject.require(subject.principal)
         together = cached(subject, "longest values", partial(subject.invoke, subject.principal, ctx=LONGEST))
         alone = subject.invoke(subject.principal, ctx={key: LONGEST[key]}) if together.is_error else together
-        expect.works(alone, f"any ctx.{key} that the schema allows")
+        if key in ("tenant", "idempotency_key"):
+            expect.either(alone, *PERMANENT)
+        else:
+            expect.works(alone, f"any ctx.{key} that the schema allows")
 
     @pytest.mark.requirement("COM-CTX-4")
     def test_attributes_may_hold_any_json(self, subject: Subject) -> None:
