@@ -34,9 +34,12 @@ __all__ = [
     "pytest_collect_file",
     "pytest_configure",
     "pytest_make_collect_report",
+    "pytest_pycollect_makemodule",
     "schema_registry",
     "stream_validator",
 ]
+
+TEST_MODULE = pytest.StashKey[bool]()  # on the collector of a test module, which may hold suites
 
 
 class Unrewritten(PathFinder):
@@ -140,22 +143,29 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 
 @pytest.hookimpl(wrapper=True)
+def pytest_pycollect_makemodule() -> Generator[None, pytest.Module | None, pytest.Module | None]:
+    """Tell test modules from other collectors of the same class, such as those of doctests, which have no module."""
+    found = yield
+    if isinstance(found, pytest.Collector):
+        found.stash[TEST_MODULE] = True
+    return found
+
+
+@pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report(
     collector: pytest.Collector,
 ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
     report = yield
-    if (
-        isinstance(collector, pytest.Module)
-        and "pytest_corpus.integration.declaring.suite" in sys.modules
-        and report.passed
-    ):
+    if "pytest_corpus.integration.declaring.suite" in sys.modules and TEST_MODULE in collector.stash and report.passed:
         from pytest_corpus.integration.declaring.suite import Suite
 
-        if found := {name: item for name, item in vars(collector.obj).items() if isinstance(item, Suite)}:
+        module = getattr(collector, "obj", None)
+        members = vars(module) if isinstance(module, ModuleType) else {}
+        if found := {name: item for name, item in members.items() if isinstance(item, Suite)}:
             try:
                 run = _conformance(collector.config)
                 run.begin()
-                report.result.extend(run.collecting.suites(found, collector))
+                report.result = [*(report.result or ()), *run.collecting.suites(found, collector)]
             except pytest.Collector.CollectError as error:
                 run.collecting.fail(report, error)
     return report

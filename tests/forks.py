@@ -35,6 +35,9 @@ def _installed() -> list[str]:
 
 PLUGIN = _installed()  # what makes pytest find the plugin
 
+DISRUPTIVE = ("pytest_forked", "pytest_mock", "repeat", "rerunfailures", "socket", "timeout")
+"""Plugins that only tests of coexistence load: one starts a thread, others change what the suite runs on."""
+
 PROGRAM = """#!{real} -ISE
 import json, os, signal, socket, sys
 given = [part for part in sys.argv[1:] if part != "-u"] if sys.argv[1:2] == ["-u"] else sys.argv[1:]
@@ -91,7 +94,9 @@ def prepare() -> None:
     """Import what inner runs need."""
     import pytest
 
-    off = [part for name in ("asyncio", "cacheprovider", "cov", "randomly") for part in ("-p", f"no:{name}")]
+    off = [
+        part for name in ("asyncio", "cacheprovider", "cov", "randomly", *DISRUPTIVE) for part in ("-p", f"no:{name}")
+    ]
     every = ["--corpus-adapter=pytest_corpus.reference:all", "--corpus-components=llm,vector,embedding,graph"]
     with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
         assert pytest.main(["--collect-only", "-q", *off, *PLUGIN, *every]) == 0

@@ -8,12 +8,12 @@ import sys
 from typing import Any
 
 import pytest
-from forks import PLUGIN
+from forks import DISRUPTIVE, PLUGIN
 
 from pytest_corpus.integration.options import run_options
 from pytest_corpus.suites import CHAPTERS
 
-OTHERS = ("randomly", "asyncio", "cov", "cacheprovider", "xdist")
+OTHERS = ("randomly", "asyncio", "cov", "cacheprovider", "xdist", *DISRUPTIVE)
 """Plugins that an inner run goes without, for speed, unless it asks for them."""
 
 REFERENCE = "--corpus-adapter=pytest_corpus.reference:llm"

@@ -97,8 +97,15 @@ class Chapter(_OwnNames, pytest.Module):
         # pytest 8 reads the fixtures of an object once: below a second adapter the same module would have none.
         module = importlib.import_module(self.module_name)
         view = ModuleType(module.__name__)
-        vars(view).update(vars(module))
+        vars(view).update((name, _as_own(found, view.__name__)) for name, found in vars(module).items())
         return view
+
+
+def _as_own(found: object, module: str) -> object:
+    """A shared class of tests as a class of the chapter: a project may set `collect_imported_tests = false`."""
+    if inspect.isclass(found) and found.__name__.startswith("Test") and found.__module__ != module:
+        return type(found.__name__, (found,), {"__module__": module, "__doc__": found.__doc__})
+    return found
 
 
 class ChapterClass(_OwnNames, pytest.Class):

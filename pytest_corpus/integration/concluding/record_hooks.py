@@ -10,7 +10,15 @@ from pytest_corpus import __version__
 from pytest_corpus.evidence.judging import OPTIONS as JUDGING
 from pytest_corpus.evidence.transcript import FORMAT, Writer
 from pytest_corpus.integration.concluding.progress import Progress, expected_calls
-from pytest_corpus.integration.declaring.properties import EVIDENCE, LATE, RECORD, TRANSCRIPT, USAGE_ERROR
+from pytest_corpus.integration.declaring.properties import (
+    EVIDENCE,
+    LATE,
+    RECORD,
+    TRANSCRIPT,
+    USAGE_ERROR,
+    remove,
+    values_of,
+)
 from pytest_corpus.integration.declaring.state import RunState, UnusableDeclaration
 from pytest_corpus.integration.options.run_options import Options
 from pytest_corpus.integration.options.table import OPTIONS, setting
@@ -32,10 +40,10 @@ class TranscriptFile:
 
     def take(self, report: pytest.TestReport) -> None:
         """Write the lines that a test's report carries."""
-        lines = [str(value) for name, value in report.user_properties if name == TRANSCRIPT]
-        report.user_properties[:] = [pair for pair in report.user_properties if pair[0] != TRANSCRIPT]
+        lines = values_of(report, TRANSCRIPT)
+        remove(report, TRANSCRIPT)
         for each in lines:
-            self.write(each)
+            self.write(str(each))
 
     def write(self, lines: str) -> None:
         """Write lines; what cannot be written fails the run at its end."""
@@ -127,12 +135,11 @@ class Findings:
         """Take the evidence that a report carries."""
         self.nodes.add(report.nodeid)
         found: tuple[Evidence, ...] = ()
-        for name, text in report.user_properties:
-            if name == EVIDENCE:
-                try:
-                    found = evidence.load(text)
-                except ValueError:
-                    continue
+        for text in values_of(report, EVIDENCE):
+            try:
+                found = evidence.load(text)
+            except ValueError:
+                continue
         behind = found if len(found) == len(record.findings) else (None,) * len(record.findings)
         self.evidence += found
         for finding, each in zip(record.findings, behind, strict=True):
@@ -157,7 +164,7 @@ class RecordHooks:
             return
         self.transcript.take(report)
         if report.when == "call":
-            for text in [value for name, value in report.user_properties if name == RECORD]:
+            for text in values_of(report, RECORD):
                 self._take(report, text)
         elif report.outcome != "passed" and report.nodeid in self._arrived:
             ledger, key = self._arrived[report.nodeid]
@@ -176,9 +183,8 @@ class RecordHooks:
         self._arrived[report.nodeid] = (ledger, record.key)
         self.findings.take(record, report)
         # Properties that JUnit files show are for people.
-        late = [value for name, value in report.user_properties if name == LATE]
-        own = (RECORD, EVIDENCE, LATE)
-        report.user_properties[:] = [pair for pair in report.user_properties if pair[0] not in own]
+        late = values_of(report, LATE)
+        remove(report, RECORD, EVIDENCE, LATE)
         self._progress.report(self.state.config, record, late, self.calls)
         if record.findings and isinstance(report.longrepr, str):
             # A bare text would appear twice in the short summary if CI is set.

@@ -1,5 +1,7 @@
 """Keys of the data that travels in pytest's reports and between the processes of xdist."""
 
+from typing import Any
+
 RECORD = "corpus"
 """User property with the record of a test; also a worker's account of its tests, and the components chosen for it."""
 
@@ -13,3 +15,19 @@ BUDGET = "corpus_budget"  # worker input: the worker's share of the budget
 REORDERED = "corpus_reordered"  # worker input: long tests go first
 USAGE_ERROR = "corpus_usage_error"
 """Attribute of a collection report, and part of a worker's account: a declaration cannot be tested."""
+
+
+def values_of(report: Any, name: str) -> list[Any]:
+    """The values of the user properties of a name; other plugins report what has none, and add any shape."""
+    return [each[1] for each in getattr(report, "user_properties", None) or () if _key_of(each) == name]
+
+
+def remove(holder: Any, *names: str) -> None:
+    """Remove the user properties of some names from a report or an item."""
+    if any(values_of(holder, name) for name in names):
+        holder.user_properties[:] = [each for each in holder.user_properties if _key_of(each) not in names]
+
+
+def _key_of(each: Any) -> object:
+    """The key of a pair; None for anything else."""
+    return each[0] if isinstance(each, (tuple, list)) and len(each) == 2 else None

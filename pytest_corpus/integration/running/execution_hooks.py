@@ -54,7 +54,8 @@ class ExecutionHooks:
         """The tests that this process runs after one; a worker knows of the next one only."""
         if self.state.worker is not None:
             return [self._following] if self._following is not None else []
-        return item.session.items[item.session.items.index(item) + 1 :]
+        items = item.session.items
+        return items[items.index(item) + 1 :] if item in items else []
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import pytest
 
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
-from pytest_corpus.integration.declaring.properties import EVIDENCE, LATE, RECORD, STATUS, TRANSCRIPT
+from pytest_corpus.integration.declaring.properties import EVIDENCE, LATE, RECORD, STATUS, TRANSCRIPT, remove, values_of
 from pytest_corpus.integration.options.checks import OF_BUNDLES
 from pytest_corpus.integration.options.run_options import Options
 from pytest_corpus.integration.options.table import OPTIONS, setting
@@ -189,15 +189,15 @@ def _add_properties(
     if settle_s := execution.target.settle.seconds:
         report.user_properties.append((LATE, [execution.component, settle_s]))
     # JUnit takes the properties of a test from its teardown, and a test may have run before.
-    own = execution.item.user_properties
-    own[:] = [*(pair for pair in own if pair[0] not in properties), *properties.items()]
+    remove(execution.item, *properties)
+    execution.item.user_properties += properties.items()
 
 
 def letter(report: pytest.TestReport) -> tuple[str, str, Any] | None:
     """The category, letter and word of a test that neither passed nor failed; None for any other."""
     if report.when != "call":
         return None
-    status = next((str(value) for name, value in report.user_properties if name == STATUS), None)
+    status = next(map(str, values_of(report, STATUS)), None)
     if status is None or report.outcome != "skipped":
         return None
     return LETTERS[status if status in LETTERS else "not_assessed"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.integration.declaring.properties import RECORD
+from pytest_corpus.integration.declaring.properties import RECORD, values_of
 
 
 class SuiteControllerHooks:
@@ -18,7 +18,7 @@ class SuiteControllerHooks:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if not self.started and any(name == RECORD for name, _ in report.user_properties):
+        if not self.started and values_of(report, RECORD):
             self.started = True
             self.start().pytest_runtest_logreport(report)
 
