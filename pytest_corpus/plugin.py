@@ -1,10 +1,192 @@
-"""Entry point of the pytest plugin; `plugin_hooks.py` has its hooks and fixtures."""
+"""Hooks and fixtures of the pytest plugin; `integration/` implements them.
+
+Every pytest run imports this module, so it imports only what a run without an adapter needs.
+"""
+
+from __future__ import annotations
 
 import sys
-from importlib.machinery import PathFinder
+from types import ModuleType
+from typing import TYPE_CHECKING
 
-sys.meta_path.insert(0, PathFinder)  # pytest's assertion rewriting reads a module five times slower
-try:
-    from pytest_corpus.plugin_hooks import *
-finally:
-    sys.meta_path.remove(PathFinder)
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+    from pathlib import Path
+    from typing import Any
+
+    from pytest_corpus.adapter.client import AdapterClient
+    from pytest_corpus.adapter.hooks.metrics import RecordingSink
+    from pytest_corpus.adapter.hooks.provider import ProviderProbe
+    from pytest_corpus.validation.schema.registry import SchemaRegistry
+
+TEST_MODULE = pytest.StashKey[bool]()  # on the collector of a test module, which may hold suites
+
+
+class Hooks:
+    """Hooks that a conftest.py may implement."""
+
+    @pytest.hookspec
+    def pytest_corpus_adapter(self, config: pytest.Config) -> Any:
+        """Return the factory of the adapter under test; the suite is collected at that conftest.py."""
+
+    @pytest.hookspec
+    def pytest_corpus_bundle_providers(self, config: pytest.Config) -> Any:
+        """Return a mapping from names of providers to functions that answer a `CompletionRequest`."""
+
+    @pytest.hookspec
+    def pytest_corpus_bundle_scorers(self, config: pytest.Config) -> Any:
+        """Return a mapping from names of scorers to functions that score an answer."""
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    pluginmanager.add_hookspecs(Hooks)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    from pytest_corpus.integration.options.table import add_options
+
+    add_options(parser)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_load_initial_conftests(parser: pytest.Parser, args: list[str]) -> Generator[None, object, object]:
+    result = yield
+    if any(arg.startswith("--corpus-") for arg in args):
+        from pytest_corpus.integration.options.checks import check_spelling
+
+        check_spelling(parser, args)
+    return result
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        _check_options(config)
+    declared = config.hook.pytest_corpus_adapter.get_hookimpls() or any(
+        config.getoption(name) or config.getini(name) for name in ("corpus_adapter", "corpus_client")
+    )
+    if declared:
+        try:
+            _conformance(config)
+        except KeyboardInterrupt:  # where pytest's terminal is not there yet to say so
+            sys.stderr.write("interrupted before any test was collected\n")
+            raise
+    if config.getoption("dist", "no") != "no" and not hasattr(config, "workerinput"):
+        from pytest_corpus.integration.bundles.controller_hooks import BundleControllerHooks
+        from pytest_corpus.integration.xdist.controller_hooks import SuiteControllerHooks
+
+        if not declared:
+            config.pluginmanager.register(SuiteControllerHooks(lambda: _conformance(config).begin()))
+        config.pluginmanager.register(BundleControllerHooks(config))
+
+
+def _check_options(config: pytest.Config) -> None:
+    """Refuse options without effect, and let pytest write a JUnit file that is asked for among the reports."""
+    if any(str(arg).startswith("--corpus-") for arg in config.invocation_params.args):
+        from pytest_corpus.integration.options import checks
+
+        checks.watch(config)
+    reports = config.getoption("corpus_report") or config.getini("corpus_report") or []
+    if any(path.lower().endswith(".junit.xml") for path in reports):
+        from pytest_corpus.integration.options.report_paths import switch_on_junit
+
+        switch_on_junit(config, reports)
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    if file_path.name == "conftest.py" and parent.config.hook.pytest_corpus_adapter.get_hookimpls():
+        found: pytest.Collector | None = _conformance(parent.config).collecting.conftest(file_path, parent)
+        return found
+    if file_path.suffix in (".yaml", ".yml"):
+        from pytest_corpus.integration.bundles import discovery
+
+        if discovery.is_collected(file_path, parent):
+            from pytest_corpus.integration.bundles.bundle_hooks import bundles
+
+            return bundles(parent.config).node(file_path, parent)
+    return None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pycollect_makemodule() -> Generator[None, pytest.Module | None, pytest.Module | None]:
+    """Tell test modules from other collectors of the same class, such as those of doctests, which have no module."""
+    found = yield
+    if isinstance(found, pytest.Collector):
+        found.stash[TEST_MODULE] = True
+    return found
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    report = yield
+    if "pytest_corpus.integration.declaring.suite" in sys.modules and TEST_MODULE in collector.stash and report.passed:
+        from pytest_corpus.integration.declaring.suite import Suite
+
+        module = getattr(collector, "obj", None)
+        members = vars(module) if isinstance(module, ModuleType) else {}
+        if found := {name: item for name, item in members.items() if isinstance(item, Suite)}:
+            try:
+                run = _conformance(collector.config)
+                run.begin()
+                report.result = [*(report.result or ()), *run.collecting.suites(found, collector)]
+            except pytest.Collector.CollectError as error:
+                run.collecting.fail(report, error)
+    return report
+
+
+def _conformance(config: pytest.Config) -> Any:
+    from pytest_corpus.integration.conformance import conformance
+
+    return conformance(config)
+
+
+@pytest.fixture
+def corpus_adapter(request: pytest.FixtureRequest) -> AdapterClient:
+    """The adapter under test, open, to be called over the wire."""
+    found: AdapterClient = _conformance(request.config).client(request.node)
+    return found
+
+
+@pytest.fixture
+def corpus_metrics(corpus_adapter: AdapterClient) -> RecordingSink:
+    """The metrics sink that the adapter's factory was given."""
+    return corpus_adapter.metrics
+
+
+@pytest.fixture
+def corpus_provider(corpus_adapter: AdapterClient) -> ProviderProbe:
+    """The provider probe that the adapter's factory was given."""
+    return corpus_adapter.provider
+
+
+@pytest.fixture
+def corpus_provider_server() -> Iterator[ProviderProbe]:
+    """A provider with an address of its own, at `url`, for the official clients of OpenAI, Anthropic and Cohere.
+
+    It needs no adapter. What a test plans happens on the wire there; no other test meets it.
+    """
+    from pytest_corpus.adapter.hooks.provider import ProviderProbe
+
+    provider = ProviderProbe()
+    yield provider
+    provider.close()
+
+
+@pytest.fixture(scope="session")
+def schema_registry() -> SchemaRegistry:
+    """The schemas of both editions."""
+    from pytest_corpus.validation.schema.registry import registry
+
+    return registry()
+
+
+@pytest.fixture(scope="session")
+def stream_validator() -> Any:
+    """`validate_frames(frames, component=...)`: the report on a finished stream."""
+    from pytest_corpus.validation.streams.engine import validate_frames
+
+    return validate_frames

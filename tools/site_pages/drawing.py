@@ -12,7 +12,6 @@ ROOT = Path(__file__).resolve().parents[2]
 ROLES = {
     "interface": "documented names",
     "plugin": "entry points",
-    "plugin_hooks": "hooks of any run",
     "integration": "what they do",
     "suites": "the tests",
     "evidence": "runs on record",

@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from pytest_corpus import plugin_hooks
+from pytest_corpus import plugin
 from pytest_corpus.integration.collecting.collection_hooks import MARKERS
-from pytest_corpus.integration.options.option_hooks import OptionHooks
 from pytest_corpus.integration.options.run_options import ENVIRONMENT, PROFILES
-from pytest_corpus.integration.options.table import CONNECTION, setting
+from pytest_corpus.integration.options.table import CONNECTION, add_options, setting
 from pytest_corpus.validation.schema.registry import ROOT_VARIABLE
 from site_pages.markdown import GENERATED, code, paragraph, table
 
@@ -55,7 +54,7 @@ def pages() -> dict[str, str]:
 
 def _page() -> Iterator[str]:
     recorder = Recorder()
-    OptionHooks().pytest_addoption(recorder)  # type: ignore[arg-type]
+    add_options(recorder)  # type: ignore[arg-type]
     yield "# Options, settings, hooks, fixtures and markers\n"
     yield "Everything that a pytest run of the suite takes.\n"
     yield "## Options and settings\n"
@@ -84,7 +83,7 @@ def _page() -> Iterator[str]:
     yield table(("profile", "a call is abandoned after", "what runs"), map(_profile, PROFILES.values()))
     yield "## Hook\n"
     yield paragraph("A `conftest.py` may define it:")
-    hooks = ((name, hook) for name, hook in vars(plugin_hooks.Hooks).items() if name.startswith("pytest_"))
+    hooks = ((name, hook) for name, hook in vars(plugin.Hooks).items() if name.startswith("pytest_"))
     yield table(
         ("hook", "meaning"), ((code(name + _arguments(hook)), inspect.getdoc(hook) or "") for name, hook in hooks)
     )
@@ -116,7 +115,7 @@ def _arguments(hook: Any) -> str:
 
 def _fixtures() -> Iterator[tuple[str, ...]]:
     """Each function of the plugin that is marked as a fixture, whichever way pytest wraps it."""
-    for node in ast.parse(inspect.getsource(plugin_hooks)).body:
+    for node in ast.parse(inspect.getsource(plugin)).body:
         for mark in getattr(node, "decorator_list", ()):
             if ast.unparse(mark).startswith("pytest.fixture"):
                 scope = next((ast.literal_eval(each.value) for each in getattr(mark, "keywords", ())), "function")

@@ -6,15 +6,12 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from pytest_corpus.integration.options.option_hooks import add_options
-
 NAMES = ("bundle.yaml", "bundle.yml")
 
 
 def is_collected(path: Path, parent: pytest.Collector) -> bool:
     """True if a file is a bundle: it was named, matches the ini option `corpus_bundles`, or says so at its top."""
     config = parent.config
-    add_options(config.pluginmanager)
     try:
         relative = path.relative_to(config.rootpath).as_posix()
     except ValueError:

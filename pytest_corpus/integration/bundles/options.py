@@ -7,14 +7,12 @@ import pytest
 from pytest_corpus.bundles.running.cassettes import MODES
 from pytest_corpus.bundles.session import BundleOptions
 from pytest_corpus.integration.options import run_options
-from pytest_corpus.integration.options.option_hooks import add_options
 
 MOST_SHARDS = 999  # the most shards of a bundle
 
 
 def read(config: pytest.Config) -> BundleOptions:
     """The options of a run. Raises pytest.UsageError if an option has an invalid value."""
-    add_options(config.pluginmanager)
     option = config.getoption("corpus_evidence")
     given = option if option is not None else config.getini("corpus_evidence") or None
     full = given == "full" if given is not None else not os.environ.get("CI")

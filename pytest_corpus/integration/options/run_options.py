@@ -18,7 +18,6 @@ from pytest_corpus.adapter.usage import Budget
 from pytest_corpus.evidence.judging import LEVELS
 from pytest_corpus.evidence.transcript import SUFFIXES
 from pytest_corpus.integration.options import connection
-from pytest_corpus.integration.options.option_hooks import add_options
 from pytest_corpus.integration.options.report_paths import report_paths
 from pytest_corpus.integration.options.table import setting
 from pytest_corpus.kit.run_state import MAX_NAMESPACES, MIN_NAMESPACES, MOST_REPETITIONS, MOST_WRITE_DELAY_S
@@ -153,7 +152,6 @@ class Options:
 
 def read(config: pytest.Config) -> Options:
     """The options of a run. Raises pytest.UsageError if an option has an invalid value."""
-    add_options(config.pluginmanager)
     profile = PROFILES[_choice(config, "profile", tuple(PROFILES)) or usual(os.environ)]
     allowed = bool(config.getoption("corpus_allow_production"))
     if not allowed and (refused := refusal(profile, os.environ)):

@@ -1,6 +1,11 @@
 """The options of the command line and the settings of the ini file."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import pytest
 
 
 class Option(NamedTuple):
@@ -70,3 +75,17 @@ CONNECTION = {
 def setting(name: str) -> str:
     """The name of a setting in the ini file."""
     return f"corpus_{name.replace('-', '_')}"
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Add the options and settings to pytest's."""
+    group = parser.getgroup("corpus", "Corpus Protocol conformance")
+    for option in OPTIONS:
+        value = {"metavar": option.metavar} if option.metavar else {}
+        default = {} if option.action == "store_true" else {"default": None}
+        group.addoption(f"--corpus-{option.name}", action=option.action, help=option.help, **value, **default)
+        if option.ini:
+            parser.addini(setting(option.name), option.help, type=option.ini, default=None)  # type: ignore[arg-type]
+    for name, (kind, text) in CONNECTION.items():
+        parser.addini(setting(name), text, type=kind, default=None)  # type: ignore[arg-type]
+    parser.addini("corpus_bundles", "globs of behaviour bundles", type="linelist", default=["bundles/*/bundle.yaml"])
