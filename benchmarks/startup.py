@@ -22,7 +22,7 @@ from importlib.metadata import entry_points, version
 from pathlib import Path
 from statistics import median
 
-LIMIT_MS = 2.0
+LIMIT_MS = 4.0
 
 BATCH = 20
 """Pairs of runs between two looks at the result."""
