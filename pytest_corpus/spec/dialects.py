@@ -77,7 +77,10 @@ _PATTERNS: Mapping[str, tuple[str, ...]] = {
         f"MATCH {_GROUP} {_FOUND} ORDER BY n.corpus_rank",
         f"MATCH {_GROUP} RETURN n.corpus_value AS found, n.corpus_rank AS place ORDER BY place",
     ),
-    "links": (
+    "links": (  # a database may only check that an edge exists if its result does not name it (R142)
+        f"MATCH {_LINK} {_FOUND}, id(r) AS edge",
+        f"MATCH {_LINK} {_FOUND}, elementId(r) AS edge",
+        f"MATCH {_LINK} {_FOUND}, element_id(r) AS edge",
         f"MATCH {_LINK} {_FOUND}",
         f"MATCH {_WAY} WHERE a.corpus_key = $wanted {_FOUND}",
         f"MATCH {_LINK} RETURN n",
@@ -143,8 +146,8 @@ def _nodes(key: str, value: str) -> tuple[str, ...]:
 
 
 def _along(step: str) -> tuple[str, ...]:
-    """The ends of a step along the edges of the wanted node."""
-    way = f".{step}('{EDGE_LABEL}')"
+    """The ends of steps along the edges of the wanted node."""
+    way = f".{step}"
     return (*_steps(_KEY, way), f"g.V().{_KEY}{way}.values('corpus_value')", f"g.V().{_KEY}{way}")
 
 
@@ -155,8 +158,8 @@ _GREMLIN: Mapping[str, tuple[str, ...]] = {
     "group": _nodes("corpus_group", "group"),
     "typed": (*_steps(f"{_KEY}.has('corpus_rank', rank)"), f"g.V().{_KEY}.has('corpus_rank', rank)"),
     "ordered": _steps("has('corpus_group', group)", ".order().by('corpus_rank')"),
-    "links": _along("out"),
-    "link_values": _along("outE"),
+    "links": (*_along(f"outE('{EDGE_LABEL}').inV()"), *_along(f"out('{EDGE_LABEL}')")),
+    "link_values": _along(f"outE('{EDGE_LABEL}')"),
     "paths": (f"g.V().{_KEY}.out('{EDGE_LABEL}').path()",),
     "literal": (
         *_steps("has('corpus_key', '{literal}')"),

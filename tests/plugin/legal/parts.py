@@ -89,3 +89,14 @@ def cell(vector: Sequence[float], border: float = 13) -> int:
 def single(number: float) -> float:
     """The nearest number of 32 bits."""
     return float(struct.unpack("f", struct.pack("f", number))[0])
+
+
+class Folded:
+    """A query that gives each of its rows once."""
+
+    def __init__(self, query: Any) -> None:
+        self.query = query
+
+    def run(self, graph: Any, params: Mapping[str, Any]) -> list[Any]:
+        """The different rows, in order."""
+        return list({str(row): row for row in self.query.run(graph, params)}.values())

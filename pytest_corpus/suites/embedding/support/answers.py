@@ -22,7 +22,7 @@ FAR = 0.02
 
 def norm(vector: Vector) -> float:
     """The Euclidean length."""
-    return math.sqrt(math.fsum(value * value for value in vector))
+    return math.hypot(*vector)
 
 
 def is_unit(vector: Vector) -> bool:
@@ -39,11 +39,11 @@ def distance(one: Vector, other: Vector) -> float:
 
 
 def cosine(one: Vector, other: Vector) -> float:
-    """The cosine of the angle between two vectors; 0 where there is none."""
-    lengths = norm(one) * norm(other)
-    if len(one) != len(other) or not lengths:
+    """The cosine of the angle between two vectors of any length; 0 where there is none."""
+    lengths = norm(one), norm(other)
+    if len(one) != len(other) or not all(lengths):
         return 0.0
-    return math.fsum(a * b for a, b in zip(one, other, strict=True)) / lengths
+    return math.fsum(a / lengths[0] * (b / lengths[1]) for a, b in zip(one, other, strict=True))
 
 
 def plain(text: str) -> str:

@@ -47,8 +47,10 @@ def dot(left: Components, right: Components) -> float:
 
 def cosine(left: Components, right: Components) -> float:
     """The cosine of the angle between two vectors."""
-    lengths = math.hypot(*left) * math.hypot(*right)
-    return dot(left, right) / lengths if lengths else 0.0
+    lengths = math.hypot(*left), math.hypot(*right)
+    if not all(lengths):
+        return 0.0
+    return math.fsum(a / lengths[0] * (b / lengths[1]) for a, b in zip(left, right, strict=True))
 
 
 def nearness(left: Components, right: Components) -> float:
