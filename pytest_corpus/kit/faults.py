@@ -5,8 +5,9 @@ from typing import Any
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.hooks.provider import Plan
 from pytest_corpus.kit.answer_cache import lasting
-from pytest_corpus.kit.outcomes import NotAssessed, Undecided
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Undecided
 from pytest_corpus.kit.requests import Calls
+from pytest_corpus.spec.operations import BY_OP
 
 MAX_PROVIDER_RETRIES = 20
 """The number of times that a planned fault strikes: more often than a sound adapter retries."""
@@ -29,9 +30,17 @@ class ProviderFaults:
         return provider.plan(kind, op, **options)
 
     def fired(self, plan: Plan) -> None:
-        """Clear a planned fault. Raises NotAssessed if it did not strike."""
+        """Clear a planned fault.
+
+        Raises:
+            NotAssessed: it did not strike.
+            NotApplicable: nor can it, for the provider is asked for whole answers, which have no chunks.
+        """
         self._calls.client.provider.clear()
         if not inputs.read("fired", lambda: plan.fired):
+            asked = [BY_OP.get(op) for op in self._calls.client.provider.arrivals]
+            if plan.at_chunk is not None and asked and all(op is not None and not op.streaming for op in asked):
+                raise NotApplicable("the provider is asked for whole answers, which have no chunks to fail at")
             raise NotAssessed(f"the fault planned at {plan.op or 'the provider'} never fired")
 
     def provider_op(self, name: str) -> str | None:

@@ -103,6 +103,7 @@ class TestErrors:
     @pytest.mark.requirement("COM-ERR-11")
     def test_a_refusal_names_the_fields_at_fault(self, subject: Subject) -> None:
         """`details.validation_errors` of a refused argument is a list with at least one entry."""
+        subject.require(subject.principal)
         reply = subject.call(subject.principal, subject.requests.wrong_types(subject.principal))
         with expect.resting_on(subject.checked):
             expect.refusal(reply, "BadRequest")

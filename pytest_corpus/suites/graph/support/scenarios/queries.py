@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -85,7 +85,7 @@ def found_by(sandbox: Sandbox, operation: str, key: str, dialect: str | None = N
     sandbox.graph.speaks("find", dialect)
     args = sandbox.graph.question("find", dialect, wanted=key)
     reply = sandbox.stream(args) if operation == "stream_query" else sandbox.call("query", args)
-    if reply.is_a(*PERMANENT):
+    if refuses_parameters(reply.names):
         return None
     return [min(values) for values in map(sandbox.own, records(reply)) if values]
 
@@ -102,16 +102,17 @@ def answers_in(sandbox: Sandbox, name: str, items: list[dict[str, Any]]) -> list
         failed = [result for result in results if result.get("ok") is False]
         builds = any("IndexNotReady" in error_names(result) for result in failed)
         expect.assessable(not builds, "the index is still being built")
-        failed = [each for each in failed if not refused_permanently(each)]
+        failed = [each for each in failed if not refuses_parameters(error_names(each))]
         expect.that(not failed, f"every query of a {name} to be answered", f"{len(failed)} failures", "result.results")
         found += results
     expect.that(len(found) == len(items), f"{len(items)} results", f"{len(found)}", "result.results")
     return found
 
 
-def refused_permanently(result: Any) -> bool:
-    """Return whether an operation of a batch failed with a class of permanent refusals."""
-    return any(is_a(name, family) for name in error_names(result) for family in PERMANENT)
+def refuses_parameters(names: Sequence[str]) -> bool:
+    """Return whether an error of these classes may refuse a parameter: one that is in the text may not let it parse."""
+    permanent = any(is_a(name, family) for name in names for family in PERMANENT)
+    return permanent and not any(is_a(name, "QueryParseError") for name in names)
 
 
 def is_not_supported(result: Any) -> bool:
