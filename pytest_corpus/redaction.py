@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
@@ -313,18 +313,40 @@ def sized(text: str) -> str:
     return text if text in VOCABULARY else f"<{len(text)} characters>"
 
 
-def content(value: object, secrets: Iterable[str], most: int, *, foreign: bool) -> str:
+def content(value: object, secrets: Iterable[str], most: int, *, foreign: bool, own: Iterable[str] = ()) -> str:
     """A JSON value with its content, in one line: secrets and credentials masked, long strings and arrays cut.
 
-    In what is `foreign`, that is not the suite's own, every word that looks like a credential is masked.
+    In what is `foreign`, that is not the suite's own, every word that looks like a credential is masked; not the texts
+    that are its `own`, nor ids in the form of a UUID.
     """
-    secrets = tuple(secrets)
+    secrets, plain = tuple(secrets), {*own, *_uuids(value)}
 
     def shown(text: str) -> str:
-        return sentence(text, secrets) if foreign else said(text, secrets)
+        return sentence(text, secrets) if foreign and text not in plain else said(text, secrets)
 
     content = mapped(value, lambda text: cut(shown(text), LONGEST_STRING), shown)
     return masked(cut(json.dumps(content, default=_unknown, ensure_ascii=False), most), secrets)
+
+
+def _uuids(value: object, key: str = "") -> Iterator[str]:
+    """The UUIDs that stand where ids stand in a JSON value."""
+    if isinstance(value, Mapping):
+        for name, item in value.items():
+            yield from _uuids(item, str(name))
+    elif isinstance(value, list):
+        for item in value:
+            yield from _uuids(item, key)
+    elif isinstance(value, str) and _ID_KEY.search(key) and _UUID.fullmatch(value):
+        yield value
+
+
+_ID_KEY: Final = re.compile(r"(?:^|_)ids?$|^namespace$")
+_UUID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+
+def is_plain(text: str) -> bool:
+    """True if a text is a short identifier that does not look like a credential."""
+    return text != "" and _IDENTIFIER.fullmatch(text) is not None and not _SECRET.search(text)
 
 
 def mapped(value: object, text: Callable[[str], str], key: Callable[[str], str] = str) -> object:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exchange import Exchange
-from pytest_corpus.kit.expect import uncounted
+from pytest_corpus.kit.judgement import judging, look_at, reading_apart
 from pytest_corpus.kit.outcomes import Undecided, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names
 from pytest_corpus.kit.requests import HOUR_MS, Calls, Request, canary, in_ms, new_trace
@@ -22,25 +22,27 @@ def cached(calls: Calls, key: Hashable, ask: Callable[[], T]) -> T:
     """The result of `ask` when it was first called under this key.
 
     What a test planned at the provider does not strike it. `ask` may plan faults of its own. The actions of the test
-    that asked count as those of each test that takes the answer.
+    that asked count as those of each test that takes the answer, and so does what it read to find the answer out.
     """
     kept, done = calls.shared.cached, calls.shared.actions.done
     if key in kept:
-        answer, exchanges, actions = kept[key]
+        answer, exchanges, actions, read = kept[key]
         done.update(actions)
         here = {id(each) for client in calls.clients for each in client.exchanges}
         for exchange in exchanges:
             if id(exchange) not in here:
                 exchange.recalled = True
                 calls.client.exchanges.append(exchange)
+        look_at(*read)
         recalled: T = answer
         return recalled
     before = {id(each) for client in calls.clients for each in client.exchanges}
-    with calls.client.provider.paused(), inputs.apart(f"{calls.component} {key!r}"):
+    with calls.client.provider.paused(), inputs.apart(f"{calls.component} {key!r}"), reading_apart() as read:
         answer = ask()
+    look_at(*read)
     made = [each for client in calls.clients for each in client.exchanges if id(each) not in before]
     if all(map(lasting, made)):
-        kept[key] = (answer, made, frozenset(done))
+        kept[key] = (answer, made, frozenset(done), read)
     return answer
 
 
@@ -124,5 +126,5 @@ def are_replayed(calls: Calls, rivals: Callable[[], Rivals]) -> bool:
         results = [reply.result for reply in (first, again) if isinstance(reply, Reply) and reply.is_success]
         return len(results) == 2 and same(*results)
 
-    with uncounted():
+    with judging():
         return cached(calls, "are replayed", ask)

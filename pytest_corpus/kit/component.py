@@ -11,11 +11,12 @@ from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.adapter.usage import Outages
 from pytest_corpus.kit.answer_cache import Rivals, are_replayed
 from pytest_corpus.kit.audit.envelopes import Finding
-from pytest_corpus.kit.audit.exchanges import FINITE, AuditContext, audit, data_of, editions, report_findings
+from pytest_corpus.kit.audit.exchanges import FINITE, AuditContext, audit, data_of, editions, report_findings, seen_in
 from pytest_corpus.kit.audit.positive_evidence import demonstrates, is_reported
-from pytest_corpus.kit.expect import note_check, works
+from pytest_corpus.kit.expect import works
 from pytest_corpus.kit.faults import ProviderFaults
-from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Violation
+from pytest_corpus.kit.judgement import note_check, note_held, reading_apart
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Request, Requests
@@ -108,7 +109,7 @@ class Subject(Target):
                 self._tried.add(name)
                 self.works(name)
 
-    def audit(self, *, is_last: bool = False) -> Iterator[tuple[str, Violation, Exchange]]:
+    def audit(self, *, is_last: bool = False) -> Iterator[Finding]:
         """The violations in the exchanges of the current test, and in late reports of earlier ones."""
         for client in self.clients:
             for exchange in client.exchanges:
@@ -119,12 +120,12 @@ class Subject(Target):
                     settled = exchange.reports.is_settled
                     if not settled:
                         self.unsettled.append(exchange)
-                    yield from ((*finding, exchange) for finding in self.judged(exchange, with_reports=settled))
+                    yield from self.judged(exchange, with_reports=settled)
         if is_last and self.unsettled:
             self.client.late.settle()
         while self.unsettled and (is_last or self.unsettled[0].reports.is_settled):
             exchange = self.unsettled.popleft()
-            yield from ((*finding, exchange) for finding in report_findings(exchange, self._context))
+            yield from seen_in(exchange, report_findings(exchange, self._context))
 
     @property
     def _context(self) -> AuditContext:
@@ -135,7 +136,8 @@ class Subject(Target):
         """The findings of an exchange, which is audited once after its last report has come."""
         if exchange.findings is not None:
             return exchange.findings
-        settled, found = exchange.reports.is_settled, [*self.findings(exchange, with_reports=with_reports)]
+        settled = exchange.reports.is_settled
+        found = [*seen_in(exchange, self.findings(exchange, with_reports=with_reports))]
         exchange.findings = found if settled else None
         return found
 
@@ -173,6 +175,7 @@ class Subject(Target):
 
     # -- calls -----------------------------------------------------------------------------------------
 
+    @reading_apart()
     def send(self, request: Any, **options: Any) -> Reply:
         """Send anything at all to `handle`, again if it fails for a reason that may pass (R114)."""
         settled = self.settling.awaited(request)
@@ -188,6 +191,7 @@ class Subject(Target):
         finally:
             self.settling.note(settled, refused=refused)
 
+    @reading_apart()
     def send_stream(self, request: Any, **options: Any) -> StreamReply:
         """Send anything at all to `handle_stream` and read the stream to its end; again as `send` does."""
         settled = self.settling.awaited(request)
@@ -198,6 +202,7 @@ class Subject(Target):
 
         return self.retries.answered(op_of(request), attempt, self.failing)
 
+    @reading_apart()
     def send_all(self, requests: Sequence[Any]) -> list[Exchange]:
         """Send unary requests all at once; those that fail for a reason that may pass again, all at once, too."""
         settled = [self.settling.awaited(request) for request in requests]
@@ -382,9 +387,10 @@ def holds(requirement: str, reply: Reply | StreamReply, subject: Subject, *, cla
     with_reports = is_reported(requirement) or reply.exchange.reports.is_settled
     found = dict(reversed(subject.judged(reply.exchange, with_reports=with_reports)))
     if requirement in found:
-        raise found[requirement].seen_in(reply.exchange)
+        raise found[requirement]
     operation = BY_OP.get(reply.exchange.op)
     if FINITE in found and operation is not None and requirement == operation.shaped:
         raise Blocked(FINITE, "NaN or an infinity", violation=found[FINITE])
+    note_held()
     if demonstrates(requirement, reply, subject.component):
         note_check()

@@ -14,8 +14,8 @@ from pytest_corpus.adapter.exceptions import BudgetSpent, DeclarationError, Unre
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit.answer_cache import lasting
 from pytest_corpus.kit.audit.positive_evidence import is_reported
-from pytest_corpus.kit.expect import counting_checks, note_check
 from pytest_corpus.kit.fixtures import Steps
+from pytest_corpus.kit.judgement import Judgement, judging, look_at, note_check
 from pytest_corpus.kit.outcomes import Outage, Undecided, Violation
 from pytest_corpus.kit.run_state import Actions
 from pytest_corpus.spec.requirements import Requirement
@@ -47,8 +47,8 @@ class Begun:
     steps: Steps
     exchanges: list[Exchange]
     actions: Actions
-    checked: bool
     places: list[Any]
+    judgement: Judgement
 
 
 def run(subject: Any, test: SteppedTest, following: Callable[[], Iterator[SteppedTest]]) -> None:
@@ -59,8 +59,9 @@ def run(subject: Any, test: SteppedTest, following: Callable[[], Iterator[Steppe
         for exchange in begun.exchanges:
             exchange.recalled = True
             subject.client.exchanges.append(exchange)
-        if begun.checked:
+        if begun.judgement.checks:
             note_check()
+        look_at(*begun.judgement.exchanges)
     for _ in test.begin() if begun is None else begun.steps:
         if not subject.shared.begun and subject.settings.remembers and _has_to_wait(subject, test):
             _begin_others(subject, (each for each in following() if each.reported is test.reported))
@@ -90,11 +91,10 @@ def _begin_others(subject: Any, following: Iterator[SteppedTest]) -> None:
         made = {id(each) for each in subject.client.exchanges}
         subject.shared.actions = type(outer)()
         try:
-            with subject.client.provider.paused(), inputs.apart(f"begun {name}"), counting_checks() as taken:
+            with subject.client.provider.paused(), inputs.apart(f"begun {name}"), judging() as judgement:
                 subject.gate(known[name].requirement)
                 steps = known[name].begin()
                 next(steps)
-                checked = bool(taken())
         except UNCALLABLE:
             return
         except (StopIteration, Undecided, Violation):
@@ -103,6 +103,6 @@ def _begin_others(subject: Any, following: Iterator[SteppedTest]) -> None:
             exchanges = [each for each in subject.client.exchanges if id(each) not in made]
             if all(map(lasting, exchanges)):
                 written = [each for each in subject.places if each not in places]
-                subject.shared.begun[name] = Begun(steps, exchanges, subject.shared.actions, checked, written)
+                subject.shared.begun[name] = Begun(steps, exchanges, subject.shared.actions, written, judgement)
         finally:
             subject.shared.actions = outer

@@ -4,11 +4,11 @@ Where an answer is not even an envelope, that is the finding of another requirem
 blocked by it.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any, TypeVar
 
+from pytest_corpus.kit.judgement import judging, note_check, note_held
 from pytest_corpus.kit.outcomes import ABSENT, Accepted, Blocked, Misclassified, NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names
 from pytest_corpus.spec.errors import is_a
@@ -29,36 +29,12 @@ ANSWERS, IN_TIME, ENVELOPE, WORDED, NAMED, SIZE, TERMINAL = (
 
 BLOCKERS = {"raised": ANSWERS, "timeout": IN_TIME, "not_json": ENVELOPE, "no_stream": ENVELOPE}
 
-_CHECKS: ContextVar[int] = ContextVar("checks", default=0)
-
-
-def note_check() -> None:
-    """Count a check that could have failed: a test without one does not decide its requirement."""
-    _CHECKS.set(_CHECKS.get() + 1)
-
-
-@contextmanager
-def counting_checks() -> Iterator[Callable[[], int]]:
-    """Count the checks from here on."""
-    before = _CHECKS.set(0)
-    try:
-        yield _CHECKS.get
-    finally:
-        _CHECKS.reset(before)
-
-
-@contextmanager
-def uncounted() -> Iterator[None]:
-    """Leave checks uncounted that are not the subject of the test."""
-    with counting_checks():
-        yield
-
 
 @contextmanager
 def resting_on(requirement: str) -> Iterator[None]:
     """Report a violation that is found here as one of another requirement, which the test rests on."""
     try:
-        with uncounted():
+        with judging():
             yield
     except Violation as violation:
         raise Blocked(requirement, str(violation), violation=violation) from None
@@ -72,11 +48,11 @@ def readable(reply: Reply | StreamReply) -> None:
     if fault is not None and fault.kind == "timeout" and reply.exchange.limited:
         raise NotAssessed(f"{reply}, and the test allowed less time than the call limit")
     if fault is not None:
-        raise Blocked(BLOCKERS[fault.kind], str(reply))
+        raise Blocked(BLOCKERS[fault.kind], str(reply), judged_on=(reply.exchange,))
     if isinstance(reply, StreamReply) and any(frame.size > MAX_FRAME_BYTES for frame in reply.exchange.frames):
-        raise Blocked(SIZE, "a frame is larger than 1 MiB")
+        raise Blocked(SIZE, "a frame is larger than 1 MiB", judged_on=(reply.exchange,))
     if isinstance(reply, Reply) and not (reply.is_error or reply.is_success):
-        raise Blocked(ENVELOPE, f"the answer is {reply}")
+        raise Blocked(ENVELOPE, f"the answer is {reply}", judged_on=(reply.exchange,))
 
 
 def success(reply: Reply, claim: str = "a success") -> Any:
@@ -95,7 +71,7 @@ def finished(stream: StreamReply, claim: str = "a stream that ends with a final 
     if stream.is_error:
         raise Violation(claim, str(stream)).seen_in(stream.exchange)
     if not stream.finished:
-        raise Blocked(TERMINAL, str(stream))
+        raise Blocked(TERMINAL, str(stream), judged_on=(stream.exchange,))
     return stream
 
 
@@ -117,6 +93,7 @@ def refusal(reply: Reply | StreamReply, *families: str, claim: str = "") -> None
     named(reply)
     if not reply.is_a(*families):
         raise Misclassified(wanted, str(reply), families, reply.names).seen_in(reply.exchange)
+    note_held()
 
 
 def failure(reply: Reply | StreamReply, *families: str) -> None:
@@ -133,15 +110,18 @@ def failure(reply: Reply | StreamReply, *families: str) -> None:
 def some_refused(replies: Iterable[Reply], claim: str) -> None:
     """At least one error among the answers to bad requests."""
     note_check()
-    if not any(reply.is_error for reply in replies):
-        raise Accepted(claim, "successes only", ("BadRequest",))
+    accepted = list(replies)
+    if not any(reply.is_error for reply in accepted):
+        exchanges = (reply.exchange for reply in accepted)
+        raise Accepted(claim, "successes only", ("BadRequest",)).seen_in(*exchanges)
+    note_held()
 
 
 def named(reply: Reply | StreamReply) -> None:
     """Block the test where an error names no class of the taxonomy."""
     if reply.is_error and not reply.names:
         worded = all(isinstance(reply.error.get(key), str) for key in ("error", "code"))
-        raise Blocked(NAMED if worded else WORDED, f"{reply} is none of the taxonomy")
+        raise Blocked(NAMED if worded else WORDED, f"{reply} is none of the taxonomy", judged_on=(reply.exchange,))
 
 
 def either(reply: Reply | StreamReply, *families: str) -> bool:
@@ -153,17 +133,32 @@ def either(reply: Reply | StreamReply, *families: str) -> bool:
     return not reply.is_error
 
 
-def that(holds: object, expected: str, got: str = "", path: str = "", *, found: object = ABSENT) -> None:
-    """A plain condition; `got` or `found` as in `Violation`."""
+def that(
+    holds: object,
+    expected: str,
+    got: str = "",
+    path: str = "",
+    *,
+    found: object = ABSENT,
+    frame: int = 0,
+    on: Sequence[Reply | StreamReply] = (),
+) -> None:
+    """A plain condition; `got` or `found`, and `frame`, as in `Violation`.
+
+    It is judged on what was read since the last one that held, or on the answers `on`, if another one was read last.
+    """
     note_check()
     if not holds:
-        raise Violation(expected, got, path, found=found)
+        violation = Violation(expected, got, path, found=found, frame=frame)
+        raise violation.seen_in(*(reply.exchange for reply in on)) if on else violation
+    note_held()
 
 
 def applicable(holds: T | None, otherwise: str) -> T:
     """What the adapter offers, to go on with. Raises NotApplicable, for the reason `otherwise`, if there is none."""
     if not holds:
         raise NotApplicable(otherwise)
+    note_held()
     return holds
 
 
@@ -171,4 +166,5 @@ def assessable(holds: T | None, otherwise: str) -> T:
     """What the test needs to see, to go on with. Raises NotAssessed, for the reason `otherwise`, if there is none."""
     if not holds:
         raise NotAssessed(otherwise)
+    note_held()
     return holds

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from pytest_corpus.kit.judgement import looked_at
 from pytest_corpus.redaction import listed, place, word
 from pytest_corpus.text.problems import Problem
 
@@ -64,11 +65,11 @@ class Violation(AssertionError):
         story: the calls that lead to it, if one alone does not show it.
 
     Attributes:
-        exchange: the exchange that shows it, if known; else it is the last one of the test.
+        exchanges: those that it was judged on, the one that shows it coming last. They are those that the test had
+            read since the last condition that held; whoever judges others names them (`seen_in`).
         calls: the number of calls that it took to find this as the smallest example, if examples were generated.
     """
 
-    exchange: Exchange | None = None
     calls = 0
 
     def __init__(
@@ -85,6 +86,7 @@ class Violation(AssertionError):
     ) -> None:
         self.expected, self.found, self.problems, self.frame = expected, found, problems, frame
         self.about, self.story = frozenset(about), story
+        self.exchanges = looked_at()
         self._got, self._path = got, path
         super().__init__(expected, got, path)
 
@@ -109,9 +111,14 @@ class Violation(AssertionError):
         places = (place(each.path) or ("(root)" if each.schema else "") for each in self.problems)
         return tuple(f"{where} {_in_words(each)}".strip() for where, each in zip(places, self.problems, strict=True))
 
-    def seen_in(self, exchange: Exchange) -> Violation:
-        """Itself, with the exchange that shows it."""
-        self.exchange = exchange
+    @property
+    def exchange(self) -> Exchange | None:
+        """The exchange that shows it; None if it was judged on none, as what an adapter lacks is."""
+        return self.exchanges[-1] if self.exchanges else None
+
+    def seen_in(self, *exchanges: Exchange) -> Violation:
+        """Itself, judged on these exchanges."""
+        self.exchanges = exchanges
         return self
 
     def __str__(self) -> str:
@@ -185,11 +192,13 @@ class Blocked(NotAssessed):
         by: the id of that requirement.
         seen: what was seen of it, in the kit's words.
         violation: the violation of it, where a check of its own found one.
-        evidence: the exchange in which it was seen, where that is not the last one of the test.
+        exchanges: those in which it was seen, as of a violation.
     """
 
     def __init__(
-        self, by: str, seen: str, *, violation: Violation | None = None, evidence: Exchange | None = None
+        self, by: str, seen: str, *, violation: Violation | None = None, judged_on: tuple[Exchange, ...] | None = None
     ) -> None:
-        self.by, self.seen, self.violation, self.evidence = by, seen, violation, evidence
+        self.by, self.seen, self.violation = by, seen, violation
+        known = violation.exchanges if violation else looked_at()
+        self.exchanges = known if judged_on is None else judged_on
         super().__init__(f"blocked by {by}: {seen}")

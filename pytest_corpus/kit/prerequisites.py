@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import plain
-from pytest_corpus.kit.expect import uncounted
+from pytest_corpus.kit.judgement import judging
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Calls
@@ -26,7 +26,7 @@ class Prerequisites:
         """
         for name in names:
             if name not in self._calls.shared.obstacles:
-                with uncounted(), inputs.apart(f"{self._calls.component}.{name} works"):
+                with judging(), inputs.apart(f"{self._calls.component}.{name} works"):
                     self._calls.shared.obstacles[name] = self.obstacle(name)
             if (obstacle := self._calls.shared.obstacles[name]) is not None:
                 raise obstacle
@@ -89,13 +89,12 @@ class Prerequisites:
                 expect.finished(reply)
             elif not isinstance(expect.success(reply), Mapping) and operation.payload:
                 by = operation.shaped or operation.works
-                return Blocked(by, f"the result of a plain {operation.op} is not an object", evidence=reply.exchange)
-        except Blocked as obstacle:
-            obstacle.evidence = reply.exchange
-            return obstacle
+                return Blocked(
+                    by, f"the result of a plain {operation.op} is not an object", judged_on=(reply.exchange,)
+                )
         except Undecided as obstacle:
             return obstacle
         except Violation:
             said = f"a plain {operation.op} is answered with {reply}"
-            return Blocked(operation.works, said, evidence=reply.exchange)
+            return Blocked(operation.works, said, judged_on=(reply.exchange,))
         return None

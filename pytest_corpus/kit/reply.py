@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.kit.judgement import look_at
 from pytest_corpus.redaction import kind_of, listed, word
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY, code_of, is_a
 
@@ -58,7 +59,16 @@ def failed_items(result: Any) -> list[Mapping[str, Any]]:
 
 
 class AnyReply:
-    """The error of an answer, of either kind."""
+    """The error of an answer, of either kind. Reading any part of it notes that a test looks at its exchange."""
+
+    def __init__(self, exchange: Exchange) -> None:
+        self._exchange = exchange
+
+    @property
+    def exchange(self) -> Exchange:
+        """The call and everything that was seen of it."""
+        look_at(self._exchange)
+        return self._exchange
 
     @property
     def error(self) -> Mapping[str, Any]:
@@ -89,9 +99,11 @@ class AnyReply:
 class Reply(AnyReply):
     """The answer to a unary call."""
 
-    def __init__(self, exchange: Exchange) -> None:
-        self.exchange = exchange
-        self.body: Any = exchange.frames[-1].body if exchange.frames else None
+    @property
+    def body(self) -> Any:
+        """The answer as it came; None if none came."""
+        frames = self.exchange.frames
+        return frames[-1].body if frames else None
 
     @property
     def error(self) -> Mapping[str, Any]:
@@ -128,9 +140,10 @@ class Reply(AnyReply):
 class StreamReply(AnyReply):
     """All frames of a stream."""
 
-    def __init__(self, exchange: Exchange) -> None:
-        self.exchange = exchange
-        self.bodies: list[Any] = [frame.body for frame in exchange.frames]
+    @property
+    def bodies(self) -> list[Any]:
+        """The frames as they came."""
+        return [frame.body for frame in self.exchange.frames]
 
     @property
     def error(self) -> Mapping[str, Any]:

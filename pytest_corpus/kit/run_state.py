@@ -7,6 +7,7 @@ from typing import Any, ClassVar, TypeVar
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.kit.judgement import reading_apart
 from pytest_corpus.kit.outcomes import Undecided
 from pytest_corpus.kit.store.leftovers import PREFIX, Journal
 from pytest_corpus.kit.store.settling import Settle
@@ -101,7 +102,8 @@ class Shared:
         obstacles: by operation, the reason why it cannot be relied on; None if it can.
         actions: the actions of the current test.
         settle: the time that writes take to become visible, and the places that were written to.
-        cached: answers, with the exchanges that showed them and the actions of the test (`kit/answer_cache.py`).
+        cached: answers, with the exchanges that were made, the actions of the test, and the exchanges that it read
+            (`kit/answer_cache.py`).
         begun: by name, the tests that have made their calls and look later (`kit/early_calls.py`).
         provider_ops: by operation, the ops at which a plain request reaches the provider.
     """
@@ -113,13 +115,13 @@ class Shared:
     actions: Actions = field(default_factory=Actions)
     obstacles: dict[str, Undecided | None] = field(default_factory=dict)
     provider_ops: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    cached: dict[Hashable, tuple[Any, list[Exchange], frozenset[str]]] = field(default_factory=dict)
+    cached: dict[Hashable, tuple[Any, list[Exchange], frozenset[str], list[Exchange]]] = field(default_factory=dict)
     begun: dict[str, Any] = field(default_factory=dict)
 
     def once(self, name: str, find: Callable[[], T]) -> T:
         """The value of an attribute, found out by the first test that needs it."""
         if getattr(self, name) is None:
-            with inputs.apart(f"{type(self).__name__} {name}"):
+            with inputs.apart(f"{type(self).__name__} {name}"), reading_apart():
                 setattr(self, name, find())
         found: T = getattr(self, name)
         return found

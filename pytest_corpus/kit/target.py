@@ -58,7 +58,7 @@ class Target:
     def gate(self, requirement: Requirement) -> None:
         """Go on only if everything that a requirement needs is there. Raises Undecided if it is not."""
 
-    def audit(self, *, is_last: bool = False) -> Iterator[tuple[str, Violation, Exchange]]:  # noqa: ARG002
+    def audit(self, *, is_last: bool = False) -> Iterator[tuple[str, Violation]]:  # noqa: ARG002
         """The violations in everything that was exchanged in the current test, for any purpose.
 
         The reports of its calls may come late: they are judged after a later test, or now if it `is_last`.

@@ -154,10 +154,12 @@ def _command(document: Document) -> str:
     return shlex.join([first, *words]) if first == "pytest" and is_ours else ""
 
 
-def evidence_of(evidence: Iterable[Evidence], entry: Mapping[str, Any]) -> Evidence | None:
-    """The evidence of the first finding of a requirement; None if there is none."""
-    key = (entry["component"], entry["id"])
-    return next((each for each in evidence if (each.component, each.requirement) == key), None)
+def evidence_of(evidence: Iterable[Evidence], entry: Mapping[str, Any], finding: Mapping[str, str]) -> Evidence | None:
+    """The evidence of one finding of a requirement, from a test of its own if one found it; None if there is none."""
+    key = (entry["component"], entry["id"], finding["expected"], finding["got"], finding["path"])
+    found = [each for each in evidence if (each.component, each.requirement, each.expected, each.got, each.path) == key]
+    own = {test["test"] for test in entry["tests"]}
+    return min(found, key=lambda each: each.test not in own, default=None)
 
 
 def notices(document: Document) -> list[str]:

@@ -47,6 +47,7 @@ class Evidence:
 
     Attributes:
         adapter, component, requirement, test: the origin of the finding, as in the report.
+        expected, got, path: the finding, as in the report.
         node: pytest's id of the test.
         rerun: the command that shows the finding again.
         sent: the entry point and the shape of the request.
@@ -65,6 +66,9 @@ class Evidence:
     test: str
     node: str
     rerun: str
+    expected: str = ""
+    got: str = ""
+    path: str = ""
     sent: str = ""
     raised: str = ""
     fault: str = ""

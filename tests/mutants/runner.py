@@ -22,6 +22,7 @@ from types import TracebackType
 from typing import Any
 
 import forks
+from witness import Witness
 
 from pytest_corpus.adapter.opening.address import scheme_of
 
@@ -51,6 +52,7 @@ class Report:
         findings: what was found, by the id of the violated requirement.
         blockers: the requirements that block others.
         errors: the tests in which the suite itself failed, with what they say.
+        misplaced: the findings that show another call than the one whose answer violates the sentence.
     """
 
     verdict: str
@@ -60,6 +62,7 @@ class Report:
     findings: dict[str, list[str]]
     blockers: frozenset[str]
     errors: list[str]
+    misplaced: list[str]
 
     @property
     def violated(self) -> list[str]:
@@ -195,6 +198,7 @@ def _report(answer: dict[str, Any]) -> Report:
         },
         frozenset(by for entry in entries for by in entry.get("blocked_by", ())),
         [test["test"] for entry in entries for test in entry["tests"] if test["outcome"] == "error"],
+        answer["misplaced"],
     )
 
 
@@ -205,6 +209,7 @@ def examine(factory: str, report: Path, scope: str = WHOLE) -> str:
     report.unlink(missing_ok=True)
     component = _named(factory)
     named = [f"--corpus-components={component}"] if component else []
+    witness = Witness()
     code = pytest.main(
         [
             f"--rootdir={report.parent}",
@@ -216,9 +221,11 @@ def examine(factory: str, report: Path, scope: str = WHOLE) -> str:
             f"--corpus-requirement={scope}",
             f"--corpus-report={report}",
             f"-ocorpus_call_timeout={CALL_TIMEOUT_S}",
-        ]
+        ],
+        [witness],
     )
-    return json.dumps(json.loads(report.read_text()) if report.exists() else {"exit": int(code)})
+    found = json.loads(report.read_text()) if report.exists() else {"exit": int(code)}
+    return json.dumps({**found, "misplaced": witness.misplaced})
 
 
 def _named(factory: str) -> str:

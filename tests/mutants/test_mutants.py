@@ -132,5 +132,6 @@ def assert_caught(mutant: Mutant, report: Report) -> None:
     assert mutant.requirement in report.violated, said
     assert len(others) <= mutant.others, f"{said}\n{len(others)} other requirements are violated"
     assert report.errors == [], f"{said}\nthe suite itself fails"
+    assert report.misplaced == [], f"{said}\nfindings show other calls: {'; '.join(report.misplaced)}"
     kept = [by for by in report.blockers if report.statuses.get(by) in ("satisfied", "not_applicable")]
     assert kept == [], f"{said}\nthese block others, and are kept: {', '.join(kept)}"

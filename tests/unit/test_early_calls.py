@@ -9,8 +9,8 @@ import pytest
 
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.kit.early_calls import SteppedTest, run
-from pytest_corpus.kit.expect import counting_checks, note_check
 from pytest_corpus.kit.fixtures import Steps
+from pytest_corpus.kit.judgement import judging, note_check
 from pytest_corpus.kit.outcomes import Undecided, Violation
 from pytest_corpus.kit.run_state import Settings, Shared
 
@@ -45,9 +45,9 @@ class Store:
 
     def run(self, name: str, *following: tuple[str, str, str], requirement: str = "") -> int:
         self.shared.actions.done.clear()
-        with counting_checks() as taken:
+        with judging() as taken:
             run(self, next(self.follow((name, requirement, ""))), lambda: self.follow(*following))
-            return taken()
+            return taken.checks
 
 
 ROWS = (("b", "", ""), ("c", "missing", ""), ("d", "", "writing"), ("e", "", ""))

@@ -7,6 +7,7 @@ import pytest
 
 from pytest_corpus.adapter.exchange import CallFault, Exchange, Frame
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.judgement import judging
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.graph.support.scenarios.batches import in_order
@@ -29,12 +30,12 @@ def test_what_a_test_rests_on_is_found_in_its_own_name() -> None:
 
 def test_what_a_test_rests_on_is_no_look() -> None:
     """Only what the test itself looks at counts."""
-    with expect.counting_checks() as taken:
+    with judging() as taken:
         with expect.resting_on("LLM-MODEL-1"):
             expect.that(True, "anything")
-        assert taken() == 0
+        assert taken.checks == 0
         expect.that(True, "anything")
-        assert taken() == 1
+        assert taken.checks == 1
 
 
 @pytest.mark.parametrize(

@@ -112,6 +112,7 @@ class Screen:
         red = bool(verdict.of_status("violated", counted(self.options.level)))
         for status in (*terminal.violations(verdict), *verdict.of_status("deviated")):
             seen = found.get((status.component, status.requirement.id), [])
+            seen = sorted(seen, key=lambda each: each.record.requirement != status.requirement.id)
             direct = [each for each in seen if not each.finding.indirect] or seen[:1]
             if direct and (every or self._wants(status, red=red)):
                 groups.append(Group(status, direct))

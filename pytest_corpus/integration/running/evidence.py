@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import linecache
 import os
@@ -25,6 +26,7 @@ from pytest_corpus.redaction import (
     VOCABULARY,
     content,
     cut,
+    is_plain,
     listed,
     mapped,
     masked,
@@ -46,20 +48,40 @@ MOST_LINES = 20
 MOST_RECORDS = 5
 MADE_UP = 12
 MOST_OBSERVATIONS = 4
+FRAMES_AT_ENDS = 2  # the frames of a long stream that are shown at its beginning and at its end
+FRAMES_AROUND = 2  # and before and after the frame at fault
+MOST_COMPARED = 3  # the most calls that are shown beside the one that a comparison was made with
 WRITTEN_BEFORE = "# What was written before: run with --corpus-transcript, then pytest-corpus replay --as shell"
 
 
 @dataclass(frozen=True, slots=True)
-class FindingContext:
-    """The context of a finding: an exchange, the calls that led to it, and all problems of the answer.
+class Sighting:
+    """A violation of a requirement as a test saw it; `indirect` if it only blocks the test.
 
-    `before` are the exchanges that the test had made or recalled before this one; None if they are unknown.
+    `made` are the exchanges that the test had made or recalled.
     """
 
-    exchange: Exchange | None = None
-    story: Story | None = None
-    problems: tuple[str, ...] = ()
-    before: tuple[Exchange, ...] | None = None
+    requirement: str
+    violation: Violation
+    indirect: bool = False
+    made: Sequence[Exchange] = ()
+
+    @property
+    def finding(self) -> Finding:
+        """The finding that the record holds."""
+        seen = self.violation
+        return Finding(self.requirement, seen.expected, seen.got[:200], seen.path[:100], self.indirect)
+
+    @property
+    def exchange(self) -> Exchange | None:
+        """The exchange that shows it: the last one of its story, or the one that it was judged on."""
+        story = self.violation.story
+        return (story.exchanges or (None,))[-1] if story else self.violation.exchange
+
+    @property
+    def story(self) -> Story | None:
+        """The calls that led to it, or those that it compares."""
+        return self.violation.story or _comparison(self.violation.exchanges)
 
     @property
     def origin(self) -> pytest.Item | None:
@@ -67,27 +89,23 @@ class FindingContext:
         origin: pytest.Item | None = self.exchange.origin if self.exchange else None
         return origin
 
-    @classmethod
-    def of(cls, violation: Violation, exchange: Exchange | None, made: Sequence[Exchange] = ()) -> FindingContext:
-        """The context of a violation in one exchange, or in several, of those that the test `made`."""
-        if violation.story:
-            *earlier, last = violation.story.exchanges or (None,)
-            return cls(last, violation.story, violation.lines, tuple(filter(None, earlier)))
-        known = any(each is exchange for each in made)
-        before = tuple(itertools.takewhile(lambda each: each is not exchange, made)) if known else None
-        return cls(exchange, None, violation.lines, before)
+    @property
+    def before(self) -> list[Exchange]:
+        """The exchanges that the test had made or recalled before the one that shows it; all if that is another's."""
+        if self.violation.story:
+            return [each for each in self.violation.story.exchanges if each is not self.exchange]
+        return list(itertools.takewhile(lambda each: each is not self.exchange, self.made))
 
     @property
     def writes(self) -> list[Exchange]:
         """The calls of the test that had written before."""
         place = _namespace(self.exchange)
-        return [each for each in self.before or () if _is_write(each) and place in (None, _namespace(each))]
+        return [each for each in self.before if _is_write(each) and place in (None, _namespace(each))]
 
     def answered(self) -> set[str]:
         """The texts of earlier answers that no earlier request had: of these, a request may repeat one."""
-        before = self.before or ()
-        asked = "\n".join(strings_of([each.request for each in before]))
-        found = {text for each in before for frame in each.frames for text in strings_of(frame.body)}
+        asked = "\n".join(strings_of([each.request for each in self.before]))
+        found = {text for each in self.before for frame in each.frames for text in strings_of(frame.body)}
         return {each for each in found if len(each) >= SHORTEST and each not in VOCABULARY and each not in asked}
 
     @property
@@ -98,9 +116,21 @@ class FindingContext:
 
     def sent(self, now: float) -> list[shell.Sent]:
         """The requests that show the finding; deadlines count from `now`."""
-        before = self.before or () if self.story else self.writes
+        before = self.before if self.violation.story else self.writes
         made = (*before, *([self.exchange] if self.exchange else []))
         return [shell.Sent(to_bytes(each.request).decode(), each.streaming, now, each.faults) for each in made]
+
+
+def _comparison(exchanges: Sequence[Exchange]) -> Story | None:
+    """The calls that a violation compares: those of its operation, and others that only read."""
+    *others, shown = exchanges or (None,)
+    compared = [each for each in others if each and shown and (each.op == shown.op or not _is_write(each))]
+    if not compared or shown is None:
+        return None
+    said = f"{len(compared) + 1} calls are compared"
+    if len(compared) > MOST_COMPARED:
+        said += f", of which these are the last {MOST_COMPARED + 1}"
+    return Story(said, (*compared[-MOST_COMPARED:], shown))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +151,7 @@ class EvidenceCapture:
     def evidence(
         self,
         record: TestRecord,
-        behind: Sequence[FindingContext],
+        behind: Sequence[Sighting],
         item: pytest.Item,
         rerun: Callable[[pytest.Item, str], str],
     ) -> tuple[Evidence, ...]:
@@ -139,7 +169,7 @@ class EvidenceCapture:
         self,
         record: TestRecord,
         finding: Finding,
-        behind: FindingContext,
+        behind: Sighting,
         secrets: tuple[str, ...],
         *,
         item: pytest.Item,
@@ -151,14 +181,17 @@ class EvidenceCapture:
             adapter=record.adapter,
             component=record.component,
             requirement=finding.requirement,
+            expected=finding.expected,
+            got=finding.got,
+            path=finding.path,
             test=test_of(item),
             node=item.nodeid,
             rerun=masked(rerun(item, finding.requirement), secrets),
             sent=_sent(exchange, self._request(behind, secrets)) if exchange else "",
             raised=masked(str(fault.raised), secrets) if fault and fault.raised else "",
             fault=_fault(exchange) if exchange else "",
-            observed=masked(_observed(exchange, finding.requirement), secrets) if exchange else "",
-            problems=tuple(masked(each, secrets) for each in behind.problems),
+            observed=masked(_observed(exchange, finding.requirement, secrets), secrets) if exchange else "",
+            problems=tuple(masked(each, secrets) for each in behind.violation.lines),
             story=_told(
                 behind.story,
                 lambda each: content(each, secrets, LONGEST, foreign=False) if self.made_up else shape(each, LONGEST),
@@ -167,16 +200,16 @@ class EvidenceCapture:
             content=self._content(behind, secrets) if self.full else None,
         )
 
-    def _request(self, behind: FindingContext, secrets: tuple[str, ...]) -> str:
+    def _request(self, behind: Sighting, secrets: tuple[str, ...]) -> str:
         """The request of a finding, in which texts that are not the suite's own stand by their length."""
         request = behind.exchange.request if behind.exchange else None
-        if not self.made_up or behind.before is None:
+        if not self.made_up:
             return shape(request, LONGEST)
         foreign = behind.answered()
         own = mapped(request, lambda text: sized(text) if any(each in text for each in foreign) else text)
         return content(own, secrets, LONGEST, foreign=False)
 
-    def _content(self, behind: FindingContext, secrets: tuple[str, ...]) -> Content:
+    def _content(self, behind: Sighting, secrets: tuple[str, ...]) -> Content:
         exchange = behind.exchange
         story = _told(behind.story, lambda each: content(each, secrets, LONGEST, foreign=False))
         logged = tuple(_logged(exchange.logs, secrets)) if exchange and self.logs else ()
@@ -188,12 +221,10 @@ class EvidenceCapture:
         script = tuple(masked(line, secrets) for line in lines)
         if exchange is None:
             return Content(story=story, script=script, printed=shown)
-        bodies = [frame.body for frame in exchange.frames]
-        answer: Any = bodies if exchange.streaming else bodies[-1] if bodies else None
         raised = exchange.fault.raised if exchange.fault else None
         return Content(
             sent=_sent(exchange, content(exchange.request, secrets, LONGEST, foreign=False)),
-            answer=content(answer, secrets, LONGEST, foreign=True) if bodies else "",
+            answer=self._answer(behind, exchange, secrets) if exchange.frames else "",
             raised=_whole(raised, secrets) if raised else "",
             traceback=tuple(_traceback(raised, secrets)) if raised else (),
             story=story,
@@ -201,6 +232,25 @@ class EvidenceCapture:
             logged=logged,
             printed=shown,
         )
+
+    def _answer(self, behind: Sighting, exchange: Exchange, secrets: tuple[str, ...]) -> str:
+        """The answer: of a long stream its ends, and the frames around the one at fault."""
+        own = {*strings_of([each.request for each in (*behind.before, exchange)])} if self.made_up else set[str]()
+        bodies = [frame.body for frame in exchange.frames]
+        if not exchange.streaming:
+            return content(bodies[-1], secrets, LONGEST, foreign=True, own=own)
+        at_fault = behind.violation.frame or len(bodies)
+        shown = {*range(1, FRAMES_AT_ENDS + 1), *range(at_fault - FRAMES_AROUND, at_fault + FRAMES_AROUND + 1)}
+        shown |= {*range(len(bodies) - FRAMES_AT_ENDS + 1, len(bodies) + 1)}
+        parts: list[str] = []
+        for is_shown, group in itertools.groupby(enumerate(bodies, 1), key=lambda pair: pair[0] in shown):
+            frames = list(group)
+            if is_shown:
+                most = LONGEST // max(1, len(shown))
+                parts += [content(body, secrets, most, foreign=True, own=own) for _, body in frames]
+            else:
+                parts.append(f'"... frames {frames[0][0]} to {frames[-1][0]}"')
+        return f"[{', '.join(parts)}]"
 
 
 def _is_write(exchange: Exchange) -> bool:
@@ -238,26 +288,45 @@ def _fault(exchange: Exchange) -> str:
     )
 
 
-def _observed(exchange: Exchange, requirement: str) -> str:
-    if not requirement.startswith("COM-OBS-"):
+def _observed(exchange: Exchange, requirement: str, secrets: tuple[str, ...]) -> str:
+    if "-OBS-" not in requirement:
         return ""
-    counters = [f"counter {word(count.name)} by {word(count.value)}{_extra(count.extra)}" for count in exchange.counts]
-    every = [*map(_observation, exchange.observations), *counters]
+    label = functools.partial(_label, contents=_contents(exchange), secrets=secrets)
+    counters = [
+        f"counter {label(count.name)} by {label(count.value)}{_extra(count.extra, label)}" for count in exchange.counts
+    ]
+    every = [*(_observation(each, label) for each in exchange.observations), *counters]
     more = f" and {len(every) - MOST_OBSERVATIONS} more" if len(every) > MOST_OBSERVATIONS else ""
     return "; ".join(every[:MOST_OBSERVATIONS]) + more if every else "nothing"
 
 
-def _observation(seen: Observation) -> str:
+def _observation(seen: Observation, label: Callable[[object], str]) -> str:
     labels = {"component": seen.component, "op": seen.op, "ms": seen.ms, "ok": seen.ok, "code": seen.code}
-    return ", ".join(f"{name}={word(_rounded(value))}" for name, value in labels.items()) + _extra(seen.extra)
+    return ", ".join(f"{name}={label(_rounded(value))}" for name, value in labels.items()) + _extra(seen.extra, label)
 
 
-def _extra(labels: Mapping[str, Any]) -> str:
-    """The keys of further labels, and the code among them."""
-    if not labels:
-        return ""
-    codes = [f" and code={word(labels['code'])}"] if "code" in labels else []
-    return f", extra with {listed('the key', labels)}" + "".join(codes)
+def _extra(labels: Mapping[str, Any], label: Callable[[object], str]) -> str:
+    """Further labels; of those with unusual names their number."""
+    named = {name: value for name, value in labels.items() if listed("", [name]) == f" {name}"}
+    shown = [f"{name}={label(value)}" for name, value in sorted(named.items())]
+    if others := len(labels) - len(named):
+        shown.append(f"{others} with unusual names")
+    return f", extra: {', '.join(shown)}" if shown else ""
+
+
+def _contents(exchange: Exchange) -> list[str]:
+    """The texts of a request and of its answer; the operation is none of them."""
+    request = {name: value for name, value in exchange.request.items() if name != "op"}
+    found = strings_of([request, *(frame.body for frame in exchange.frames)])
+    return [text for text in found if len(text) >= SHORTEST and text not in VOCABULARY]
+
+
+def _label(value: object, contents: Sequence[str], secrets: tuple[str, ...]) -> str:
+    """A label as the adapter gave it, unless it holds something secret, or a text of the request or the answer."""
+    if not isinstance(value, str) or value in VOCABULARY or not is_plain(value):
+        return word(value)
+    holds_content = any(text in value or (value in text and len(value) > SHORTEST) for text in contents)
+    return word(value) if holds_content or masked(value, secrets) != value else f'"{value}"'
 
 
 def _rounded(value: object) -> object:

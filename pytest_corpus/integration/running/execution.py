@@ -21,35 +21,20 @@ from pytest_corpus.evidence.player import Unrecorded
 from pytest_corpus.evidence.recorder import RecordedTest
 from pytest_corpus.integration.collecting.nodes import named, owner, places_of, requirement_of
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
-from pytest_corpus.integration.running.evidence import FindingContext, context_secrets, without_secrets
+from pytest_corpus.integration.running.evidence import Sighting, context_secrets, without_secrets
 from pytest_corpus.kit import early_calls, expect
 from pytest_corpus.kit.early_calls import SteppedTest
+from pytest_corpus.kit.judgement import judging
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Outage, Undecided, Violation
 from pytest_corpus.kit.root_causes import RootCauses
 from pytest_corpus.kit.target import CAPABILITIES, FOUNDATIONS, Target
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.spec.schemas import EDITIONS
-from pytest_corpus.verdict.ledger import Finding, Outcome, TestRecord
+from pytest_corpus.verdict.ledger import Outcome, TestRecord
 
 RUNS = 3  # the most runs of a test that fails while its provider fails
 
 BEGUN = pytest.StashKey[int]()  # on a conformance item: the number of runs that have begun
-
-
-@dataclass(frozen=True, slots=True)
-class Sighting:
-    """A violation of a requirement, with the exchange that shows it; `indirect` if it only blocks the test."""
-
-    requirement: str
-    violation: Violation
-    exchange: Exchange | None
-    indirect: bool = False
-
-    @property
-    def finding(self) -> Finding:
-        """The finding that the record holds."""
-        seen = self.violation
-        return Finding(self.requirement, seen.expected, seen.got[:200], seen.path[:100], self.indirect)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +55,13 @@ NOT_RUN = Ending(undecided=UNFINISHED.undecided, broken_off="another plugin repl
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The result of a test: its record, the context of each finding, the secrets to mask, the exception raised.
+    """The result of a test: its record, how each finding was seen, the secrets to mask, the exception raised.
 
     `recorded` is for the transcript, and `places` the place of the exchange there that shows each finding.
     """
 
     record: TestRecord
-    contexts: tuple[FindingContext, ...] = ()
+    sightings: tuple[Sighting, ...] = ()
     secrets: frozenset[str] = frozenset()
     raised: BaseException | None = None
     recorded: RecordedTest | None = None
@@ -193,8 +178,8 @@ class TestExecution:
             calls=calls,
             broken_off=ending.broken_off,
         )
-        contexts = tuple(FindingContext.of(each.violation, each.exchange, observed.made) for each in observed.sightings)
-        self.result = Result(record, contexts, frozenset(secrets), ending.raised)
+        sightings = tuple(replace(each, made=observed.made) for each in observed.sightings)
+        self.result = Result(record, sightings, frozenset(secrets), ending.raised)
         if self._recorded is not None:
             places = tuple(self._recorded.place_of(each.exchange, each.violation.story) for each in observed.sightings)
             self.result = replace(self.result, recorded=self._recorded, places=places)
@@ -232,11 +217,11 @@ class TestExecution:
         refused = self._spending.refused
         try:
             self.target.gate(self.requirement)
-            with expect.counting_checks() as taken:
+            with judging() as judgement:
                 self._run(function, arguments)
                 if self._spending.refused > refused:
                     raise BudgetSpent(str(self._spending.budget))
-                if not taken():
+                if not judgement.checks:
                     raise NotAssessed("the test checked nothing")
             return Ending("satisfied")
         except BudgetSpent as spent:
@@ -317,34 +302,33 @@ class TestExecution:
             return Ending("not_applicable", undecided)
         if not isinstance(undecided, Blocked):
             return Ending(undecided=undecided)
-        exchange = self._exchange_of(undecided)
         if undecided.by == self.requirement.id:
-            violation = Violation(self.requirement.text, undecided.seen)
-            return Ending("violated", raised=violation, sighting=Sighting(undecided.by, violation, exchange))
+            violation = Violation(self.requirement.text, undecided.seen).seen_in(*undecided.exchanges)
+            return Ending("violated", raised=violation, sighting=Sighting(undecided.by, violation))
         seen = undecided.violation
         blocked = (seen and self._cause(undecided.by, seen)) or undecided
         got = (
             f"{seen.got if seen and blocked is undecided else undecided.seen}, seen while testing {self.requirement.id}"
         )
-        return self._blocked(blocked, got, seen, exchange)
+        return self._blocked(blocked, got, seen)
 
     def _violated(self, violation: Violation) -> Ending:
-        exchange = violation.exchange or self._last()
         cause = self._cause(self.requirement.id, violation)
         if cause is not None and cause.by != self.requirement.id:
             got = f"not so, seen while testing {self.requirement.id}"
-            return self._blocked(cause, got, violation, exchange)
-        sighting = Sighting(self.requirement.id, violation, exchange)
+            return self._blocked(cause, got, violation)
+        sighting = Sighting(self.requirement.id, violation)
         return Ending("violated", raised=violation, sighting=sighting)
 
-    def _blocked(self, blocked: Blocked, got: str, seen: Violation | None, exchange: Exchange | None) -> Ending:
+    def _blocked(self, blocked: Blocked, got: str, seen: Violation | None) -> Ending:
         """Leave the test open because another requirement is violated, as was `seen` here if it is its violation."""
         if blocked.by not in catalogue():
             return Ending(undecided=blocked)
         own = seen if seen is blocked.violation else None
         expected, path = (own.expected, own.path) if own else (catalogue()[blocked.by].text, "")
         violation = Violation(expected, got, path, story=seen.story if seen else None)
-        return Ending(undecided=blocked, sighting=Sighting(blocked.by, violation, exchange, indirect=True))
+        violation.seen_in(*(blocked.exchanges or (seen.exchanges if seen else ())))
+        return Ending(undecided=blocked, sighting=Sighting(blocked.by, violation, indirect=True))
 
     @property
     def _place(self) -> str:
@@ -357,23 +341,14 @@ class TestExecution:
         except (BudgetSpent, Unresponsive, WriteForbidden, DeclarationError, Outage):
             return None
 
-    def _exchange_of(self, blocked: Blocked) -> Exchange | None:
-        """The exchange that shows what blocks a test."""
-        known = blocked.violation.exchange if blocked.violation else None
-        return blocked.evidence or known or self._last()
-
-    def _last(self) -> Exchange | None:
-        """The last exchange of the instance that the test opened last."""
-        return next((client.exchanges[-1] for client in reversed(self.target.clients) if client.exchanges), None)
-
     def _observe(self, own: Sighting | None, observed: Observed) -> None:
         """Collect the findings of the test and of the audit, the secrets that were sent, the editions."""
         if own and not own.indirect:
             self._add(own, observed)
         whole = self._is_last or self._recorded is not None  # a transcript has all reports of a test with the test
-        for requirement, violation, exchange in self.target.audit(is_last=whole):
+        for requirement, violation in self.target.audit(is_last=whole):
             if not self._is_reported(requirement) and requirement in catalogue():
-                self._add(Sighting(requirement, violation, exchange), observed)
+                self._add(Sighting(requirement, violation), observed)
         for exchange in self.target.unsettled:
             exchange.origin = exchange.origin or self.item
         observed.editions &= frozenset(self.target.editions)
@@ -384,8 +359,8 @@ class TestExecution:
                 self._add(own, observed)
         exchanges = [exchange for client in self.target.clients for exchange in client.exchanges]
         observed.made += exchanges
-        contexts = [FindingContext.of(each.violation, each.exchange) for each in observed.sightings]
-        for exchange in (*exchanges, *(each.exchange for each in contexts if each.exchange)):
+        judged = (exchange for each in observed.sightings for exchange in each.violation.exchanges)
+        for exchange in (*exchanges, *judged):
             observed.secrets.update((*exchange.secrets.values(), *context_secrets(exchange.request)))
 
     def _is_reported(self, requirement: str) -> bool:

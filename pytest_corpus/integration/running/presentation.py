@@ -151,7 +151,7 @@ def _evidence(
         target=execution.adapter.shell_target(execution.component),
         trace=report.longreprtext if options.traceback and report.longrepr is not None else "",
     )
-    return gathering.evidence(result.record, result.contexts, execution.item, rerun)
+    return gathering.evidence(result.record, result.sightings, execution.item, rerun)
 
 
 def shown_outcome(record: TestRecord, options: Options) -> Literal["passed", "failed", "skipped"]:

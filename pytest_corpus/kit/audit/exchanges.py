@@ -4,7 +4,7 @@ A finding belongs to its own requirement, not to the test in which it turned up.
 once; what its result or its chunks must hold, the component judges (`Subject.findings`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,16 +70,11 @@ def audit(exchange: Exchange, context: AuditContext, *, with_reports: bool) -> I
         got = f"the exception {fault}" if fault.kind == "raised" else fault.text
         yield expect.BLOCKERS[fault.kind], Violation(ENDS[fault.kind], got)
     if fault is not None and exchange.streaming and fault.text == TOO_LONG:
-        yield expect.SIZE, Violation(f"at most {MAX_FRAME_BYTES} bytes", TOO_LONG, f"frame {len(exchange.frames) + 1}")
-    for frame in exchange.frames:
-        for path in () if frame.finite else non_finite(frame.body):
-            problem = Problem(path, NO_JSON, "is NaN or an infinity", "")
-            yield FINITE, Violation("finite numbers only", problems=(problem,))
-        if looks_like_error(frame.body):
-            yield from error_findings(frame.body, context.component, context.edition)
-        if isinstance(frame.body, dict):
-            at_s = frame.at_s if exchange.streaming else exchange.elapsed_s
-            yield from overlong(time_of(exchange, frame), frame.body.get("ms"), at_s)
+        yield expect.SIZE, Violation(f"at most {MAX_FRAME_BYTES} bytes", TOO_LONG, frame=len(exchange.frames) + 1)
+    for number, frame in enumerate(exchange.frames, 1):
+        for requirement, violation in _frame_findings(exchange, frame, context):
+            violation.frame = number if exchange.streaming else 0
+            yield requirement, violation
     if exchange.streaming:
         yield from _stream_findings(exchange, context)
     elif exchange.frames:
@@ -93,11 +88,28 @@ def audit(exchange: Exchange, context: AuditContext, *, with_reports: bool) -> I
     yield from leak_findings(exchange, hears_logs=context.hears_logs, with_reports=with_reports)
 
 
+def _frame_findings(exchange: Exchange, frame: Frame, context: AuditContext) -> Iterator[Finding]:
+    for path in () if frame.finite else non_finite(frame.body):
+        problem = Problem(path, NO_JSON, "is NaN or an infinity", "")
+        yield FINITE, Violation("finite numbers only", problems=(problem,))
+    if looks_like_error(frame.body):
+        yield from error_findings(frame.body, context.component, context.edition)
+    if isinstance(frame.body, dict):
+        at_s = frame.at_s if exchange.streaming else exchange.elapsed_s
+        yield from overlong(time_of(exchange, frame), frame.body.get("ms"), at_s)
+
+
 def report_findings(exchange: Exchange, context: AuditContext) -> Iterator[Finding]:
     """Everything that the reports of an exchange break."""
     if context.has_metrics:
         yield from telemetry_findings(exchange, context.component)
     yield from leak_findings(exchange, hears_logs=False, with_reports=True)
+
+
+def seen_in(exchange: Exchange, findings: Iterable[Finding]) -> Iterator[Finding]:
+    """The findings of an audit, each judged on the exchange that was audited."""
+    for requirement, violation in findings:
+        yield requirement, violation.seen_in(exchange)
 
 
 def time_of(exchange: Exchange, frame: Frame) -> str:
@@ -156,7 +168,7 @@ def _stream_findings(exchange: Exchange, context: AuditContext) -> Iterator[Find
 
     for number, frame in enumerate(exchange.frames, start=1):
         if frame.size > MAX_FRAME_BYTES:
-            yield expect.SIZE, Violation(f"at most {MAX_FRAME_BYTES} bytes", f"{frame.size}", f"frame {number}")
+            yield expect.SIZE, Violation(f"at most {MAX_FRAME_BYTES} bytes", f"{frame.size}", frame=number)
             return
     bodies = [frame.body for frame in exchange.frames]
     report = validate_frames(bodies, component=context.component, edition=context.edition)

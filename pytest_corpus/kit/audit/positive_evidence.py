@@ -62,7 +62,7 @@ def _has_strings(requirement: str, reply: Reply | StreamReply) -> bool:
     if not reply.is_error:
         return False
     if not all(isinstance(reply.error.get(key), str) for key in STRINGS.get(requirement, ())):
-        raise Blocked(expect.WORDED, f"{reply} lacks a string that it must carry", evidence=reply.exchange)
+        raise Blocked(expect.WORDED, f"{reply} lacks a string that it must carry", judged_on=(reply.exchange,))
     return True
 
 

@@ -50,7 +50,7 @@ def the_one(exchange: Exchange) -> Observation:
     """The one observation of the called operation. Raises Blocked if there is none, or if there are several."""
     seen = observations_of(exchange)
     if len(seen) != 1:
-        raise Blocked(once(exchange), f"{len(seen)} observations of {exchange.op}", evidence=exchange)
+        raise Blocked(once(exchange), f"{len(seen)} observations of {exchange.op}", judged_on=(exchange,))
     return seen[0]
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.judgement import note_check
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Story, Violation
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.capabilities import READ_AFTER_WRITE, STRONG
@@ -175,7 +176,7 @@ def check(events: Mapping[str, Sequence[Event]], holds: Callable[[Sequence[Event
         Violation: one does not; its `story` shows the smallest part of it that does not, as lanes.
     """
     for history in events.values():
-        expect.note_check()
+        note_check()
         if not holds(history):
             found = smallest(history, holds)
             raise Violation(claim, f"{len(found)} operations that contradict it", "result", story=Story(lanes(found)))

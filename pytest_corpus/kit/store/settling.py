@@ -16,7 +16,7 @@ from typing import Any
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exchange import context_of, op_of
-from pytest_corpus.kit.expect import uncounted
+from pytest_corpus.kit.judgement import judging
 from pytest_corpus.kit.outcomes import Undecided, Violation
 from pytest_corpus.spec.errors import BY_KIND
 from pytest_corpus.spec.operations import BY_OP, Operation
@@ -170,7 +170,7 @@ class Settling:
         if self.known.seconds is None:
             self.known.seconds = self._given
         if self.known.seconds is None:
-            with self.at_once(), uncounted(), inputs.apart("settling"):
+            with self.at_once(), judging(), inputs.apart("settling"):
                 try:
                     longest = self._longest()
                 except (Undecided, Violation):

@@ -126,16 +126,15 @@ def _finding(shown: Shown, entry: dict[str, Any]) -> str:
     tone = "bad" if entry["level"] in counted(shown.document["level"]) else "caution"
     rows = [
         ("Source", sources(entry)),
-        *_found(entry),
-        *_behind(shown, entry),
+        *_found(entry, shown),
         ("Rerun", command([view.rerun(shown.document, entry["id"])])),
     ]
     claim = f'<p class="claim">{sentence(entry["text"])}</p>'
     return f'<li class="card finding {tone}">{_head(shown, entry)}{claim}{pairs(rows)}</li>'
 
 
-def _behind(shown: Shown, entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    if seen := view.evidence_of(shown.evidence, entry):
+def _behind(shown: Shown, entry: dict[str, Any], finding: dict[str, str]) -> Iterator[tuple[str, str]]:
+    if seen := view.evidence_of(shown.evidence, entry, finding):
         for label, rows in groupby(behind(seen), key=itemgetter(0)):
             lines = [line for _, said in rows for line in _lines(said)]
             yield label.capitalize(), f"<code>{'<br>'.join(map(text, lines))}</code>"
@@ -146,10 +145,10 @@ def _behind(shown: Shown, entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
 def _lines(said: str) -> list[str]:
     """A text of evidence: of a stream that is shown as a whole a line for each frame."""
     try:
-        frames = json.loads(said) if said.startswith("[{") else None
+        frames = json.loads(said) if said.startswith("[") else None
     except ValueError:
         frames = None
-    return [json.dumps(frame, ensure_ascii=False) for frame in frames] if frames else [said]
+    return [each if isinstance(each, str) else json.dumps(each, ensure_ascii=False) for each in frames or [said]]
 
 
 def deviations(shown: Shown) -> Iterator[str]:
@@ -267,8 +266,11 @@ def _link(entry: dict[str, Any], requirement: str = "") -> str:
     return f'<a class="id" href="#{entry["component"]}-{named}">{named}</a>'
 
 
-def _found(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    yield from found_rows(entry)
+def _found(entry: dict[str, Any], shown: Shown | None = None) -> Iterator[tuple[str, str]]:
+    """The findings of a requirement, each followed by its own evidence if that is shown."""
+    for finding in entry.get("findings", ()):
+        yield from found_rows({"findings": [finding]})
+        yield from _behind(shown, entry, finding) if shown else ()
     if hint := entry.get("hint"):
         yield "Hint", sentence(hint)
 

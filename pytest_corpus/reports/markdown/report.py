@@ -172,13 +172,14 @@ def _first(document: view.Document, violated: Sequence[dict[str, Any]]) -> Itera
 
 
 def _finding(document: view.Document, entry: dict[str, Any], evidence: Sequence[Evidence]) -> str:
-    lines, seen = [_named(entry)], view.evidence_of(evidence, entry)
+    lines = [_named(entry)]
     for finding in entry.get("findings", ()):
         got, path = found(finding["got"], finding["path"])
         lines.append(
             f"  - expected {code(finding['expected'])}, got {code(got)}" + (f" (at {code(path)})" if path else "")
         )
-    lines += [f"  - {label}: {code(text)}" for label, text in (behind(seen) if seen else ())]
+        seen = view.evidence_of(evidence, entry, finding)
+        lines += [f"    - {label}: {code(text)}" for label, text in (behind(seen) if seen else ())]
     if hint := entry.get("hint"):
         lines.append(f"  - hint: {sentence(hint)}")
     lines.append(f"  - rerun: {code(view.rerun(document, entry['id']))}")

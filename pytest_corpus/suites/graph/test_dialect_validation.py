@@ -4,8 +4,8 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
-from pytest_corpus.kit.expect import note_check
 from pytest_corpus.kit.fixtures import core, deciding, rules
+from pytest_corpus.kit.judgement import note_check
 from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.dialects import DIALECTS

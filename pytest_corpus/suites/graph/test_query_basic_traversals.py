@@ -8,8 +8,8 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.expect import note_check
 from pytest_corpus.kit.fixtures import Steps, core, rules, subject
+from pytest_corpus.kit.judgement import note_check
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.graph.support.answers import listed
 from pytest_corpus.suites.graph.support.component import Graph, graph

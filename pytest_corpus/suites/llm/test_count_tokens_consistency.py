@@ -69,5 +69,5 @@ def prompt_tokens(llm: LLM, text: str) -> int:
     usage = result.get("usage") if isinstance(result, dict) else None
     tokens = whole(usage.get("prompt_tokens")) if isinstance(usage, dict) else None
     if tokens is None:
-        raise Blocked("LLM-COMPLETE-1", "there are no prompt_tokens", evidence=reply.exchange)
+        raise Blocked("LLM-COMPLETE-1", "there are no prompt_tokens", judged_on=(reply.exchange,))
     return tokens

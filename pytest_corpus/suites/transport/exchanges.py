@@ -11,7 +11,8 @@ from pytest_corpus.adapter.opening.remote import RemoteAdapter
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
+from pytest_corpus.kit.judgement import look_at
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, error_names, looks_like_error, looks_like_success
 from pytest_corpus.kit.requests import in_ms
 from pytest_corpus.redaction import type_name
@@ -163,18 +164,14 @@ def answered(seen: Seen) -> Seen:
     if fault is None:
         return seen
     expect.assessable(fault.kind != "cut_off", f"the suite stopped reading: {fault}")
-    raise Blocked(expect.BLOCKERS[fault.kind], f"no answer ({fault.kind}: {fault})", evidence=seen.exchange)
+    raise Blocked(expect.BLOCKERS[fault.kind], f"no answer ({fault.kind}: {fault})", judged_on=(seen.exchange,))
 
 
 @contextmanager
 def shown(seen: Seen) -> Iterator[None]:
-    """Attach this exchange to the violations that are raised within."""
-    try:
-        yield
-    except Violation as violation:
-        if violation.exchange is None:
-            violation.seen_in(seen.exchange)
-        raise
+    """Judge what is read within on this exchange."""
+    look_at(seen.exchange)
+    yield
 
 
 def payloads(answer: RawAnswer) -> list[bytes]:

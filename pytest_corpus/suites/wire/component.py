@@ -6,7 +6,7 @@ from typing import Any
 
 from pytest_corpus.adapter.client_library import Built, ClientLibrary
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.expect import note_check
+from pytest_corpus.kit.judgement import note_check
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.target import Target
 from pytest_corpus.spec.schemas import EDITIONS

@@ -148,7 +148,7 @@ def without_vector(
         by, said = _refused_against(texts, name, text, reply, changed), f"{name} gives no vector: {reply}"
     else:
         by, said = _left_out_against(texts, name, reply), f"{name} gives no vector, and no error"
-    return Blocked(by, said, evidence=reply.exchange) if by else NotAssessed(said)
+    return Blocked(by, said, judged_on=(reply.exchange,)) if by else NotAssessed(said)
 
 
 def _left_out_against(texts: Texts, name: str, reply: Reply | StreamReply) -> str:

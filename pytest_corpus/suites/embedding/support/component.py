@@ -8,6 +8,7 @@ from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.audit.exchanges import payload_problem
 from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.fixtures import fixture_of
+from pytest_corpus.kit.judgement import reading_apart
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.redaction import word
@@ -67,6 +68,7 @@ class Embedding(EmbeddingCalls):
 
     # -- what can be relied on -------------------------------------------------------------------------
 
+    @reading_apart()
     def able_to(self, name: str = "embed") -> list[str]:
         """The listed models, as many as are tried, but for those whose entry denies what the operation needs.
 
@@ -82,10 +84,11 @@ class Embedding(EmbeddingCalls):
             for model in models[:MOST_MODELS]:
                 if (tried := self.known(operation, self.fit("hi"), model=model)).is_error:
                     said = f"{operation} of a listed model is answered with {tried}"
-                    raise Blocked(EVERY_MODEL[operation], said, evidence=tried.exchange)
+                    raise Blocked(EVERY_MODEL[operation], said, judged_on=(tried.exchange,))
         return models[:MOST_MODELS] if self.capabilities.models else [self.model]
 
     @property
+    @reading_apart()
     @remembered
     def counts_characters(self) -> bool:
         """Return whether a text of one character more than `max_text_length` is too long, and one of it is not."""
@@ -108,6 +111,7 @@ class Embedding(EmbeddingCalls):
             raise NotApplicable(f"a text of {CHARACTERS_IN_A_TOKEN * limit} characters is not sent here")
         return CHARACTERS_IN_A_TOKEN * limit + more
 
+    @reading_apart()
     def normalizes(self) -> None:
         """Go on only if normalization is offered: neither denied nor answered with NOT_SUPPORTED unclaimed."""
         self.require("embed")

@@ -10,6 +10,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import Rivals
 from pytest_corpus.kit.audit.exchanges import payload_problem
 from pytest_corpus.kit.fixtures import fixture_of
+from pytest_corpus.kit.judgement import reading_apart
 from pytest_corpus.kit.outcomes import Outage, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Request
@@ -57,6 +58,7 @@ class Graph(GraphCapabilities):
             self.seed(tenant)
         return super().call(name, args, ctx, **options)
 
+    @reading_apart()
     def send(self, request: Any, **options: Any) -> Reply:
         written, journal = self.shared.written_items, self.settings.journal
         fresh = [] if self.outages.lasting else written.note(request, journal)
@@ -71,6 +73,7 @@ class Graph(GraphCapabilities):
             written.forget(list(deleted_by(request)), journal)
         return reply
 
+    @reading_apart()
     def send_all(self, requests: Sequence[Any]) -> list[Exchange]:
         for request in requests:
             self.shared.written_items.note(request, self.settings.journal)

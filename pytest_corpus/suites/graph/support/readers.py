@@ -7,6 +7,7 @@ from typing import Any
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.judgement import reading_apart
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.reply import Reply, StreamReply
@@ -27,21 +28,25 @@ class Readers:
     def __init__(self, graph: GraphCapabilities) -> None:
         self._graph = graph
 
+    @reading_apart()
     def nodes_shown(self) -> Mapping[str, bool]:
         """By operation that shows nodes, whether it shows exactly those of the seeds and of other places."""
         with self._graph.client.provider.paused():
             return self._graph.shared.once("node_readers", lambda: _node_readers(self._graph))
 
+    @reading_apart()
     def of_nodes(self) -> list[str]:
         """The operations that show nodes correctly, or all if none does. Raises NotAssessed if there are none."""
         return _correct(self.nodes_shown(), "read back: neither bulk_vertices nor a query of a known dialect")
 
+    @reading_apart()
     def of_edges(self) -> list[str]:
         """The operations that show edges correctly, or all if none does. Raises NotAssessed if there are none."""
         with self._graph.client.provider.paused():
             found = self._graph.shared.once("edge_readers", lambda: _edge_readers(self._graph))
         return _correct(found, "show edges: neither traversal nor a query of a known dialect")
 
+    @reading_apart()
     def trusted(self, name: str) -> str:
         """Go on only if an operation shows nodes correctly, or no operation does.
 
@@ -80,6 +85,7 @@ def _correct(readers: Mapping[str, bool], purpose: str) -> list[str]:
     return [name for name, correct in readers.items() if correct] or list(readers)
 
 
+@reading_apart()
 def _node_readers(graph: GraphCapabilities) -> dict[str, bool]:
     """By operation that works, whether it shows exactly what is in every place, before and after a write."""
     readers = {name: True for name in NODE_READERS if graph.works(name)}
@@ -103,6 +109,7 @@ def _written_nodes(graph: GraphCapabilities) -> Iterator[tuple[Sandbox, list[str
             yield sandbox, [value_of(node) for node in nodes]
 
 
+@reading_apart()
 def _edge_readers(graph: GraphCapabilities) -> dict[str, bool]:
     """By operation that works, whether it shows exactly the edge of the seeds, and one in another place."""
     readers = {
@@ -117,6 +124,7 @@ def _edge_readers(graph: GraphCapabilities) -> dict[str, bool]:
     return readers
 
 
+@reading_apart()
 def can_ask(graph: GraphCapabilities, purpose: str, dialect: str | None = None) -> bool:
     """Return whether a question can be asked."""
     try:
@@ -247,6 +255,7 @@ class GraphPrerequisites(Prerequisites):
             return Blocked(ANY_ID, "only ids that are UUIDs are taken")
         return None
 
+    @reading_apart()
     def takes_only_uuids(self) -> bool:
         """Return whether a node is refused, and taken as soon as its id is a UUID; tried once a run."""
 

@@ -8,6 +8,7 @@ from typing import Any
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import remembered
+from pytest_corpus.kit.judgement import reading_apart
 from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.run_state import MOST_WORDS, Shared
@@ -170,6 +171,7 @@ class LLMCapabilities(Windows):
         stated = self.stated_range(name) and not (operation == "stream" and name in UNSIGNED)
         return True if stated or name not in OPTIONAL or name == "max_tokens" else None
 
+    @reading_apart()
     def takes(self, name: str, operation: str = "complete") -> bool:
         """Return whether an operation takes an optional argument: an unclaimed one may be refused (R117).
 
@@ -182,6 +184,7 @@ class LLMCapabilities(Windows):
             self.shared.taken[operation, name] = self.accepts(operation, **{name: self.optional()[name]})
         return self.shared.taken[operation, name]
 
+    @reading_apart()
     def able_to(self, name: str) -> list[str]:
         flag = self.operation(name).capability or "supports_completion"
         self.require("complete")
@@ -193,6 +196,7 @@ class LLMCapabilities(Windows):
                 expect.works(self.known("complete", model=model), "a completion by every listed model")
         return models
 
+    @reading_apart()
     def accepts(self, operation: str, **changed: Any) -> bool:
         """Return whether `complete` or `stream` takes a plain request with some arguments changed."""
         return self.works(operation) and not self.known(operation, **changed).is_a(*PERMANENT)

@@ -111,7 +111,7 @@ class LLMRequests(Requests):
             return self._llm.tokens_of(result)
         usage = result.get("usage") if isinstance(result, Mapping) else None
         if not isinstance(usage, Mapping):
-            raise Blocked("LLM-COMPLETE-1", "a completion has no usage", evidence=reply.exchange)
+            raise Blocked("LLM-COMPLETE-1", "a completion has no usage", judged_on=(reply.exchange,))
         return usage.get("prompt_tokens")
 
     def with_canaries(self, *, refused: bool) -> list[Request]:

@@ -13,9 +13,9 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import expired
 from pytest_corpus.kit.audit import telemetry
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.expect import note_check
 from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES
 from pytest_corpus.kit.fixtures import core, in_turn
+from pytest_corpus.kit.judgement import note_check
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import in_ms

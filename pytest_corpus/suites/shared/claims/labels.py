@@ -17,8 +17,8 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, plain, remembered
 from pytest_corpus.kit.audit import telemetry
 from pytest_corpus.kit.component import Subject, holds
-from pytest_corpus.kit.expect import note_check
 from pytest_corpus.kit.fixtures import Steps, rules
+from pytest_corpus.kit.judgement import note_check
 from pytest_corpus.kit.outcomes import Keys, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Request, canary, in_ms
@@ -196,11 +196,11 @@ def timed(subject: Subject, name: str, requirement: str) -> None:
         return
     reply = delayed(subject, name, kind)
     exchange = reply.exchange
-    found = [telemetry.the_one(exchange).ms] if requirement == "COM-OBS-17" else times(subject, exchange)
-    expect.assessable(any(found) or not stands_still(subject), "the adapter says that every call takes 0 ms")
+    found = {0: telemetry.the_one(exchange).ms} if requirement == "COM-OBS-17" else times(subject, exchange)
+    expect.assessable(any(found.values()) or not stands_still(subject), "the adapter says that every call takes 0 ms")
     holds(requirement, reply, subject)
-    for ms in found:
-        long_enough(ms)
+    for frame, ms in found.items():
+        long_enough(ms, frame)
 
 
 def delayed(subject: Subject, name: str, kind: str) -> Reply | StreamReply:
@@ -212,23 +212,28 @@ def delayed(subject: Subject, name: str, kind: str) -> Reply | StreamReply:
     return reply
 
 
-def times(subject: Subject, exchange: Exchange) -> list[Any]:
-    """The `ms` of an answer; of a stream those of the frames with content that came after the delay."""
-    late = [frame for frame in exchange.frames if frame.at_s * 1000 >= DELAY_MS and subject.has_content(frame.body)]
-    return [frame.body.get("ms") for frame in (late if exchange.streaming else exchange.frames)]
+def times(subject: Subject, exchange: Exchange) -> dict[int, Any]:
+    """The `ms` of an answer, under 0; of a stream those of the frames with content that came after the delay."""
+    if not exchange.streaming:
+        return dict(enumerate(frame.body.get("ms") for frame in exchange.frames))
+    return {
+        number: frame.body.get("ms")
+        for number, frame in enumerate(exchange.frames, 1)
+        if frame.at_s * 1000 >= DELAY_MS and subject.has_content(frame.body)
+    }
 
 
 def stands_still(subject: Subject) -> bool:
     """Return whether a success and an error both say 0, although the provider took a while."""
     replies = [delayed(subject, subject.principal, kind) for kind in ("slow", "unavailable")]
-    return all(ms == 0 for reply in replies for ms in times(subject, reply.exchange))
+    return all(ms == 0 for reply in replies for ms in times(subject, reply.exchange).values())
 
 
-def long_enough(ms: Any) -> None:
+def long_enough(ms: Any, frame: int = 0) -> None:
     """A time is at least nine tenths of what the provider took (R116); null says nothing (R6)."""
     least = SHORTER * DELAY_MS
     expect.assessable(ms is None or isinstance(ms, (int, float)), "`ms` is not a number")
-    expect.that(ms is None or ms >= least, f"at least {least:g} ms", found=ms, path="ms")
+    expect.that(ms is None or ms >= least, f"at least {least:g} ms", found=ms, path="ms", frame=frame)
 
 
 def labels_between(

@@ -1,7 +1,7 @@
 """The trace and the deadline that an operation passes on to its provider (SPECIFICATION 6.1, 11.3; R93)."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -9,7 +9,7 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotAssessed, Undecided
-from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import in_ms, new_trace
 
 AHEAD_MS = 20_000
@@ -65,27 +65,34 @@ def ahead() -> int:
 def handed_on(subject: Subject, fact: str, make: Callable[[], Any], wanted: str) -> None:
     """Every operation that reaches the provider tells it a member of its own context as it is."""
     reached_by(subject, subject.principal)
-    seen: list[tuple[str, Any, Any]] = []
-    for name in backed(subject):
-        seen += [(name, *each) for each in passed_on(subject, name, fact, {fact: make()})]
-    if all(value is None for _, _, value in seen):
+    seen = [each for name in backed(subject) for each in passed_on(subject, name, fact, {fact: make()})]
+    if all(each.value is None for each in seen):
         raise not_passed_on(fact)
-    for name, given, value in seen:
-        got = "none" if value is None else "another"
-        expect.that(value == given, wanted, got, f"provider.reached({subject.component}.{name}).{fact}")
-    earlier = [given for _, given, _ in seen]
-    stale = any(value in earlier for _, value in passed_on(subject, subject.principal, fact, {}))
-    expect.that(not stale, f"no {fact} where the context has none", "that of an earlier call", fact)
+    for each in seen:
+        got, place = "none" if each.value is None else "another", f"provider.reached({each.reply.exchange.op}).{fact}"
+        expect.that(each.value == each.given, wanted, got, place, on=[each.reply])
+    earlier = [each.given for each in seen]
+    for each in passed_on(subject, subject.principal, fact, {}):
+        absent = f"no {fact} where the context has none"
+        expect.that(each.value not in earlier, absent, "that of an earlier call", fact, on=[each.reply])
 
 
-def passed_on(subject: Subject, name: str, fact: str, ctx: Mapping[str, Any]) -> list[tuple[Any, Any]]:
-    """A member of the context as it was sent, with each that the provider got; null if it got none (R93)."""
+class PassedOn(NamedTuple):
+    """A member of a call's context as it was sent, and as the provider got it; null if it got none (R93)."""
+
+    reply: Reply | StreamReply
+    given: Any
+    value: Any
+
+
+def passed_on(subject: Subject, name: str, fact: str, ctx: Mapping[str, Any]) -> list[PassedOn]:
+    """A member of the context as it was sent, with each that the provider got."""
     reply = subject.invoke(name, subject.requests.distinct(name), ctx)
     expect.readable(reply)
     sent = reply.exchange.request["ctx"].get(fact)  # a deadline moves where a write has to settle first
     arrivals = [each for each in reply.exchange.handed_on if each.op in subject.shared.provider_ops[name]]
-    passed = [(sent, arrival.facts[fact]) for arrival in arrivals if fact in arrival.facts]
-    return passed or ([(sent, None)] if reply.exchange.reached_provider else [])
+    passed = [PassedOn(reply, sent, arrival.facts[fact]) for arrival in arrivals if fact in arrival.facts]
+    return passed or ([PassedOn(reply, sent, None)] if reply.exchange.reached_provider else [])
 
 
 def backed(subject: Subject) -> list[str]:

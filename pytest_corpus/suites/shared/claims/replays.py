@@ -26,7 +26,8 @@ SLOW_MS = 60
 def answers_again(first: Reply, again: Reply) -> None:
     """A replay has the whole result of the first call, as JSON."""
     result = expect.success(again, "the answer of the first call")
-    expect.that(same(result, first.result), "the result of the first call", differing(first.result, result), "result")
+    got = differing(first.result, result)
+    expect.that(same(result, first.result), "the result of the first call", got, "result", on=[first, again])
 
 
 def differing(first: Any, again: Any) -> str:

@@ -77,7 +77,7 @@ def sent_together(subject: Subject, requests: Sequence[tuple[Any, Any]]) -> None
             known = found in [each for _, each in requests]
             if not known and subject.requests.fingerprint(subject.send(request)) != own:
                 raise NotAssessed("the answers to different requests cannot be distinguished")
-            expect.that(found == own, claim, "another answer")
+            expect.that(found == own, claim, "another answer", on=[reply])
 
 
 class TestWireHandler:

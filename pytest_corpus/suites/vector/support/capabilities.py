@@ -12,6 +12,7 @@ from pytest_corpus.adapter.facts import whole
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.judgement import reading_apart
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.retries import hint_s
@@ -138,6 +139,7 @@ class VectorCapabilities(StatedLimits):
 
         return self.shared.once("deletes_by_filter", answered)
 
+    @reading_apart()
     def _answers(self, name: str, args: Mapping[str, Any]) -> bool:
         with self.client.provider.paused():
             return not self.call(name, args).is_a("NotSupported")
@@ -248,6 +250,7 @@ class VectorConditions(VectorCapabilities):
             raise NotApplicable(f"no namespace can be known to be of {metric}")
         return spelled
 
+    @reading_apart()
     def need_filters(self) -> None:
         """Go on only if filters are offered and a plain one is answered."""
         expect.applicable(self.filters, "filters are denied, or answered with NOT_SUPPORTED and not claimed")
@@ -266,6 +269,7 @@ class VectorConditions(VectorCapabilities):
         """Go on only if a filter may have two terms. Raises NotApplicable if it may not."""
         expect.applicable((self.capabilities.limit("max_filter_terms") or 2) >= 2, "a filter has at most one term")
 
+    @reading_apart()
     def filters_work(self) -> bool:
         """Return whether filters are offered and a plain one is answered."""
         try:
@@ -284,12 +288,13 @@ class VectorConditions(VectorCapabilities):
         expect.applicable(self.namespaces, "namespaces are not supported")
         self.require(*names)
 
+    @reading_apart()
     def check_ids(self, reply: Reply) -> None:
         """Go on only if an upsert was not refused for ids that are not UUIDs. Raises Blocked if it was."""
         if not (reply.is_a(*PERMANENT) or (reply.is_success and failures_of(reply.result))):
             return
         if self.shared.once("only_uuids", lambda: not self.takes_any_id()):
-            raise Blocked("VEC-UPSERT-18", "an id that is not a UUID is refused", evidence=reply.exchange)
+            raise Blocked("VEC-UPSERT-18", "an id that is not a UUID is refused", judged_on=(reply.exchange,))
 
     def takes_any_id(self) -> bool:
         """Return whether a vector with a text for an id is stored, if one with a UUID is."""

@@ -13,6 +13,7 @@ from pytest_corpus.kit.answer_cache import Rivals
 from pytest_corpus.kit.audit.exchanges import payload_problem
 from pytest_corpus.kit.faults import ProviderFaults
 from pytest_corpus.kit.fixtures import fixture_of
+from pytest_corpus.kit.judgement import reading_apart
 from pytest_corpus.kit.outcomes import Blocked, Outage, Violation, in_words
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Request
@@ -146,10 +147,11 @@ class Vector(VectorConditions):
         said = f"create_namespace is answered with {reply}"
         expect.assessable(sandbox.dimensions == self.usual and not reply.is_a("ResourceExhausted"), said)
         plain = sandbox.metric in (self.metric, next(iter(self.metrics), None))
-        raise Blocked("VEC-NS-1" if plain else "VEC-CAP-2", said, evidence=reply.exchange)
+        raise Blocked("VEC-NS-1" if plain else "VEC-CAP-2", said, judged_on=(reply.exchange,))
 
     # -- calls -----------------------------------------------------------------------------------------
 
+    @reading_apart()
     def send(self, request: Any, **options: Any) -> Reply:
         """Make the places that a request speaks of, then send it."""
         request = self._prepared(request)
@@ -168,6 +170,7 @@ class Vector(VectorConditions):
             self.check_ids(reply)
         return reply
 
+    @reading_apart()
     def send_all(self, requests: Sequence[Any]) -> list[Exchange]:
         """Make the places that requests speak of, then send them all at once."""
         prepared = [self._prepared(request) for request in requests]
@@ -221,10 +224,10 @@ class Vector(VectorConditions):
 
     # -- what holds for every answer -------------------------------------------------------------------
 
-    def audit(self, *, is_last: bool = False) -> Iterator[tuple[str, Violation, Exchange]]:
-        for requirement, violation, exchange in super().audit(is_last=is_last):
-            if not _repeats(violation.path, exchange.request):
-                yield requirement, violation, exchange
+    def audit(self, *, is_last: bool = False) -> Iterator[tuple[str, Violation]]:
+        for requirement, violation in super().audit(is_last=is_last):
+            if violation.exchange is None or not _repeats(violation.path, violation.exchange.request):
+                yield requirement, violation
 
     def audit_payload(self, name: str, result: Any) -> Iterator[tuple[str, Violation]]:
         edition, shaped = self.settings.edition, self.operation(name).shaped

@@ -222,10 +222,10 @@ def stored(reply: Reply, items: Sequence[Item]) -> None:
         return
     said = f"an upsert of {len(items)} is answered with {reply}"
     if reply.is_a("NamespaceNotFound"):
-        raise Blocked("VEC-NS-1", "a namespace that was created is not found", evidence=reply.exchange)
+        raise Blocked("VEC-NS-1", "a namespace that was created is not found", judged_on=(reply.exchange,))
     held = [value for item in items for value in (item.get("metadata") or {}).values()]
     if reply.is_a("ResourceExhausted"):
         raise Full(said)
     expect.assessable(len(items) <= FEW and all(isinstance(value, SCALAR) for value in held), said)
     plain = all(isinstance(value, (str, int)) and value not in ("", True, False) for value in held)
-    raise Blocked("VEC-UPSERT-1" if plain else "VEC-UPSERT-6", said, evidence=reply.exchange)
+    raise Blocked("VEC-UPSERT-1" if plain else "VEC-UPSERT-6", said, judged_on=(reply.exchange,))

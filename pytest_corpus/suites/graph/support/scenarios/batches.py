@@ -10,6 +10,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, remembered
+from pytest_corpus.kit.judgement import reading_apart
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.graph.support.answers import listed
@@ -81,6 +82,7 @@ def carrying(graph: Graph, name: str = "batch") -> Sandbox:
     return graph.sandbox()
 
 
+@reading_apart()
 @remembered
 def _takes_no_nodes(graph: Graph) -> bool:
     sandbox = graph.sandbox()

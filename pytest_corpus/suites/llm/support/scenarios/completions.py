@@ -9,6 +9,7 @@ from pytest_corpus.adapter.facts import whole
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, remembered
 from pytest_corpus.kit.component import holds
+from pytest_corpus.kit.judgement import reading_apart
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.suites.llm.support.answers import completion_tokens
@@ -90,6 +91,7 @@ def cold(llm: LLM, operation: str = "complete") -> dict[str, Any]:
     return llm.requests.args(**({"temperature": low} if taken else {}))
 
 
+@reading_apart()
 @remembered
 def ignores_stops(llm: LLM) -> bool:
     """Return whether a long text goes on behind the letters at which it is asked to stop, as R117 allows."""

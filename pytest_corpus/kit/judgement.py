@@ -1,0 +1,88 @@
+"""The checks that a test makes, and the exchanges that each of them is judged on.
+
+A reply notes its exchange here whenever it is read. A violation takes the exchanges that were read since the last
+condition that held, so the request that a finding shows is one whose answer was looked at, never just the last one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_corpus.adapter.exchange import Exchange
+
+
+@dataclass(slots=True)
+class Judgement:
+    """The number of checks that could have failed, and the exchanges that the one at hand is judged on.
+
+    `holds` says that a condition on these exchanges held: what is read next belongs to another condition.
+    """
+
+    checks: int = 0
+    exchanges: list[Exchange] = field(default_factory=list)
+    holds: bool = False
+
+
+_AT_HAND: ContextVar[Judgement | None] = ContextVar("judgement", default=None)
+
+
+@contextmanager
+def judging() -> Iterator[Judgement]:
+    """Count the checks from here on, and collect what they are judged on: what is read here, or else was before."""
+    outer = _AT_HAND.get()
+    before = _AT_HAND.set(own := Judgement(exchanges=outer.exchanges if outer else [], holds=True))
+    try:
+        yield own
+    finally:
+        _AT_HAND.reset(before)
+
+
+@contextmanager
+def reading_apart() -> Iterator[list[Exchange]]:
+    """Collect what is read here in a list apart: it is no part of what the test looks at."""
+    at_hand = _AT_HAND.get()
+    if at_hand is None:
+        yield []
+        return
+    before, held = at_hand.exchanges, at_hand.holds
+    at_hand.exchanges, at_hand.holds = [], False
+    found: list[Exchange] = []
+    try:
+        yield found
+    finally:
+        found += at_hand.exchanges
+        at_hand.exchanges, at_hand.holds = before, held
+
+
+def note_check() -> None:
+    """Count a check that could have failed: a test without one does not decide its requirement."""
+    if (at_hand := _AT_HAND.get()) is not None:
+        at_hand.checks += 1
+
+
+def note_held() -> None:
+    """Note that a condition on what was read so far held."""
+    if (at_hand := _AT_HAND.get()) is not None:
+        at_hand.holds = True
+
+
+def look_at(*exchanges: Exchange) -> None:
+    """Note that a test reads these exchanges, the last one being what it looks at now."""
+    if (at_hand := _AT_HAND.get()) is None:
+        return
+    if at_hand.holds:
+        at_hand.exchanges, at_hand.holds = [], False
+    for exchange in exchanges:
+        if not at_hand.exchanges or at_hand.exchanges[-1] is not exchange:
+            at_hand.exchanges = [*(each for each in at_hand.exchanges if each is not exchange), exchange]
+
+
+def looked_at() -> tuple[Exchange, ...]:
+    """The exchanges that the condition at hand is judged on, the one that was looked at last coming last."""
+    at_hand = _AT_HAND.get()
+    return () if at_hand is None else tuple(at_hand.exchanges)

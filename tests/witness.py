@@ -1,0 +1,96 @@
+"""Compares the call that each finding shows with the one that it was judged on, in the process that ran the test."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from typing import Any
+
+import pytest
+
+from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.integration.declaring.properties import EVIDENCE
+from pytest_corpus.integration.running.evidence import Sighting
+from pytest_corpus.integration.running.execution_hooks import EXECUTION
+from pytest_corpus.kit.outcomes import ABSENT, Violation
+from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.verdict import evidence
+from pytest_corpus.verdict.evidence import Evidence
+
+ON_NO_CALL = ("COM-CAP-9",)
+"""Requirements on what an adapter lacks, which no call shows."""
+
+DESCRIBED = ("the error ", "a success", "a stream ", "no answer (", "nothing")
+"""The beginnings of an answer that is described as a whole."""
+
+PARTS = {"result": "result", "chunk": "chunk", "details": "error", "retry_after_ms": "error"}
+"""The first key of a path into an answer, and a key that such an answer has."""
+
+
+class Witness:
+    """A plugin that notes the findings whose evidence does not show what they were judged on."""
+
+    def __init__(self) -> None:
+        self.misplaced: list[str] = []
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        report = yield
+        execution = item.stash.get(EXECUTION, None)
+        if call.when == "call" and execution is not None and execution.result is not None:
+            shown = [each for name, text in report.user_properties if name == EVIDENCE for each in evidence.load(text)]
+            for sighting, each in zip(execution.result.sightings, shown, strict=False):
+                said = "; ".join(contradictions(sighting, each))
+                if said:
+                    self.misplaced.append(f"{sighting.requirement} in {item.name}: {said} ({sighting.violation})")
+        return report
+
+
+def contradictions(sighting: Sighting, shown: Evidence) -> Iterator[str]:
+    """The ways in which the evidence of a finding differs from the exchange that its expectation was judged on."""
+    violation, judged = sighting.violation, sighting.violation.exchange
+    if judged is None:
+        if not (violation.story or sighting.requirement in ON_NO_CALL):
+            yield "it was judged on no call"
+        return
+    if violation.story is None and shown.sent.partition(" ")[0] != ("handle_stream" if judged.streaming else "handle"):
+        yield f"the entry point of another call is shown: {shown.sent[:40]}"
+    if violation.story is None and judged.op and f'"op": "{judged.op}"' not in shown.sent:
+        yield f"{judged.op} was judged, and shown is {shown.sent[:60]}"
+    if not is_found_by_audit(violation, judged):
+        yield from _of_the_answer(violation, judged)
+
+
+def is_found_by_audit(violation: Violation, judged: Exchange) -> bool:
+    """True if the audit of the exchange found this violation."""
+    return any(found is violation for _, found in judged.findings or ())
+
+
+def _of_the_answer(violation: Violation, judged: Exchange) -> Iterator[str]:
+    """The ways in which the answer of an exchange does not show what a violation says of it."""
+    reply = StreamReply(judged) if judged.streaming else Reply(judged)
+    got, key = violation.got, violation.path.partition(".")[0]
+    if got.startswith(DESCRIBED) and not got.startswith((str(reply), "nothing ")) and len(got) > len("nothing"):
+        yield f"the answer is {reply}"
+    bodies = [frame.body for frame in judged.frames if isinstance(frame.body, dict)]
+    if key in PARTS and judged.fault is None and not any(PARTS[key] in body for body in bodies):
+        yield f"the answer has no {PARTS[key]}"
+    if violation.found not in (ABSENT, None) and not any(violation.found == each for each in _values(judged)):
+        yield f"the value {violation.found!r} is not in the answer"
+
+
+def _values(judged: Exchange) -> Iterator[Any]:
+    """Every value in an answer, and in what was reported of the call."""
+    reports = [*judged.reports.observations, *judged.reports.counts]
+    stack: list[Any] = [frame.body for frame in judged.frames]
+    stack += [value for report in reports for value in (report.component, *vars_of(report).values())]
+    while stack:
+        value = stack.pop()
+        yield value
+        stack += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+
+
+def vars_of(report: Any) -> dict[str, Any]:
+    """The members of a report."""
+    return {name: getattr(report, name) for name in type(report).__slots__}
