@@ -67,10 +67,7 @@ class Violation(AssertionError):
     Attributes:
         exchanges: those that it was judged on, the one that shows it coming last. They are those that the test had
             read since the last condition that held; whoever judges others names them (`seen_in`).
-        calls: the number of calls that it took to find this as the smallest example, if examples were generated.
     """
-
-    calls = 0
 
     def __init__(
         self,
@@ -93,11 +90,10 @@ class Violation(AssertionError):
     @property
     def got(self) -> str:
         """The answer as text: keys, types, codes and numbers; never content."""
-        found = self._got if self.found is ABSENT else in_words(self.found)
-        if self.problems:
-            name = _name_of(self.problems[0].path) or (f"frame {self.frame}" if self.frame else "the answer")
-            found = f"{name} {_in_words(self.problems[0])}"
-        return f"{found or 'something else'}, in the smallest example after {self.calls} calls" if self.calls else found
+        if not self.problems:
+            return self._got if self.found is ABSENT else in_words(self.found)
+        name = _name_of(self.problems[0].path) or (f"frame {self.frame}" if self.frame else "the answer")
+        return f"{name} {_in_words(self.problems[0])}"
 
     @property
     def path(self) -> str:

@@ -97,13 +97,17 @@ class AnyReply:
 
 
 class Reply(AnyReply):
-    """The answer to a unary call."""
+    """The answer to a unary call; with `together`, what it and the pages after it say."""
+
+    def __init__(self, exchange: Exchange, together: Mapping[str, Any] | None = None) -> None:
+        super().__init__(exchange)
+        self._together = together
 
     @property
     def body(self) -> Any:
         """The answer as it came; None if none came."""
         frames = self.exchange.frames
-        return frames[-1].body if frames else None
+        return self._together or (frames[-1].body if frames else None)
 
     @property
     def error(self) -> Mapping[str, Any]:

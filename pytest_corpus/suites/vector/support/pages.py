@@ -1,6 +1,5 @@
 """Answers in pages (SPECIFICATION 11.5; R32, R67): the token of the next one, and all matches of a query together."""
 
-import copy
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -54,6 +53,4 @@ def whole(shared: VectorShared, send: Send, query: Mapping[str, Any]) -> Reply:
     reply = send(query)
     if not reply.is_success or not token_of(reply.result):
         return reply
-    together = copy.copy(reply)
-    together.body = {**reply.body, "result": all_pages(shared, send, query, reply.result)}
-    return together
+    return Reply(reply.exchange, {**reply.body, "result": all_pages(shared, send, query, reply.result)})
