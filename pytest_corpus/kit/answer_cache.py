@@ -114,7 +114,7 @@ def are_replayed(calls: Calls, rivals: Callable[[], Rivals]) -> bool:
     """Return whether a plain write that comes again with its key is applied once, though nothing claims it."""
 
     def ask() -> bool:
-        key = {"idempotency_key": f"key-{canary()}"}
+        key = {"idempotency_key": f"key{canary()}"}
         try:
             found = rivals()
             first = under(calls, found.first, key)

@@ -72,7 +72,7 @@ class Settings:
 
     def tenant(self) -> str:
         """One of a few tenants in turn, which tests share."""
-        return f"tenant-{self.run}-{inputs.turn('tenant') % TENANTS}"
+        return f"tenant{self.run}{inputs.turn('tenant') % TENANTS}"
 
     @property
     def run_prefix(self) -> str:

@@ -113,7 +113,7 @@ def test_a_write_that_is_sent_twice_at_once_is_carried_out_once(graph: Graph, ki
     sandbox.put(sandbox.node("a"), sandbox.node("b"))
     if kind == "edges":
         sandbox.link(sandbox.edge("a", "b", "edge"))
-    ctx = {**sandbox.ctx, "idempotency_key": f"key-{canary()}"}
+    ctx = {**sandbox.ctx, "idempotency_key": f"key{canary()}"}
     args = {**sandbox.place, "ids": [sandbox.id("edge" if kind == "edges" else "a")]}
     replays.has_one_answer(graph, graph.envelope(f"delete_{kind}", args, ctx))
 

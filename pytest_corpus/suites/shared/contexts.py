@@ -10,12 +10,12 @@ STEM = "qzkvxwjhtpbzqxkv"
 
 def new_tenant() -> dict[str, str]:
     """The context of a tenant that no other call names."""
-    return {"tenant": f"tenant-{STEM}{canary()}"}
+    return {"tenant": f"tenant{STEM}{canary()}"}
 
 
 def new_key(**more: str) -> dict[str, str]:
     """A context with an idempotency key that no other call has."""
-    return {"idempotency_key": f"key-{STEM}{canary()}", **more}
+    return {"idempotency_key": f"key{STEM}{canary()}", **more}
 
 
 def require_tenants(subject: Subject, *, claimed: bool = True) -> None:

@@ -236,7 +236,7 @@ def test_a_replay_applies_once(vector: Vector, write: str) -> Steps:
     """A replay answers as the first call did, and does not undo what was written in between, of a tenant or of none."""
     write, _, tenant = write.partition("_of_a_")
     needs(vector, write)
-    owner = f"tenant-{canary()}" if tenant or write in OF_A_TENANT else None
+    owner = f"tenant{canary()}" if tenant or write in OF_A_TENANT else None
     item, key = vector.item(40, {"kind": "first"}), new_key(**context_of(owner))
     later = {**item, "vector": direction(130, vector.dimensions), "metadata": {"kind": "later"}}
     if write == "create_namespace":

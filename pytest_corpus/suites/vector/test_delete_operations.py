@@ -1,6 +1,6 @@
 """Deleting vectors (SPECIFICATION 4.2.6, 9.2, 9.3; SCHEMA 4.2.2; R26, R31)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -10,11 +10,14 @@ from pytest_corpus.kit.answer_cache import plain_call
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import Steps, core, rules
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.suites.vector.support.answers import failed, failures_of, processed
+from pytest_corpus.kit.vocabulary import INJECTIONS, WORDS, filled, some
+from pytest_corpus.spec.errors import PERMANENT
+from pytest_corpus.suites.vector.support.answers import failed, failures_of, id_of, matches_of, processed
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
-from pytest_corpus.suites.vector.support.sandbox import Sandbox
-from pytest_corpus.suites.vector.support.scenarios.checks import described_by, exactly, present
+from pytest_corpus.suites.vector.support.sandbox import Sandbox, offer
+from pytest_corpus.suites.vector.support.scenarios.checks import described_by, exactly, present, with_ids, with_value
+from pytest_corpus.suites.vector.support.shared import Item
 
 WRONG_DELETES: dict[str, dict[str, Any]] = {
     "ids_word": {"ids": "x"},
@@ -50,7 +53,7 @@ STRANGE: tuple[dict[str, Any], ...] = ({"kind": {"$no_such_operator": "a"}}, {"k
 """Filters that no vector meets which has a word under the key: an unknown operator, and null."""
 
 
-def filled(vector: Vector) -> tuple[Sandbox, list[dict[str, Any]]]:
+def four_vectors(vector: Vector) -> tuple[Sandbox, list[dict[str, Any]]]:
     """A place with four vectors, two of either kind."""
     items = [
         vector.item(degrees, {"kind": kind, "part": number})
@@ -70,7 +73,7 @@ def test_a_delete_is_answered_with_its_counts(vector: Vector) -> None:
 @core("VEC-DELETE-2")
 def test_a_deleted_vector_is_not_found(vector: Vector) -> Steps:
     """It is gone as soon as its deletion is answered, by every way of reading and for queries asked before."""
-    sandbox, items = filled(vector)
+    sandbox, items = four_vectors(vector)
     sandbox.tell_apart(5)
     batched: list[dict[str, Any]] = [{"by": "batch_query"}] if vector.works("batch_query") else []
     filtered: list[dict[str, Any]] = [{"filter": {"part": 1}}] if vector.filters_work() else []
@@ -86,7 +89,7 @@ def test_a_deleted_vector_is_not_found(vector: Vector) -> Steps:
 @pytest.mark.requirement("VEC-DELETE-2")
 def test_a_deleted_vector_stays_deleted(vector: Vector) -> None:
     """Another write, of any kind, does not bring it back."""
-    sandbox, items = filled(vector)
+    sandbox, items = four_vectors(vector)
     gone, other, updated = items[:3]
     sandbox.remove(gone["id"])
     changes: list[Callable[[], Reply]] = [
@@ -126,7 +129,7 @@ def test_every_id_of_a_list_is_deleted(vector: Vector) -> Steps:
 @core("VEC-DELETE-4")
 def test_a_delete_leaves_all_others(vector: Vector) -> None:
     """The other vectors are found with what they had, also those whose ids begin with or resemble the deleted one."""
-    sandbox, items = filled(vector)
+    sandbox, items = four_vectors(vector)
     for number in (0, 3):
         sandbox.remove(items[number]["id"])
         kept = items[1:] if number == 0 else items[1:3]
@@ -134,12 +137,21 @@ def test_a_delete_leaves_all_others(vector: Vector) -> None:
         for item in kept:
             expect.that(described_by(found[item["id"]], item["metadata"]), "the metadata as before", "others")
     stem, sandbox = vector.name("d"), vector.sandbox()
-    names = (stem, f"{stem}-1", f"{stem}x", stem.upper())
-    twins = [{**vector.item(20 + 40 * number), "id": name} for number, name in enumerate(names)]
+    twins = [{**vector.item(20 + 40 * number), "id": f"{stem}{end}"} for number, end in enumerate(("", "x"))]
     sandbox.put(*twins)
-    if len(sandbox.contents()) == len(twins):  # else ids are not told apart, which is VEC-UPSERT-13
-        sandbox.remove(stem)
-        present(sandbox, *twins[1:])
+    odd: dict[str, Item] = {
+        "dash": {**vector.item(100), "id": f"{stem}-1"},
+        "letter_case": {**vector.item(140), "id": stem.upper()},
+    }
+    odd |= with_ids(vector, {**INJECTIONS, **some(WORDS, vector.words_at_once(8))})
+    others = offer(sandbox, odd)
+    gone = [stem, *(others.pop(kind)["id"] for kind in [*others][2::2])]
+    written = len(twins) + len(others) + len(gone) - 1
+    if len(sandbox.contents()) == written:  # else ids are not told apart, which is VEC-UPSERT-13
+        sandbox.remove(*gone)
+        found = present(sandbox, twins[1], *others.values())
+        with expect.resting_on("VEC-DELETE-3"):
+            expect.that(not found.keys() & {*gone}, "every id of the delete gone", "some are there")
 
 
 @pytest.mark.core
@@ -156,6 +168,7 @@ def test_a_delete_by_filter_removes_what_meets_it(vector: Vector, requirement: s
         present(sandbox, items[0], *kept)
         expect.success(sandbox.delete(filter={"kind": "a"}), "a delete by filter")
         present(sandbox, *kept)
+        words_select_what_has_them(vector, sandbox, kept)
         return
     expect.success(sandbox.delete(filter={"kind": "a"}), "a delete by filter")
     found = sandbox.ids(items[0]["vector"], 5), sandbox.ids(items[0]["vector"], 5, filter={"kind": "a"})
@@ -163,11 +176,28 @@ def test_a_delete_by_filter_removes_what_meets_it(vector: Vector, requirement: s
     expect.that(not left, "all of them gone", f"at least {len(left)} of {len(items)} are there")
 
 
+def words_select_what_has_them(vector: Vector, sandbox: Sandbox, kept: Sequence[Item]) -> None:
+    """A delete by a word removes what has it as a value and nothing else, or is refused permanently (R138)."""
+    words = filled(some(INJECTIONS, 2, ["expression", "condition"]), "w")
+    items = with_value(vector, words, "kind")
+    taken = offer(sandbox, items)
+    for kind, item in items.items():
+        wanted = item["metadata"]
+        met = sandbox.ask(item["vector"], len(kept) + len(items), filter=wanted)  # before a delete that removes more
+        with expect.resting_on("VEC-FILTER-5"):
+            expect.either(met, *PERMANENT)
+            found = {id_of(match) for match in matches_of(met.result)} if met.is_success else set()
+            expect.that(found <= {item["id"]}, "what has the value, or a refusal", f"{len(found)} matches")
+        if expect.either(sandbox.delete(filter=wanted), *PERMANENT):
+            taken.pop(kind, None)
+    present(sandbox, *kept, *taken.values())
+
+
 @pytest.mark.requirement("VEC-DELETE-6")
 def test_what_meets_a_part_of_a_delete_stays(vector: Vector) -> Steps:
     """A delete with ids and a filter is refused, or removes only what both name (R131); all terms must hold."""
     vector.need_filter_deletes()
-    sandbox, items = filled(vector)
+    sandbox, items = four_vectors(vector)
     reply = sandbox.delete(ids=[items[0]["id"]], filter={"kind": "b"})
     expect.either(reply, "BadRequest", "NotSupported")
     yield
@@ -182,10 +212,10 @@ def test_the_count_of_a_delete_is_true(vector: Vector, requirement: str) -> Step
     """As many vectors are counted as were removed."""
     if requirement == "VEC-DELETE-14":
         vector.need_filter_deletes()
-        sandbox, _ = filled(vector)
+        sandbox, _ = four_vectors(vector)
         wanted: list[tuple[dict[str, Any], int]] = [({"filter": {"kind": "a"}}, 2)]
     else:
-        sandbox, items = filled(vector)
+        sandbox, items = four_vectors(vector)
         ids = [item["id"] for item in items]
         wanted = [({"ids": ids[:1]}, 1), *([] if vector.batch == 1 else [({"ids": ids[1:3]}, 2)])]
     yield
@@ -199,7 +229,7 @@ def test_the_count_of_a_delete_is_true(vector: Vector, requirement: str) -> Step
 def test_the_count_of_a_delete_is_that_of_what_is_gone(vector: Vector, at: int) -> Steps:
     """With an unknown id in the list, what is counted is gone: the unknown one may count for nothing, or fail."""
     vector.several(3)
-    sandbox, items = filled(vector)
+    sandbox, items = four_vectors(vector)
     ids = [item["id"] for item in items[:2]]
     ids.insert(at, vector.name("unknown"))
     yield
@@ -219,7 +249,7 @@ def test_the_count_of_a_delete_is_that_of_what_is_gone(vector: Vector, at: int) 
 @rules("nothing VEC-DELETE-8, no_ids VEC-DELETE-12")
 def test_a_delete_of_nothing_in_particular_removes_nothing(vector: Vector, requirement: str) -> Steps:
     """Without `ids` and without `filter`, with null in their place, or with no ids at all, nothing is removed."""
-    sandbox, items = filled(vector)
+    sandbox, items = four_vectors(vector)
     if requirement == "VEC-DELETE-12":
         expect.either(sandbox.delete(ids=[]), "BadRequest")
     else:
@@ -240,7 +270,7 @@ def test_a_delete_of_nothing_in_particular_is_refused(vector: Vector) -> None:
 @pytest.mark.requirement("VEC-DELETE-9")
 def test_a_delete_with_a_wrong_type_is_refused(vector: Vector) -> Steps:
     """`ids` is a list of strings, `namespace` a string, `filter` an object; otherwise nothing is removed."""
-    sandbox, items = filled(vector)
+    sandbox, items = four_vectors(vector)
     name = items[0]["id"]
     for args in WRONG_DELETES.values():
         ids = args.get("ids", [name])
@@ -272,7 +302,7 @@ def test_a_delete_by_a_filter_that_cannot_be_served_removes_nothing(vector: Vect
 
     If a delete with an operator is not refused, only what meets it is removed.
     """
-    sandbox, items = filled(vector)
+    sandbox, items = four_vectors(vector)
     for strange in STRANGE:
         sandbox.delete(filter=strange)
     present(sandbox, *items)
@@ -292,7 +322,7 @@ def test_a_delete_by_a_filter_that_cannot_be_served_removes_nothing(vector: Vect
 @pytest.mark.requirement("VEC-DELETE-13")
 def test_deleting_what_is_not_there_succeeds(vector: Vector) -> None:
     """An unknown id, or one that was deleted before, is not an error and counts nothing."""
-    sandbox, items = filled(vector)
+    sandbox, items = four_vectors(vector)
     sandbox.remove(items[0]["id"])
     for name in (vector.name("unknown"), items[0]["id"]):
         result = expect.success(sandbox.delete(ids=[name]), "a success")

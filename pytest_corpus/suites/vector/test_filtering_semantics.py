@@ -6,13 +6,15 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.kit import expect
+from pytest_corpus.kit import expect, vocabulary
 from pytest_corpus.kit.fixtures import Steps, core, rules
 from pytest_corpus.kit.outcomes import Full, NotApplicable, in_words
+from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
-from pytest_corpus.suites.vector.support.sandbox import Sandbox
+from pytest_corpus.suites.vector.support.sandbox import Sandbox, offer
+from pytest_corpus.suites.vector.support.scenarios import checks
 from pytest_corpus.suites.vector.support.scenarios.checks import fan, same
 from pytest_corpus.suites.vector.support.shared import Item
 
@@ -86,9 +88,6 @@ MIXED: tuple[Any, ...] = ("a", "ab", "b a", 7, 70, ["a", "b"], None, True)
 MOST_TERMS = 2000
 """A filter of more terms is not sent."""
 
-PERMANENT = ("BadRequest", "NotSupported")
-"""The classes that refuse a filter."""
-
 CROWDS = (45, 400)
 """Numbers of vectors that do not meet a filter: more than the usual `ef_search`, and enough for an index to be used."""
 
@@ -156,9 +155,26 @@ def test_a_filter_compares_whole_values(vector: Vector, requirement: str) -> Ste
     held, filters = HELD[requirement]
     items = [vector.item(20 + 40 * number, metadata) for number, metadata in enumerate(held)]
     sandbox = vector.sandbox(*items)
+    odd = odd_items(vector) if requirement == "VEC-FILTER-5" else {}
+    taken = offer(sandbox, odd)
     yield
+    stored = [*items, *taken.values()]
     for wanted, right in filters:
-        just(sandbox, wanted, items, [items[number] for number in right])
+        just(sandbox, wanted, stored, [items[number] for number in right])
+    for kind, item in odd.items():
+        if kind in (*taken, *vocabulary.INJECTIONS):
+            found = met(sandbox, item["metadata"], stored, *PERMANENT)
+            fits = found is None or found == [each for name, each in taken.items() if name == kind]
+            expect.that(fits, f"just what has the value ({kind}), or a refusal", f"{len(found or ())} matches")
+
+
+def odd_items(vector: Vector) -> dict[str, Item]:
+    """Vectors with words that are not tame, as values of a key or as keys."""
+    values = vocabulary.some(vocabulary.INJECTIONS, 3, ["expression", "condition"])
+    values |= vocabulary.some(vocabulary.WORDS, min(4, vector.words_at_once(4)))
+    keys = vocabulary.filled(vocabulary.some({**vocabulary.WORDS, **vocabulary.INJECTIONS}, 3, ["expression"]), "w")
+    with_keys = {f"{kind} key": vector.item(90 + 9 * n, {word: f"a{n}"}) for n, (kind, word) in enumerate(keys.items())}
+    return {**checks.with_value(vector, vocabulary.filled(values, "w")), **with_keys}
 
 
 @core("VEC-FILTER-2")

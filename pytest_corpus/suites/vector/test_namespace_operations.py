@@ -10,6 +10,7 @@ from pytest_corpus.kit.answer_cache import cached, remembered
 from pytest_corpus.kit.fixtures import Steps, core, rules
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.vocabulary import meeting
 from pytest_corpus.redaction import word
 from pytest_corpus.spec.capabilities import DEFAULT_METRIC
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of
@@ -49,11 +50,16 @@ def test_a_namespace_that_was_deleted_can_be_created_again(vector: Vector) -> St
 
 @core("VEC-NS-2")
 def test_one_namespace_is_not_found_in_another(vector: Vector) -> Steps:
-    """Two namespaces with vectors of the same directions answer each with its own."""
+    """Two namespaces with vectors of the same directions answer each with its own, and so do some of similar names."""
     vector.need_namespaces("query")
+    name, *similar = meeting(vector.name("n"), vector.names_at_once(5))
     items = [[vector.item(degrees) for degrees in (20, 100)] for _ in range(2)]
-    sandboxes = [vector.sandbox(*own) for own in items]
+    sandboxes = [vector.sandbox(*own, name=each) for own, each in zip(items, (name, ""), strict=True)]
+    others = {vector.offered(each, item): item for each in similar if (item := vector.item(20))}
     yield
+    for other, item in others.items():
+        if other is not None:
+            exactly(other, item, claim="the vector of a namespace whose name resembles that of another")
     for sandbox, own in zip(sandboxes, items, strict=True):
         for operation in ("query", *(["batch_query"] if vector.works("batch_query") else [])):
             found = set(sandbox.ids(own[0]["vector"], by=operation))
@@ -106,11 +112,17 @@ def test_a_deleted_namespace_holds_nothing(vector: Vector) -> Steps:
 
 @core("VEC-NS-5")
 def test_deleting_a_namespace_leaves_the_others(vector: Vector) -> Steps:
-    """The vectors of another namespace stay, even if its name begins with that of the deleted one."""
+    """The vectors of another namespace stay, even if its name begins with that of the deleted one, or resembles it."""
     vector.need_namespaces("delete_namespace")
-    item, name = vector.item(20), vector.name("n")
+    item, (name, *similar) = (
+        vector.item(20),
+        meeting(vector.name("n"), vector.names_at_once(2), ["composed", "decomposed"]),
+    )
     doomed, *kept = (vector.sandbox(item, name=each) for each in (name, "", f"{name}x"))
-    expect.success(vector.call("delete_namespace", {"namespace": doomed.name}), "the deletion")
+    others = [other for each in similar if (other := vector.offered(each, item)) is not None]
+    for each in [doomed, *others[:1]]:
+        expect.success(vector.call("delete_namespace", {"namespace": each.name}), "the deletion")
+    kept += others[1:]
     yield
     for sandbox in kept:
         exactly(sandbox, item, claim="the vectors of the other namespace")

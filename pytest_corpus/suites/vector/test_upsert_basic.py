@@ -13,13 +13,13 @@ from pytest_corpus.kit.fixtures import Steps, core, rules, subject
 from pytest_corpus.kit.generation.histories import check, converges, linearizable, require_strong_consistency
 from pytest_corpus.kit.generation.stateful import run_sequences
 from pytest_corpus.kit.reply import Reply, error_names
-from pytest_corpus.spec.errors import PERMANENT
+from pytest_corpus.kit.vocabulary import INJECTIONS, RESERVED, WORDS, filled, some
 from pytest_corpus.suites.shared.claims.replays import TestEarlyReplays
 from pytest_corpus.suites.shared.contexts import new_key
 from pytest_corpus.suites.vector.support.answers import failed, failures_of, id_of, metadata_of, processed, vector_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import alike, direction
-from pytest_corpus.suites.vector.support.sandbox import Sandbox, within
+from pytest_corpus.suites.vector.support.sandbox import offer, within
 from pytest_corpus.suites.vector.support.scenarios.checks import (
     KINDS,
     described_by,
@@ -29,6 +29,8 @@ from pytest_corpus.suites.vector.support.scenarios.checks import (
     present,
     refused_or_reported,
     same,
+    with_ids,
+    with_words,
 )
 from pytest_corpus.suites.vector.support.scenarios.concurrent_writes import history
 from pytest_corpus.suites.vector.support.scenarios.state_machine import Model, rules_of
@@ -212,11 +214,22 @@ def test_a_value_of_metadata_comes_back(vector: Vector, requirement: str) -> Ste
         sandbox.put(item)
     else:
         expect.success(sandbox.upsert(item), "an upsert with metadata of the schema")
+    odd = offer(sandbox, odd_metadata(vector)) if requirement == "VEC-UPSERT-6" else {}
     yield
-    found = metadata_of(present(sandbox, item)[item["id"]])
+    there = present(sandbox, item, *odd.values())
+    found = metadata_of(there[item["id"]])
     for key, value in held.items():
         kept = key in found and same(found[key], value) and (key not in EXACT or found[key] == value)
         expect.that(kept, "the value as written", "another", f"metadata.{key}")
+    for kind, each in odd.items():
+        kept = described_by(there[each["id"]], each["metadata"])
+        expect.that(kept, f"the metadata as written ({kind}), or a refusal", "others", "metadata")
+
+
+def odd_metadata(vector: Vector) -> dict[str, Item]:
+    """Vectors with words that are not tame, as values or as keys."""
+    words = with_words(vector, filled({**WORDS, **INJECTIONS}, "w"), filled({**WORDS, **RESERVED}, "w"))
+    return dict([*words.items()][: vector.words_at_once(len(words))])
 
 
 @pytest.mark.requirement("VEC-UPSERT-17")
@@ -280,28 +293,20 @@ def test_bad_items_of_two_kinds_do_not_decide_of_the_others(vector: Vector) -> N
 def test_ids_are_told_apart(vector: Vector) -> Steps:
     """Two ids that resemble each other are two vectors."""
     stem, sandbox = vector.name(), vector.sandbox()
-    pairs = [
-        [
-            {**vector.item(12 * number + 90 * at, {"part": number, "at": at}), "id": f"{stem}{kind}{end}"}
-            for at, end in enumerate(ends)
-        ]
-        for number, (kind, ends) in enumerate(TWINS.items())
+    halves: list[dict[str, Item]] = [
+        {
+            kind: {**vector.item(12 * number + 90 * at, {"part": number, "at": at}), "id": f"{stem}k{number}{ends[at]}"}
+            for number, (kind, ends) in enumerate(TWINS.items())
+        }
+        for at in (0, 1)
     ]
-    stored = [item for pair in pairs for item in pair]
-    together = (vector.batch or 10) >= len(pairs)
-    if not (together and is_taken(sandbox, *stored[::2]) and is_taken(sandbox, *stored[1::2])):
-        stored = [item for pair in pairs if min(is_taken(sandbox, item) for item in pair) for item in pair]
+    words = with_ids(vector, {**INJECTIONS, **some(WORDS, vector.words_at_once(len(WORDS)))})
+    stored = [item for items in (*halves, words) for item in offer(sandbox, items).values()]
     yield
     found = present(sandbox, *stored)
     apart = all(described_by(found[item["id"]], item["metadata"]) for item in stored)
     expect.that(apart, "its own metadata with each id", "those of the other")
     expect.applicable(stored, "such ids are refused")
-
-
-def is_taken(sandbox: Sandbox, *items: Item) -> bool:
-    """Return whether an upsert is neither refused permanently nor has failed items."""
-    reply = sandbox.upsert(*items)
-    return not (reply.is_a(*PERMANENT) or failures_of(reply.result))
 
 
 @pytest.mark.requirement("VEC-UPSERT-18")

@@ -11,14 +11,14 @@ VEC-DELETE-3 MUST: Every id of the list is deleted, from the first to the last.
   from SPECIFICATION 9.2, SPECIFICATION 12.5
   hint: go through all of `ids`, not the first or all but the last
 VEC-DELETE-4 MUST: A delete by ids leaves all other vectors as they are.
-  from SPECIFICATION 4.2.6
+  from SPECIFICATION 4.2.6, R138
   hint: compare whole ids, not their beginnings
 VEC-DELETE-5 MUST: A delete by filter, where it is offered, removes every vector that meets the filter.
   from SPECIFICATION 9.2, R31, R131; needs supports_filters
   hint: remove all vectors that pass the filter, with no limit such as top_k
 VEC-DELETE-6 MUST: A delete by filter leaves all vectors that do not meet the filter, or that `ids` beside it do not
     name.
-  from SPECIFICATION 9.2, R31, R131; needs supports_filters
+  from SPECIFICATION 9.2, R31, R131, R138; needs supports_filters
   hint: test vectors by the filter code of `query`; no `ids` does not mean all of them
 VEC-DELETE-7 MUST: The count of a delete by ids is the number of vectors that it removed.
   from SCHEMA 4.2.2, SPECIFICATION 12.5

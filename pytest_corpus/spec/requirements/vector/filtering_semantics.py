@@ -14,7 +14,7 @@ VEC-FILTER-4 MUST: A filter that no vector meets gives no matches.
   from SPECIFICATION 9.3, R31; needs supports_filters
   hint: return an empty list where nothing passes; neither search without the filter nor refuse
 VEC-FILTER-5 MUST: Numbers and booleans can be filtered by, as strings can.
-  from SCHEMA 4.2.2, R31; needs supports_filters
+  from SCHEMA 4.2.2, R31, R138; needs supports_filters
   hint: compare whole values of their own type, letter case included; false and 0 are values too
 VEC-FILTER-6 MUST: A vector without the key, or without metadata, does not meet the filter.
   from SCHEMA 4.2.2, R31; needs supports_filters

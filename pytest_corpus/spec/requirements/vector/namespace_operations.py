@@ -5,7 +5,7 @@ VEC-NS-1 MUST: A namespace that was created can be written to and read from.
   from SPECIFICATION 4.2.6, SPECIFICATION 9.3
   hint: create the namespace before you answer, where upsert and query look for it
 VEC-NS-2 MUST: What lies in one namespace is not found in another.
-  from SPECIFICATION 9.1, SPECIFICATION 9.2
+  from SPECIFICATION 9.1, SPECIFICATION 9.2, R138, R139
   hint: search only the vectors that are kept under the namespace of the query
 VEC-NS-3 MUST: Writing and deleting in one namespace leaves the same ids in another as they are.
   from SPECIFICATION 9.1, SPECIFICATION 9.2
@@ -14,7 +14,7 @@ VEC-NS-4 MUST: Deleting a namespace removes all its vectors: they are not found,
   from SPECIFICATION 4.2.6
   hint: remove the vectors, their index and cached answers along with the name
 VEC-NS-5 MUST: Deleting a namespace leaves every other one as it is, one whose name begins alike included.
-  from SPECIFICATION 4.2.6
+  from SPECIFICATION 4.2.6, R139
   hint: compare the whole name of the namespace, not its beginning
 VEC-NS-6 MUST: A query on an unknown namespace is refused with BAD_REQUEST or its subtype NamespaceNotFound.
   from ERRORS 6.3, R12, R45

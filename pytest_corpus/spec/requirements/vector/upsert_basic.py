@@ -17,7 +17,7 @@ VEC-UPSERT-5 MUST: An upsert of a known id gives its metadata their new values, 
   from SPECIFICATION 4.2.6
   hint: replace the metadata of a known id, and the index that filters use, along with its vector
 VEC-UPSERT-6 MUST: Strings, numbers and booleans of `metadata` come back as they were written, and so do their keys.
-  from SCHEMA 4.2.2, SPECIFICATION 4.1, SPECIFICATION 9.2, R128
+  from SCHEMA 4.2.2, SPECIFICATION 4.1, SPECIFICATION 9.2, R128, R138
   hint: store metadata as JSON in UTF-8, with numbers and booleans of their own type
 VEC-UPSERT-7 MUST: The counts are true: what is stored and what is reported as failed add up to the batch.
   from SPECIFICATION 12.5, R14

@@ -294,7 +294,7 @@ def calls_of_one_tenant(subject: Subject) -> list[Reply]:
 @remembered
 def two_tenants(_subject: Subject) -> tuple[str, str]:
     """Two tenants whose ids differ in length."""
-    return f"t-{canary()}", f"t-{canary()}-{canary(LONGER)}"
+    return f"t{canary()}", f"t{canary()}{canary(LONGER)}"
 
 
 @remembered

@@ -16,7 +16,9 @@ from pytest_corpus.kit.judgement import reading_apart
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.retries import hint_s
+from pytest_corpus.kit.run_state import MIN_NAMESPACES
 from pytest_corpus.kit.store.leftovers import uuid_of
+from pytest_corpus.kit.vocabulary import FEW
 from pytest_corpus.spec.capabilities import APPROXIMATE_SEARCH, LOWER_PRECISION, POST_FILTERING
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.vector.support.answers import failures_of
@@ -231,6 +233,15 @@ class VectorConditions(VectorCapabilities):
     def several(self, count: int = 2) -> None:
         """Go on only if an upsert may hold this many vectors. Raises NotApplicable if it may not."""
         expect.applicable((self.batch or count) >= count, f"an upsert holds at most {self.batch} vectors")
+
+    def words_at_once(self, most: int) -> int:
+        """The number of items with words to try: as many as go into a few upserts, and are surely found again."""
+        found = self.at_most(most + FEW) - FEW if self.dimensions == 1 else most
+        return max(FEW, min(most, FEW * (self.batch or most), found))
+
+    def names_at_once(self, most: int) -> int:
+        """The number of namespaces to try besides two plain ones."""
+        return max(1, min(most, self.most_namespaces - MIN_NAMESPACES))
 
     def stated(self, limit: str, most: int | None = None) -> int:
         """A stated limit. Raises NotApplicable if there is none, NotAssessed if it is larger than `most`."""

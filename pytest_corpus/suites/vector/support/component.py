@@ -20,13 +20,14 @@ from pytest_corpus.kit.requests import Request
 from pytest_corpus.kit.run_state import MIN_NAMESPACES
 from pytest_corpus.kit.store.settling import postponed
 from pytest_corpus.redaction import word
+from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of, metadata_of, results_of
 from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities, VectorConditions
 from pytest_corpus.suites.vector.support.cleanup import UNCALLABLE, Cleanup, nothing
 from pytest_corpus.suites.vector.support.geometry import direction
 from pytest_corpus.suites.vector.support.preparation import Preparation, VectorPrerequisites, VectorSettling
 from pytest_corpus.suites.vector.support.requests import VectorRequests
-from pytest_corpus.suites.vector.support.sandbox import Sandbox
+from pytest_corpus.suites.vector.support.sandbox import Sandbox, offer
 from pytest_corpus.suites.vector.support.shared import RANKING, WRITING, Item, context_of
 
 INTERRUPTIONS = (KeyboardInterrupt, pytest.exit.Exception)
@@ -102,6 +103,16 @@ class Vector(VectorConditions):
             self.occupied = True
         sandbox.put(*items)
         return sandbox
+
+    def offered(self, name: str, *items: Item, tenant: str | None = None) -> Sandbox | None:
+        """A place with these vectors, whose name or tenant may be refused permanently (R138, R139); None if it is."""
+        named = name if self.namespaces else "default"
+        sandbox = Sandbox(self, named, self.dimensions, self.metric, context_of(tenant))
+        reply = self.call("create_namespace", self.named(name), sandbox.ctx) if self.namespaces else sandbox.ask()
+        if not (reply.is_a("IndexNotReady") or expect.either(reply, *PERMANENT)):
+            return None
+        taken = offer(sandbox, {str(number): item for number, item in enumerate(items)})
+        return sandbox if len(taken) == len(items) else None
 
     def home(self) -> Sandbox:
         """The main namespace, to be read only; without namespaces the default one, swept, with vectors like its own."""

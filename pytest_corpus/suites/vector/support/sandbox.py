@@ -7,11 +7,12 @@ from functools import partial
 from math import isfinite
 from typing import Any
 
-from pytest_corpus.kit import expect
+from pytest_corpus.kit import expect, vocabulary
 from pytest_corpus.kit.outcomes import Blocked, Full, NotAssessed
-from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.reply import Reply, error_names
+from pytest_corpus.spec.errors import PERMANENT, is_a
 from pytest_corpus.suites.vector.support import pages
-from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of, results_of
+from pytest_corpus.suites.vector.support.answers import failures_of, id_of, indexes, matches_of, results_of
 from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities
 from pytest_corpus.suites.vector.support.geometry import Components, canonical, direction, is_number
 from pytest_corpus.suites.vector.support.shared import Item, Place
@@ -229,3 +230,30 @@ def stored(reply: Reply, items: Sequence[Item]) -> None:
     expect.assessable(len(items) <= FEW and all(isinstance(value, SCALAR) for value in held), said)
     plain = all(isinstance(value, (str, int)) and value not in ("", True, False) for value in held)
     raise Blocked("VEC-UPSERT-1" if plain else "VEC-UPSERT-6", said, judged_on=(reply.exchange,))
+
+
+def offer(sandbox: Sandbox, items: Mapping[str, Item]) -> dict[str, Item]:
+    """Upsert items with words that may be refused permanently, by their kinds; those that are taken (R138)."""
+    size = sandbox.vector.batch or len(items) or 1
+    found: dict[str, Item] = {}
+    for start in range(0, len(items), size):
+        found |= vocabulary.taken(dict([*items.items()][start : start + size]), partial(_taken, sandbox))
+    sandbox.held.update(item["id"] for item in found.values())
+    return found
+
+
+def _taken(sandbox: Sandbox, items: Sequence[Item]) -> list[Item] | None:
+    """Upsert at once, and return what is stored by the adapter's own report; None if all is refused."""
+    reply = sandbox.upsert(*items)
+    if reply.is_a("ResourceExhausted"):
+        raise Full(f"an upsert of {len(items)} is answered with {reply}")
+    if not expect.either(reply, *PERMANENT):
+        return None
+    failures = failures_of(reply.result)
+    names = [name for failure in failures for name in error_names(failure)]
+    permanent = all(any(is_a(name, family) for family in PERMANENT) for name in names)
+    expect.that(permanent, "a failure of a word to be permanent", ", ".join(names), "result.failures")
+    lost = set(indexes(reply.result)) or {
+        at for at, item in enumerate(items) for failure in failures if failure.get("id") == item["id"]
+    }
+    return None if len(lost) < len(failures) else [item for at, item in enumerate(items) if at not in lost]

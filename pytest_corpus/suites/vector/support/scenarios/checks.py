@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from pytest_corpus.kit import expect
+from pytest_corpus.kit import expect, vocabulary
 from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, error_names
+from pytest_corpus.kit.vocabulary import in_groups
 from pytest_corpus.spec.errors import is_a
 from pytest_corpus.suites.shared.contexts import new_tenant, require_tenants
 from pytest_corpus.suites.vector.support.answers import (
@@ -117,15 +118,50 @@ def answers_with(sandbox: Sandbox, item: Item, top_k: int, operation: str = "que
     expect.that([*map(id_of, found)] == [item["id"]], "the one vector that the query is to find", "another answer")
 
 
-def two_tenants(vector: Vector, *items: Any, claimed: bool = True) -> list[Sandbox]:
+def with_value(vector: Vector, words: Mapping[str, str], key: str = "word") -> dict[str, Item]:
+    """A vector for each word, which is the value of one key."""
+    return {kind: vector.item(5 + 4 * number, {key: word}) for number, (kind, word) in enumerate(words.items())}
+
+
+def with_words(vector: Vector, values: Mapping[str, str], keys: Mapping[str, str]) -> dict[str, Item]:
+    """Vectors with some words each, as values or as keys of metadata."""
+    held = [
+        *((kinds, {f"word{n}": word for n, word in enumerate(some)}) for kinds, some in in_groups(values).items()),
+        *((f"{kinds} key", {word: f"a{n}" for n, word in enumerate(some)}) for kinds, some in in_groups(keys).items()),
+    ]
+    return {kinds: vector.item(5 + 4 * number, metadata) for number, (kinds, metadata) in enumerate(held)}
+
+
+def with_ids(vector: Vector, words: Mapping[str, str]) -> dict[str, Item]:
+    """A vector for each word, which is in its id."""
+    names = vocabulary.filled(words, vector.name("i"))
+    return {
+        kind: {**vector.item(3 + 4 * number, {"word": number}), "id": name}
+        for number, (kind, name) in enumerate(names.items())
+    }
+
+
+def two_tenants(
+    vector: Vector, *items: Item, claimed: bool = True, like: tuple[str, str] = ("", "letter_case")
+) -> list[Sandbox]:
     """A namespace of one name for each of two tenants, the first one's with these vectors.
+
+    The names of the tenants resemble each other; one that is refused permanently is replaced by a plain one (R139).
+
+    Args:
+        like: the kinds of the names; a plain one is empty.
 
     Raises NotApplicable if capabilities do not claim that tenants are kept apart, or do so if not `claimed`.
     """
     require_tenants(vector, claimed=claimed)
     name, tenant = vector.name("shared"), new_tenant()["tenant"]
-    one = vector.sandbox(*items, tenant=f"{tenant}a", name=name)
-    return [one, vector.sandbox(tenant=f"{tenant}A", name=name)]
+    similar = vocabulary.filled(vocabulary.MEETING, tenant)
+    found: list[Sandbox] = []
+    for kind, end in zip(like, "ab", strict=True):
+        place = vector.offered(name, tenant=similar[kind]) if kind else None
+        found.append(place or vector.sandbox(tenant=f"{tenant}{end}", name=name))
+    found[0].put(*items)
+    return found
 
 
 FAULTS: dict[str, tuple[str, Any]] = {

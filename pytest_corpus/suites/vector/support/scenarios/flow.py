@@ -25,7 +25,7 @@ MOST_MATCHES = 10
 def shared_context(edition: str | None) -> dict[str, Any]:
     """The context of the flow: every documented member, and hints for caches where `ctx` is open (R134)."""
     hints: dict[str, Any] = {"cache_scope": "tenant", "cache_tags": ["kb"]} if edition != "1.0.0" else {}
-    key = {"idempotency_key": f"key-{canary()}", "tenant": f"tenant-{canary()}"}
+    key = {"idempotency_key": f"key{canary()}", "tenant": f"tenant{canary()}"}
     return {**keyed(key), "attrs": {"user": f"u-{canary(6)}"}, **hints}
 
 

@@ -1,0 +1,147 @@
+"""Words that are not tame, by kind: names, labels, keys, values and texts (R138, R139).
+
+An adapter takes each and gives it back as it is, touching nothing that the word does not name, or refuses it
+permanently. A basic claim uses a plain word first; a word that is refused is not applicable, and a test goes on with
+the others. The choice depends on the seed and the test, so that runs with several seeds use all words.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
+
+from pytest_corpus.adapter import inputs
+
+STEM = "@"
+"""The place in a word of what makes it unique in a run."""
+
+INJECTIONS: Mapping[str, str] = {
+    "expression": '@x" or "a" == "a',
+    "condition": "@x' OR 'a'='a",
+    "backtick_end": "@x`) RETURN 1 //",
+    "statement": "@x'; DROP TABLE x; --",
+    "object": '@x", "$ne": "',
+    "template": "@${x} {{x}} {0} %s %(x)s",
+}
+"""Words that mean something where they are written into a condition, a query, a JSON text or a template."""
+
+WORDS: Mapping[str, str] = {
+    "single_quote": "O'@",
+    "double_quote": 'a "@"',
+    "curly_quotes": "\u2018@\u2019 \u201ca\u201d",
+    "backtick": "a`@`",
+    "backslash": "a\\@\\n",
+    "braces": "{@} [a] <b>",
+    "dollar": "$@",
+    "percent": "%@% 100%",
+    "semicolon": "a;@;b",
+    "dashes": "a -- @",
+    "slashes": "a // b/@",
+    "asterisk": "a*@",
+    "question_mark": "@?b",
+    "newline": "a\n@",
+    "tab": "a\t@",
+    "nul": "a\x00@",
+    "emoji": "@ \U0001f600\U0001f468\u200d\U0001f469\u200d\U0001f467",
+    "composed": "@ caf\u00e9",
+    "decomposed": "@ cafe\u0301",
+    "right_to_left": "\u05e9\u05dc\u05d5\u05dd @ \u0645\u0631\u062d\u0628\u0627",
+    "long": "@" + "word" * 50,
+    "leading_blank": " @",
+    "trailing_blank": "@ ",
+    "inner_blanks": "a  b @",
+    "digits_first": "7up@",
+    "mixed_case": "aBc@Def",
+    "separators": "a:b.c|d,e@",
+    "equals": "a=1&b@",
+    "non_latin": "\u6771\u4eac@",
+}
+"""The other words; each that is looked up alone has a unique part."""
+
+RESERVED: Mapping[str, str] = {
+    word: word
+    for word in (
+        "match",
+        "select",
+        "__proto__",
+        "constructor",
+        "id",
+        "_id",
+        "vector",
+        "text",
+        "labels",
+        "order",
+        "null",
+    )
+}
+"""Words that query languages, databases or their clients use themselves."""
+
+CONTROLS = ("newline", "tab", "nul")
+"""The kinds with a control character: a store that refuses those may take all others."""
+
+MEETING: Mapping[str, str] = {
+    "letter_case": "@A",
+    "underscore": "@a_b",
+    "dash": "@a-b",
+    "blank": "@a b",
+    "joined": "@ab",
+    "trailing_blank": "@a ",
+    "colon": "@a:b",
+    "slash": "@a/b",
+    "composed": "@a\u00e9",
+    "decomposed": "@ae\u0301",
+}
+"""Names that meet `@a` or each other where letter case, signs, blanks, prefixes or normal forms do not count."""
+
+FIRST_TO_MEET = ("letter_case", "underscore", "dash")
+"""The kinds of names that are tried in each run."""
+
+GROUP = 4
+"""The number of words that go into one item where an item holds several."""
+
+FEW = 3
+"""The number of words that are tried one by one if a store refuses many at once."""
+
+Word = tuple[str, str]
+"""A kind and its word."""
+
+T = TypeVar("T")
+
+
+def filled(words: Mapping[str, str], stem: str = "") -> dict[str, str]:
+    """The words of a table with this unique part."""
+    return {kind: word.replace(STEM, stem) for kind, word in words.items()}
+
+
+def some(words: Mapping[str, str], count: int, first: Iterable[str] = ()) -> dict[str, str]:
+    """At most this number of a table's words: these kinds, and as many others by the seed of the run and the test."""
+    chosen = list(first)
+    others = [kind for kind in words if kind not in chosen]
+    start = inputs.below(len(others)) if others else 0
+    chosen += [*others[start:], *others[:start]][: max(0, count - len(chosen))]
+    return {kind: words[kind] for kind in chosen[:count]}
+
+
+def meeting(stem: str, count: int, first: Iterable[str] = FIRST_TO_MEET) -> list[str]:
+    """A plain name, and at most this number of names that resemble it or each other: of these kinds, then by seed."""
+    return [f"{stem}a", *filled(some(MEETING, count, first), stem).values()]
+
+
+def in_groups(words: Mapping[str, str]) -> dict[str, list[str]]:
+    """The words in groups, which go into one item each; those with control characters stand apart."""
+    parts = [[kind for kind in words if (kind in CONTROLS) is controls] for controls in (False, True)]
+    groups = [part[start : start + GROUP] for part in parts for start in range(0, len(part), GROUP)]
+    return {" ".join(group): [words[kind] for kind in group] for group in groups}
+
+
+def taken(items: Mapping[str, T], write: Callable[[Sequence[T]], Sequence[T] | None]) -> dict[str, T]:
+    """The items, by the kind of their word, that a store takes.
+
+    Args:
+        write: writes items at once and returns those that were taken; None if all of them were refused permanently.
+    """
+    printable = {kind: item for kind, item in items.items() if not set(kind.split()) & {*CONTROLS}}
+    few = [{kind: item} for kind, item in [*printable.items()][:FEW]]
+    for batch in (items, printable):
+        found = write([*batch.values()]) if batch else []
+        if found is not None:
+            return {kind: item for kind, item in batch.items() if item in found}
+    return {kind: item for each in few for kind, item in each.items() if write([item])}
