@@ -149,7 +149,10 @@ def test_health_names_nothing_of_another_tenant(vector: Vector) -> None:
 
 @rules("cached COM-CACHE-1, scoped COM-CACHE-2")
 def test_a_cached_answer_stays_with_its_tenant(vector: Vector, requirement: str) -> Steps:
-    """The same query of two tenants, asked in turn, finds each one's own vectors, whatever scope is named."""
+    """The same query of two tenants, asked in turn, finds each one's own vectors, whatever scope is named.
+
+    So do those of a third one, unless it is refused for what its name begins with (R138).
+    """
     vector.require("query")
     cached = requirement == "COM-CACHE-1"
     operations = ["query", *(["batch_query"] if vector.works("batch_query") else [])]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import struct
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
@@ -100,3 +101,10 @@ class Folded:
     def run(self, graph: Any, params: Mapping[str, Any]) -> list[Any]:
         """The different rows, in order."""
         return list({str(row): row for row in self.query.run(graph, params)}.values())
+
+
+def refuse_odd(ctx: Fields, *names: str) -> None:
+    """Refuse members of a context that are not short words which begin with a letter."""
+    for name in names:
+        if not re.fullmatch(r"([A-Za-z][A-Za-z0-9_.:-]{0,63})?", ctx.text(name) or ""):
+            raise ctx.invalid(name, "NOT_ALLOWED", "must be a short word")
