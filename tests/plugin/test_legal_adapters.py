@@ -6,6 +6,7 @@ import shutil
 import sys
 
 import late_adapters
+import legal
 import pytest
 import random_shapes
 from edits import unknown_names
@@ -13,6 +14,8 @@ from inner_runs import Project, said, statuses, violated
 from legal import ROOM, marked
 from mutants.runner import UNUSED
 from thinning import thinned
+
+from pytest_corpus.spec.components import COMPONENTS
 
 EXPECTED = {
     "Unary": {"LLM-STREAM-1": "not_applicable", "LLM-COMPLETE-1": "satisfied"},
@@ -121,6 +124,16 @@ def test_what_the_documents_leave_open_in_the_whole_suite(project: Project, name
     assert result.ret == 0, said(result)
     assert report["complete"]
     assert name in SCOPES["rulings"] or report["verdict"] == "conformant"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("component", list(COMPONENTS))
+def test_what_the_documents_leave_open_together(project: Project, component: str, seed: int) -> None:
+    """Nor do three such differences at once, whatever the suite draws by its seed."""
+    result, report = project.judged(f"legal:combined_{component}_{seed}", f"--corpus-seed={seed}", *LEAN)
+    assert violated(report) == set(), (legal.combined(component, seed).__name__, said(result))
+    assert report["complete"]
 
 
 @pytest.mark.parametrize(
