@@ -115,7 +115,7 @@ def test_a_traversal_heeds_filters(graph: Graph, value: Any, depth: int, wanted:
     sandbox = queries.filterable(graph)
     expect.applicable(depth in queries.depths(graph), "capabilities state a smaller depth")
     starts = [sandbox.id(f"hub-{value}")]
-    args = {"start_nodes": starts, "max_depth": depth, "direction": "OUTGOING", what: {"corpus_kind": value}}
+    args = {"start_nodes": starts, "max_depth": depth, "direction": "OUTGOING", what: queries.kind_of(value)}
     reply = sandbox.call("traversal", args)
     if expect.either(reply, "BadRequest", "NotSupported"):
         found = sorted({str(node.get("id")) for node in listed(reply.result, "nodes")} - set(starts))
@@ -129,7 +129,7 @@ def test_a_traversal_heeds_filters(graph: Graph, value: Any, depth: int, wanted:
 def test_a_predicate_of_a_traversal_is_applied_or_refused(graph: Graph, kind: str, what: str) -> None:
     """A term that is not a plain value follows no edge that does not meet it, or is refused permanently."""
     sandbox = queries.filterable(graph)
-    args = {"start_nodes": [sandbox.id("hub-none")], what: {"corpus_kind": batches.PREDICATES[kind]}}
+    args = {"start_nodes": [sandbox.id("hub-none")], what: {"corpus_size": batches.PREDICATES[kind]}}
     reply = sandbox.call("traversal", args)
     if expect.either(reply, "BadRequest", "NotSupported"):
         ids = [node.get("id") for node in listed(reply.result, "nodes")]

@@ -150,10 +150,13 @@ class EdgeViews(NodeViews):
         return [edge for edge in found if edge.get("src") == self.id(source)]
 
     def traversed(self, *sources: str, **args: Any) -> Any:
-        """The result of a traversal."""
+        """The result of a traversal. Raises NotApplicable if edges are not followed in its direction."""
         starts = [self.id(source) for source in sources]
         given = {"start_nodes": starts, "max_depth": 1, "direction": "OUTGOING", **args}
-        return expect.success(self.call("traversal", given), "a traversal to work")
+        reply = self.call("traversal", given)
+        if given["direction"] != "OUTGOING":
+            expect.applicable(not reply.is_a("NotSupported"), f"the direction {given['direction']} is not supported")
+        return expect.success(reply, "a traversal to work")
 
     def reached(self, *sources: str, **args: Any) -> list[str]:
         """The names of the nodes that a traversal reaches, without its start nodes, sorted."""

@@ -197,16 +197,21 @@ def star(graph: Graph) -> Sandbox:
     return lasting_place(graph, "star", fill)[0]
 
 
+def kind_of(value: Any) -> dict[str, Any]:
+    """A property with a value: texts and numbers have one each, for a property may be of one type (R110)."""
+    return {"corpus_kind" if isinstance(value, str) else "corpus_size": value}
+
+
 def filterable(graph: Graph) -> Sandbox:
     """Hubs with edges to the same nodes; each edge has the value of its target, and so has the hub of a filter."""
     graph.require("traversal", "upsert_nodes", "upsert_edges")
 
     def fill(sandbox: Sandbox) -> None:
         hubs = {f"hub-{value}": value for value in HUBS}
-        sandbox.put(*(sandbox.node(name, corpus_kind=kind) for name, kind in {**hubs, **KINDS}.items()))
+        sandbox.put(*(sandbox.node(name, **kind_of(kind)) for name, kind in {**hubs, **KINDS}.items()))
         pairs = [(hub, name) for hub in hubs for name in KINDS if len(name) == 1]
         pairs += [("a", "ab"), ("a", "ac")]
-        sandbox.link(*(sandbox.edge(one, other, corpus_kind=KINDS[other]) for one, other in pairs))
+        sandbox.link(*(sandbox.edge(one, other, **kind_of(KINDS[other])) for one, other in pairs))
 
     return lasting_place(graph, "filterable", fill)[0]
 
