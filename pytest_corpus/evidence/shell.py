@@ -22,9 +22,6 @@ PROTO = (
     "service Adapter{rpc Handle(Frame) returns(Frame);rpc HandleStream(Frame) returns(stream Frame);}"
 )
 
-MOCKS = {"metrics": "metrics=MagicMock()", "provider": "provider=AsyncMock()"}
-"""The keyword arguments of a factory that stand for the hooks."""
-
 ANSWERED_S = 2
 """The seconds after a line for a program or a WebSocket, before the next one or the end of its input."""
 
@@ -68,7 +65,6 @@ class Target:
     Attributes:
         declared: its address, or `module:factory`.
         component: the component that was called.
-        hooks: the hooks that its factory asks for.
         headers: the headers of each request over HTTP; their values are words of a shell, such as `$TOKEN`.
         recorded: the beginning of the address if a recording alone names it (empty: a factory), else None. Then the
             commands go to what the variable ADAPTER holds, and the headers' variables stay as they are.
@@ -76,7 +72,6 @@ class Target:
 
     declared: str
     component: str
-    hooks: Sequence[str] = ()
     headers: Mapping[str, str] = field(default_factory=dict)
     recorded: str | None = None
 
@@ -209,32 +204,17 @@ def _grpc(target: Target, sent: Sent) -> str:
 
 def _python(target: Target, sent: Sequence[Sent]) -> Iterator[str]:
     """A script for an adapter that a factory makes in Python."""
-    module, _, path = target.declared.partition(":")
-    asked = [MOCKS[hook] for hook in target.hooks if hook in MOCKS]
-    if "component" in target.hooks:
-        asked.append(f"component={target.component!r}")
+    spec = repr(target.declared) if target.is_importable else 'os.environ["ADAPTER"]'
     yield "python - <<'END'"
-    yield "import asyncio, importlib, inspect, json, operator, os, time"
-    if len(asked) > ("component" in target.hooks):
-        yield "from unittest.mock import AsyncMock, MagicMock"
-    if target.is_importable:
-        yield f"from {module} import {path.partition('.')[0]}"
-        factory = path
-    else:
-        yield 'module, _, path = os.environ["ADAPTER"].partition(":")'
-        factory = "operator.attrgetter(path)(importlib.import_module(module))"
+    yield "import asyncio, json, os, time"
+    yield "from pytest_corpus.evidence.sending import adapter_of"
     yield "async def main():"
-    yield f"    made = {factory}({', '.join(asked)})"
-    yield "    made = await made if inspect.isawaitable(made) else made"
-    yield f"    adapter = made[{target.component!r}] if isinstance(made, dict) else made"
+    yield f"    async with adapter_of({spec}, {target.component!r}) as send:"
     for each in sent:
-        yield f"    request = json.loads({_plain(each.text)!r})"
+        yield f"        request = json.loads({_plain(each.text)!r})"
         for left in each.budgets_ms[:1]:
-            yield f'    request["ctx"]["deadline_ms"] = int(time.time() * 1000) + {left}'
-        if each.streaming:
-            yield "    async for frame in adapter.handle_stream(request): print(json.dumps(frame))"
-        else:
-            yield "    print(json.dumps(await adapter.handle(request)))"
+            yield f'        request["ctx"]["deadline_ms"] = int(time.time() * 1000) + {left}'
+        yield f"        async for frame in send(request, streaming={each.streaming}): print(frame)"
     yield "asyncio.run(main())"
     yield "END"
 

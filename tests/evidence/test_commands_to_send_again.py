@@ -26,10 +26,55 @@ MESSAGES = '"messages":[{"role":"user","content":"hi"}],"model":"reference-large
 CURL = pytest.mark.skipif(not shutil.which("curl"), reason="curl is not installed")
 
 
-def printed(lines: list[str]) -> list[Any]:
+FACTORIES = """
+import contextlib
+import urllib.request
+from pytest_corpus.reference.llm.adapter import ReferenceLLM
+from pytest_corpus.vendors import Endpoint, Errors
+
+class Mine(Endpoint):
+    errors = Errors(body=lambda trouble: {})
+    def reached(self, body):
+        return "llm.health", {}
+    def answer(self, body, filtered):
+        return {}
+
+async def generator(metrics=None, provider=None):
+    try:
+        yield ReferenceLLM(metrics=metrics, provider=provider)
+    finally:
+        print("left")
+
+@contextlib.asynccontextmanager
+async def context(metrics=None):
+    yield ReferenceLLM(metrics=metrics)
+    print("left")
+
+class Entered:
+    def __enter__(self):
+        return ReferenceLLM()
+    def __exit__(self, *_):
+        print("left")
+
+def mapping(component):
+    return {component: Entered()}
+
+def addressed(provider):
+    provider.serve({("GET", "mine"): Mine()})
+    for path in ("v1/models", "mine"):
+        urllib.request.urlopen(f"{provider.url}/{path}").close()
+    return ReferenceLLM(provider=provider)
+
+class Raises(ReferenceLLM):
+    async def handle(self, envelope):
+        raise KeyError("models")
+"""
+
+
+def printed(lines: list[str], **more: str) -> list[Any]:
     """The JSON values that a script prints, one a line."""
     path = os.pathsep.join((os.path.dirname(sys.executable), os.environ["PATH"]))
-    words, env = ["bash", "-c", "\n".join(lines)], environment(PATH=path)
+    words, env = ["bash", "-c", "\n".join(lines)], environment(PATH=path, **more)
     ended = subprocess.run(words, capture_output=True, text=True, timeout=60, env=env, check=True)
     return [json.loads(line) for line in ended.stdout.splitlines() if line]
 
@@ -51,6 +96,32 @@ def test_printed_commands_are_answered(scheme: str) -> None:
     frames = [frame.get("frame", frame) if scheme == "cmd" else frame for frame in found]
     assert frames[0]["result"] == {"tokens": 4}, found
     assert frames[-1]["chunk"]["is_final"] is True, found
+
+
+@pytest.mark.parametrize("factory", ["generator", "context", "mapping", "addressed"])
+def test_an_adapter_of_any_factory_is_sent_to(tmp_path: Path, factory: str) -> None:
+    """Generators, context managers, mappings, and those that use an address of the provider; it is closed at the end."""
+    (tmp_path / "mine.py").write_text(FACTORIES.replace('print("left")', "print('\"left\"')"))
+    sent = [Sent(COUNT, False, 0.0), Sent(stream(0), True, 0.0)]
+    found = printed(shell.script(Target(f"mine:{factory}", "llm"), sent), PYTHONPATH=str(tmp_path))
+    assert found[0]["result"] == {"tokens": 4}, found
+    assert factory == "addressed" or found.pop() == "left"
+    assert len(found) > 1
+
+
+@pytest.mark.parametrize(
+    ("factory", "said"), [("Raises", "KeyError at mine.py"), ("nothing", "has no attribute 'nothing'")]
+)
+def test_a_script_says_what_failed(tmp_path: Path, factory: str, said: str) -> None:
+    """In one line: an exception of the adapter with its place, or the reason why there is no adapter."""
+    (tmp_path / "mine.py").write_text(FACTORIES)
+    lines = shell.script(Target(f"mine:{factory}", "llm"), [Sent(COUNT, False, 0.0)])
+    ended = subprocess.run(
+        ["bash", "-c", "\n".join(lines).replace("python", sys.executable, 1)],
+        cwd=tmp_path, capture_output=True, text=True, timeout=60, env=environment(), check=False,
+    )  # fmt: skip
+    (line,) = ended.stderr.splitlines()
+    assert said in line
 
 
 @pytest.mark.parametrize("address", ["http://h:1/", "ws://h:1/", "grpc://h:1", "cmd:serve"])
@@ -91,7 +162,7 @@ def test_secrets_become_variables() -> None:
     assert shell.variable("Authorization", "Bearer sk-0123456789", known) == "Bearer $ACME_KEY"
     assert shell.variable("X-Api-Key", "unknown-value", known) == "$X_API_KEY"
     for address in ("http://h:1/", "ws://h:1/", "grpc://h:1"):
-        target = Target(address, "llm", (), {"Authorization": "Bearer $ACME_KEY"})
+        target = Target(address, "llm", {"Authorization": "Bearer $ACME_KEY"})
         (*_, line) = shell.script(target, [Sent(COUNT, False, 0.0)])
         assert '"Authorization: Bearer $ACME_KEY"' in line
 

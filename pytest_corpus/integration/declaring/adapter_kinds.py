@@ -128,8 +128,7 @@ class Adapter:
         """The adapter as commands reach it that send a request again."""
         given = self.options.connection.headers if self.client and self.client.remote else {}
         headers = {name: shell.variable(name, value, os.environ) for name, value in given.items()}
-        hooks = self.client.asked if self.client else ()
-        return shell.Target(self.declaration.declared, component, hooks, headers)
+        return shell.Target(self.declaration.declared, component, headers)
 
     def place_of(self, _test: str, _repetition: int) -> int:
         """The place of a test, where the order matters."""

@@ -1,0 +1,50 @@
+"""An adapter in Python outside a run: what the scripts import that send a recorded request again."""
+
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing, asynccontextmanager
+from typing import Any
+
+from pytest_corpus.adapter.exceptions import DeclarationError
+from pytest_corpus.adapter.hooks.metrics import RecordingSink
+from pytest_corpus.adapter.hooks.provider import ProviderProbe
+from pytest_corpus.adapter.opening.factory import Opened, asked_for, open_factory, resolve
+from pytest_corpus.adapter.transports.protocol import CallFailed
+
+Send = Callable[..., AsyncIterator[str]]
+
+
+@asynccontextmanager
+async def adapter_of(declared: str, component: str) -> AsyncIterator[Send]:
+    """Open the adapter of `module:factory` as the suite does, with hooks that plan nothing, and close it afterwards.
+
+    `send(request, streaming=False)` yields its frames as JSON texts; an exception of the adapter goes to stderr.
+    A factory that cannot be found or called ends the process with one sentence.
+    """
+    metrics, provider, opened = RecordingSink(), ProviderProbe(), Opened()
+    hooks = {"metrics": metrics, "provider": provider, "component": component}
+    try:
+        factory = resolve(declared)
+        keywords = {name: hooks[name] for name in asked_for(factory, declared)}
+        await open_factory(factory, keywords, metrics, declared, opened)
+        transport = opened.transport(component)
+
+        async def send(request: Any, *, streaming: bool = False) -> AsyncIterator[str]:
+            try:
+                if not streaming:
+                    yield (await transport.send(request)).decode()
+                    return
+                async with aclosing(transport.stream(request)) as frames:
+                    async for frame in frames:
+                        yield frame.decode()
+            except CallFailed as failed:
+                raised = failed.fault.raised
+                sys.stderr.write(f"the adapter failed: {failed.fault}{f': {raised.message}' if raised else ''}\n")
+
+        yield send
+    except DeclarationError as error:
+        raise SystemExit(str(error)) from None
+    finally:
+        for said in await opened.close():
+            sys.stderr.write(f"closing the adapter raised {said}\n")
+        provider.close()
