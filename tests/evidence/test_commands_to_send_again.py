@@ -100,7 +100,7 @@ def test_printed_commands_are_answered(scheme: str) -> None:
 
 @pytest.mark.parametrize("factory", ["generator", "context", "mapping", "addressed"])
 def test_an_adapter_of_any_factory_is_sent_to(tmp_path: Path, factory: str) -> None:
-    """Generators, context managers, mappings, and those that use an address of the provider; it is closed at the end."""
+    """Generators, context managers, mappings, and those that use an address of the provider; it is closed again."""
     (tmp_path / "mine.py").write_text(FACTORIES.replace('print("left")', "print('\"left\"')"))
     sent = [Sent(COUNT, False, 0.0), Sent(stream(0), True, 0.0)]
     found = printed(shell.script(Target(f"mine:{factory}", "llm"), sent), PYTHONPATH=str(tmp_path))
