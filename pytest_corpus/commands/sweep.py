@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.opening import address
-from pytest_corpus.adapter.opening.factory import resolve, split_label
+from pytest_corpus.adapter.opening.factory import resolve, spec_of, split_label
 from pytest_corpus.adapter.opening.remote import Connection, RemoteFactory
 from pytest_corpus.commands import FINDINGS, FINE, CommandError
 from pytest_corpus.commands import _console as console
@@ -19,6 +19,7 @@ from pytest_corpus.kit.store.leftovers import FOLDER, Leftovers, began_at
 from pytest_corpus.reports.text import count
 
 STORES = ("vector", "graph")  # the components that store data
+IN_A_FILE = re.compile(r".*\.py(: |::)")  # an adapter that a conftest.py or a test module declares
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 RECENT_S = 3600  # the age below which a run that only the adapter knows may still be in progress elsewhere
 
@@ -55,15 +56,21 @@ def run(given: argparse.Namespace) -> int:
                 leftovers.forget(path)
         for name, left in sweeping.listed(components, patient).items():
             if name not in tried and _meant(name, given, before if given.older_than else time.time() - RECENT_S):
+                tried.add(name)
                 clean = _swept(left, components, patient) and clean
+    if not tried:
+        what = f"of the run {given.run}" if given.run else "of an earlier run of this adapter"
+        console.say(f"there is no record {what} in {Path(given.folder) / FOLDER}, and the adapter lists nothing of it")
     return FINE if clean else FINDINGS
 
 
 def _swept(left: Leftovers, components: Sequence[str], send: sweeping.Send) -> bool:
     """Delete what a run left in some components and print the result; return True if nothing remains."""
     others = {place: left.names.pop(place) for place in list(left.names) if place[0] not in components}
-    gone, still = sweeping.sweep(left, send), [name for names in left.names.values() for name in names]
-    console.say(f"run {left.run}: {count(gone, 'item')} deleted")
+    gone, absent = sweeping.sweep(left, send)
+    still = [name for names in left.names.values() for name in names]
+    missing = f", {absent} {'was' if absent == 1 else 'were'} not there" if absent else ""
+    console.say(f"run {left.run}: {count(gone, 'item')} deleted{missing}")
     if still:
         shown = ", ".join(sorted(still)[:5])
         console.say(f"run {left.run}: {count(len(still), 'item')} could not be deleted: {shown}")
@@ -87,20 +94,39 @@ def _meant(name: str, given: argparse.Namespace, before: float) -> bool:
 
 
 def _files(folder: Path, given: argparse.Namespace, before: float) -> tuple[list[tuple[Path, Leftovers]], set[str]]:
-    """Return the journals of this adapter, and the runs still going, which are left out unless one is named."""
-    spec = split_label(given.adapter)[1]
-    shown = address.parse(spec).shown if address.scheme_of(spec) else spec
+    """Return the journals to sweep, and the runs still going, which are left out unless one is named."""
     found = [(path, left) for path in sorted(folder.glob("*.jsonl")) if (left := leftovers.read(path)) is not None]
     found = [(path, left) for path, left in found if _meant(left.run, given, before)]
-    own = [(path, left) for path, left in found if left.adapter == shown]
-    if given.run and not own:
-        own = found
-        if len({left.adapter for _, left in found}) > 1:
-            raise CommandError(f"--run={given.run}: it tested several adapters; name one as it was declared")
+    own = _own(found, given)
     going = {left.run for path, left in own if not given.run and leftovers.is_held(path)}
     for name in sorted(going):
         console.warn(f"run {name} is still going; name it with --run to delete what it made")
+    for run, adapter in sorted({(left.run, left.adapter) for _, left in found} - {(x.run, x.adapter) for _, x in own}):
+        console.warn(f"run {run} tested {adapter}, which is another adapter: what it left there stays")
     return [(path, left) for path, left in own if left.run not in going], going
+
+
+def _own(found: list[tuple[Path, Leftovers]], given: argparse.Namespace) -> list[tuple[Path, Leftovers]]:
+    """The journals of runs of this adapter, by its name or its factory.
+
+    A run that was named, or declared its adapter in a file, is one of them if it tested only one adapter.
+    """
+    spec = split_label(given.adapter)[1]
+    is_address = address.scheme_of(spec) is not None
+    names = {address.parse(spec).shown} if is_address else {spec, spec_of(resolve(spec))}
+    own = [(path, left) for path, left in found if names & {left.adapter, left.factory} - {""}]
+    adapters: dict[str, set[str]] = {}
+    for _, left in found:
+        adapters.setdefault(left.run, set()).add(left.adapter)
+    certain = {left.run for _, left in own}
+    alone = [
+        (path, left)
+        for path, left in found
+        if left.run not in certain and len(adapters[left.run]) == 1 and (given.run or IN_A_FILE.match(left.adapter))
+    ]
+    if given.run and found and not (own or alone):
+        raise CommandError(f"--run={given.run}: it tested several adapters; name one as it was declared")
+    return own + alone
 
 
 @contextmanager

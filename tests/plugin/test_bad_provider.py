@@ -9,6 +9,7 @@ import pytest
 from inner_runs import Project, said, violated
 
 from pytest_corpus.kit import retries
+from pytest_corpus.kit.store import leftovers
 from pytest_corpus.spec.components import COMPONENTS
 
 SEEDS = range(1, 21)
@@ -51,6 +52,51 @@ def test_the_provider_may_go_away(project: Project, monkeypatch: pytest.MonkeyPa
     summary = said(result).partition(" corpus conformance ")[2].lstrip("=\n")
     assert re.match(r"adapter .*: the provider has been unavailable since \d\d:\d\d:\d\d", summary)
     assert result.ret == 0
+
+
+GOES_AWAY = """
+from pathlib import Path
+from pytest_corpus.adapter.hooks.fault_plan import ProviderFault
+from pytest_corpus.reference.vector.adapter import ReferenceVector
+
+STORE, MADE = {}, []
+
+class Vector(ReferenceVector):
+    def __init__(self, metrics=None, provider=None):
+        super().__init__(metrics=metrics, provider=Away(provider))
+        self.tenants = STORE
+
+    async def handle(self, envelope):
+        answer = await super().handle(envelope)
+        names = [name for spaces in STORE.values() for name in spaces if name != "default"]
+        Path("there.txt").write_text(" ".join(names))
+        return answer
+
+class Away:
+    def __init__(self, provider):
+        self.provider = provider
+
+    async def reached(self, op, **facts):
+        MADE.append(op)
+        if MADE.count("vector.create_namespace") > 8:
+            raise ProviderFault("unavailable", 503, None, "away")
+        await self.provider.reached(op, **facts)
+"""
+
+
+def test_after_an_outage_only_what_is_there_is_left_behind(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A namespace whose creation the provider never confirmed is in the record for `sweep`, and is not counted."""
+    monkeypatch.setattr(retries, "CALL_S", 2.0)
+    project.pytester.makepyfile(mine=GOES_AWAY)
+    result, report = project.judged("mine:Vector", "VEC-*")
+    there = (project.path / "there.txt").read_text().split()
+    assert there, said(result)
+    (note,) = [each for each in report["notes"] if "could not be deleted" in each]
+    assert note.startswith(f"{len(there)} namespace"), (there, note)
+    (path,) = (project.path / leftovers.FOLDER).glob("*.jsonl")
+    left = leftovers.read(path)
+    assert left is not None
+    assert set(there) < {name for names in left.names.values() for name in names}
 
 
 @pytest.mark.slow

@@ -127,6 +127,91 @@ def test_a_run_that_is_going_is_left_alone(project: Project, capsys: pytest.Capt
     assert not folder.exists()
 
 
+DECLARED = """
+from quotas import KeptVector as imported
+
+def made(metrics=None, provider=None):
+    return imported(metrics=metrics, provider=provider)
+
+def pytest_corpus_adapter(config):
+    return {}
+"""
+
+
+@pytest.mark.parametrize("factory", ["imported", "made", "lambda: imported()"])
+def test_a_run_that_a_conftest_declared_is_swept(
+    project: Project, factory: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By its factory, or because the run tested no other adapter; the name of its declaration is not needed."""
+    shutil.copy(quotas.__file__, project.path)
+    project.pytester.makeconftest(DECLARED.format(factory))
+    process = project.start("-q")
+    wait_for_some(process, project.path, "KeptVector")
+    pause(process)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait(60)
+    (path,) = (project.path / leftovers.FOLDER).glob("*.jsonl")
+    while leftovers.is_held(path):
+        time.sleep(0.05)
+    monkeypatch.syspath_prepend(str(project.path))
+    quotas.TENANTS.clear()
+    assert main(["sweep", "--adapter=quotas:KeptVector"]) == 0
+    assert quotas.names("vector") == []
+    assert not path.exists()
+    assert "deleted" in capsys.readouterr().out
+
+
+NOTES_NAMESPACES = """
+from pathlib import Path
+from pytest_corpus.reference.graph.adapter import ReferenceGraph
+from pytest_corpus.reference.vector.adapter import ReferenceVector
+
+class Notes:
+    async def handle(self, envelope):
+        args = envelope.get("args") if isinstance(envelope, dict) else None
+        if isinstance(args, dict) and isinstance(args.get("namespace"), str):
+            with Path("namespaces.txt").open("a") as file:
+                file.write(args["namespace"] + "\\n")
+        return await super().handle(envelope)
+
+class Graph(Notes, ReferenceGraph):
+    def __init__(self, metrics=None, provider=None):
+        super().__init__(metrics=metrics, provider=provider)
+
+class Vector(Notes, ReferenceVector):
+    def __init__(self, metrics=None, provider=None):
+        super().__init__(metrics=metrics, provider=provider)
+"""
+
+
+@pytest.mark.parametrize("name", ["Graph", "Vector"])
+def test_every_namespace_has_the_name_of_its_run(project: Project, name: str) -> None:
+    """A store that makes a namespace when it is read, too, holds none that cannot be told from others'."""
+    project.pytester.makepyfile(mine=NOTES_NAMESPACES)
+    result = project.run(f"--corpus-adapter=mine:{name}", "--corpus-requirement=GRA-NS-*,VEC-NS-*,COM-TENANT-*")
+    assert result.ret == 0, said(result)
+    used = set((project.path / "namespaces.txt").read_text().split("\n")) - {"", "default"}
+    assert used
+    assert [each for each in used if leftovers.run_of(each) is None] == []
+
+
+def test_a_sweep_says_what_it_did_not(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing to sweep, a run of another adapter, and one of several that a file declared."""
+    adapter = "--adapter=pytest_corpus.reference:vector"
+    assert main(["sweep", adapter]) == 0
+    assert "there is no record of an earlier run of this adapter in .corpus" in capsys.readouterr().out
+    run, other = "k3f9tm6l3k", "k3f9tm6l3l"
+    for name, declared in ((run, "mypkg:other"), (other, "conftest.py: one"), (other, "test_mine.py::two")):
+        journal = leftovers.Journal(project.path / leftovers.FOLDER / f"{name}{declared[:4]}.jsonl", name, declared)
+        journal.add(("vector", None, None, "namespace"), [f"corpusrun{name}n1"])
+        journal.close()
+    assert main(["sweep", adapter]) == 0
+    warned = capsys.readouterr().err
+    assert f"run {run} tested mypkg:other, which is another adapter" in warned
+    assert f"run {other} tested test_mine.py::two, which is another adapter" in warned
+    assert len(list((project.path / leftovers.FOLDER).glob("*.jsonl"))) == 3
+
+
 @pytest.mark.parametrize(("given", "expected"), [
     (["--run=nothing"], "--run=nothing: use the id of a run, such as k3f9tm6l3k"),
     (["--older-than=soon"], "--older-than=soon: use a time such as 90s, 30m, 1h or 7d"),

@@ -123,6 +123,17 @@ def find(spec: str) -> Any:
     return found
 
 
+def spec_of(factory: Any) -> str:
+    """`module:attribute` of the place that defines a factory, however it was declared; empty if it has none."""
+    module, path = getattr(factory, "__module__", None), getattr(factory, "__qualname__", None)
+    if not isinstance(module, str) or not isinstance(path, str):
+        return ""
+    found: Any = sys.modules.get(module)
+    for name in path.split("."):
+        found = getattr(found, name, None)
+    return f"{module}:{path}" if found is factory else ""
+
+
 def _as_module(file: Path, attribute: str) -> str:
     """The advice on how to name a file as a module of its package."""
     file = file.absolute().with_suffix("")

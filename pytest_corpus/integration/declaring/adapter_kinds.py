@@ -16,6 +16,7 @@ from pytest_corpus.adapter.event_loop.closing import ClosingBudget
 from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive, WriteForbidden
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.adapter.inputs import Source
+from pytest_corpus.adapter.opening.factory import spec_of
 from pytest_corpus.adapter.usage import Meter, Spending
 from pytest_corpus.evidence import shell
 from pytest_corpus.evidence.recorder import Recorder
@@ -64,7 +65,8 @@ class RunSettings:
         """The leftovers of an adapter, in a file that `pytest-corpus sweep` reads."""
         label = hashlib.sha256(declaration.label.encode()).hexdigest()[:6]
         name = "-".join(filter(None, (self.run, self.worker, label)))
-        return Journal(self.options.folder / FOLDER / f"{name}.jsonl", self.run, declaration.declared)
+        path = self.options.folder / FOLDER / f"{name}.jsonl"
+        return Journal(path, self.run, declaration.declared, spec_of(declaration.factory))
 
 
 class Adapter:

@@ -74,15 +74,26 @@ class Leftovers:
     Attributes:
         run: the id of the run.
         adapter: the adapter, as it was declared.
+        factory: its factory as `module:attribute`; empty if it has no such name.
+        names: each with True if an answer confirmed that it is there, False if the only answer did not, else None.
     """
 
     run: str = ""
     adapter: str = ""
-    names: dict[Place, dict[str, None]] = field(default_factory=dict)
+    factory: str = ""
+    names: dict[Place, dict[str, bool | None]] = field(default_factory=dict)
 
     def add(self, place: Place, names: Iterable[str]) -> None:
         """Note that these may be there now."""
-        self.names.setdefault(place, {}).update(dict.fromkeys(names))
+        held = self.names.setdefault(place, {})
+        for name in names:
+            held.setdefault(name)
+
+    def answered(self, place: Place, names: Iterable[str], *, is_success: bool) -> None:
+        """Note what the answer to a write says of these, if they were noted at all."""
+        held = self.names.get(place, {})
+        for name in held.keys() & set(names):
+            held[name] = is_success or bool(held[name])
 
     def remove(self, place: Place, names: Iterable[str]) -> None:
         """Note that these are gone."""
@@ -93,9 +104,10 @@ class Leftovers:
             self.names.pop(place, None)
 
     def counted(self) -> Iterator[tuple[Kind, list[str]]]:
-        """The names that are left of each kind."""
+        """The names of each kind, without those whose writes were answered, and never with success."""
         for kind in ("namespace", "vector", "node", "edge"):
-            found = [name for place, names in self.names.items() if place[3] == kind for name in names]
+            held = (names.items() for place, names in self.names.items() if place[3] == kind)
+            found = [name for names in held for name, is_there in names if is_there is not False]
             if found:
                 yield kind, found
 
@@ -103,8 +115,8 @@ class Leftovers:
 class Journal(Leftovers):
     """Leftovers that are also in a file, from the first one on until `close` finds that nothing is left."""
 
-    def __init__(self, path: Path | None = None, run: str = "", adapter: str = "") -> None:
-        super().__init__(run, adapter)
+    def __init__(self, path: Path | None = None, run: str = "", adapter: str = "", factory: str = "") -> None:
+        super().__init__(run, adapter, factory)
         self._path, self._file = path, -1
 
     def add(self, place: Place, names: Iterable[str]) -> None:
@@ -139,7 +151,7 @@ class Journal(Leftovers):
                 self._path = None
                 return
             _lock(self._file)
-            self._line({"run": self.run, "adapter": self.adapter})
+            self._line({"run": self.run, "adapter": self.adapter, "factory": self.factory})
         self._line([sign, *place, names])
 
     def _line(self, value: object) -> None:
@@ -153,7 +165,7 @@ def read(path: Path) -> Leftovers | None:
         try:
             value = json.loads(line)
             if found is None:
-                found = Leftovers(str(value["run"]), str(value["adapter"]))
+                found = Leftovers(str(value["run"]), str(value["adapter"]), str(value.get("factory", "")))
                 continue
             sign, component, tenant, namespace, kind, names = value
             (found.add if sign == "+" else found.remove)((component, tenant, namespace, kind), names)

@@ -43,29 +43,30 @@ def patient(send: Send) -> Send:
     return sent
 
 
-def sweep(left: Leftovers, send: Send) -> int:
-    """Delete what a run left; the number of what is gone. What is still there stays in `left`."""
-    gone = 0
+def sweep(left: Leftovers, send: Send) -> tuple[int, int]:
+    """Delete what a run left; how much was deleted, and how much was not there. What is still there stays in `left`."""
+    gone = absent = 0
     for place in sorted(left.names, key=lambda each: ORDER.index(each[3])):
         own = (name for name in left.names[place] if left.run in (run_of(name), run_of(place[2] or "")))
         names = [*own, *left.names[place].keys() & {uuid_of(left.run)}]
         left.remove(place, set(left.names[place]).difference(names))  # it is not known to be the suite's
         size = 1 if place[3] == "namespace" else AT_ONCE
         for start in range(0, len(names), size):
-            deleted = list(_deleted(place, names[start : start + size], send))
-            gone += len(deleted)
-            left.remove(place, deleted)
-    return gone
+            for name, was_there in list(_deleted(place, names[start : start + size], send)):
+                gone, absent = gone + was_there, absent + (not was_there)
+                left.remove(place, [name])
+    return gone, absent
 
 
-def _deleted(place: Place, names: list[str], send: Send) -> Iterator[str]:
+def _deleted(place: Place, names: list[str], send: Send) -> Iterator[tuple[str, bool]]:
+    """The names that are gone, each with False if the adapter knows neither it nor its namespace."""
     component, tenant, namespace, kind = place
     op, key = DELETES[kind]
     args = {} if namespace is None else {"namespace": namespace}
     named = {**args, key: names[0] if kind == "namespace" else names}
     reply = send({"op": op, "ctx": {} if tenant is None else {"tenant": tenant}, "args": named}, component)
     if reply.is_success or reply.is_a("NamespaceNotFound"):
-        yield from names
+        yield from ((name, reply.is_success) for name in names)
     elif len(names) > 1 and reply.is_error:
         for name in names:
             yield from _deleted(place, [name], send)

@@ -183,7 +183,7 @@ def test_nothing_is_read_from_an_unknown_namespace(graph: Graph, reader: str) ->
     expect.applicable(graph.capabilities.flag("supports_namespaces") is True, "namespaces are not claimed")
     graph.require(reader) if reader == "traversal" else graph.readers.trusted(reader)
     graph.seed()
-    nowhere = graph.seeds.like(namespace=f"nowhere{canary()}")
+    nowhere = graph.seeds.like(namespace=graph.empty_namespace())
     start = {"start_nodes": [nowhere.id("s1")], "max_depth": 1}
     reply = nowhere.call(reader, start) if reader == "traversal" else nowhere.asked(reader)
     if expect.either(reply, "BadRequest", "IndexNotReady"):
@@ -197,7 +197,7 @@ def test_nothing_is_read_from_an_unknown_namespace(graph: Graph, reader: str) ->
 def test_deleting_in_an_unknown_namespace_does_no_harm(graph: Graph, kind: str) -> None:
     """A delete in a namespace without writes succeeds, or is refused permanently."""
     graph.require(f"delete_{kind}")
-    place = {"namespace": f"nowhere{canary()}"}
+    place = {"namespace": graph.empty_namespace()}
     reply = graph.call(f"delete_{kind}", {"ids": [graph.seeds.id("none")], **place})
     expect.either(reply, "BadRequest", "NotSupported")
 

@@ -67,6 +67,10 @@ class Graph(GraphCapabilities):
         except UNCALLABLE:
             written.forget(fresh, journal)
             raise
+        except Outage:
+            written.answered(request, journal, is_success=False)
+            raise
+        written.answered(request, journal, is_success=reply.is_success)
         if reply.is_a("BadRequest", "NotSupported", "ResourceExhausted"):
             written.forget(fresh, journal)
         elif reply.is_success and not failures(reply.result):
@@ -77,7 +81,11 @@ class Graph(GraphCapabilities):
     def send_all(self, requests: Sequence[Any]) -> list[Exchange]:
         for request in requests:
             self.shared.written_items.note(request, self.settings.journal)
-        return super().send_all(requests)
+        exchanges = super().send_all(requests)
+        for request, exchange in zip(requests, exchanges, strict=True):
+            is_success = Reply(exchange).is_success
+            self.shared.written_items.answered(request, self.settings.journal, is_success=is_success)
+        return exchanges
 
     def stated(self, limit: str) -> int:
         """A limit that capabilities state."""

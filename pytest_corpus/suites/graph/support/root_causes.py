@@ -11,7 +11,6 @@ from typing import Any
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked, Undecided, Violation
-from pytest_corpus.kit.requests import canary
 from pytest_corpus.kit.root_causes import BasicRequirement, RootCauses
 from pytest_corpus.suites.graph.support import run_state
 from pytest_corpus.suites.graph.support.answers import listed
@@ -137,7 +136,7 @@ def _places(graph: Graph) -> Iterator[str]:
         place.put(node)
     if any(_nodes_missing(place, node) for place, node in nodes.items()):
         yield "GRA-NS-1"
-    if any(_fails_to_read(one.like(namespace=f"nowhere{canary()}"), reader) for reader in graph.readers.of_nodes()):
+    if any(_fails_to_read(one.like(namespace=graph.empty_namespace()), reader) for reader in graph.readers.of_nodes()):
         yield "GRA-NS-4"
 
 

@@ -41,15 +41,18 @@ class WrittenItems:
 
     def note(self, request: Any, journal: Leftovers) -> list[Item]:
         """Remember what a request writes, and where; what was not known before."""
-        if not isinstance(request, Mapping) or not isinstance(request.get("ctx"), Mapping):
-            return []
-        tenant = request["ctx"].get("tenant")
-        found = _written(request.get("op"), request.get("args"), tenant if isinstance(tenant, str) else None)
-        fresh = [item for item in dict.fromkeys(found) if item not in self.made and item not in self.older]
+        found = dict.fromkeys(written_by(request))
+        fresh = [item for item in found if item not in self.made and item not in self.older]
         self.made.update(dict.fromkeys(fresh))
         for place, kind, name in fresh:
             journal.add(("graph", *place, KINDS[kind]), [name])
         return fresh
+
+    @staticmethod
+    def answered(request: Any, journal: Leftovers, *, is_success: bool) -> None:
+        """Note if what a request was to write is there."""
+        for place, kind, name in written_by(request):
+            journal.answered(("graph", *place, KINDS[kind]), [name], is_success=is_success)
 
     def forget(self, items: Collection[Item], journal: Leftovers) -> None:
         """Take back what is not there."""
@@ -132,6 +135,13 @@ def deleted_by(request: Any) -> Iterator[Item]:
         tenant, namespace = ctx.get("tenant"), args.get("namespace")
         place = tenant if isinstance(tenant, str) else None, namespace if isinstance(namespace, str) else None
         yield from ((place, kind, name) for name in ids if isinstance(name, str))
+
+
+def written_by(request: Any) -> Iterator[Item]:
+    """The items that a request writes, those in batches and transactions included."""
+    if isinstance(request, Mapping) and isinstance(request.get("ctx"), Mapping):
+        tenant = request["ctx"].get("tenant")
+        yield from _written(request.get("op"), request.get("args"), tenant if isinstance(tenant, str) else None)
 
 
 def _written(op: Any, args: Any, tenant: str | None) -> Iterator[Item]:

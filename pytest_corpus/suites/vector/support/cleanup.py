@@ -113,6 +113,17 @@ class Cleanup:
             elif place == (None, self._shared.scratch):
                 self._shared.scratched.update(dict.fromkeys(ids_in(args)))
 
+    def answered(self, request: Any, *, is_success: bool) -> None:
+        """Note if what a request was to make is there."""
+        args = request.get("args") if isinstance(request, Mapping) else None
+        if not isinstance(args, Mapping):
+            return
+        tenant = tenant_of(request)
+        if request.get("op") == "vector.create_namespace":
+            self._journal.answered(("vector", tenant, None, "namespace"), named_in(request), is_success=is_success)
+        elif request.get("op") == "vector.upsert" and args.get("namespace") in (None, "default"):
+            self._journal.answered(("vector", tenant, None, "vector"), ids_in(args), is_success=is_success)
+
     def _gone(self, place: Place) -> None:
         """Note that a namespace is not there: it is made again just before a plain request that needs it."""
         self._shared.made_namespaces.pop(place, None)
@@ -268,7 +279,7 @@ class Cleanup:
                 self._gone(place)
         for (component, tenant, _, kind), names in self._journal.names.items():
             if (component, kind) == ("vector", "vector"):  # of calls that were interrupted, too
-                self._shared.left.setdefault(tenant, {}).update(names)
+                self._shared.left.setdefault(tenant, {}).update(dict.fromkeys(names))
         for tenant in list(self._shared.left):
             if inputs.monotonic() < until:
                 self.sweep(tenant)

@@ -172,6 +172,9 @@ class Vector(VectorConditions):
         except UNCALLABLE:
             take_back()
             raise
+        except Outage:
+            self._cleanup.answered(request, is_success=False)
+            raise
         except INTERRUPTIONS:  # a write that was under way may have been carried out
             if op_of(request) == "vector.upsert":
                 self._cleanup.note(request)
@@ -196,8 +199,9 @@ class Vector(VectorConditions):
         uncertain = reply.is_a(*PERHAPS)
         if reply.is_success or (uncertain and op_of(request) == "vector.upsert"):
             self._cleanup.note(request)
-        elif reply.is_error and not uncertain:
+        if reply.is_error and not uncertain:
             take_back()
+        self._cleanup.answered(request, is_success=reply.is_success)
 
     def _prepared(self, request: Any) -> Any:
         if self._preparing or not isinstance(request, Mapping):
