@@ -52,13 +52,12 @@ def target(chance: random.Random) -> Target:
     declared = chance.choice(("mine:Counts", "mine:made.factory", *COMMANDS))
     recorded = chance.choice(("", "http://", "ws://", "grpc://", "cmd:"))
     headers = {chance.choice(("X-Key", *COMMANDS)): chance.choice(("Bearer $TOKEN", "$TOKEN", *COMMANDS))}
-    hooks = chance.choice(((), ("metrics",), ("provider", "component"), COMMANDS))
     if chance.random() < 0.5:
         own = chance.choice(
             ("http://h:1/", "ws://h:1/", "grpc://h:1", "cmd:mytool", "mine:made", f"http://h/{declared}")
         )
-        return Target(own, chance.choice(("llm", declared)), hooks, headers)
-    return Target(declared, chance.choice(("llm", declared)), hooks, headers, recorded)
+        return Target(own, chance.choice(("llm", declared)), headers)
+    return Target(declared, chance.choice(("llm", declared)), headers, recorded)
 
 
 def request(chance: random.Random) -> str:
@@ -91,7 +90,7 @@ def pasted(desk: Path, number: int) -> None:
 
 
 def test_pasting_has_no_effect(desk: Path) -> None:
-    """No file appears, whatever the address, headers, hooks, requests, faults and names of a finding are."""
+    """No file appears, whatever the address, headers, requests, faults and names of a finding are."""
     pasted(desk, 150)
 
 
@@ -105,7 +104,7 @@ def test_pasting_two_thousand_has_no_effect(desk: Path) -> None:
 def test_a_request_arrives_as_it_is(desk: Path, text: str) -> None:
     """The words of a command are what was sent: JSON with the same value, and the header with the user's variable."""
     document = {"op": "llm.complete", "args": {"text": text}}
-    own = Target("http://h:1/", "llm", (), {"Authorization": "Bearer $TOKEN"})
+    own = Target("http://h:1/", "llm", {"Authorization": "Bearer $TOKEN"})
     (line,) = shell.script(own, [Sent(json.dumps(document, ensure_ascii=False), False, 0.0)])
     words = paste(desk, line + "\n", SHELLS[0])
     assert json.loads(words[words.index("--data-raw") + 1]) == document

@@ -7,7 +7,7 @@ import importlib
 import os
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pytest_corpus.adapter.client import AdapterClient, Declaration
@@ -130,7 +130,9 @@ class Adapter:
         """The adapter as commands reach it that send a request again."""
         given = self.options.connection.headers if self.client and self.client.remote else {}
         headers = {name: shell.variable(name, value, os.environ) for name, value in given.items()}
-        return shell.Target(self.declaration.declared, component, headers)
+        target = shell.Target(self.declaration.declared, component, headers)
+        spec = "" if target.scheme or target.is_importable else spec_of(self.declaration.factory)
+        return replace(target, declared=spec) if spec else target
 
     def place_of(self, _test: str, _repetition: int) -> int:
         """The place of a test, where the order matters."""
