@@ -11,7 +11,7 @@ from pytest_corpus.kit.requests import canary
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.graph.support.answers import listed, records
 from pytest_corpus.suites.graph.support.component import Graph, graph
-from pytest_corpus.suites.graph.support.place import value_of
+from pytest_corpus.suites.graph.support.place import empty_namespace, value_of
 from pytest_corpus.suites.graph.support.sandbox import NODE_READERS, Sandbox, observed
 from pytest_corpus.suites.graph.support.scenarios import isolation
 from pytest_corpus.suites.graph.support.scenarios.batches import drop, put
@@ -183,7 +183,7 @@ def test_nothing_is_read_from_an_unknown_namespace(graph: Graph, reader: str) ->
     expect.applicable(graph.capabilities.flag("supports_namespaces") is True, "namespaces are not claimed")
     graph.require(reader) if reader == "traversal" else graph.readers.trusted(reader)
     graph.seed()
-    nowhere = graph.seeds.like(namespace=graph.empty_namespace())
+    nowhere = graph.seeds.like(namespace=empty_namespace(graph))
     start = {"start_nodes": [nowhere.id("s1")], "max_depth": 1}
     reply = nowhere.call(reader, start) if reader == "traversal" else nowhere.asked(reader)
     if expect.either(reply, "BadRequest", "IndexNotReady"):
@@ -197,7 +197,7 @@ def test_nothing_is_read_from_an_unknown_namespace(graph: Graph, reader: str) ->
 def test_deleting_in_an_unknown_namespace_does_no_harm(graph: Graph, kind: str) -> None:
     """A delete in a namespace without writes succeeds, or is refused permanently."""
     graph.require(f"delete_{kind}")
-    place = {"namespace": graph.empty_namespace()}
+    place = {"namespace": empty_namespace(graph)}
     reply = graph.call(f"delete_{kind}", {"ids": [graph.seeds.id("none")], **place})
     expect.either(reply, "BadRequest", "NotSupported")
 

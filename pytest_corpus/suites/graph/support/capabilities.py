@@ -217,10 +217,6 @@ class GraphCapabilities(Subject):
             namespace = f"{self.settings.run_prefix}n{inputs.turn('namespace') % MIN_NAMESPACES}"
         return Sandbox(self, f"{self.settings.prefix}{inputs.number()}", namespace=namespace, tenant=tenant)
 
-    def empty_namespace(self) -> str:
-        """A namespace that nothing was written to."""
-        return f"{self.settings.prefix}nowhere{inputs.number()}"
-
     def namespaces(self, *, aside: bool = False) -> None:
         """Go on only if writing to a new namespace makes it; `aside` where a test tries that too, among others.
 

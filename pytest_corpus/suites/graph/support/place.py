@@ -137,6 +137,11 @@ class Place:
         return self.graph.stream("stream_query", {**self.place, **args}, self.ctx)
 
 
+def empty_namespace(graph: GraphCalls) -> str:
+    """A namespace that nothing was written to."""
+    return f"{graph.settings.prefix}nowhere{inputs.number()}"
+
+
 def value_of(node: Mapping[str, Any]) -> str:
     """The `corpus_value` of a node or an edge."""
     return str(node["properties"]["corpus_value"])

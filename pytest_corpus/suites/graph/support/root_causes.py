@@ -15,7 +15,7 @@ from pytest_corpus.kit.root_causes import BasicRequirement, RootCauses
 from pytest_corpus.suites.graph.support import run_state
 from pytest_corpus.suites.graph.support.answers import listed
 from pytest_corpus.suites.graph.support.component import Graph
-from pytest_corpus.suites.graph.support.place import value_of
+from pytest_corpus.suites.graph.support.place import empty_namespace, value_of
 from pytest_corpus.suites.graph.support.sandbox import Sandbox, observed
 
 BASICS = {
@@ -136,7 +136,7 @@ def _places(graph: Graph) -> Iterator[str]:
         place.put(node)
     if any(_nodes_missing(place, node) for place, node in nodes.items()):
         yield "GRA-NS-1"
-    if any(_fails_to_read(one.like(namespace=graph.empty_namespace()), reader) for reader in graph.readers.of_nodes()):
+    if any(_fails_to_read(one.like(namespace=empty_namespace(graph)), reader) for reader in graph.readers.of_nodes()):
         yield "GRA-NS-4"
 
 
