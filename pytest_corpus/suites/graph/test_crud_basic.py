@@ -14,11 +14,12 @@ from pytest_corpus.kit.fixtures import Steps, core, rules, subject
 from pytest_corpus.kit.generation.histories import check, converges, linearizable, require_strong_consistency
 from pytest_corpus.kit.generation.stateful import run_sequences
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.vocabulary import INJECTIONS, WORDS
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.graph.support.answers import failures
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
-from pytest_corpus.suites.graph.support.scenarios import bad_arguments, state_machine
+from pytest_corpus.suites.graph.support.scenarios import bad_arguments, state_machine, words
 from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
 from pytest_corpus.suites.graph.support.scenarios.concurrent_writes import history
 from pytest_corpus.suites.graph.support.scenarios.edges import unusable
@@ -62,6 +63,9 @@ SCALARS: dict[str, Any] = {
 }
 KEYS = {"cle\u0301": 1, "cl\u00e9": 2, "a.b": 3, "a b": 4}
 """Ends of keys that may be refused, but not changed (R138)."""
+
+IDS = {**WORDS, **INJECTIONS}
+"""Words in ids."""
 
 NOT_FINITE: dict[str, Any] = {
     "nan": math.nan,
@@ -107,14 +111,15 @@ def test_a_node_keeps_its_labels_and_properties(graph: Graph) -> Steps:
         reply = sandbox.call("upsert_nodes", {"nodes": [node]})
         expect.either(reply, "BadRequest", "NotSupported")
         nodes += [] if reply.is_error or failures(reply.result) else [node]
+    odd = words.offer(sandbox, "nodes", words.with_labels(sandbox, "one"))
     yield
     shown = {node.get("id"): node for node in sandbox.listed()}
-    for node in nodes:
-        found = shown.get(node["id"])
+    for each in (*nodes, *odd.values()):
+        found = shown.get(each["id"])
         expect.that(found is not None, "the node that was written", "none", "result.nodes")
         assert found is not None
-        expect.that(set(node["labels"]) <= set(found.get("labels") or []), "its labels", "others", "labels")
-        for key, value in node["properties"].items():
+        expect.that(set(each["labels"]) <= set(found.get("labels") or []), "its labels", "others", "labels")
+        for key, value in each["properties"].items():
             expect.that(found["properties"].get(key) == value, "its properties", "others", "properties")
 
 
@@ -204,9 +209,16 @@ def test_scalar_properties_are_read_back(graph: Graph, requirement: str) -> None
 
 @pytest.mark.requirement("GRA-NODE-9")
 def test_keys_of_properties_are_read_back_or_refused(graph: Graph) -> None:
-    """A key with a mark, a dot or a blank comes back code point by code point, unless it is refused permanently."""
+    """Any key, and any text under a key, comes back code point by code point, unless it is refused permanently."""
     for kind, value in kept(graph, KEYS).items():
         expect.that(same(value, KEYS[kind]), "the property under the key that was written", "none", "properties")
+    sandbox = graph.sandbox()
+    nodes = words.offer(sandbox, "nodes", words.with_properties(sandbox))
+    shown = {node.get("id"): node["properties"] for node in sandbox.listed()}
+    for kinds, node in nodes.items():
+        properties = shown.get(node["id"], {})
+        right = all(properties.get(key) == value for key, value in node["properties"].items())
+        expect.that(right, f"the properties as written ({kinds}), or a refusal", "others", "properties")
 
 
 @pytest.mark.requirement("GRA-NODE-10")
@@ -222,15 +234,22 @@ def test_nested_properties_are_read_back_or_refused(graph: Graph) -> None:
 def test_nodes_of_ids_that_look_alike_are_all_written(graph: Graph, kind: str) -> Steps:
     """Ids that differ in their last letter, in letter case, in a space or in composition are those of two nodes."""
     sandbox = graph.sandbox("upsert_nodes")
-    values = []
+    values, at = [], [*LOOKALIKES].index(kind)
     for name in LOOKALIKES[kind]:
         node = sandbox.node(name)
         reply = sandbox.call("upsert_nodes", {"nodes": [node]})
         expect.either(reply, *PERMANENT)
         if not reply.is_error and not failures(reply.result):
             values.append(value_of(node))
+    others = {each: word for number, (each, word) in enumerate(IDS.items()) if number % len(LOOKALIKES) == at}
+    odd = words.offer(sandbox, "nodes", words.with_ids(sandbox, others))
+    values += map(value_of, odd.values())
     yield
     sandbox.all_show(values, "every node that was accepted")
+    if "bulk_vertices" in graph.readers.of_nodes():
+        shown = {node.get("id") for node in sandbox.listed()}
+        for each, written in odd.items():
+            expect.that(written["id"] in shown, f"the id as written ({each}), or a refusal", "another", "nodes.id")
 
 
 @pytest.mark.requirement("GRA-NODE-11")

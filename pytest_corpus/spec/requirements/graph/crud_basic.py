@@ -2,13 +2,13 @@
 
 REQUIREMENTS = """
 GRA-NODE-1 MUST: A node that was upserted is read back with its labels and properties.
-  from SPECIFICATION 4.2.6, SPECIFICATION 7.3.1, BEHAVIORAL_CONFORMANCE 5.2
+  from SPECIFICATION 4.2.6, SPECIFICATION 7.3.1, BEHAVIORAL_CONFORMANCE 5.2, R138
   hint: store all labels and all properties, those of a node without labels too, before you answer
 GRA-NODE-2 MUST: Upserting a node again updates it: one node has that id, with the new values.
   from SPECIFICATION 4.2.6
   hint: write labels and properties of a known id anew; only an idempotency key makes a write a replay
 GRA-NODE-3 MUST: Every node of a request is written, whatever its place.
-  from SPECIFICATION 4.2.6, SPECIFICATION 12.5, R14
+  from SPECIFICATION 4.2.6, SPECIFICATION 12.5, R14, R138
   hint: write all of `nodes`, the last part of a request that you split included
 GRA-NODE-4 MUST: The result of `upsert_nodes` is null, ids, or an object whose counts and `failures` are of the schema.
   from SCHEMA 4.4.2, SPECIFICATION 7.3.1, SPECIFICATION 12.5, R14, R123
@@ -28,7 +28,7 @@ GRA-NODE-8 MUST: NaN and infinities in properties, at any depth, are refused who
   from SPECIFICATION 4.1, R34, R45
   hint: check math.isfinite of every number in properties, inside lists and objects, in batches too
 GRA-NODE-9 MUST: Strings, integers, floats and booleans in properties are read back as they were written.
-  from SPECIFICATION 7.3.1, SPECIFICATION 4.1, R128
+  from SPECIFICATION 7.3.1, SPECIFICATION 4.1, R128, R138
   hint: store text whole as UTF-8, numbers as 64 bits, booleans as booleans, and names with their case
 GRA-NODE-10 MUST: Lists and objects in properties are read back as they were written, or refused.
   from SPECIFICATION 7.3.1, SPECIFICATION 17.2
@@ -43,10 +43,10 @@ GRA-NODE-13 SHOULD: Numbers with a fraction are doubles, whatever precision `ext
   from SPECIFICATION 4.1, R128
   hint: store numbers with 64 bits; a lower precision that is stated is allowed, and not recommended
 GRA-EDGE-1 MUST: An edge that was upserted is read back between its ends, in its direction and with its label.
-  from SPECIFICATION 4.2.6, SPECIFICATION 7.3.1, SCHEMA 4.4.2
+  from SPECIFICATION 4.2.6, SPECIFICATION 7.3.1, SCHEMA 4.4.2, R138
   hint: store src, dst and label as they were given; do not sort the ends or change letter case
 GRA-EDGE-2 MUST: The properties of an edge are read back as they were written.
-  from SPECIFICATION 7.3.1, SPECIFICATION 4.1, SCHEMA 4.4.2, R128
+  from SPECIFICATION 7.3.1, SPECIFICATION 4.1, SCHEMA 4.4.2, R128, R138
   hint: store every property of an edge with its own type, booleans included
 GRA-EDGE-3 MUST: Upserting an edge again updates it in its place: there is one of that id, as it was written last.
   from SPECIFICATION 4.2.6
@@ -76,7 +76,7 @@ GRA-EDGE-10 MUST: NaN and infinities in the properties of an edge are refused wh
   from SPECIFICATION 4.1, R34, R45
   hint: check math.isfinite of every number in properties of edges, as in those of nodes
 GRA-DELETE-1 MUST: `delete_nodes` by ids removes these nodes and no others.
-  from SPECIFICATION 4.2.6, SPECIFICATION 7.3.1
+  from SPECIFICATION 4.2.6, SPECIFICATION 7.3.1, R138
   hint: go through all ids, and compare whole ids, not their beginnings
 GRA-DELETE-2 MUST: `delete_edges` by ids removes these edges and no others, and leaves the nodes.
   from SPECIFICATION 4.2.6, SPECIFICATION 7.3.1
@@ -91,7 +91,7 @@ GRA-DELETE-5 SHOULD: A node that is written again after its deletion has none of
   from SPECIFICATION 4.2.6
   hint: remove the edges of a node permanently when it is deleted
 GRA-DELETE-6 MUST: A delete with a filter removes what fits it and nothing else, or is refused permanently.
-  from SPECIFICATION 4.2.6, ERRORS 6.4, R31, R131
+  from SPECIFICATION 4.2.6, ERRORS 6.4, R31, R131, R138
   hint: apply every term of the filter, or refuse it; never ignore a part of it
 GRA-DELETE-7 MUST: A delete whose `ids` or `filter` is of the wrong type is refused, and one that names nothing removes
     nothing.
@@ -108,10 +108,10 @@ GRA-DELETE-10 SHOULD: A delete without `ids` and `filter`, or with null for them
   hint: check that `ids` or `filter` is there
 GRA-NS-1 MUST: What was written in one namespace is not read in another, by any operation, even under one id; an item
     may repeat the namespace of its request.
-  from BEHAVIORAL_CONFORMANCE 6.7, SCHEMA 4.4.2, SPECIFICATION 7.3.1; needs supports_namespaces
+  from BEHAVIORAL_CONFORMANCE 6.7, SCHEMA 4.4.2, SPECIFICATION 7.3.1, R138, R139; needs supports_namespaces
   hint: read `namespace` in every operation, streams and items of batches included, and key by it and id
 GRA-NS-2 MUST: Deleting in one namespace leaves what another holds under the same id.
-  from SPECIFICATION 7.3.1, SCHEMA 4.4.2; needs supports_namespaces
+  from SPECIFICATION 7.3.1, SCHEMA 4.4.2, R139; needs supports_namespaces
   hint: delete by namespace and id together
 GRA-NS-3 SHOULD: An item that alone names its namespace lies there, and answers name the namespace that was read.
   from SCHEMA 4.4.2, SPECIFICATION 7.3.1; needs supports_namespaces

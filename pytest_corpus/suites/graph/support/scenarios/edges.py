@@ -3,7 +3,7 @@
 from typing import Any
 
 from pytest_corpus.adapter import inputs
-from pytest_corpus.kit import expect
+from pytest_corpus.kit import expect, vocabulary
 from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import error_names
@@ -11,6 +11,7 @@ from pytest_corpus.spec.errors import PERMANENT, is_a
 from pytest_corpus.suites.graph.support.answers import failures
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.sandbox import EDGE_READERS, Sandbox
+from pytest_corpus.suites.graph.support.scenarios import words
 
 
 def sees_edges(graph: Graph) -> list[str]:
@@ -40,6 +41,23 @@ def linked_nodes(graph: Graph) -> tuple[Sandbox, dict[str, str]]:
     values = sandbox.put_named("abc")
     sandbox.link(sandbox.edge("a", "b", "e"))
     return sandbox, values
+
+
+def with_words(sandbox: Sandbox, what: str) -> dict[str, words.Item]:
+    """Edges from `a` to nodes of their own, with words as `labels` or in `properties`; those that are taken (R138)."""
+    most = sandbox.graph.at_once
+    if what == "labels":
+        labels = vocabulary.some({**vocabulary.INJECTIONS, **vocabulary.WORDS}, most - 3, ["backtick", "mixed_case"])
+        every = {**vocabulary.filled(labels, "L"), **words.injected(sandbox.key("b"))}
+        made: dict[str, dict[str, Any]] = {kind: {"label": label} for kind, label in every.items()}
+    else:
+        made = {kinds: {"properties": held} for kinds, held in [*words.properties().items()][:most]}
+    sandbox.put(*(sandbox.node(f"w{number}") for number in range(len(made))))
+    edges = {
+        kinds: {**sandbox.edge("a", f"w{number}", f"we{number}"), **held}
+        for number, (kinds, held) in enumerate(made.items())
+    }
+    return words.offer(sandbox, "edges", edges)
 
 
 def ends(graph: Graph, sandbox: Sandbox, reader: str, source: str, wanted: list[str]) -> list[str]:
