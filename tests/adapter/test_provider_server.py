@@ -135,7 +135,7 @@ def test_json_fits_its_schema(probe: ProviderProbe) -> None:
         (RESPONSES, {"text": response}),
         (MESSAGES, {"output_config": message}),
     ):
-        assert json.loads(words_of(path, answer_of(probe, path, **wanted))) == {"place": "amber", "days": 3}
+        assert json.loads(words_of(path, answer_of(probe, path, **wanted))) == {"place": "ámber", "days": 3}
 
 
 def test_a_tool_is_called_where_one_must_be(probe: ProviderProbe) -> None:
@@ -146,12 +146,12 @@ def test_a_tool_is_called_where_one_must_be(probe: ProviderProbe) -> None:
     (choice,) = answer_of(probe, CHAT, **tools, tool_choice=chosen)["choices"]
     assert choice["finish_reason"] == "tool_calls"
     assert choice["message"]["tool_calls"][0]["function"]["name"] == "trip"
-    assert json.loads(choice["message"]["tool_calls"][0]["function"]["arguments"]) == {"place": "amber", "days": 3}
+    assert json.loads(choice["message"]["tool_calls"][0]["function"]["arguments"]) == {"place": "ámber", "days": 3}
     (item,) = answer_of(probe, RESPONSES, tools=[{"type": "function", **named}], tool_choice="required")["output"]
     assert (item["type"], item["name"]) == ("function_call", "trip")
     offered = {"tools": [{"name": "trip", "input_schema": TOOL}]}
     message = answer_of(probe, MESSAGES, **offered, tool_choice={"type": "any"})
-    assert (message["stop_reason"], message["content"][0]["input"]) == ("tool_use", {"place": "amber", "days": 3})
+    assert (message["stop_reason"], message["content"][0]["input"]) == ("tool_use", {"place": "ámber", "days": 3})
     assert words_of(MESSAGES, answer_of(probe, MESSAGES, **offered))
 
 
@@ -177,7 +177,8 @@ def test_embeddings_are_unit_vectors_of_the_texts(probe: ProviderProbe) -> None:
     """As long as asked for, the same in both encodings, near to each other where texts share words."""
     texts = ["the sea is wide", "the sea is deep", "amber"]
     answer = answer_of(probe, EMBEDDINGS, input=texts, dimensions=64)
-    sea, deep, amber = (each["embedding"] for each in answer["data"])
+    assert [each["index"] for each in answer["data"]] == [2, 1, 0], "an index says which text it is, not the place"
+    sea, deep, amber = (each["embedding"] for each in reversed(answer["data"]))
     assert [len(sea), math.hypot(*sea)] == [64, pytest.approx(1)]
     assert sum(map(operator.mul, sea, deep)) > sum(map(operator.mul, sea, amber))
     coded = answer_of(probe, EMBEDDINGS, input=texts[0], dimensions=64, encoding_format="base64")

@@ -1,5 +1,6 @@
 """Further vendors of a provider with an address: Cohere, and one that an author adds."""
 
+import asyncio
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -8,7 +9,8 @@ import pytest
 from test_provider_server import asked
 
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
-from pytest_corpus.adapter.hooks.vendors.api import VENDORS
+from pytest_corpus.adapter.hooks.vendors.api import VENDORS, Writes
+from pytest_corpus.adapter.hooks.vendors.endpoint import Events, event
 from pytest_corpus.adapter.hooks.vendors.stand_in import instance
 from pytest_corpus.vendors import Body, Endpoint, Errors
 
@@ -81,7 +83,7 @@ def test_cohere_ends_for_the_reason_that_it_names(provider: ProviderProbe, chang
     text = (
         message["tool_calls"][0]["function"]["arguments"] if "tool_calls" in message else message["content"][0]["text"]
     )
-    assert reason not in ("TOOL_CALL", "COMPLETE") or json.loads(text) == {"place": "amber"}
+    assert reason not in ("TOOL_CALL", "COMPLETE") or json.loads(text) == {"place": "ámber"}
 
 
 @pytest.mark.parametrize(("path", "wrong"), [
@@ -115,6 +117,60 @@ def test_a_stream_of_cohere_fails_only_in_ways_that_it_has(provider: ProviderPro
     assert events_of(provider)[-1]["delta"]["finish_reason"] == "COMPLETE"
     provider.plan("unavailable", at_chunk=1)
     assert events_of(provider)[-1]["delta"]["finish_reason"] == "ERROR"
+
+
+class Wire:
+    """A connection that notes its writes."""
+
+    def __init__(self) -> None:
+        self.writes: list[bytes] = []
+
+    async def send(self, events: bytes) -> None:
+        if events:
+            self.writes.append(events)
+
+
+def written(texts: list[str]) -> list[bytes]:
+    """The writes of a stream of these texts."""
+    wire, chunks = Wire(), [event({"text": text}) for text in texts]
+    writes = Writes(wire, Events(b"", chunks, b""))  # type: ignore[arg-type] # it needs no more of a connection
+
+    async def send() -> None:
+        for chunk in chunks:
+            await writes.send(chunk)
+        await writes.flush()
+
+    asyncio.run(send())
+    assert b"".join(wire.writes) == b"".join(chunks)
+    return wire.writes
+
+
+def test_writes_end_where_no_event_does() -> None:
+    """Inside every byte of a character, inside events, and after several; what they hold stays in order."""
+    every = [written([f"{number} \u6e2f \U0001f3dd \u00e8", "second", "third"]) for number in range(40)]
+    ends = [data for writes in every for data in writes[:-1]]
+    begins = {data[0] for writes in every for data in writes[1:]}
+    assert any(data.count(b"\n\n") > 1 for data in ends), "no write has several events"
+    assert any(data.endswith(b"\n") and not data.endswith(b"\n\n") for data in ends), "none ends inside an event's end"
+    inside = {byte for character in "\u6e2f\U0001f3dd\u00e8" for byte in character.encode()[1:]}
+    assert inside <= begins, "a byte of a character at which no write begins"
+
+
+def test_a_tool_call_comes_in_pieces(provider: ProviderProbe) -> None:
+    """The first alone has the id; the arguments are those of the answer."""
+    asked_for = {"stream": True, "tools": [TOOL], "tool_choice": "required", "messages": USER, "model": "m"}
+    status, body, _ = asked(provider, "v1/chat/completions", asked_for)
+    assert status == 200
+    lines = [line.removeprefix("data: ") for line in body.splitlines() if line.startswith("data: {")]
+    deltas = [choice["delta"] for line in lines for choice in json.loads(line)["choices"]]
+    calls = [delta["tool_calls"][0] for delta in deltas if "tool_calls" in delta]
+    assert ["id" in call for call in calls] == [True, *[False] * 4]
+    assert json.loads("".join(call["function"]["arguments"] for call in calls)) == {"place": "\u00e1mber"}
+
+
+def test_half_a_surrogate_pair_does_not_break_a_stream() -> None:
+    """It stands in an event as an escape."""
+    assert b"\\ud800" in event({"name": "\ud800"})
 
 
 class Generate(Endpoint):
@@ -153,8 +209,8 @@ def test_an_endpoint_of_the_author_comes_before_a_built_in_one(provider: Provide
     ({}, {}),
     ({"type": "array", "items": {"enum": ["a", "b"]}, "minItems": 2}, ["a", "a"]),
     ({"anyOf": [{"type": "null"}, {"type": "string"}]}, None),
-    ({"type": "string", "minLength": 7}, "amberrr"),
-    ({"type": "string", "maxLength": 2}, "am"),
+    ({"type": "string", "minLength": 7}, "ámberrr"),
+    ({"type": "string", "maxLength": 2}, "ám"),
     ({"type": ["number", "null"], "maximum": -2}, -2),
     ({"$ref": "#/$defs/a", "$defs": {"a": {"const": 4}}}, 4),
     ({"$ref": "#"}, {}),

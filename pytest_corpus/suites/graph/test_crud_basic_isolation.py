@@ -9,6 +9,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import Steps, core, deciding, subject
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.kit.vocabulary import FIRST_TO_MEET, meeting
+from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.graph.support.answers import listed, records
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import empty_namespace, value_of

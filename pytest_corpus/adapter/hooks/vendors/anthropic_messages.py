@@ -1,6 +1,5 @@
 """``POST /v1/messages`` and ``POST /v1/messages/count_tokens``."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,7 +12,9 @@ from pytest_corpus.adapter.hooks.vendors.endpoint import (
     Plain,
     Refusal,
     Trouble,
+    arguments_text,
     event,
+    fragments_of,
     parts_of,
     typed_event,
 )
@@ -88,7 +89,8 @@ class Messages(Completion):
         if reply.tool is None:
             deltas = [{"type": "text_delta", "text": text} for text in parts_of(reply.tokens)]
         else:
-            deltas = [{"type": "input_json_delta", "partial_json": json.dumps(reply.arguments)}]
+            parts = fragments_of(arguments_text(reply.arguments))
+            deltas = [{"type": "input_json_delta", "partial_json": part} for part in parts]
         closing = typed_event("content_block_stop", index=0)
         closing += typed_event("message_delta", delta=_end(reply), usage={"output_tokens": reply.used})
         chunks = [typed_event("content_block_delta", index=0, delta=delta) for delta in deltas]

@@ -5,6 +5,8 @@
 
 import asyncio
 import contextlib
+import hashlib
+import itertools
 import math
 import threading
 import time
@@ -12,6 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from email.utils import formatdate
 from fnmatch import fnmatchcase
+from random import Random
 from typing import Any
 
 from pytest_corpus.adapter.hooks.fault_plan import Plan
@@ -126,6 +129,45 @@ async def break_off(plan: Plan, endpoint: Endpoint, connection: Connection) -> N
         await connection.end()
 
 
+class Writes:
+    """The writes of a stream, which end where no event does: inside a character, inside an event, or after several.
+
+    The places depend on the content alone, so they differ from one request to the next.
+    """
+
+    def __init__(self, connection: Connection, events: Events) -> None:
+        self._connection, self._rest = connection, b""
+        self._chance = Random(hash_of(b"".join([events.opening, *events.chunks, events.closing])))
+
+    async def send(self, events: bytes) -> None:
+        """Send events; their end may wait for those that follow."""
+        data = self._rest + events
+        inside = [at for at, byte in enumerate(data) if byte & 0xC0 == 0x80]
+        places: set[int] = set()
+        if len(data) > 1 and self._chance.random() < CUT:
+            places = {self._chance.choice(inside or [1]), *(self._chance.randrange(1, len(data)) for _ in range(2))}
+        ends = [0, *sorted(places), len(data)]
+        *writes, self._rest = [data[start:end] for start, end in itertools.pairwise(ends)]
+        for each in writes:
+            await self._connection.send(each)
+            await asyncio.sleep(0)
+        if self._chance.random() < FLUSHED:
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Send what still waits."""
+        rest, self._rest = self._rest, b""
+        await self._connection.send(rest)
+
+
+def hash_of(data: bytes) -> int:
+    """Return a number that is the same for the same bytes in every process."""
+    return int.from_bytes(hashlib.sha256(data).digest()[:8], "big")
+
+
+CUT, FLUSHED = 0.8, 0.5
+"""The parts of the events that are cut, and whose end does not wait for the next one."""
+
 START_S = 10.0
 CLOSE_S = 2.0
 
@@ -200,9 +242,11 @@ class _Visit:
 
     async def _stream(self, op: str, events: Events) -> None:
         await self._connection.begin(self._endpoint.errors.headers)
-        closing = events.closing
+        closing, writes = events.closing, Writes(self._connection, events)
         for number, chunk in enumerate(events.chunks):
             plan = self._arrived(op, chunk=number)
+            if plan is not None:
+                await writes.flush()
             if plan is not None and plan.form == "in_answer":
                 filtered = self._endpoint.events(self._body, True)
                 closing = (b"" if number else events.opening) + (filtered.closing if filtered else closing)
@@ -213,8 +257,9 @@ class _Visit:
                     await self._connection.send(events.opening)
                 await break_off(plan, self._endpoint, self._connection)
                 return
-            await self._connection.send(chunk if number else events.opening + chunk)
-        await self._connection.send(closing)
+            await writes.send(chunk if number else events.opening + chunk)
+        await writes.send(closing)
+        await writes.flush()
         await self._connection.end()
 
     async def _wait(self, plan: Plan | None) -> None:

@@ -1,6 +1,5 @@
 """Cohere: ``POST /v2/chat``, ``POST /v2/embed`` and ``POST /v1/tokenize``."""
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -13,8 +12,10 @@ from pytest_corpus.adapter.hooks.vendors.endpoint import (
     Events,
     Refusal,
     Trouble,
+    arguments_text,
     embedding,
     event,
+    fragments_of,
     parts_of,
     typed_event,
 )
@@ -69,7 +70,7 @@ class Chat(Completion):
         if reply.tool is None:
             message["content"] = [{"type": "text", "text": reply.text}]
         else:
-            call = {"name": reply.tool.name, "arguments": json.dumps(reply.arguments)}
+            call = {"name": reply.tool.name, "arguments": arguments_text(reply.arguments)}
             message["tool_calls"] = [{"id": "call_standin", "type": "function", "function": call}]
         return {"id": "standin", "message": message, **_end(reply)}
 
@@ -84,8 +85,8 @@ class Chat(Completion):
         else:
             call = {"id": "call_standin", "type": "function", "function": {"name": reply.tool.name, "arguments": ""}}
             opening += _part("tool-call-start", {"tool_calls": call})
-            text = json.dumps(reply.arguments)
-            chunks = [_part("tool-call-delta", {"tool_calls": {"function": {"arguments": text}}})]
+            parts = fragments_of(arguments_text(reply.arguments))
+            chunks = [_part("tool-call-delta", {"tool_calls": {"function": {"arguments": part}}}) for part in parts]
             closing = typed_event("tool-call-end", index=0)
         closing += typed_event("message-end", id="standin", delta=_end(reply))
         return Events(opening, chunks, closing + event("[DONE]"))

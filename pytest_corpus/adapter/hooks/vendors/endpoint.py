@@ -142,9 +142,13 @@ Endpoints = Mapping[tuple[str, str], Endpoint]
 
 
 def event(data: Any, name: str = "") -> bytes:
-    """A server-sent event."""
+    """A server-sent event; letters beyond ASCII stand in it as they are, and half a pair of surrogates as an escape."""
     head = f"event: {name}\n" if name else ""
-    return f"{head}data: {data if isinstance(data, str) else json.dumps(data)}\n\n".encode()
+    text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
+    try:
+        return f"{head}data: {text}\n\n".encode()
+    except UnicodeEncodeError:
+        return f"{head}data: {json.dumps(data)}\n\n".encode()
 
 
 def typed_event(kind: str, **members: Any) -> bytes:
@@ -156,6 +160,21 @@ def parts_of(tokens: Sequence[str]) -> list[str]:
     """Return the texts of the chunks of a stream; at least one."""
     starts = range(0, len(tokens) or 1, TOKENS_IN_CHUNK)
     return ["".join(tokens[start : start + TOKENS_IN_CHUNK]) for start in starts]
+
+
+def arguments_text(arguments: Mapping[str, Any]) -> str:
+    """Return the arguments of a tool call as JSON text."""
+    return json.dumps(arguments, ensure_ascii=False)
+
+
+FRAGMENTS = 5
+"""The number of parts in which a stream sends the arguments of a tool call, or fewer if they are short."""
+
+
+def fragments_of(text: str) -> list[str]:
+    """Return the parts in which a stream sends the arguments of a tool call."""
+    size = -(-len(text) // FRAGMENTS) or 1
+    return [text[start : start + size] for start in range(0, len(text), size)]
 
 
 ANY_ANSWER = {"type": "object", "properties": {"answer": {"type": "string"}}, "required": ["answer"]}

@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import json
 import math
 import struct
 from collections.abc import Iterator, Mapping
@@ -19,8 +18,10 @@ from pytest_corpus.adapter.hooks.vendors.endpoint import (
     Plain,
     Refusal,
     Trouble,
+    arguments_text,
     embedding,
     event,
+    fragments_of,
     parts_of,
 )
 from pytest_corpus.adapter.hooks.vendors.stand_in import Question, Reply, Tool, count, split
@@ -155,7 +156,7 @@ def _usage(replies: list[Reply]) -> dict[str, int]:
 def _choice(index: int, reply: Reply) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": reply.text, "refusal": None}
     if reply.tool is not None:
-        message |= {"content": None, "tool_calls": [_call(index, reply.tool, json.dumps(reply.arguments))]}
+        message |= {"content": None, "tool_calls": [_call(index, reply.tool, arguments_text(reply.arguments))]}
     return {"index": index, "message": message, "logprobs": None, "finish_reason": REASONS[reply.reason]}
 
 
@@ -167,8 +168,9 @@ def _deltas(index: int, reply: Reply) -> Iterator[dict[str, Any]]:
     if reply.tool is None:
         yield from ({"content": text} for text in parts_of(reply.tokens))
         return
-    yield {"tool_calls": [{"index": 0, **_call(index, reply.tool, "")}]}
-    yield {"tool_calls": [{"index": 0, "function": {"arguments": json.dumps(reply.arguments)}}]}
+    first, *others = fragments_of(arguments_text(reply.arguments))
+    yield {"tool_calls": [{"index": 0, **_call(index, reply.tool, first)}]}
+    yield from ({"tool_calls": [{"index": 0, "function": {"arguments": each}}]} for each in others)
 
 
 def _chunk(head: Mapping[str, Any], index: int, delta: Mapping[str, Any], reason: str | None = None) -> bytes:
@@ -182,7 +184,7 @@ MOST_TOKENS = 8192
 
 
 class Embeddings(Endpoint):
-    """Unit vectors; texts that share words are alike."""
+    """Unit vectors; texts that share words are alike. The last one comes first: each names its `index`."""
 
     errors = ERRORS
 
@@ -203,7 +205,7 @@ class Embeddings(Endpoint):
             "model": model,
             "data": [
                 {"object": "embedding", "index": index, "embedding": _written(each) if as_text else each}
-                for index, each in enumerate(vectors)
+                for index, each in reversed([*enumerate(vectors)])
             ],
             "usage": {"prompt_tokens": used, "total_tokens": used},
         }
@@ -287,7 +289,7 @@ class Responses(Completion):
             closing += made("content_part.done", **inside, part=part)
         else:
             arguments = item["arguments"]
-            chunks = [made("function_call_arguments.delta", **inside, delta=arguments)]
+            chunks = [made("function_call_arguments.delta", **inside, delta=each) for each in fragments_of(arguments)]
             closing = made("function_call_arguments.done", **inside, name=item["name"], arguments=arguments)
         closing += made("output_item.done", output_index=0, item=item)
         closing += made(whole["status"], response=whole)
@@ -327,7 +329,7 @@ def _response(body: Body, reply: Reply) -> dict[str, Any]:
     asked, used = reply.prompt_tokens, reply.used
     if reply.tool is not None:
         item: dict[str, Any] = {"id": "fc_standin", "type": "function_call", "status": "completed", "call_id": "call_0",
-                "name": reply.tool.name, "arguments": json.dumps(reply.arguments)}  # fmt: skip
+                "name": reply.tool.name, "arguments": arguments_text(reply.arguments)}  # fmt: skip
     else:
         part = {"type": "output_text", "text": reply.text, "annotations": [], "logprobs": []}
         item = {"id": "msg_standin", "type": "message", "role": "assistant", "content": [part],

@@ -15,12 +15,17 @@ from pytest_corpus.text.values import at
 Reason = Literal["stop", "length", "tool", "filtered"]
 
 _TOKEN = re.compile(r" ?\S{1,8}|\s")
-_WORDS = ("amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "harbor", "island", "lagoon")
+_WORDS = (
+    "amber", "bo\u0301gen", "c\u00e8dre", "\u0434\u0435\u043b\u044c\u0442\u0430", "ember",
+    "fj\u00f8rd", "grove", "\u6e2f\u53e3", "\U0001f3dd\ufe0f", "\u05d9\u05dd",
+)  # fmt: skip
+"""Words of several scripts, of one to four bytes a character."""
+
 _LENGTH = 32
 """The number of words in an answer that nothing cuts short."""
 
 _DEPTH = 12
-_PLAIN: Mapping[str, Any] = {"string": "amber", "integer": 1, "number": 1, "boolean": True, "null": None}
+_PLAIN: Mapping[str, Any] = {"string": "\u00e1mber", "integer": 1, "number": 1, "boolean": True, "null": None}
 
 
 def split(text: str) -> list[str]:
