@@ -117,7 +117,8 @@ class Outages:
         waited_s: the seconds that this run has waited for the provider.
         own: the operations that answer some requests so although a plain call works, and how often that was seen.
         lasting: the provider did not come back, so no more calls are made.
-        never: waiting does not help: a new instance of the adapter works, or nothing ever worked.
+        hopeless: the components for which waiting does not help: a new instance of the adapter works, or no operation
+            ever worked.
     """
 
     worked: dict[str, None] = field(default_factory=dict)
@@ -127,7 +128,7 @@ class Outages:
     waited_s: float = 0.0
     own: dict[str, int] = field(default_factory=dict)
     lasting: bool = False
-    never: bool = False
+    hopeless: set[str] = field(default_factory=set)
 
     def begin(self, began: float) -> None:
         """Note that a call failed that began at a time of the monotonic clock."""

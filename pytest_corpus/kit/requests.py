@@ -62,6 +62,10 @@ class Requests:
         """Valid arguments, not sent before, whose stream is likely to have several chunks."""
         return self.distinct(name)
 
+    def reading_at(self, _request: Any) -> Request | None:
+        """A plain read of the place that a request names; None if it names none."""
+        return None
+
     def wrong_types(self, name: str) -> dict[str, Any]:
         """Arguments of which the first one has a type that the operation refuses; empty where it takes none."""
         raise NotImplementedError

@@ -1,8 +1,9 @@
 """Asking again as a sound client does: an answer that may pass says nothing of the adapter (R114).
 
 A retryable answer that no test planned is asked again. If it stays retryable, a plain call decides whose answer it is:
-the adapter's if plain calls work, the provider's if they fail as well. Then the suite waits for the provider, and
-gives up if it does not come back.
+the adapter's if plain calls work, the provider's if calls fail that worked before. Then the suite waits for the
+provider, and gives up if it does not come back. What never worked is the adapter's (R147). A place that was just made
+may answer with a hint until it can be read: the hint is followed as often as it is given (R141).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pytest_corpus.adapter.usage import Outages
 from pytest_corpus.kit.outcomes import Full, Outage, Undecided
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.requests import Calls
+from pytest_corpus.kit.requests import Calls, Request
 from pytest_corpus.spec.errors import BY_KIND, TAXONOMY
 from pytest_corpus.spec.operations import BY_OP, operations_of
 
@@ -35,6 +36,9 @@ FAMILIAR = 3
 
 CALL_S, RUN_S = 30.0, 120.0
 """The seconds that the suite waits for a provider, in one call and in a run."""
+
+UNKNOWN_S = 5.0
+"""The seconds that it waits where no call has worked yet and none says when to call again."""
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.25, 4.0
 """The pauses between two looks at a provider that is away double from the first to the second of these."""
@@ -131,6 +135,27 @@ class Retries:
         self._note(op, answer)
         return answer
 
+    def until_ready(self, attempt: Callable[[], Reply], tries: int, usual_s: float) -> Reply:
+        """The answer of a query to an index that holds something, made again while the index is not ready (R141).
+
+        Args:
+            tries: how often at most if the answer does not say when to call again.
+            usual_s: the pause in that case.
+        """
+        begun, reply = inputs.monotonic(), attempt()
+        while reply.is_a("IndexNotReady"):
+            asked_s, spent_s = hint_s(reply), inputs.monotonic() - begun
+            if asked_s is None or self._is_hopeless:
+                asked_s, tries = min(asked_s or usual_s, usual_s), tries - 1
+            elif spent_s + asked_s > CALL_S:
+                self._outages.hopeless.add(self._calls.component)
+                break
+            if tries < 0:
+                break
+            inputs.sleep(asked_s)
+            reply = attempt()
+        return reply
+
     @contextmanager
     def once(self) -> Iterator[None]:
         """Make calls once, whatever their answer."""
@@ -153,34 +178,36 @@ class Retries:
         answer: Answer,
         begun: float,
     ) -> Answer:
-        """Make the call again: at most twice, or until its index is built, and once more after an outage."""
-        made = [failing(answer)]
+        """Make the call again: at most twice, or until its index is built, and once more after each wait."""
+        made, before_s = [failing(answer)], self._outages.waited_s
         self._outages.begin(begun)
         familiar = self._outages.own.get(op, 0) >= FAMILIAR
         builds = op in BY_OP and BY_OP[op].mutating and all(reply.is_a("IndexNotReady") for reply in made[0])
         for pause_s in BUILDING_S if builds and not familiar else PAUSES_S:
-            if inputs.monotonic() - begun > ASKED_AT_MOST_S or self._outages.never:
+            if inputs.monotonic() - begun > ASKED_AT_MOST_S or self._is_hopeless:
                 break
             if not self._calls.relieve(made[-1][0]) and not self._pause(made[-1], 0.0 if familiar else pause_s):
                 break
             answer = attempt(inputs.monotonic() - begun)
             if not (left := failing(answer)):
-                return self._interrupted(op, answer, made)
+                return self._interrupted(op, answer, made, before_s)
             made.append(left)
-        if self._outages.never or self._works(op):
-            self._own(op, made)
-            return answer
-        if any(map(self._calls.is_full, made[-1])):
-            raise Full(f"a quota is used up: {made[-1][0]}")
-        if not self._await(op):
-            self._own(op, made)
-            return answer
-        answer = attempt(inputs.monotonic() - begun)
-        if left := failing(answer):
+        while not self._is_hopeless:
+            works = self._works(op, made[-1])
+            if not works and any(map(self._calls.is_full, made[-1])):
+                raise Full(f"a quota is used up: {made[-1][0]}")
+            if works and hint_s(made[-1][0]) is None:
+                break
+            if not works and not self._await(op, made[-1]):
+                break
+            answer = attempt(inputs.monotonic() - begun)  # what works now may have begun to work just before
+            if not (left := failing(answer)):
+                return self._interrupted(op, answer, made, before_s)
             made.append(left)
-            self._own(op, made)
-            return answer
-        return self._interrupted(op, answer, made)
+            if works:
+                break
+        self._own(op, made)
+        return answer
 
     def _pause(self, left: list[Reply | StreamReply], usual_s: float) -> bool:
         """Wait as long as an answer asks, else `usual_s`; whether that is short enough.
@@ -198,8 +225,13 @@ class Retries:
             self._outages.waited_s += pause_s
         return True
 
-    def _interrupted(self, op: str, answer: Answer, made: list[list[Reply | StreamReply]]) -> Answer:
-        """Note an outage of the provider; the answers from that time are no longer part of the test."""
+    def _interrupted(self, op: str, answer: Answer, made: list[list[Reply | StreamReply]], before_s: float) -> Answer:
+        """Note an outage of the provider; the answers from that time are no longer part of the test.
+
+        A run may wait any number of times as long as an answer asks for, if the call works after that.
+        """
+        if hint_s(made[0][0]) is not None:
+            self._outages.waited_s = before_s
         self._outages.interruptions += 1
         self._drop(reply.exchange for replies in made for reply in replies)
         self._note(op, answer)
@@ -219,47 +251,82 @@ class Retries:
 
     # -- looking for the provider ------------------------------------------------------------------------
 
+    @property
+    def _is_hopeless(self) -> bool:
+        """True if waiting was in vain before."""
+        return self._calls.component in self._outages.hopeless
+
+    def _worked(self) -> list[str]:
+        """The operations of this component that worked before, those that only read first."""
+        own = [BY_OP[op] for op in self._outages.worked if BY_OP[op].component == self._calls.component]
+        return [row.name for row in sorted(own, key=lambda row: row.mutating)]
+
     def _probes(self, op: str) -> list[str]:
         """The operations whose plain calls say whether the provider is there.
 
-        The operation itself if it ever worked, else the principal one if that did, else all that only read.
+        The operation itself if it ever worked, else the principal one if that did, else another one that did. If
+        nothing ever worked, all that only read.
         """
-        component, worked = self._calls.component, self._outages.worked
-        for known in (op, f"{component}.{self._calls.principal}"):
+        worked = self._worked()
+        for known in (_bare(op), self._calls.principal, *worked):
             if known in worked:
-                return [_bare(known)]
-        reading = (row for row in operations_of(component) if not row.mutating and row.name not in UNRELATED)
-        return [row.name for row in reading if self._calls.prerequisites.is_callable(row.name)]
+                return [known]
+        reading = (row for row in operations_of(self._calls.component) if not row.mutating)
+        found = (row.name for row in reading if row.name not in UNRELATED)
+        return [name for name in found if self._calls.prerequisites.is_callable(name)]
 
-    def _works(self, op: str) -> bool:
+    def _works(self, op: str, left: list[Reply | StreamReply]) -> bool:
         """Return if a plain call works while this one does not, here or on the instance of most tests."""
+        if (there := self._read_there(left)) is not None and (is_retryable(there) or not there.is_error):
+            return not there.is_error
+        return self._works_elsewhere(op)
+
+    def _works_elsewhere(self, op: str) -> bool:
         places = {id(place.client): place for place in (self._calls, self._calls.main)}
         return any(_answers(place, probe) for place in places.values() for probe in self._probes(op))
 
-    def _await(self, op: str) -> bool:
-        """Wait until a plain call works again; False if the adapter alone is at fault, as a new instance shows.
+    def _read_there(self, left: list[Reply | StreamReply]) -> Reply | StreamReply | None:
+        """The answer to a plain read of the place of a request that is to come again, or None."""
+        plain = self._calls.requests.reading_at(left[0].exchange.request) if hint_s(left[0]) is not None else None
+        return _asked(self._calls, lambda: plain) if plain else None
+
+    def _is_unready(self, left: list[Reply | StreamReply]) -> bool:
+        """Return if a plain read of the place of a request is put off, too: it is still being made."""
+        there = self._read_there(left)
+        return there is not None and is_retryable(there) and hint_s(there) is not None
+
+    def _await(self, op: str, left: list[Reply | StreamReply]) -> bool:
+        """Wait until a plain call works again; False if the adapter alone is at fault.
+
+        That is so if no operation ever worked, if only a place does not work, or if a new instance works.
 
         Raises:
             Outage: the provider did not come back.
         """
-        for pause_s in self._pauses():
+        worked, unready = self._worked(), self._is_unready(left)
+        for pause_s in self._pauses(left, CALL_S if worked else UNKNOWN_S):
             inputs.sleep(pause_s)
-            self._outages.waited_s += pause_s
-            if any(_answers(self._calls.main, probe) for probe in self._probes(op)):
+            self._outages.waited_s += 0.0 if unready else pause_s
+            if self._works(op, left):
                 return True
-        if self._new_instance_works(op):
-            self._outages.never = True
+        if unready and self._works_elsewhere(op):
+            self._outages.waited_s += CALL_S
+            return False
+        if not worked or self._new_instance_works(op):
+            self._outages.hopeless.add(self._calls.component)
             return False
         self._outages.interruptions += 1
         self._outages.lasting = True
         raise Outage(self._outages.said)
 
-    def _pauses(self) -> Iterator[float]:
-        """Growing pauses, as long as there is time to wait in this call and this run."""
-        pause_s, begun = FIRST_WAIT_S, self._outages.began
-        while inputs.monotonic() + pause_s < begun + CALL_S and self._outages.waited_s + pause_s < RUN_S:
+    def _pauses(self, left: list[Reply | StreamReply], most_s: float) -> Iterator[float]:
+        """The pauses that an answer asks for, else growing ones, as long as there is time in this call and this run."""
+        asked_s = max((hint for reply in left if (hint := hint_s(reply)) is not None), default=None)
+        pause_s, begun = FIRST_WAIT_S if asked_s is None else max(asked_s, PAUSES_S[0]), self._outages.began
+        most_s = most_s if asked_s is None else CALL_S
+        while inputs.monotonic() + pause_s < begun + min(most_s, CALL_S) and self._outages.waited_s + pause_s < RUN_S:
             yield pause_s
-            pause_s = min(2 * pause_s, LONGEST_WAIT_S)
+            pause_s = min(2 * pause_s, LONGEST_WAIT_S) if asked_s is None else pause_s
 
     def _new_instance_works(self, op: str) -> bool:
         try:
@@ -274,13 +341,19 @@ class Retries:
 
 def _answers(place: Retried, name: str) -> bool:
     """Make a plain call that no cache can answer, unseen by the test at hand, and return whether it succeeds."""
+    reply = _asked(place, lambda: Request(name, place.requests.distinct(name)))
+    return reply is not None and (reply.is_success if isinstance(reply, Reply) else reply.finished)
+
+
+def _asked(place: Retried, plain: Callable[[], Request]) -> Reply | StreamReply | None:
+    """The answer to a call that is made once, unseen by the test at hand; None if there is no answer."""
     exchanges, before = place.client.exchanges, len(place.client.exchanges)
     try:
         with place.retries.once(), place.client.provider.paused():
-            reply = place.invoke(name, place.requests.distinct(name), limit_s=PROBE_S)
-        return reply.is_success if isinstance(reply, Reply) else reply.finished
+            request = plain()
+            return place.invoke(request.op, request.args, request.ctx, limit_s=PROBE_S)
     except (Undecided, Unresponsive):
-        return False
+        return None
     finally:
         del exchanges[before:]
 

@@ -25,6 +25,7 @@ import forks
 from witness import Witness
 
 from pytest_corpus.adapter.opening.address import scheme_of
+from pytest_corpus.reports.view import fix_first
 
 CALL_TIMEOUT_S = 3
 """What the suite allows a call in these runs: hanging mutants should not take long."""
@@ -53,6 +54,8 @@ class Report:
         blockers: the requirements that block others.
         errors: the tests in which the suite itself failed, with what they say.
         misplaced: the findings that show another call than the one whose answer violates the sentence.
+        to_fix: the violated MUSTs, in the order of repair.
+        gaps: the reasons why the run is partial.
     """
 
     verdict: str
@@ -63,6 +66,8 @@ class Report:
     blockers: frozenset[str]
     errors: list[str]
     misplaced: list[str]
+    to_fix: list[str]
+    gaps: list[str]
 
     @property
     def violated(self) -> list[str]:
@@ -199,6 +204,8 @@ def _report(answer: dict[str, Any]) -> Report:
         frozenset(by for entry in entries for by in entry.get("blocked_by", ())),
         [test["test"] for entry in entries for test in entry["tests"] if test["outcome"] == "error"],
         answer["misplaced"],
+        [entry["id"] for entry in fix_first(answer) if entry["level"] == "MUST"],
+        answer["gaps"],
     )
 
 

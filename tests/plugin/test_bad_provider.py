@@ -42,7 +42,7 @@ def test_any_call_may_fail(
     assert project.report()["verdict"] == "conformant", said(result)
 
 
-@pytest.mark.parametrize("how", ["gone=1", "restart=1", "gone=0"])
+@pytest.mark.parametrize("how", ["gone=1", "restart=1"])
 def test_the_provider_may_go_away(project: Project, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
     """The run ends, the adapter is not blamed, and the first line of the summary says since when."""
     monkeypatch.setattr(retries, "CALL_S", 4.0)
@@ -107,6 +107,34 @@ def test_it_ends_within_a_minute(project: Project, monkeypatch: pytest.MonkeyPat
     run(project, monkeypatch, "restart=2", "graph", "-n", "2", "-p", "xdist")
     assert time.monotonic() - begun < 65
     assert violated(project.report()) == set()
+
+
+def test_what_never_worked_is_not_an_outage(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A provider that is away from the first call on cannot be told from an adapter that does not work (R147)."""
+    monkeypatch.setattr(retries, "CALL_S", 2.0)
+    result = run(project, monkeypatch, "gone=0", "graph")
+    report = project.report()
+    assert report["verdict"] == "nonconformant", said(result)
+    assert len(violated(report)) <= 5, said(result)
+    assert "unavailable since" not in said(result)
+
+
+DELETES_NOT = """
+from pytest_corpus.reference.vector.adapter import ReferenceVector
+
+class DeletesNot(ReferenceVector):
+    async def delete(self, call):
+        raise AttributeError("cursor")
+"""
+
+
+def test_a_broken_operation_is_waited_for_once(project: Project) -> None:
+    """Its refusals are not taken for writes that show late, and no other operation is waited for."""
+    project.pytester.makepyfile(mine=DELETES_NOT)
+    begun = time.monotonic()
+    result, report = project.judged("mine:DeletesNot", "VEC-DELETE-*,VEC-UPSERT-[1-5],VEC-NS-*")
+    assert report["settle_s"] == {"vector": 0.0}, said(result)
+    assert time.monotonic() - begun < 20
 
 
 FAULTY = """

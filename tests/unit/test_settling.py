@@ -147,6 +147,19 @@ def test_the_order_of_writes_is_found_out(kept: str, found: list[list[str]], don
     assert store.known.in_order is in_order
 
 
+def test_what_was_refused_is_not_looked_for() -> None:
+    """A trial whose writes were not carried out looks at nothing, and shows nothing of the settle time."""
+    looks: list[None] = []
+
+    class Refusing(Late):
+        def trials(self) -> Iterator[Look]:
+            yield self.order(time.monotonic(), lambda: looks.append(None), ["item"], done=False)
+
+    store = Refusing(0.0)
+    assert took(store.find_out) < 1
+    assert (store.known.seconds, store.known.missed_s, looks) == (0.0, 0.0, [])
+
+
 @pytest.mark.parametrize(("times", "longest"), [
     ([(0.04, 0.05), (0.03, 0.09), (0.045, 0.055)], 0.05),
     ([(0.04, 0.05), (0.08, 0.09), (0.0, 0.0)], 0.09),

@@ -119,17 +119,20 @@ class Settling:
             begun: when the first of them was sent, on the monotonic clock.
             seen: returns what is there; None if that is unknown.
             kept: all that has to be there in the end.
-            done: whether every write was answered as one that was carried out.
+            done: whether every write was answered as one that was carried out; if not, nothing is to be seen.
         """
         first_s: list[float] = []
 
         def look() -> bool | None:
+            if not done:
+                self.known.in_order = False
+                return None
             found = seen()
             if found is None or not set(kept) <= set(found):
                 return None if found is None else False
             first_s.append(inputs.monotonic() - begun)
             in_order = set(kept) == set(found)
-            self.known.in_order = done and in_order
+            self.known.in_order = in_order
             return in_order or first_s[-1] > 2 * first_s[0]  # a delete may show after what was written before it
 
         return look

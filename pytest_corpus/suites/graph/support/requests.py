@@ -71,6 +71,13 @@ class GraphRequests(Requests):
             return {MANY[name]: [{**args[MANY[name]][0], "args": self._graph.plain_nodes(f"plain{number}")}]}
         return self._data(name, str(number))
 
+    def reading_at(self, request: Any) -> Request | None:
+        args, ctx = (request.get(part) for part in ("args", "ctx")) if isinstance(request, Mapping) else (None, None)
+        place = {"namespace": args.get("namespace")} if isinstance(args, Mapping) else {}
+        tenant = {"tenant": ctx.get("tenant")} if isinstance(ctx, Mapping) else {}
+        place, tenant = ({key: value for key, value in each.items() if value} for each in (place, tenant))
+        return Request("query", {**self.distinct("query"), **place}, tenant) if place or tenant else None
+
     def wrong_types(self, name: str) -> dict[str, Any]:
         wrong: dict[str, dict[str, Any]] = {
             "upsert_nodes": {"nodes": "n1"},

@@ -15,7 +15,6 @@ from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.judgement import reading_apart
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.retries import hint_s
 from pytest_corpus.kit.run_state import MIN_NAMESPACES
 from pytest_corpus.kit.store.leftovers import uuid_of
 from pytest_corpus.kit.vocabulary import FEW
@@ -27,8 +26,8 @@ from pytest_corpus.suites.vector.support.shared import VectorShared
 
 USUAL_DIMENSIONS = 4
 
-INDEX_TRIES, INDEX_WAIT_S, INDEX_WAIT_AT_MOST_S = 4, 0.1, 2.0
-"""The number of waits for an index that is not ready, the usual time and the longest time of one, in seconds."""
+INDEX_TRIES, INDEX_WAIT_S = 4, 0.1
+"""The number of waits for an index that is not ready and does not say when it will be, and their seconds."""
 
 
 class StatedLimits(Subject):
@@ -207,14 +206,7 @@ class VectorCapabilities(StatedLimits):
 
     def ready(self, attempt: Callable[[], Reply], filled: bool) -> Reply:
         """Return the answer, after a wait if an index that holds something is not ready (SPECIFICATION 9.5)."""
-        reply = attempt()
-        for _ in range(INDEX_TRIES):
-            if not filled or not reply.is_a("IndexNotReady"):
-                break
-            asked_s = hint_s(reply)
-            inputs.sleep(min(INDEX_WAIT_S if asked_s is None else asked_s, INDEX_WAIT_AT_MOST_S))
-            reply = attempt()
-        return reply
+        return self.retries.until_ready(attempt, INDEX_TRIES, INDEX_WAIT_S) if filled else attempt()
 
     @contextmanager
     def prepares(self) -> Iterator[None]:

@@ -1,6 +1,6 @@
 """Removing what the suite wrote to a vector adapter: after each test what no other one needs, in the end the rest."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -11,7 +11,7 @@ from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.store.leftovers import TIDY_S
 from pytest_corpus.suites.vector.support.answers import failures_of
 from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities
-from pytest_corpus.suites.vector.support.shared import Place, context_of, speaking
+from pytest_corpus.suites.vector.support.shared import Place, context_of, named_in, speaking, tenant_of
 
 KEPT_VECTORS = 30
 """More vectors than these do not stay from one test to the next in a namespace that tests share."""
@@ -26,24 +26,10 @@ UNCALLABLE = (BudgetSpent, DeclarationError, Unresponsive, WriteForbidden)
 """Why an adapter is not called; what is there then stays until the end."""
 
 
-def tenant_of(request: Mapping[str, Any]) -> str | None:
-    """The tenant that a request names, or None."""
-    ctx = request.get("ctx")
-    tenant = ctx.get("tenant") if isinstance(ctx, Mapping) else None
-    return tenant if isinstance(tenant, str) and tenant else None
-
-
 def is_keyed(request: Mapping[str, Any]) -> bool:
     """Return whether a request has an idempotency key: its success may be the replay of an older one."""
     ctx = request.get("ctx")
     return isinstance(ctx, Mapping) and "idempotency_key" in ctx
-
-
-def named_in(request: Mapping[str, Any]) -> Iterator[str]:
-    """The namespaces that a request names."""
-    for each in speaking(request.get("args"), "queries"):
-        if isinstance(each.get("namespace"), str):
-            yield each["namespace"]
 
 
 def ids_in(args: Mapping[str, Any]) -> list[str]:
@@ -260,9 +246,18 @@ class Cleanup:
     # -- in the end ------------------------------------------------------------------------------------
 
     def remove(self) -> None:
-        """Delete what is left, as far as it can be deleted in time."""
+        """Delete what is left, as far as it can be deleted in time.
+
+        Namespaces come last: plain queries of one show if a delete that fails is to be made again.
+        """
         self._vector.client.provider.clear()
         until = inputs.monotonic() + TIDY_S
+        for (component, tenant, _, kind), names in self._journal.names.items():
+            if (component, kind) == ("vector", "vector"):  # of calls that were interrupted, too
+                self._shared.left.setdefault(tenant, {}).update(dict.fromkeys(names))
+        for tenant in list(self._shared.left):
+            if inputs.monotonic() < until and not self._vector.outages.lasting:
+                self.sweep(tenant)
         missed: list[Place] = []
         for place in [*self._shared.made_namespaces, *self._shared.stuck]:
             if inputs.monotonic() > until:
@@ -277,9 +272,3 @@ class Cleanup:
         for place in missed:
             if not self._vector.settle.seconds or self._delete(place).is_a("NamespaceNotFound"):
                 self._gone(place)
-        for (component, tenant, _, kind), names in self._journal.names.items():
-            if (component, kind) == ("vector", "vector"):  # of calls that were interrupted, too
-                self._shared.left.setdefault(tenant, {}).update(dict.fromkeys(names))
-        for tenant in list(self._shared.left):
-            if inputs.monotonic() < until:
-                self.sweep(tenant)

@@ -11,10 +11,10 @@ from pytest_corpus.kit.store.settling import Look, Settling
 from pytest_corpus.suites.vector.support import pages
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of
 from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities, VectorConditions
-from pytest_corpus.suites.vector.support.cleanup import Cleanup, tenant_of
+from pytest_corpus.suites.vector.support.cleanup import Cleanup
 from pytest_corpus.suites.vector.support.requests import VectorRequests
 from pytest_corpus.suites.vector.support.sandbox import stored
-from pytest_corpus.suites.vector.support.shared import Item, context_of, speaking
+from pytest_corpus.suites.vector.support.shared import Item, context_of, speaking, tenant_of
 
 INDEPENDENT = ("vector.capabilities", "vector.health", "vector.create_namespace")
 """The operations that need nothing that was made before."""

@@ -10,7 +10,7 @@ from pytest_corpus.kit.requests import Request, Requests, canary, in_ms
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of
 from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities
 from pytest_corpus.suites.vector.support.geometry import direction
-from pytest_corpus.suites.vector.support.shared import Item
+from pytest_corpus.suites.vector.support.shared import Item, context_of, named_in, tenant_of
 
 Built = tuple[str, dict[str, Any], dict[str, Any]]
 
@@ -111,6 +111,17 @@ class VectorRequests(PlainPlaces):
         elif name == "batch_query":
             args["queries"][0].update(self._vector.looking(degrees))
         return args
+
+    def reading_at(self, request: Any) -> Request | None:
+        if not isinstance(request, Mapping):
+            return None
+        tenant, name = tenant_of(request), next(named_in(request), "")
+        if not (tenant or name):
+            return None
+        known = (each.dimensions for each in self._vector.shared.sandboxes if each.place == (tenant, name or "default"))
+        vector = direction(10 + inputs.number() * 0.37 % 150, next(known, self._vector.dimensions))
+        place = self._vector.at(name) if name else {}
+        return Request("query", {"vector": vector, "top_k": 1, **place}, context_of(tenant))
 
     def with_items(self, count: int) -> list[Request]:
         many = range(min(count, self._vector.batch or count))

@@ -1,6 +1,6 @@
 """The state that all instances of a vector component share in a run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary, WeakSet
@@ -25,6 +25,20 @@ def speaking(args: Any, *keys: str) -> list[Mapping[str, Any]]:
 def context_of(tenant: str | None) -> dict[str, Any]:
     """The context that names a tenant, if there is one."""
     return {"tenant": tenant} if tenant else {}
+
+
+def tenant_of(request: Mapping[str, Any]) -> str | None:
+    """The tenant that a request names, or None."""
+    ctx = request.get("ctx")
+    tenant = ctx.get("tenant") if isinstance(ctx, Mapping) else None
+    return tenant if isinstance(tenant, str) and tenant else None
+
+
+def named_in(request: Mapping[str, Any]) -> Iterator[str]:
+    """The namespaces that a request names."""
+    for each in speaking(request.get("args"), "queries"):
+        if isinstance(each.get("namespace"), str):
+            yield each["namespace"]
 
 
 WRITING = "writing"
@@ -56,6 +70,8 @@ class VectorActions(Actions):
 
 class HasPlace(Protocol):
     """A sandbox."""
+
+    dimensions: int
 
     @property
     def place(self) -> Place: ...
