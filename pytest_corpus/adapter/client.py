@@ -13,7 +13,7 @@ from pytest_corpus.adapter.calls import Recording
 from pytest_corpus.adapter.event_loop.closing import ClosingBudget, lasting, left_behind
 from pytest_corpus.adapter.event_loop.loop import STOP_S, LoopThread, TimeLimit
 from pytest_corpus.adapter.exceptions import DeclarationError, WriteForbidden
-from pytest_corpus.adapter.exchange import CallFault, Exchange
+from pytest_corpus.adapter.exchange import CallFault, Exchange, is_stream
 from pytest_corpus.adapter.hooks.late_reports import LateReports
 from pytest_corpus.adapter.hooks.logs import LogTap
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
@@ -284,7 +284,7 @@ class AdapterClient:
         return exchange
 
     def send_all(self, requests: Sequence[Any], component: str, clients: Sequence[int] = ()) -> list[Exchange]:
-        """Send unary requests concurrently; they are not in `exchanges`, and none has telemetry of its own.
+        """Send requests concurrently; they are not in `exchanges`, and none has telemetry of its own.
 
         Args:
             clients: the client of each request: those of one client are sent one after the other.
@@ -295,7 +295,7 @@ class AdapterClient:
             BudgetSpent: the run may not make that many calls.
         """
         assert self._loop is not None, "the adapter is not open"
-        exchanges = [Exchange(request, streaming=False) for request in requests]
+        exchanges = [Exchange(request, streaming=is_stream(request)) for request in requests]
         for exchange in exchanges:
             self._check_write(exchange)
         plans, recording = tuple(self.provider.plans), self._begin(len(exchanges))

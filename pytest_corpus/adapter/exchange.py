@@ -124,6 +124,12 @@ def op_of(request: Any) -> str:
     return op if isinstance(op, str) else ""
 
 
+def is_stream(request: Any) -> bool:
+    """True if the operation that a request names is a stream."""
+    operation = BY_OP.get(op_of(request))
+    return operation is not None and operation.streaming
+
+
 def context_of(request: Any) -> Mapping[str, Any] | None:
     """The operation context of a request, if it is an object."""
     ctx = request.get("ctx") if type(request) is dict or isinstance(request, Mapping) else None

@@ -11,7 +11,7 @@ from typing import Any
 from pytest_corpus.adapter.calls import Recording
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.exceptions import Unresponsive
-from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.exchange import Exchange, is_stream
 from pytest_corpus.adapter.hooks.late_reports import Reports
 from pytest_corpus.adapter.inputs import Source
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
@@ -225,7 +225,7 @@ class RecordedClient(AdapterClient):
 
     def send_all(self, requests: Sequence[Any], component: str, clients: Sequence[int] = ()) -> list[Exchange]:  # noqa: ARG002
         """Give the recorded answers to requests that were sent at the same time."""
-        exchanges = [Exchange(request, streaming=False) for request in requests]
+        exchanges = [Exchange(request, streaming=is_stream(request)) for request in requests]
         for exchange in exchanges:
             self._check_write(exchange)
         self.meter.spending.admit(len(requests))

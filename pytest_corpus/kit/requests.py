@@ -38,8 +38,8 @@ def canary(length: int = 14) -> str:
 
 
 def new_trace() -> str:
-    """A traceparent that was not sent before."""
-    return f"00-{inputs.hexadecimal(16)}-{inputs.hexadecimal(8)}-01"
+    """A traceparent that was not sent before: sampled or not, in turn."""
+    return f"00-{inputs.hexadecimal(16)}-{inputs.hexadecimal(8)}-0{inputs.turn('trace') % 2}"
 
 
 def in_ms(milliseconds: float) -> int:
@@ -65,6 +65,10 @@ class Requests:
     def reading_at(self, _request: Any) -> Request | None:
         """A plain read of the place that a request names; None if it names none."""
         return None
+
+    def two_streams(self, name: str) -> list[dict[str, Any]]:
+        """The arguments of two streams of several chunks, not sent before, whose content differs and does not vary."""
+        return [self.long(name), self.long(name)]
 
     def wrong_types(self, name: str) -> dict[str, Any]:
         """Arguments of which the first one has a type that the operation refuses; empty where it takes none."""

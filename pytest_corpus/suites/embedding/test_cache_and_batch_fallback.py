@@ -4,7 +4,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import keyed
-from pytest_corpus.kit.fixtures import core, subject
+from pytest_corpus.kit.fixtures import core, deciding, subject
 from pytest_corpus.kit.outcomes import Blocked, Violation
 from pytest_corpus.kit.requests import in_ms
 from pytest_corpus.spec.errors import BY_KIND, TAXONOMY
@@ -263,6 +263,17 @@ def test_a_batch_falls_back_in_order(embedding: Embedding) -> None:
     fresh, texts, reply = caching.fallen_back(embedding, "invalid_request", times=20)
     found = placed(fresh, "EMB-BATCH-12", caching.all_accounted_for(reply, texts), texts)
     each_its_own(fresh, found, texts, embedding.own_vectors(texts))
+
+
+@deciding("fact", traceparent="COM-CTX-5", deadline_ms="COM-DEADLINE-9")
+def test_a_batch_that_falls_back_keeps_its_context(embedding: Embedding, fact: str) -> None:
+    """Texts that are embedded one by one after their batch failed pass on the trace and the deadline of the batch."""
+    ctx, reply = caching.fallen_back_in_context(embedding)
+    passed = [arrival.facts.get(fact) for arrival in reply.exchange.handed_on]
+    expect.applicable(any(value is not None for value in passed), f"no {fact} is passed on to the provider")
+    asked = reply.exchange.reached_provider
+    strange = sum(value != ctx[fact] for value in passed) + asked - len(passed)
+    expect.that(not strange, f"the {fact} of the batch in {asked} calls of the provider", f"another in {strange}", fact)
 
 
 @pytest.mark.requirement("EMB-NORM-2")

@@ -9,6 +9,7 @@ from pytest_corpus.kit.audit.leaks import gives_away
 from pytest_corpus.kit.audit.positive_evidence import is_reported
 from pytest_corpus.kit.audit.telemetry import names_outcome, outcomes
 from pytest_corpus.kit.component import holds
+from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES
 from pytest_corpus.kit.fixtures import Steps, rules, subject
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import canary
@@ -73,6 +74,28 @@ def test_no_vector_anywhere(embedding: Embedding, requirement: str, operation: s
         yield
     for reply in replies:
         holds(requirement, reply, embedding)
+
+
+@pytest.mark.requirement("COM-LEAK-3")
+@pytest.mark.parametrize("failing", ["too_long", "filtered"])
+def test_no_text_that_fails_is_logged(embedding: Embedding, failing: str) -> None:
+    """A text of a batch that is too long, or that the provider refuses, is in no log record."""
+    many = several(embedding, 2, least=1)
+    secret = canary()
+    texts = [secret, embedding.fit("river")][:many]
+    args = {**embedding.requests.minimal("embed_batch"), "texts": texts}
+    if failing == "too_long":
+        args |= {"texts": [f"{secret} {FILLER * (embedding.beyond() // len(FILLER) + 1)}", *texts[1:]]}
+        reply = embedding.call("embed_batch", {**args, "truncate": False}, secrets={"content": secret})
+    else:
+        expect.applicable("provider" in embedding.client.hooks, "without a provider no text is refused")
+        embedding.faults.provider_op("embed_batch")
+        fresh = embedding.fresh()
+        fresh.client.provider.plan("content_filtered", times=MAX_PROVIDER_RETRIES)
+        reply = fresh.call("embed_batch", args, secrets={"content": secret})
+        fresh.client.provider.clear()
+    expect.readable(reply)
+    holds("COM-LEAK-3", reply, embedding)
 
 
 @pytest.mark.requirement("COM-LEAK-1")

@@ -8,10 +8,15 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import expired
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.requests import in_ms
 from pytest_corpus.suites.embedding.support.answers import failures_of
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
 from pytest_corpus.suites.embedding.support.scenarios.batches import class_of
 from pytest_corpus.suites.shared.claims.deadlines import (
+    BUDGET_MS,
+    ITEM_MS,
+    ITEMS,
+    PROMPTLY_S,
     TestDeadlines,
     TestNestedDeadlines,
     TestStreamDeadlines,
@@ -28,6 +33,26 @@ def test_a_hanging_batch_ends_in_a_deadline(embedding: Embedding) -> None:
     embedding.faults.provider_op("embed_batch")
     heeded(embedding, "embed_batch", expired(embedding, "embed_batch"))
     repeatedly(partial(hung, embedding))
+
+
+@pytest.mark.requirement("COM-DEADLINE-8")
+def test_the_budget_of_a_fallback_is_one(embedding: Embedding) -> None:
+    """If a batch fails, and each of its texts then takes almost the whole budget, the call is over in time."""
+    embedding.faults.provider_op("embed_batch")
+    heeded(embedding, "embed_batch", expired(embedding, "embed_batch"))
+    repeatedly(partial(fallen_back, embedding))
+
+
+def fallen_back(embedding: Embedding) -> None:
+    """A batch that the provider refuses at once, and whose texts it embeds slowly."""
+    fresh = embedding.fresh()
+    [request] = fresh.requests.with_items(ITEMS)
+    fresh.client.provider.plan("invalid_request", "embedding.embed_batch", times=1)
+    fresh.client.provider.plan("slow", times=100 * ITEMS, delay_ms=ITEM_MS)
+    limit_s = BUDGET_MS / 1000 + PROMPTLY_S + 0.5
+    reply = fresh.invoke(request.op, request.args, {"deadline_ms": in_ms(BUDGET_MS)}, limit_s=limit_s)
+    fresh.client.provider.clear()
+    in_time(reply, BUDGET_MS)
 
 
 def hung(embedding: Embedding) -> None:

@@ -23,6 +23,9 @@ from pytest_corpus.suites.embedding.support.scenarios.batches import (
 )
 from pytest_corpus.suites.embedding.support.texts import FILLER, OTHER
 
+ASTRAL = "\U0001f600"
+"""A character of four bytes, and of two units of UTF-16."""
+
 
 @core("EMB-TRUNC-1")
 @pytest.mark.parametrize("how", list(truncation.BEYOND))
@@ -117,6 +120,22 @@ def test_what_is_left_is_within_the_limit(embedding: Embedding, operation: str, 
         fits = len(told) <= limit or not embedding.counts_characters
         expect.that(not shorter or fits, f"at most {limit} characters", f"{len(told)}", "text")
         expect.that(not shorter or plain(told) in plain(text), "a part of the text", "another text", "text")
+
+
+@pytest.mark.requirement("EMB-TRUNC-5")
+@pytest.mark.parametrize("start", ["x", "xy"])
+def test_a_text_is_cut_between_characters(embedding: Embedding, start: str) -> None:
+    """If a truncated text of characters of four bytes comes back, it is a part of the text, without half a character.
+
+    Whatever the limit counts, one of the two texts has no character that ends there.
+    """
+    truncation.truncates(embedding)
+    text = f"{start}{ASTRAL * embedding.beyond(1)}"
+    reply = embedding.embed(text, truncate=True)
+    truncation.cut(reply)
+    expect.applicable(texts_of(reply), "no text comes back")
+    for told in texts_of(reply):
+        expect.that(plain(told) in plain(text), "a part of the text", "another text", "text")
 
 
 @pytest.mark.requirement("EMB-TRUNC-15")

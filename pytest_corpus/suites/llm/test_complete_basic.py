@@ -110,7 +110,7 @@ def limited(llm: LLM, limit: int, **others: Any) -> None:
 @pytest.mark.requirement("LLM-COMPLETE-8")
 def test_a_completion_that_was_cut_says_so(llm: LLM) -> None:
     """A long text that is cut twice, by different `max_tokens`, has the reason "length" one of these times."""
-    limits = sorted({llm.limit(1), llm.limit(5)})
+    limits = sorted({llm.limit(1), llm.limit(2)})
     whole_text = text_and_reason(llm)[0]
     cut = [text_and_reason(llm, max_tokens=limit) for limit in limits]
     if not all(text and CUT * len(text) <= len(whole_text) for text, _ in cut):

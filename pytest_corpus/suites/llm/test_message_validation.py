@@ -116,18 +116,18 @@ def test_a_model_of_the_wrong_type_does_not_count(llm: LLM) -> None:
     expect.refusal(llm.call("count_tokens", {"text": "hi", "model": ["m"]}), "BadRequest")
 
 
-@rules("called LLM-TOOLS-1, one_of_the_tools LLM-TOOLS-2, ids LLM-TOOLS-22")
+@rules("called LLM-TOOLS-1, one_of_the_tools LLM-TOOLS-2, ids LLM-TOOLS-22, reason LLM-COMPLETE-12")
 def test_a_required_tool_is_called(llm: LLM, requirement: str) -> None:
     """`tool_choice` "required" makes the model call a given tool, with the text of a JSON object and an id of its own.
 
-    Ids of tool calls are not empty, and no two calls of an answer have the same one.
+    Ids of tool calls are not empty, and no two calls of an answer have the same one. The reason to finish is the call.
     """
     if requirement == "LLM-TOOLS-1":
         expect.that(called(llm), "at least one tool call", "none", "result.tool_calls")
         return
     calls = calling(llm)
-    if requirement == "LLM-TOOLS-22":
-        holds("LLM-TOOLS-22", llm.known_complete(**with_tools(llm, tool_choice="required")), llm)
+    if requirement in ("LLM-TOOLS-22", "LLM-COMPLETE-12"):
+        holds(requirement, llm.known_complete(**with_tools(llm, tool_choice="required")), llm)
         return
     for call in calls:
         function = call.get("function") if isinstance(call, Mapping) else None

@@ -11,8 +11,9 @@ from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import StreamReply
-from pytest_corpus.suites.llm.support.capabilities import OPTIONAL
+from pytest_corpus.suites.llm.support.capabilities import MOST_MODELS, OPTIONAL
 from pytest_corpus.suites.llm.support.component import LLM, llm
+from pytest_corpus.suites.llm.support.requests import user
 from pytest_corpus.suites.llm.support.scenarios import completions
 from pytest_corpus.suites.shared.claims.envelopes import TestStreaming
 
@@ -30,18 +31,24 @@ def test_chunks_are_of_the_schema(llm: LLM, requirement: str) -> None:
     holds(requirement, stream, llm)
 
 
+MOST = 5
+"""The larger one of the limits."""
+
+
 @pytest.mark.requirement("LLM-STREAM-3")
-@pytest.mark.parametrize("limit", [1, 5])
+@pytest.mark.parametrize("limit", [1, MOST])
 def test_max_tokens_is_honoured_in_a_stream(llm: LLM, limit: int) -> None:
-    """A stream has no more tokens than were asked for."""
+    """A stream has no more tokens than were asked for, with every listed model for one of the limits."""
     llm.require("stream")
+    others = [model for model in llm.able("supports_streaming") if model != llm.model] if limit == MOST else []
     limit = llm.limit(limit, "stream")
-    stream = llm.stream("stream", {**llm.requests.long("stream"), "max_tokens": limit})
-    llm.fits(stream)
-    expect.finished(stream)
-    usages = [chunk["usage_so_far"] for chunk in stream.chunks if isinstance(chunk.get("usage_so_far"), dict)]
-    text = "".join(str(chunk.get("text") or "") for chunk in stream.chunks)
-    completions.within(llm, limit, usages[-1] if usages else None, text)
+    for model in [{}, *({"model": other} for other in others[: MOST_MODELS - 1])]:
+        stream = llm.stream("stream", {**llm.requests.long("stream"), **model, "max_tokens": limit})
+        llm.fits(stream)
+        expect.finished(stream)
+        usages = [chunk["usage_so_far"] for chunk in stream.chunks if isinstance(chunk.get("usage_so_far"), dict)]
+        text = "".join(str(chunk.get("text") or "") for chunk in stream.chunks)
+        completions.within(llm, limit, usages[-1] if usages else None, None if model else text)
 
 
 @pytest.mark.requirement("LLM-STREAM-4")
@@ -98,11 +105,21 @@ def any_shown(found: Iterable[bool]) -> None:
     expect.applicable(any(found), "no chunk reports usage")
 
 
-@pytest.mark.requirement("LLM-CONTEXT-2")
-@pytest.mark.parametrize("where", ["message", "max_tokens"])
-def test_a_prompt_beyond_the_window_does_not_stream(llm: LLM, where: str) -> None:
-    """A prompt longer than the stated context length is the caller's mistake."""
+@pytest.mark.requirement("LLM-CACHE-2")
+def test_another_limit_is_another_stream(llm: LLM) -> None:
+    """At temperature 0, a stream that differs in `max_tokens` is never answered from the cache."""
     llm.require("stream")
+    args = {**completions.cold(llm, "stream"), "messages": [user(llm.unique())]}
+    changed = {**args, "max_tokens": llm.limit(8, "stream")}
+    completions.not_shared(llm, args, changed, operation="stream", binding=False)
+
+
+@pytest.mark.requirement("LLM-CONTEXT-2")
+@pytest.mark.parametrize("where", ["message", "max_tokens", "system_message", "other_models"])
+def test_a_prompt_beyond_the_window_does_not_stream(llm: LLM, where: str) -> None:
+    """A prompt longer than the stated context length is the caller's mistake, a system message and all."""
+    llm.require("stream")
+    expect.applicable(where != "system_message" or llm.takes(where, "stream"), "system_message is not offered")
     request = completions.beyond(llm, where)[0]
     reply = llm.known_complete(**request)
     completions.refused_as_too_long(llm, reply)

@@ -34,6 +34,9 @@ LLM-COMPLETE-10 MUST: `completion_tokens` of a text that is not empty is at leas
 LLM-COMPLETE-11 SHOULD: A system message counts in `usage.prompt_tokens`.
   from SPECIFICATION 8.3, SPECIFICATION 8.4, R23
   hint: send the system message to the provider, and take `prompt_tokens` from its answer
+LLM-COMPLETE-12 SHOULD: `finish_reason` of an answer with tool calls is tool_call or tool_calls.
+  from SPECIFICATION 8.3, R140
+  hint: map the provider's reason for a tool call, whatever its word, to tool_calls
 LLM-MODEL-1 MUST: Every model that capabilities list completes.
   from BEHAVIORAL_CONFORMANCE 5.3, R23
   hint: list only models that complete, or fix the one that does not

@@ -78,6 +78,12 @@ class GraphRequests(Requests):
         place, tenant = ({key: value for key, value in each.items() if value} for each in (place, tenant))
         return Request("query", {**self.distinct("query"), **place}, tenant) if place or tenant else None
 
+    def two_streams(self, name: str) -> list[dict[str, Any]]:
+        self._graph.require(name, "upsert_nodes")
+        sandbox = self._graph.sandbox(own=False)
+        sandbox.put(*(sandbox.node(f"n{number}") for number in range(5)))
+        return [self._graph.question("group", group=group) for group in (self._graph.seeds.group, sandbox.group)]
+
     def wrong_types(self, name: str) -> dict[str, Any]:
         wrong: dict[str, dict[str, Any]] = {
             "upsert_nodes": {"nodes": "n1"},

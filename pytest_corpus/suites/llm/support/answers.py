@@ -10,6 +10,9 @@ from pytest_corpus.kit.outcomes import Violation, in_words
 from pytest_corpus.spec.words import FINISH_REASONS
 from pytest_corpus.suites.shared.claims.tokens import adds_up
 
+CALLING = ("tool_call", "tool_calls")
+"""The reasons to finish of an answer that calls a tool."""
+
 SPECIAL_TOKENS = 8
 """Tokens that a provider may count and not show, such as the one that ends a text."""
 
@@ -24,11 +27,13 @@ def completion_problems(args: Mapping[str, Any], result: Mapping[str, Any]) -> I
         yield "LLM-COMPLETE-2", Violation(" or ".join(FINISH_REASONS), found=reason, path="result.finish_reason")
     if not adds_up(usage):
         yield "LLM-COMPLETE-3", Violation(*_total_of(result["usage"]), "result.usage.total_tokens")
-    if reason in ("tool_call", "tool_calls") and not calls:
+    if reason in CALLING and not calls:
         yield "LLM-COMPLETE-9", Violation("a tool call, as `finish_reason` says", "none", "result.tool_calls")
     if not calls and not args.get("stop_sequences") and (problem := _count_problem(result.get("text"), usage)):
         yield "LLM-COMPLETE-10", problem
     if isinstance(calls, list) and calls:
+        if reason not in CALLING:
+            yield "LLM-COMPLETE-12", Violation(" or ".join(CALLING), found=reason, path="result.finish_reason")
         ids = [call.get("id") for call in calls if isinstance(call, Mapping)]
         if not all(isinstance(each, str) and each for each in ids) or len(set(ids)) < len(ids):
             yield "LLM-TOOLS-22", Violation("an id for each call, not empty and its own", "another", "tool_calls[].id")

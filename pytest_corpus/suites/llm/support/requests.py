@@ -67,6 +67,11 @@ class LLMRequests(Requests):
             return self.distinct(name)
         return self.args(messages=[user(f"Write two sentences about the sea. {self._llm.unique()}")])
 
+    def two_streams(self, name: str) -> list[dict[str, Any]]:
+        low = self._llm.range_of("temperature")[0]
+        taken = self._llm.takes("temperature", name) and self._llm.accepts(name, temperature=low)
+        return [{**self.long(name), **({"temperature": low} if taken else {})} for _ in range(2)]
+
     def wrong_types(self, name: str) -> dict[str, Any]:
         if name in ("complete", "stream"):
             return {"messages": "hi"}

@@ -29,6 +29,9 @@ PLAIN_DIGESTS = ("sha256", "sha1", "md5", "sha512", "blake2b", "sha3_256")
 
 UNLABELLED = "calls are not labelled with `tenant_hash` (R122)"
 
+TOGETHER_MS = 60
+"""How long the provider takes while calls of two tenants are under way."""
+
 LONGER = 80
 """The difference in length of two tenant ids."""
 
@@ -193,18 +196,30 @@ class TestObservability:
 
     @pytest.mark.requirement("COM-OBS-9")
     def test_calls_at_the_same_time_keep_their_tenants_apart(self, subject: Subject) -> None:
-        """Calls of two tenants that run at the same time are labelled each with its own hash."""
+        """Calls of two tenants that run at the same time are labelled each with its own hash, and its own deadline.
+
+        Their provider is slow, so that both are under way; the first of them has a deadline.
+        """
         tenants = two_tenants(subject)
-        wanted = sorted(tenant_hashes(subject))
+        hashes = tenant_hashes(subject)
+        wanted = sorted(hashes)
         name = subject.principal
-        requests = [subject.envelope(name, subject.requests.distinct(name), {"tenant": tenant}) for tenant in tenants]
+        contexts: list[dict[str, Any]] = [{"tenant": tenant} for tenant in tenants]
+        contexts[0]["deadline_ms"] = in_ms(HOUR_MS)
+        requests = [subject.envelope(name, subject.requests.distinct(name), ctx) for ctx in contexts]
+        subject.client.provider.plan("slow", times=len(tenants), delay_ms=TOGETHER_MS)
         replies = [Reply(exchange) for exchange in subject.send_all(requests)]
+        subject.client.provider.clear()
         expect.assessable(all(reply.is_success for reply in replies), "calls at the same time are not all carried out")
         seen = [one for reply in replies for one in telemetry.observations_of(reply.exchange)]
         if len(seen) != len(tenants):
             raise Blocked("COM-OBS-1", f"{len(seen)} observations of {len(tenants)} calls")
         found = sorted(str(one.extra.get("tenant_hash")) for one in seen)
         expect.that(found == wanted, "the hash of each tenant", "another one")
+        with expect.resting_on("COM-OBS-10"):
+            with_bucket = [one.extra for one in seen if one.extra.get("deadline_bucket") is not None]
+            limited = [str(extra.get("tenant_hash")) for extra in with_bucket]
+            expect.that(limited == hashes[:1], "a deadline_bucket for the call with a deadline", "others", "extra")
 
     @pytest.mark.requirement("COM-OBS-15")
     def test_a_tenant_hash_is_salted(self, subject: Subject) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
@@ -41,8 +41,17 @@ ATTEMPTS = 3
 AGO_MS = {"a_moment_ago": 200, "a_second_ago": 1_000, "a_day_ago": 86_400_000}
 """When a deadline passed."""
 
+AS_FLOAT = AGO_MS["a_second_ago"]
+"""The one that is written with a point: a whole number all the same (R49)."""
+
+RETRIED_MS = 1_300
+"""A budget that a retry with as much again, or with a whole one for each, overruns by more than a second."""
+
 PAST_MS = (0, -1, -60_000)
 """Deadlines before there were any."""
+
+SLOW_MS, CUT_OFF_MS = 400, 150
+"""How long a provider takes, and a budget that ends before."""
 
 SLOW_CHUNKS = 12
 STREAM_BUDGETS_MS = ((150, 140), (450, 400))
@@ -59,7 +68,7 @@ class TestDeadlines:
         subject.require(subject.principal)
         case = [*AGO_MS.values()].index(ago_ms)
         for name in subject.working(in_turn(subject.deadlined(streaming=False), subject.principal, case)):
-            reply = subject.call(name, ctx={"deadline_ms": in_ms(-ago_ms)})
+            reply = subject.call(name, ctx={"deadline_ms": ago(ago_ms)})
             expect.refusal(reply, "DeadlineExceeded")
 
     @pytest.mark.requirement("COM-DEADLINE-2")
@@ -77,6 +86,34 @@ class TestDeadlines:
         """When the provider hangs, the call ends with DEADLINE_EXCEEDED within its budget plus a second."""
         for name in deadlined(subject, subject.faults.backed(streaming=False)):
             cut_off(subject, name, at_chunk=None)
+
+    @pytest.mark.requirement("COM-DEADLINE-4")
+    def test_retries_share_the_budget(self, subject: Subject) -> None:
+        """When the provider hangs, however often it is asked, the call ends within its one budget plus a second."""
+        name = subject.principal
+        subject.faults.provider_op(name)
+        heeded(subject, name, expired(subject, name))
+        repeatedly(partial(retried, subject, name))
+
+    @pytest.mark.requirement("COM-CONC-1")
+    def test_the_deadline_of_one_call_does_not_end_another(self, subject: Subject) -> None:
+        """A call without a deadline is carried out beside one that comes after it and is cut off by its own."""
+        expect.applicable("provider" in subject.client.hooks, "without a provider no call is slow")
+        name = subject.principal
+        subject.faults.provider_op(name)
+        fresh = subject.fresh()
+        fresh.client.provider.plan("slow", times=2, delay_ms=SLOW_MS)
+        contexts: tuple[dict[str, Any], ...] = ({}, {"deadline_ms": in_ms(CUT_OFF_MS)})
+        requests = [fresh.envelope(name, fresh.requests.distinct(name), ctx) for ctx in contexts]
+        first, _ = (Reply(exchange) for exchange in fresh.send_all(requests))
+        fresh.client.provider.clear()
+        expect.readable(first)
+        if first.is_a("DeadlineExceeded"):
+            _, alone = subject.with_fault("slow", name, delay_ms=SLOW_MS)
+            expect.applicable(
+                not alone.is_a("DeadlineExceeded"), "a call without a deadline has a short one all the same"
+            )
+        expect.that(not first.is_a("DeadlineExceeded"), "the call without a deadline to be carried out", str(first))
 
     @core("COM-DEADLINE-6")
     def test_an_ample_deadline_changes_nothing(self, subject: Subject) -> None:
@@ -151,7 +188,7 @@ class TestStreamDeadlines:
     def test_an_expired_stream_is_one_error(self, subject: Subject, ago_ms: int) -> None:
         """A stream whose deadline has passed has one frame, the error."""
         subject.require(subject.principal_stream)
-        stream = subject.stream(subject.principal_stream, ctx={"deadline_ms": in_ms(-ago_ms)})
+        stream = subject.stream(subject.principal_stream, ctx={"deadline_ms": ago(ago_ms)})
         heeded(subject, subject.principal, expired(subject, subject.principal))
         expect.refusal(stream, "DeadlineExceeded")
         expect.that(len(stream.bodies) == 1, "one error envelope and no data", f"{len(stream.bodies)} frames")
@@ -171,6 +208,12 @@ class TestStreamDeadlines:
         for name in subject.faults.backed(streaming=True):
             heeded(subject, name, expired(subject, name))
             repeatedly(partial(trickled, subject, name))
+
+
+def ago(milliseconds: int) -> float:
+    """A deadline that passed so long ago."""
+    deadline = in_ms(-milliseconds)
+    return float(deadline) if milliseconds == AS_FLOAT else deadline
 
 
 def deadlined(subject: Subject, names: list[str]) -> list[str]:
@@ -217,6 +260,16 @@ def out_of_time(
         if planned.fired or not reply.is_a("DeadlineExceeded"):
             break
     return planned, reply, budget_ms
+
+
+def retried(subject: Subject, name: str) -> None:
+    """A call whose provider never answers, with a budget in which a retry would show."""
+    fresh = subject.fresh()
+    plan = fresh.faults.plan("hang", name)
+    limit_s = RETRIED_MS / 1000 + PROMPTLY_S + 0.5
+    reply = fresh.invoke(name, fresh.requests.distinct(name), {"deadline_ms": in_ms(RETRIED_MS)}, limit_s=limit_s)
+    fresh.faults.fired(plan)
+    in_time(reply, RETRIED_MS)
 
 
 def hung_health(subject: Subject) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import expired, plain, remembered
 from pytest_corpus.kit.component import Subject, holds
@@ -124,6 +125,21 @@ class TestErrors:
         expect.that(named[0] == named[1] == named[2], "the same class every time", "different classes")
 
 
+TOGETHER_MS = 60
+"""How long the provider takes while two streams are under way."""
+
+GIVEN_UP_S, FREED_S, WORK_MS = 0.4, 1.0, 4_000
+"""When a stream is given up, in what time its work must end, and how long the provider would take."""
+
+
+def content_of(subject: Subject, stream: StreamReply) -> list[Any]:
+    """The content of all chunks of a stream, in order, without what divides it into chunks."""
+    expect.readable(stream)
+    held = [chunk.get(key) for chunk in stream.chunks for key in subject.content]
+    texts = "".join(each for each in held if isinstance(each, str))
+    return [texts, *(item for each in held if isinstance(each, list) for item in each)]
+
+
 class TestStreaming:
     """The state machine of a stream."""
 
@@ -150,6 +166,39 @@ class TestStreaming:
         assert isinstance(stream, StreamReply)
         data = [chunk for chunk in stream.chunks if any(chunk.get(key) for key in subject.content)]
         expect.that(not data, "one error envelope and no data", f"{len(data)} frames with data")
+
+    @pytest.mark.requirement("COM-CONC-1")
+    def test_streams_at_the_same_time_do_not_disturb_each_other(self, subject: Subject) -> None:
+        """Two streams that run at the same time, of a slow provider, have the content that each has alone."""
+        name = subject.principal_stream
+        subject.require(name)
+        requests = [subject.envelope(name, args) for args in subject.requests.two_streams(name)]
+        alone = [[content_of(subject, subject.send_stream(request)) for _ in range(2)] for request in requests]
+        expect.applicable(all(one == other for one, other in alone), "the content of a stream is another each time")
+        expect.applicable(alone[0] != alone[1], "two streams have the same content")
+        subject.client.provider.plan("slow", times=len(requests), delay_ms=TOGETHER_MS)
+        streams = [StreamReply(exchange) for exchange in subject.send_all(requests)]
+        subject.client.provider.clear()
+        expect.applicable(not any(stream.is_error for stream in streams), "not both are carried out at once")
+        for stream, (own, _) in zip(streams, alone, strict=True):
+            expect.that(content_of(subject, stream) == own, "the content that the stream has alone", "another")
+
+    @pytest.mark.requirement("COM-STREAM-11")
+    def test_a_stream_that_is_given_up_ends_the_work(self, subject: Subject) -> None:
+        """Within a second after a stream was given up, the adapter stops waiting for its slow provider (R75)."""
+        expect.applicable(subject.client.remote is None, "TRA-CALL-5 asks it of an adapter outside this process")
+        name = subject.principal_stream
+        subject.faults.provider_op(name)
+        fresh = subject.fresh()
+        plan = fresh.faults.plan("slow", name, at_chunk=1, delay_ms=WORK_MS)
+        stream = fresh.stream(name, fresh.requests.long(name), limit_s=GIVEN_UP_S)
+        expect.applicable(not stream.finished and plan.fired, "the stream has one chunk")
+        until = inputs.monotonic() + FREED_S
+        while inputs.monotonic() < until and inputs.read("at work", lambda: plan.waiting):
+            inputs.sleep(0.01)
+        waiting = inputs.read("waiting", lambda: plan.waiting)
+        fresh.faults.fired(plan)
+        expect.that(not waiting, "the work to end within a second", "the provider is still waited for")
 
     @pytest.mark.requirement("COM-STREAM-9")
     @pytest.mark.parametrize("at_chunk", [0, 1])

@@ -13,7 +13,8 @@ from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.requests import canary
+from pytest_corpus.kit.requests import canary, in_ms
+from pytest_corpus.kit.retries import is_retryable
 from pytest_corpus.spec.errors import BY_KIND, RESOURCE_SCOPES, TAXONOMY
 from pytest_corpus.suites.shared.claims.context import PASSING, provider_failure
 from pytest_corpus.suites.shared.claims.deadlines import cut_off, out_of_time
@@ -34,6 +35,10 @@ KINDS = [
 ]
 PASSED_ON = [kind.kind for kind in BY_KIND.values() if kind.passes_retry_after]
 HINT_MS = 1234
+MINUTE_MS = 61_000
+"""A hint of more than a minute: the call that gets it has a budget of `BUDGET_MS`, for who waits before a retry."""
+
+BUDGET_MS = 3_000
 LONGEST_SCOPE = 256
 HINTLESS = ("quota_exhausted", "unavailable", "network")
 ALL_KINDS = [kind for kinds in REQUIREMENTS.values() for kind in kinds]
@@ -84,6 +89,15 @@ class TestFaults:
                 continue
             classified(reply, kind, decided(kind))
             passed_on(reply, name)
+
+    @pytest.mark.requirement("COM-FAULT-8")
+    def test_a_long_retry_hint_is_passed_on(self, subject: Subject) -> None:
+        """A `retry_after_ms` of a minute stands in the error envelope as it is."""
+        ctx = {"deadline_ms": in_ms(BUDGET_MS)}
+        reply = struck(subject, subject.principal, "rate_limited", ctx, retry_after_ms=MINUTE_MS)
+        expect.applicable(not reply.is_a("DeadlineExceeded"), "the adapter waits for the provider by itself")
+        classified(reply, "rate_limited", "COM-FAULT-1")
+        passed_on(reply, subject.principal)
 
     @pytest.mark.requirement("COM-FAULT-10")
     @pytest.mark.parametrize("kind", HINTLESS)
@@ -241,7 +255,33 @@ def works_again(subject: Subject, name: str, kind: str) -> None:
     same = subject.requests.distinct(name)
     fresh, _ = subject.with_fault(kind, name, lambda fresh: fresh.invoke(name, same), times=1)
     retryable = TAXONOMY[str(BY_KIND[kind].canonical)].retry == "yes"
+    broken = kind == "unexpected" and is_broken(subject, fresh, name)
+    if broken and is_broken(subject, broken_again(subject, name), name):
+        expect.that(False, "the next call to work", "an error, though the one after it works")
     expect.works(fresh.invoke(name, same if retryable else fresh.requests.distinct(name)), "the next call to work")
+
+
+def broken_again(subject: Subject, name: str) -> Subject:
+    """A new instance whose provider failed once in a way that nothing foresees."""
+    return subject.with_fault(
+        "unexpected", name, lambda fresh: fresh.invoke(name, fresh.requests.distinct(name)), times=1
+    )[0]
+
+
+def is_broken(subject: Subject, fresh: Subject, name: str) -> bool:
+    """Return whether the next call of an instance fails, and the one after it works at once.
+
+    So a circuit breaker does not behave, nor a provider that is away (R114).
+    """
+    if fresh.client is subject.client:
+        return False
+    replies = []
+    with fresh.retries.once():
+        for _ in range(2):
+            replies.append(fresh.invoke(name, fresh.requests.distinct(name)))
+            if not is_retryable(replies[0]):
+                return False
+    return not replies[1].is_error
 
 
 def struck(

@@ -6,6 +6,7 @@ import json
 import urllib.parse
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -138,9 +139,9 @@ class TestLabels:
 class TestStreamTimes:
     """The observed duration of a stream."""
 
-    @rules("frames COM-STREAM-10, observation COM-OBS-17")
+    @rules("frames COM-STREAM-10, error COM-ERR-22, observation COM-OBS-17")
     def test_the_time_of_a_stream_is_its_own(self, subject: Subject, requirement: str) -> None:
-        """A stream whose provider takes a while, and each of its frames, say that it took about as long."""
+        """A stream whose provider takes a while, and then goes on or fails, says how long it took, as do its frames."""
         timed(subject, subject.principal_stream, requirement)
 
 
@@ -205,11 +206,24 @@ def timed(subject: Subject, name: str, requirement: str) -> None:
 
 def delayed(subject: Subject, name: str, kind: str) -> Reply | StreamReply:
     """A call whose provider takes a while, and then answers or fails."""
-    reply = cached(subject, ("timed", name, kind), lambda: subject.with_fault(kind, name, delay_ms=DELAY_MS)[1])
-    with expect.resting_on(subject.operation(name).works if kind == "slow" else "COM-FAULT-2"):
+    reply = cached(subject, ("timed", name, kind), partial(slowed, subject, name, kind))
+    failing = "COM-FAULT-9" if subject.operation(name).streaming else "COM-FAULT-2"
+    with expect.resting_on(subject.operation(name).works if kind == "slow" else failing):
         expect.works(reply, "a call whose provider is slow") if kind == "slow" else expect.refusal(reply, "Unavailable")
     expect.assessable(reply.exchange.elapsed_s * 1000 >= DELAY_MS, "the call did not wait for its provider")
     return reply
+
+
+def slowed(subject: Subject, name: str, kind: str) -> Reply | StreamReply:
+    """The answer of a slow provider; a stream is slow after its first chunk, if it has two."""
+    if kind == "slow" and subject.operation(name).streaming:
+        fresh = subject.fresh()
+        plan = fresh.faults.plan(kind, name, at_chunk=1, delay_ms=DELAY_MS)
+        reply = fresh.invoke(name, fresh.requests.long(name))
+        fresh.client.provider.clear()
+        if plan.fired:
+            return reply
+    return subject.with_fault(kind, name, delay_ms=DELAY_MS)[1]
 
 
 def times(subject: Subject, exchange: Exchange) -> dict[int, Any]:

@@ -6,8 +6,12 @@ from typing import Any, NamedTuple
 import pytest
 
 from pytest_corpus.adapter import inputs
+from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.hooks.provider import Arrival
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.fixtures import deciding
 from pytest_corpus.kit.outcomes import NotAssessed, Undecided
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import in_ms, new_trace
@@ -29,32 +33,43 @@ class TestPropagation:
         """Every operation tells the provider the `traceparent` of its own context, and no other."""
         handed_on(subject, "traceparent", new_trace, "the traceparent of the context")
 
-    @pytest.mark.requirement("COM-CTX-5")
-    def test_calls_at_the_same_time_keep_their_traces_apart(self, subject: Subject) -> None:
-        """Of two calls that run at the same time each tells the provider its own `traceparent`."""
-        name, provider = subject.principal, subject.client.provider
-        ops = reached_by(subject, name)
-        wanted = [new_trace() for _ in range(AT_ONCE)]
-        requests = [
-            subject.envelope(name, subject.requests.distinct(name), {"traceparent": each, "deadline_ms": ahead()})
-            for each in wanted
-        ]
-        provider.plan("slow", times=AT_ONCE, delay_ms=SLOW_MS)
-        before = len(provider.handed_on)
-        exchanges = subject.send_all(requests)
-        provider.clear()
-        if not all(Reply(exchange).is_success for exchange in exchanges):
-            raise NotAssessed("calls at the same time are not all carried out")
-        arrivals = [arrival for arrival in provider.handed_on[before:] if arrival.op in ops]
-        found = {arrival.facts["traceparent"] for arrival in arrivals if arrival.facts.get("traceparent") is not None}
+    @deciding("fact", traceparent="COM-CTX-5", deadline_ms="COM-DEADLINE-9")
+    def test_calls_at_the_same_time_keep_their_contexts_apart(self, subject: Subject, fact: str) -> None:
+        """Of two calls that run at the same time each tells the provider its own trace and deadline."""
+        requests, arrivals = at_the_same_time(subject)
+        wanted = {request["ctx"][fact] for request in requests}
+        found = {arrival.facts[fact] for arrival in arrivals if arrival.facts.get(fact) is not None}
         if not found:
-            raise not_passed_on("traceparent")
-        expect.that(found == set(wanted), "the traceparent of each call", "others, or one for both")
+            raise not_passed_on(fact)
+        expect.that(found == wanted, f"the {fact} of each call", "others, or one for both")
 
     @pytest.mark.requirement("COM-DEADLINE-9")
     def test_the_deadline_is_handed_on_as_it_is(self, subject: Subject) -> None:
         """Every operation tells the provider the absolute `deadline_ms` of its own context, and no other."""
         handed_on(subject, "deadline_ms", ahead, "the deadline_ms of the context, an absolute time")
+
+
+@remembered
+def at_the_same_time(subject: Subject) -> tuple[list[dict[str, Any]], list[Arrival]]:
+    """Two requests that are sent together while the provider is slow, and what it is told meanwhile."""
+    name, provider = subject.principal, subject.client.provider
+    ops = reached_by(subject, name)
+    requests = [
+        subject.envelope(name, subject.requests.distinct(name), {"traceparent": new_trace(), "deadline_ms": ahead()})
+        for _ in range(AT_ONCE)
+    ]
+    provider.plan("slow", times=AT_ONCE, delay_ms=SLOW_MS)
+    before = len(provider.handed_on)
+    exchanges = subject.send_all(requests)
+    provider.clear()
+    if not all(Reply(exchange).is_success for exchange in exchanges):
+        raise NotAssessed("calls at the same time are not all carried out")
+    return [*map(request_of, exchanges)], [arrival for arrival in provider.handed_on[before:] if arrival.op in ops]
+
+
+def request_of(exchange: Exchange) -> dict[str, Any]:
+    """The request as it was sent: a deadline moves if a write has to settle first."""
+    return dict(exchange.request)
 
 
 def ahead() -> int:

@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import cached
+from pytest_corpus.kit.answer_cache import cached, remembered
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.requests import HOUR_MS, in_ms, new_trace
 from pytest_corpus.suites.embedding.support.answers import Vector, distance, embeddings_of, failures_of, vector_of
 from pytest_corpus.suites.embedding.support.component import Embedding
 from pytest_corpus.suites.embedding.support.scenarios.batches import arranged, each_its_own, placed, several
@@ -124,6 +125,8 @@ def requests_apart(embedding: Embedding, changed: str, ctx: Mapping[str, Any]) -
     """Two requests with the same context that differ in one respect get different answers."""
     text = embedding.unique()
     one, other = embedding.requests.with_text("embed", text), changed_from(embedding, text, changed)
+    if changed == "truncate":
+        one = {**other, "truncate": True}
     alone = embedding.fresh().call("embed", other)
     expect.success(embedding.call("embed", one, ctx), "an embedding")
     if changed == "operation":
@@ -160,6 +163,7 @@ def changed_from(embedding: Embedding, text: str, changed: str) -> dict[str, Any
         embedding.normalizes()
         other = {"normalize": True}
     elif changed == "truncate":
+        truncates(embedding)
         other = {"text": embedding.text_of(embedding.beyond(3)), "truncate": False}
     elif changed == "model":
         models = embedding.able_to("embed")
@@ -245,6 +249,21 @@ def fallen_back(embedding: Embedding, kind: str, *, times: int, **options: Any) 
     fresh.client.provider.clear()
     expect.applicable(plan.fired and not reply.is_error, "a batch that the provider refuses is refused whole")
     return fresh, texts, reply
+
+
+@remembered
+def fallen_back_in_context(embedding: Embedding) -> tuple[dict[str, Any], Reply]:
+    """A context with a trace and a deadline, and the answer to a batch that the provider refuses as a whole."""
+    many = several(embedding, 3)
+    embedding.faults.provider_op("embed_batch")
+    fresh = embedding.fresh()
+    ctx = {"traceparent": new_trace(), "deadline_ms": in_ms(HOUR_MS)}
+    args = {**fresh.requests.minimal("embed_batch"), "texts": [fresh.unique() for _ in range(many)]}
+    plan = fresh.client.provider.plan("invalid_request", "embedding.embed_batch", times=1)
+    reply = fresh.call("embed_batch", args, ctx)
+    fresh.client.provider.clear()
+    expect.applicable(plan.fired and not reply.is_error, "a batch that the provider refuses is refused whole")
+    return ctx, reply
 
 
 def new_texts(embedding: Embedding, texts: list[str]) -> list[str]:
