@@ -20,7 +20,7 @@ from pytest_corpus.kit.audit import telemetry
 from pytest_corpus.kit.component import Subject, holds
 from pytest_corpus.kit.fixtures import Steps, rules
 from pytest_corpus.kit.judgement import note_check
-from pytest_corpus.kit.outcomes import Keys, Violation
+from pytest_corpus.kit.outcomes import Keys, NotApplicable, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Request, canary, in_ms
 from pytest_corpus.suites.shared.claims.context import (
@@ -207,6 +207,8 @@ def timed(subject: Subject, name: str, requirement: str) -> None:
 def delayed(subject: Subject, name: str, kind: str) -> Reply | StreamReply:
     """A call whose provider takes a while, and then answers or fails."""
     reply = cached(subject, ("timed", name, kind), partial(slowed, subject, name, kind))
+    if isinstance(reply, Reply) and reply.failed_items:
+        raise NotApplicable("a failure of the provider is reported for each item")
     failing = "COM-FAULT-9" if subject.operation(name).streaming else "COM-FAULT-2"
     with expect.resting_on(subject.operation(name).works if kind == "slow" else failing):
         expect.works(reply, "a call whose provider is slow") if kind == "slow" else expect.refusal(reply, "Unavailable")
