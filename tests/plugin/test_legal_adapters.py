@@ -33,6 +33,7 @@ EXPECTED = {
     "RefusesZeros": {"VEC-SCORE-9": "satisfied"},
     "PostFilteringInASentence": {"VEC-FILTER-2": "satisfied", "VEC-STATE-1": "satisfied"},
     "CountsFirst": {"COM-IDEM-7": "satisfied"},
+    "ChunksWithoutUsage": {"LLM-STREAM-3": "satisfied"},
     "WholeBehindStreams": {"COM-STREAM-9": "not_applicable", "COM-DEADLINE-5": "satisfied"},
     "DeletesNothing": {"VEC-DELETE-8": "satisfied", "VEC-DELETE-15": "violated"},
 }
