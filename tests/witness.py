@@ -11,8 +11,9 @@ from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.integration.declaring.properties import EVIDENCE
 from pytest_corpus.integration.running.evidence import Sighting
 from pytest_corpus.integration.running.execution_hooks import EXECUTION
-from pytest_corpus.kit.outcomes import ABSENT, Violation
+from pytest_corpus.kit.outcomes import ABSENT, Keys, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.redaction import STARS
 from pytest_corpus.verdict import evidence
 from pytest_corpus.verdict.evidence import Evidence
 
@@ -56,7 +57,8 @@ def contradictions(sighting: Sighting, shown: Evidence) -> Iterator[str]:
         return
     if violation.story is None and shown.sent.partition(" ")[0] != ("handle_stream" if judged.streaming else "handle"):
         yield f"the entry point of another call is shown: {shown.sent[:40]}"
-    if violation.story is None and judged.op and f'"op": "{judged.op}"' not in shown.sent:
+    is_masked = STARS in shown.sent.partition(", ")[0]
+    if violation.story is None and judged.op and not is_masked and f'"op": "{judged.op}"' not in shown.sent:
         yield f"{judged.op} was judged, and shown is {shown.sent[:60]}"
     if not is_found_by_audit(violation, judged):
         yield from _of_the_answer(violation, judged)
@@ -76,6 +78,13 @@ def _of_the_answer(violation: Violation, judged: Exchange) -> Iterator[str]:
     bodies = [frame.body for frame in judged.frames if isinstance(frame.body, dict)]
     if key in PARTS and judged.fault is None and not any(PARTS[key] in body for body in bodies):
         yield f"the answer has no {PARTS[key]}"
+    if violation.frame > len(judged.frames) + 1:
+        yield f"it has {len(judged.frames)} frames"
+    results = [body["result"] for body in bodies if "result" in body]
+    if violation.path.startswith("result.") and not all(isinstance(result, dict) for result in results):
+        yield "its result is not an object"
+    if isinstance(violation.found, Keys):
+        return
     if violation.found not in (ABSENT, None) and not any(violation.found == each for each in _values(judged)):
         yield f"the value {violation.found!r} is not in the answer"
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from pytest_corpus.kit.judgement import judging, note_check, note_held
+from pytest_corpus.kit.judgement import judging, look_at, note_check, note_held
 from pytest_corpus.kit.outcomes import ABSENT, Accepted, Blocked, Misclassified, NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names
 from pytest_corpus.spec.errors import is_a
@@ -34,8 +34,9 @@ BLOCKERS = {"raised": ANSWERS, "timeout": IN_TIME, "not_json": ENVELOPE, "no_str
 def resting_on(requirement: str) -> Iterator[None]:
     """Report a violation that is found here as one of another requirement, which the test rests on."""
     try:
-        with judging():
+        with judging() as own:
             yield
+        look_at(*own.exchanges)
     except Violation as violation:
         raise Blocked(requirement, str(violation), violation=violation) from None
 

@@ -73,7 +73,8 @@ def note_held() -> None:
 
 def look_at(*exchanges: Exchange) -> None:
     """Note that a test reads these exchanges, the last one being what it looks at now."""
-    if (at_hand := _AT_HAND.get()) is None:
+    at_hand = _AT_HAND.get()
+    if at_hand is None or not exchanges:
         return
     if at_hand.holds:
         at_hand.exchanges, at_hand.holds = [], False

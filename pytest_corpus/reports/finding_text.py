@@ -48,7 +48,7 @@ def behind(seen: Evidence) -> Iterator[tuple[str, str]]:
     """The evidence of a finding for a report that shows the rest of it: a line of text for each label."""
     values, lists = _shown(seen)
     yield from ((label, printable(text)) for label, text in values.items() if text and label not in ("test", "rerun"))
-    labels = ("problem", "traceback", "story", "logged", "printed")
+    labels = ("problem", "traceback", "judged on", "story", "logged", "printed")
     for label, lines in zip(labels, lists.values(), strict=False):
         yield from ((label, printable(line)) for line in lines if line)
 
@@ -57,7 +57,7 @@ def _shown(seen: Evidence | None) -> tuple[dict[str, str], dict[str, tuple[str, 
     """The texts of evidence, and the lists of lines, by their labels."""
     if seen is None:
         return {}, {}
-    content = seen.content or Content(sent=seen.sent, raised=seen.raised, story=seen.story)
+    content = seen.content or Content(sent=seen.sent, raised=seen.raised, judged_on=seen.judged_on, story=seen.story)
     values = {
         "test": seen.node,
         "sent": content.sent,
@@ -70,6 +70,7 @@ def _shown(seen: Evidence | None) -> tuple[dict[str, str], dict[str, tuple[str, 
     return values, {
         "problems": seen.problems if len(seen.problems) > 1 else (),
         "traceback of the adapter": content.traceback,
+        "judged on": content.judged_on,
         "smallest story": content.story,
         "logged during the call": content.logged,
         "printed during the call": content.printed,

@@ -25,6 +25,7 @@ class Content:
         answer: the frames that came back, in one line.
         raised: the exception that the adapter raised, with its message.
         traceback: one line per frame of the adapter, outermost first, and one per cause.
+        judged_on: the last calls that were looked at to find it, one per line, if they are several.
         story: the calls that led there, one per line.
         script: commands that send the request again, or all that led there.
         logged: the log of the call, one line per record.
@@ -35,6 +36,7 @@ class Content:
     answer: str = ""
     raised: str = ""
     traceback: tuple[str, ...] = ()
+    judged_on: tuple[str, ...] = ()
     story: tuple[str, ...] = ()
     script: tuple[str, ...] = ()
     logged: tuple[str, ...] = ()
@@ -55,6 +57,7 @@ class Evidence:
         fault: the planned fault of the provider that occurred.
         observed: the observations that arrived instead.
         problems: every problem of an answer that breaks a schema.
+        judged_on: the shapes of the last calls that were looked at to find it, if they are several.
         story: a line on the calls that led there, and their shapes, if one alone does not show it.
         trace: the traceback through the suite, if requested.
         content: None at the level `shape`.
@@ -74,6 +77,7 @@ class Evidence:
     fault: str = ""
     observed: str = ""
     problems: tuple[str, ...] = ()
+    judged_on: tuple[str, ...] = ()
     story: tuple[str, ...] = ()
     trace: str = ""
     content: Content | None = None

@@ -50,7 +50,7 @@ MADE_UP = 12
 MOST_OBSERVATIONS = 4
 FRAMES_AT_ENDS = 2  # the frames of a long stream that are shown at its beginning and at its end
 FRAMES_AROUND = 2  # and before and after the frame at fault
-MOST_COMPARED = 3  # the most calls that are shown beside the one that a comparison was made with
+MOST_JUDGED = 4  # the most calls that are shown of those that a finding was judged on
 WRITTEN_BEFORE = "# What was written before: run with --corpus-transcript, then pytest-corpus replay --as shell"
 
 
@@ -79,9 +79,10 @@ class Sighting:
         return (story.exchanges or (None,))[-1] if story else self.violation.exchange
 
     @property
-    def story(self) -> Story | None:
-        """The calls that led to it, or those that it compares."""
-        return self.violation.story or _comparison(self.violation.exchanges)
+    def judged_on(self) -> Sequence[Exchange]:
+        """The last of the calls that it was judged on, if they are several and no story tells of them."""
+        several = len(self.violation.exchanges) > 1 and self.violation.story is None
+        return self.violation.exchanges[-MOST_JUDGED:] if several else ()
 
     @property
     def origin(self) -> pytest.Item | None:
@@ -119,18 +120,6 @@ class Sighting:
         before = self.before if self.violation.story else self.writes
         made = (*before, *([self.exchange] if self.exchange else []))
         return [shell.Sent(to_bytes(each.request).decode(), each.streaming, now, each.faults) for each in made]
-
-
-def _comparison(exchanges: Sequence[Exchange]) -> Story | None:
-    """The calls that a violation compares: those of its operation, and others that only read."""
-    *others, shown = exchanges or (None,)
-    compared = [each for each in others if each and shown and (each.op == shown.op or not _is_write(each))]
-    if not compared or shown is None:
-        return None
-    said = f"{len(compared) + 1} calls are compared"
-    if len(compared) > MOST_COMPARED:
-        said += f", of which these are the last {MOST_COMPARED + 1}"
-    return Story(said, (*compared[-MOST_COMPARED:], shown))
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,22 +176,22 @@ class EvidenceCapture:
             test=test_of(item),
             node=item.nodeid,
             rerun=masked(rerun(item, finding.requirement), secrets),
-            sent=_sent(exchange, self._request(behind, secrets)) if exchange else "",
+            sent=_sent(exchange, self._own(exchange.request, behind, secrets)) if exchange else "",
             raised=masked(str(fault.raised), secrets) if fault and fault.raised else "",
             fault=_fault(exchange) if exchange else "",
             observed=masked(_observed(exchange, finding.requirement, secrets), secrets) if exchange else "",
             problems=tuple(masked(each, secrets) for each in behind.violation.lines),
+            judged_on=_numbered(behind.judged_on, lambda each: self._own(each, behind, secrets)),
             story=_told(
-                behind.story,
+                behind.violation.story,
                 lambda each: content(each, secrets, LONGEST, foreign=False) if self.made_up else shape(each, LONGEST),
             ),
             trace=masked(self.trace, secrets),
             content=self._content(behind, secrets) if self.full else None,
         )
 
-    def _request(self, behind: Sighting, secrets: tuple[str, ...]) -> str:
-        """The request of a finding, in which texts that are not the suite's own stand by their length."""
-        request = behind.exchange.request if behind.exchange else None
+    def _own(self, request: Any, behind: Sighting, secrets: tuple[str, ...]) -> str:
+        """A request of a finding, in which texts that are not the suite's own stand by their length."""
         if not self.made_up:
             return shape(request, LONGEST)
         foreign = behind.answered()
@@ -211,26 +200,28 @@ class EvidenceCapture:
 
     def _content(self, behind: Sighting, secrets: tuple[str, ...]) -> Content:
         exchange = behind.exchange
-        story = _told(behind.story, lambda each: content(each, secrets, LONGEST, foreign=False))
+        shown = functools.partial(content, secrets=secrets, most=LONGEST, foreign=False)
+        judged_on, story = _numbered(behind.judged_on, shown), _told(behind.violation.story, shown)
         logged = tuple(_logged(exchange.logs, secrets)) if exchange and self.logs else ()
         printed = [(title, text) for title, text in self.printed if not (logged and " log " in title)]
-        shown = tuple(_printed(printed, secrets))
+        lines_printed = tuple(_printed(printed, secrets))
         lines = shell.script(self.target, behind.sent(time.time())) if self.target else []
         if lines and behind.reads_what_others_wrote:
             lines.insert(0, WRITTEN_BEFORE)
         script = tuple(masked(line, secrets) for line in lines)
         if exchange is None:
-            return Content(story=story, script=script, printed=shown)
+            return Content(story=story, script=script, printed=lines_printed)
         raised = exchange.fault.raised if exchange.fault else None
         return Content(
             sent=_sent(exchange, content(exchange.request, secrets, LONGEST, foreign=False)),
             answer=self._answer(behind, exchange, secrets) if exchange.frames else "",
             raised=_whole(raised, secrets) if raised else "",
             traceback=tuple(_traceback(raised, secrets)) if raised else (),
+            judged_on=judged_on,
             story=story,
             script=script,
             logged=logged,
-            printed=shown,
+            printed=lines_printed,
         )
 
     def _answer(self, behind: Sighting, exchange: Exchange, secrets: tuple[str, ...]) -> str:
@@ -366,7 +357,9 @@ def _printed(sections: Sequence[tuple[str, str]], secrets: tuple[str, ...]) -> I
 
 def _told(story: Story | None, shown: Callable[[Any], str]) -> tuple[str, ...]:
     """The lines of a story: its calls, numbered, with their requests as they are shown."""
-    if story is None:
-        return ()
-    calls = (f"{number}. {_sent(each, shown(each.request))}" for number, each in enumerate(story.exchanges, 1))
-    return (*story.said.splitlines(), *calls)
+    return (*story.said.splitlines(), *_numbered(story.exchanges, shown)) if story else ()
+
+
+def _numbered(exchanges: Sequence[Exchange], shown: Callable[[Any], str]) -> tuple[str, ...]:
+    """Calls, numbered, with their requests as they are shown."""
+    return tuple(f"{number}. {_sent(each, shown(each.request))}" for number, each in enumerate(exchanges, 1))

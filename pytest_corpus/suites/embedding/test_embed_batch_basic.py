@@ -122,10 +122,12 @@ def test_a_batch_gives_the_vectors_of_single_calls(embedding: Embedding, normali
         embedding.normalizes()
     fresh = embedding.fresh()
     for model in embedding.able_to("embed_batch"):
-        found = batches.placed(embedding, "EMB-BATCH-18", fresh.batch(texts, model=model, normalize=normalize), texts)
+        reply = fresh.batch(texts, model=model, normalize=normalize)
+        found = batches.placed(embedding, "EMB-BATCH-18", reply, texts)
         for position, each in found.items():
             alone = embedding.vector("embed", texts[position], model=model, normalize=normalize)
-            expect.that(embedding.same(vector_of(each) or [], alone, 0.02), "the vector of `embed`", "another vector")
+            same = embedding.same(vector_of(each) or [], alone, 0.02)
+            expect.that(same, "the vector of `embed`", "another vector", f"result.embeddings.{position}", on=[reply])
 
 
 @core("EMB-BATCH-5")
@@ -181,11 +183,13 @@ def test_the_tokens_of_a_batch_are_those_of_its_texts(embedding: Embedding) -> N
     """If `total_tokens` is given, it is the sum of the counts of the texts."""
     embedding.require("count_tokens")
     texts = batches.arranged(embedding, "plain", batches.several(embedding, 2, least=1))
-    result = expect.success(embedding.known_batch(texts, model=embedding.model), "a batch")
+    reply = embedding.known_batch(texts, model=embedding.model)
+    result = expect.success(reply, "a batch")
     total = result.get("total_tokens")
     expect.applicable(total is not None, "total_tokens is not given")
     counted = sum(embedding.count(text, model=embedding.model) for text in texts)
-    expect.that(total == counted, f"{counted}, as count_tokens says", found=total, path="result.total_tokens")
+    expected = f"{counted}, as count_tokens says"
+    expect.that(total == counted, expected, found=total, path="result.total_tokens", on=[reply])
 
 
 @core("EMB-BATCH-6")

@@ -203,7 +203,7 @@ def test_nothing_is_read_from_an_unknown_namespace(graph: Graph, reader: str) ->
     if expect.either(reply, "BadRequest", "IndexNotReady"):
         key = {"bulk_vertices": "nodes", "traversal": "relationships"}.get(reader)
         found = records(reply) if key is None else listed(reply.result, key)
-        expect.that(not found, "nothing", f"{len(found)} of them", "result")
+        expect.that(not found, "nothing", f"{len(found)} of them", reader)
 
 
 @pytest.mark.requirement("GRA-NS-5")

@@ -171,7 +171,7 @@ def test_a_query_that_matches_nothing_succeeds(graph: Graph, purpose: str, opera
     graph.speaks(purpose)
     name = "group" if purpose == "group" else "wanted"
     found = records(graph.invoke(operation, graph.question(purpose, **{name: f"none-{canary()}"})))
-    expect.that(not found, "no records", f"{len(found)}", "result.records")
+    expect.that(not found, "no records", f"{len(found)}", "records")
 
 
 @pytest.mark.core

@@ -235,7 +235,7 @@ def test_paths_that_are_claimed_are_given(graph: Graph) -> None:
     obstacle = graph.dialects.obstacle("paths", dialect)
     if obstacle is not None and not isinstance(obstacle, NotApplicable) and not graph.dialects.row(dialect).certain:
         raise obstacle
-    expect.that(obstacle is None, "paths, which are claimed, of a traversal or a query", "none", "result.paths")
+    expect.that(obstacle is None, "paths, which are claimed, of a traversal or a query", "none")
     expect.that(graph.seeds.answers("query", "paths", wanted=start), "the path along an edge", "none", "records")
 
 

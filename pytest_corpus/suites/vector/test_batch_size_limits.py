@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import Steps, core, rules
+from pytest_corpus.kit.judgement import look_at, reading_apart
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.redaction import word
 from pytest_corpus.suites.vector.support.answers import (
@@ -78,7 +80,7 @@ def test_a_batch_that_is_too_large_is_refused(vector: Vector, requirement: str) 
     allowed, and by which percentage the batch must shrink.
     """
     most, denied = largest(vector), vector.capabilities.flag("supports_batch_operations") is False
-    held, replies, found = too_large(vector, most)
+    held, replies, found, shown_by = too_large(vector, most)
     for reply in replies:
         if requirement == "VEC-LIMIT-2":
             expect.refusal(reply, "BadRequest", *(["NotSupported"] if denied else []))
@@ -87,6 +89,7 @@ def test_a_batch_that_is_too_large_is_refused(vector: Vector, requirement: str) 
         with expect.resting_on("VEC-LIMIT-2"):
             expect.that(reply.is_error, "a batch that is too large to be refused", str(reply))
         if requirement == "VEC-LIMIT-3":
+            look_at(*shown_by)
             expect.that({*found} == {held["id"]}, "nothing of a refused batch", f"{len(found)} vectors")
         elif requirement == "VEC-LIMIT-6":
             given = reply.details.get("max_batch_size")
@@ -98,12 +101,14 @@ def test_a_batch_that_is_too_large_is_refused(vector: Vector, requirement: str) 
 
 
 @remembered
-def too_large(vector: Vector, most: int) -> tuple[Item, list[Reply], dict[str, Mapping[str, Any]]]:
-    """A vector, the answers to batches that are larger than allowed, and the vectors that are there in the end."""
+def too_large(vector: Vector, most: int) -> tuple[Item, list[Reply], dict[str, Mapping[str, Any]], list[Exchange]]:
+    """A vector, the answers to batches that are larger than allowed, what is there in the end, and who shows it."""
     held = vector.item(90)
     sandbox = vector.sandbox(held)
     replies = [sandbox.upsert(*batch_of(vector, most + more)) for more in (1, 7)]
-    return held, replies, sandbox.contents()
+    with reading_apart() as shown_by:
+        found = sandbox.contents()
+    return held, replies, found, shown_by
 
 
 @pytest.mark.requirement("VEC-LIMIT-4")

@@ -7,6 +7,7 @@ from typing import Any
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.judgement import reading_apart
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided
 from pytest_corpus.kit.prerequisites import Prerequisites
@@ -255,7 +256,6 @@ class GraphPrerequisites(Prerequisites):
             return Blocked(ANY_ID, "only ids that are UUIDs are taken")
         return None
 
-    @reading_apart()
     def takes_only_uuids(self) -> bool:
         """Return whether a node is refused, and taken as soon as its id is a UUID; tried once a run."""
 
@@ -264,7 +264,7 @@ class GraphPrerequisites(Prerequisites):
             named = {"nodes": [{**plain["nodes"][0], "id": uuid_of(self._calls.settings.run)}]}
             return is_refused(self._upserted(plain)) and not is_refused(self._upserted(named))
 
-        return self._calls.shared.once("only_uuids", found)
+        return cached(self._calls, "only UUIDs", found)
 
     def _upserted(self, args: Mapping[str, Any]) -> Reply:
         with self._calls.client.provider.paused():

@@ -137,7 +137,6 @@ class GraphShared(Shared):
         "namespaces",
         "tried_namespaces",
         "filters",
-        "only_uuids",
         "batch_prefix",
         "edge_kinds",
     )
@@ -151,7 +150,6 @@ class GraphShared(Shared):
     namespaces: Undecided | None = None
     tried_namespaces: bool = False
     filters: bool | None = None
-    only_uuids: bool | None = None
     batch_prefix: str | None = None
     edge_kinds: dict[str, bool] = field(default_factory=dict)
     actions: GraphActions = field(default_factory=GraphActions)

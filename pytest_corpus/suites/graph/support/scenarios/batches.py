@@ -65,11 +65,15 @@ class Spoiled:
 
     def look(self) -> dict[str, list[str]]:
         """By operation that shows nodes, the values of those that are there now."""
-        return cached(self.sandbox.graph, ("left", self.sandbox.tag), self.sandbox.all_seen)
+        return {reader: self._seen(reader) for reader in self.sandbox.graph.readers.of_nodes()}
+
+    def _seen(self, reader: str) -> list[str]:
+        return cached(self.sandbox.graph, ("left", self.sandbox.tag, reader), partial(self.sandbox.seen, reader))
 
     def leaves(self, values: list[str], claim: str) -> None:
         """Every operation that shows nodes shows exactly these values."""
-        for reader, found in self.look().items():
+        for reader in self.look():
+            found = self._seen(reader)
             expect.that(found == sorted(values), f"{claim}: {len(values)} nodes", f"{len(found)}, or others", reader)
 
 

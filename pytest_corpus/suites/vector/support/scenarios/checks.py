@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
+from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit import expect, vocabulary
 from pytest_corpus.kit.answer_cache import remembered
+from pytest_corpus.kit.judgement import look_at, reading_apart
 from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, error_names
 from pytest_corpus.kit.vocabulary import in_groups
@@ -194,6 +196,7 @@ class MixedBatch:
     Attributes:
         bad: the bad items by their index.
         before: a vector that was there before.
+        shown_by: the queries that show what is there.
     """
 
     items: Sequence[Item]
@@ -201,6 +204,7 @@ class MixedBatch:
     before: Item
     reply: Reply
     found: Collection[str]
+    shown_by: Sequence[Exchange]
 
     def is_settled(self) -> None:
         """It was refused whole and left nothing behind, or applied with every bad item reported and counted."""
@@ -208,11 +212,13 @@ class MixedBatch:
         good = [item for at, item in enumerate(self.items) if at not in self.bad]
         kept = {item["id"] for item in (self.before, *(() if self.reply.is_error else good))}
         missing = len(kept.difference(self.found))
-        if self.reply.is_error:
+        is_refused = self.reply.is_error
+        look_at(*self.shown_by)
+        if is_refused:
             extra = sum(item.get("id") in self.found for item in self.items)
             expect.that(not extra, "nothing of a refused batch", f"{extra} vectors", "result.matches")
         expect.that(not missing, f"all of {len(kept)} vectors", f"{missing} missing", "result.matches")
-        if self.reply.is_error:
+        if is_refused:
             return
         result = self.reply.result
         expect.that(processed(result) == len(good), f"{len(good)} processed", f"{processed(result)}", "result")
@@ -233,8 +239,9 @@ def mixed_batches(vector: Vector, *bad: Mapping[int, str]) -> list[MixedBatch]:
         # each in a direction of its own: a low `max_top_k` would hide equal ones
         items = [wrong.get(at, vector.item(60 + 30 * at + 3 * number)) for at in range(len(kinds) + 2)]
         batches.append((items, wrong, sandbox.upsert(*items)))
-    found = sandbox.contents()
-    return [MixedBatch(items, wrong, before, reply, found) for items, wrong, reply in batches]
+    with reading_apart() as shown_by:
+        found = sandbox.contents()
+    return [MixedBatch(items, wrong, before, reply, found, shown_by) for items, wrong, reply in batches]
 
 
 RANDOM_VECTORS, RANDOM_QUERIES = 4, 3
