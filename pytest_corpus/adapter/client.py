@@ -273,6 +273,7 @@ class AdapterClient:
         exchange.elapsed_s = time.monotonic() - started
         self._end([exchange], recording, component)
         exchange.logs, exchange.debug_logs = tuple(tap.texts), tuple(tap.debug_texts)
+        exchange.log_sources, exchange.debug_sources = tuple(tap.sources), tuple(tap.debug_sources)
         if self.remote is not None:
             if exchange.secrets and self.hears_logs:
                 time.sleep(SETTLE_S)

@@ -52,6 +52,7 @@ class Exchange:
 
     `component` is the one whose handler it went to; `handed_on` has the members of the context that the provider got;
     `secrets` names the texts that may not reappear; `debug_logs` are the log records below INFO;
+    `log_sources` and `debug_sources` name the logger and the line of each record, if they are known;
     `headers` are those of an answer over HTTP;
     `limited` that the call was given less time than the call limit; what comes after `until`, on the monotonic clock,
     is not part of it; `started` is when a unary call was sent, on the same clock; `faults` are the kinds of the planned
@@ -71,6 +72,8 @@ class Exchange:
     reports: Reports = field(default_factory=Reports)
     logs: tuple[str, ...] = ()
     debug_logs: tuple[str, ...] = ()
+    log_sources: tuple[str, ...] = ()
+    debug_sources: tuple[str, ...] = ()
     headers: tuple[str, ...] = ()
     reached_provider: int = 0
     handed_on: tuple[Arrival, ...] = ()

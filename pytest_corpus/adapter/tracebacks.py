@@ -96,7 +96,7 @@ def _places(error: BaseException) -> Iterator[Place]:
     while isinstance(trace, TracebackType):
         code = trace.tb_frame.f_code
         if not _is_of_the_suite(code.co_filename):
-            yield Place(_file(code.co_filename), trace.tb_lineno, _named(code.co_name))
+            yield Place(shown_file(code.co_filename), trace.tb_lineno, _named(code.co_name))
         trace = trace.tb_next
 
 
@@ -110,7 +110,7 @@ def _named(function: str) -> str:
     return function if _NAME.fullmatch(function) else "a function of an unusual name"
 
 
-def _file(name: str) -> str:
+def shown_file(name: str) -> str:
     """A path for a person; an unusual one is not shown, for it may contain more than a location."""
     if not _FILE.fullmatch(name):
         return "a file of an unusual name"

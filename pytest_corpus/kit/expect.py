@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from pytest_corpus.kit.judgement import judging, look_at, note_check, note_held
+from pytest_corpus.kit.judgement import Judgement, judging, look_at, note_check, note_held
 from pytest_corpus.kit.outcomes import ABSENT, Accepted, Blocked, Misclassified, NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names
 from pytest_corpus.spec.errors import is_a
@@ -169,3 +169,10 @@ def assessable(holds: T | None, otherwise: str) -> T:
         raise NotAssessed(otherwise)
     note_held()
     return holds
+
+
+def nothing_shown(judgement: Judgement) -> str:
+    """The reason if a test checked nothing: no answer that it looked at shows what its requirement speaks of."""
+    replies = [StreamReply(each) if each.streaming else Reply(each) for each in judgement.exchanges]
+    answers = dict.fromkeys(f"{each.exchange.op or 'a request'} is answered with {each}" for each in replies)
+    return "; ".join(["no answer shows what this requirement speaks of", *list(answers)[:3]])

@@ -10,9 +10,11 @@ USUAL = "run the suite against a configuration with a more usual limit"
 OWN = "give the suite a store or a namespace of its own"
 
 REMEDIES: Mapping[str, str] = {
-    r"give (one|them) with|await provider|name (it|its log)|^blocked by|budget": "",
+    r"shows what this requirement": "make the plain requests of this requirement's tests succeed, and run again",
+    r"give (one|them) with|give it the|await provider|name (it|its log)|^blocked by|budget": "",
     r"keyword argument": "add it to the factory",
-    r"neither usage nor count_tokens": "return `usage`, or `usage_so_far` in a stream, or offer count_tokens",
+    r"neither usage_so_far nor count_tokens": "give `usage_so_far` in the chunks, or offer count_tokens",
+    r"neither usage nor count_tokens": "return `usage`, or offer count_tokens",
     r"without count_tokens": "offer count_tokens",
     r"provider is not reached|never (fired|struck)|wait for its provider|provider (hangs|hung)|provider fails": REACHED,
     r"every concurrent|not all carried out|too few of|asked to|to come again|no room|quota": RATE,
@@ -35,7 +37,6 @@ REMEDIES: Mapping[str, str] = {
     ),
     r"cannot be repeated": "answer equal requests equally, and run again",
     r"connection was closed": "cancel a call when its connection is closed",
-    r"checked nothing": "fix what is violated; then the answers show what this test looks at",
     r"is down|unavailable|outage": "run again when it is back",
     r"less time": "answer that call faster",
     r"did not finish|stopped reading|in time|timed out|ended before|late reports": "run again",

@@ -8,9 +8,12 @@ from typing import Any
 import pytest
 from inner_runs import Project, said
 
+from pytest_corpus.spec.requirements import catalogue
+
 ADAPTERS = """
 import asyncio
 import json
+import logging
 import uuid
 
 from pytest_corpus.reference import vector
@@ -74,6 +77,39 @@ class Twice(Wrapped):
         async for frame in self.inner.handle_stream(envelope):
             yield frame
         self.metrics.observe(component="llm", op="stream", ms=1.0, ok=True)
+
+class Logs(Wrapped):
+    async def handle(self, envelope):
+        logging.getLogger("acme.client").warning("asked %s", envelope)
+        return await self.inner.handle(envelope)
+
+class Unmeasured(Wrapped):
+    async def handle(self, envelope):
+        if op_of(envelope) == "llm.count_tokens":
+            return {"ok": False, "code": "NOT_SUPPORTED", "error": "NotSupported", "message": "cannot count", "ms": 1.0}
+        answer = await self.inner.handle(envelope)
+        if op_of(envelope) == "llm.capabilities":
+            answer["result"]["supports_count_tokens"] = False
+        return answer
+    async def handle_stream(self, envelope):
+        async for frame in self.inner.handle_stream(envelope):
+            frame.get("chunk", {}).pop("usage_so_far", None)
+            yield frame
+
+class Asking(Wrapped):
+    # It is built on a client of its provider, and sends no header along.
+    def __init__(self, metrics=None, provider=None):
+        super().__init__(metrics, provider)
+        self.url = provider.url
+    async def handle(self, envelope):
+        if op_of(envelope) == "llm.complete":
+            reader, writer = await asyncio.open_connection(*self.url.removeprefix("http://").split(":"))
+            body = json.dumps({"model": "m", "messages": [{"role": "user", "content": "hi"}]})
+            head = f"POST /v1/chat/completions HTTP/1.1\\r\\nHost: x\\r\\nContent-Length: {len(body)}\\r\\n"
+            writer.write((head + "Connection: close\\r\\n\\r\\n" + body).encode())
+            await reader.read()
+            writer.close()
+        return await self.inner.handle(envelope)
 
 class Renamed(Wrapped):
     def __init__(self, metrics=None, provider=None):
@@ -207,3 +243,31 @@ def test_ids_stand_as_they_are(adapters: Project) -> None:
     [match, *_] = json.loads(seen["answer"])["result"]["matches"]
     assert re.fullmatch("[0-9a-f-]{36}", match["vector"]["id"])
     assert match["vector"]["namespace"] == request_of(seen["sent"])["args"]["namespace"]
+
+
+def test_a_leak_names_the_record(adapters: Project) -> None:
+    """A leak into a log says which logger it was, and the line that logged."""
+    seen = block(adapters, "Logs", "COM-LEAK-3")
+    lines = (adapters.path / "mine.py").read_text().splitlines()
+    [line] = [number for number, text in enumerate(lines, 1) if "warning(" in text]
+    assert seen["got"] == f"a part of it in a log record of the logger acme.client at mine.py:{line}"
+
+
+REMEDIES = {
+    "Unmeasured": ("LLM-STREAM-3", "neither usage_so_far nor count_tokens", "give `usage_so_far` in the chunks"),
+    "Asking": ("COM-DEADLINE-9", "no request to provider.url has the header X-Deadline-Ms", "give it the deadline_ms"),
+}
+
+
+@pytest.mark.parametrize("name", REMEDIES)
+def test_a_remedy_fits_the_adapter(adapters: Project, name: str) -> None:
+    """The remedy speaks of how this adapter reaches its provider, or of the member that its answer lacks."""
+    requirement, reason, remedy = REMEDIES[name]
+    text = said(adapters.run(f"--corpus-adapter=mine:{name}", f"--corpus-requirement={requirement}"))
+    assert f"not assessed  {requirement}: {reason}" in text
+    assert remedy in text
+
+
+def test_a_hint_names_the_swallowed_cancellation() -> None:
+    """What keeps a call running beyond its deadline is named where that is found."""
+    assert all("asyncio.CancelledError" in catalogue()[f"COM-DEADLINE-{number}"].hint for number in (4, 5))

@@ -129,7 +129,8 @@ def test_a_test_that_looks_at_nothing_decides_nothing(project: Project, monkeypa
     project.run(REFERENCE, "--corpus-requirement=LLM-SAMPLING-7,LLM-SAMPLING-6", "--corpus-report=r.json")
     report = project.report()
     found = entry(report, "LLM-SAMPLING-7")
-    assert (found["status"], found["reason"]) == ("not_assessed", "the test checked nothing")
+    assert found["status"] == "not_assessed"
+    assert found["reason"].startswith("no answer shows what this requirement speaks of")
     assert entry(report, "LLM-SAMPLING-6")["status"] == "satisfied"
 
 

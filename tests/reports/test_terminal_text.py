@@ -109,4 +109,4 @@ def test_every_reason_has_a_remedy() -> None:
     assert len(found) > 40
     assert {each for each in found if remedy(each) == "run again" and "end" not in each} == set()
     open_one = record(MUSTS[0], "not_assessed", reason="neither usage nor count_tokens tells how long it is")
-    assert "; to assess it, return `usage`, or `usage_so_far` in a stream" in text(ledger(open_one))
+    assert "; to assess it, return `usage`, or offer count_tokens" in text(ledger(open_one))

@@ -9,6 +9,8 @@ from types import TracebackType
 from typing import Any
 
 from pytest_corpus.adapter.snapshot import safe_call
+from pytest_corpus.adapter.tracebacks import shown_file
+from pytest_corpus.redaction import names
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({})))
 
@@ -48,12 +50,15 @@ class LogTap:
     It listens where loggers hand their records on, after their own filters: loggers that do not propagate, or
     that are made while the call runs, are heard too. Loggers without a level of their own emit from INFO, or with
     `debug` from DEBUG (R124); what the application would not see without that is not handed on to its handlers.
-    Records below INFO are kept apart, in `debug_texts`.
+    Records below INFO are kept apart, in `debug_texts`. `sources` has the logger and the line of each text in `texts`,
+    and `debug_sources` of those in `debug_texts`.
     """
 
     def __init__(self, debug: bool = False) -> None:
         self.texts: list[str] = []
         self.debug_texts: list[str] = []
+        self.sources: list[str] = []
+        self.debug_sources: list[str] = []
         self._level = logging.DEBUG if debug else logging.INFO
         self._methods = logging.Logger.isEnabledFor, logging.Logger.callHandlers
         self._printed: tuple[Tee, ...] = ()
@@ -61,7 +66,9 @@ class LogTap:
     def take(self, record: logging.LogRecord) -> bool:
         """Keep message, extra fields and exception text of a record; whether its message can be written at all."""
         text, is_sound = text_of(record)
-        (self.debug_texts if record.levelno < logging.INFO else self.texts).append(text)
+        is_debug = record.levelno < logging.INFO
+        (self.debug_texts if is_debug else self.texts).append(text)
+        (self.debug_sources if is_debug else self.sources).append(_source_of(record))
         return is_sound
 
     def __enter__(self) -> LogTap:
@@ -93,7 +100,17 @@ class LogTap:
             sys.stdout = out.stream
         if sys.stderr is err:
             sys.stderr = err.stream
-        self.texts += ["".join(tee.written) for tee in self._printed if tee.written]
+        printed = ["".join(tee.written) for tee in self._printed if tee.written]
+        self.texts += printed
+        self.sources += ["what is printed"] * len(printed)
+
+
+def _source_of(record: logging.LogRecord) -> str:
+    """The logger of a record and the line that logged it, for people; a record may be of any class."""
+    name, file, line = (vars(record).get(each) for each in ("name", "pathname", "lineno"))
+    logger = f" of the logger {names([name])}" if isinstance(name, str) else ""
+    where = f" at {shown_file(file)}:{line}" if isinstance(file, str) and isinstance(line, int) else ""
+    return f"a log record{logger}{where}"
 
 
 def _has_level(logger: logging.Logger) -> bool:

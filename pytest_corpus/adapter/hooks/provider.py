@@ -63,6 +63,11 @@ class ProviderProbe:
             self._server = ProviderServer(self.arrived, self._own)
         return self._server.url
 
+    @property
+    def is_served(self) -> bool:
+        """True if the adapter calls the server at `url`."""
+        return self._server is not None
+
     def serve(self, endpoints: Endpoints) -> None:
         """Serve the API of another vendor at `url`, too: endpoints by method and path (`pytest_corpus.vendors`).
 

@@ -222,7 +222,7 @@ class TestExecution:
                 if self._spending.refused > refused:
                     raise BudgetSpent(str(self._spending.budget))
                 if not judgement.checks:
-                    raise NotAssessed("the test checked nothing")
+                    raise NotAssessed(expect.nothing_shown(judgement))
             return Ending("satisfied")
         except BudgetSpent as spent:
             return self._out_of_budget(spent)

@@ -55,13 +55,26 @@ def leak_findings(exchange: Exchange, *, hears_logs: bool, with_reports: bool) -
     texts = _Channels(exchange, reports, log=logs, debug=debug_logs)
     for channel, requirement in (("metrics", "COM-LEAK-2"), ("log", "COM-LEAK-3"), ("debug", DEBUG)):
         for text in answered:
-            if any(gives_away(each, text, SENTENCE) for each in texts[channel]):
-                yield requirement, Violation("nothing of the completion", f"a part of it in {CHANNELS[channel]}")
+            if (at := _place_of(text, texts[channel], SENTENCE)) is not None:
+                place = _named(exchange, channel, at)
+                yield requirement, Violation("nothing of the completion", f"a part of it in {place}")
     for what, secret in exchange.secrets.items():
         kind = next((kind for kind in LEAKS if what.startswith(kind)), "content")
         for channel, requirement in (*LEAKS[kind].items(), *([("debug", DEBUG)] if "log" in LEAKS[kind] else [])):
-            if any(gives_away(text, secret) for text in texts[channel]):
-                yield requirement, Violation(f"nothing of the {what}", f"a part of it in {CHANNELS[channel]}")
+            if (at := _place_of(secret, texts[channel])) is not None:
+                place = _named(exchange, channel, at)
+                yield requirement, Violation(f"nothing of the {what}", f"a part of it in {place}")
+
+
+def _place_of(secret: str, texts: Sequence[str], gram: int = GRAM) -> int | None:
+    """The number of the first text that gives a secret away; None if none does."""
+    return next((at for at, text in enumerate(texts) if gives_away(text, secret, gram)), None)
+
+
+def _named(exchange: Exchange, channel: str, at: int) -> str:
+    """A channel, or the record of it that gives something away if its logger is known."""
+    sources = {"log": exchange.log_sources, "debug": exchange.debug_sources}.get(channel, ())
+    return sources[at] if at < len(sources) else CHANNELS[channel]
 
 
 def gives_away(text: str, secret: str, gram: int = GRAM) -> bool:

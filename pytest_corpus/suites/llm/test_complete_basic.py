@@ -104,7 +104,7 @@ def limited(llm: LLM, limit: int, **others: Any) -> None:
     result = expect.success(reply, "a completion")
     with expect.resting_on("LLM-COMPLETE-1"):
         expect.that(isinstance(result, Mapping), "an object", word(result), "result")
-    completions.within(llm, limit or MINIMUM, result.get("usage"), None if others else result.get("text"))
+    completions.within(llm, limit or MINIMUM, reply, result.get("usage"), None if others else result.get("text"))
 
 
 @pytest.mark.requirement("LLM-COMPLETE-8")

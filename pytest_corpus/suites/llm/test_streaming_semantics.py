@@ -49,7 +49,7 @@ def test_max_tokens_is_honoured_in_a_stream(llm: LLM, limit: int) -> None:
         usages = [chunk["usage_so_far"] for chunk in stream.chunks if isinstance(chunk.get("usage_so_far"), dict)]
         text = "".join(str(chunk.get("text") or "") for chunk in stream.chunks)
         if usages or not model:  # tokens are counted for the main model
-            completions.within(llm, limit, usages[-1] if usages else None, None if model else text)
+            completions.within(llm, limit, stream, usages[-1] if usages else None, None if model else text)
 
 
 @pytest.mark.requirement("LLM-STREAM-4")

@@ -40,7 +40,7 @@ class TestPropagation:
         wanted = {request["ctx"][fact] for request in requests}
         found = {arrival.facts[fact] for arrival in arrivals if arrival.facts.get(fact) is not None}
         if not found:
-            raise not_passed_on(fact)
+            raise not_passed_on(subject, fact)
         expect.that(found == wanted, f"the {fact} of each call", "others, or one for both")
 
     @pytest.mark.requirement("COM-DEADLINE-9")
@@ -82,7 +82,7 @@ def handed_on(subject: Subject, fact: str, make: Callable[[], Any], wanted: str)
     reached_by(subject, subject.principal)
     seen = [each for name in backed(subject) for each in passed_on(subject, name, fact, {fact: make()})]
     if all(each.value is None for each in seen):
-        raise not_passed_on(fact)
+        raise not_passed_on(subject, fact)
     for each in seen:
         got, place = "none" if each.value is None else "another", f"provider.reached({each.reply.exchange.op}).{fact}"
         expect.that(each.value == each.given, wanted, got, place, on=[each.reply])
@@ -128,8 +128,11 @@ def reached_by(subject: Subject, name: str) -> tuple[str, ...]:
     return subject.shared.provider_ops[name]
 
 
-def not_passed_on(fact: str) -> NotAssessed:
-    """Return the reason if the adapter passed no such member of the context to the probe."""
+def not_passed_on(subject: Subject, fact: str) -> NotAssessed:
+    """Return the reason if the adapter passed no such member of the context to the probe, or to the server at `url`."""
+    if subject.client.provider.is_served:
+        header = {"traceparent": "traceparent", "deadline_ms": "X-Deadline-Ms"}[fact]
+        return NotAssessed(f"no request to provider.url has the header {header}: give it the {fact} of the context")
     return NotAssessed(
         f"the adapter never passed a {fact} to the probe: await provider.reached(op, {fact}=...) with what it sends"
     )

@@ -113,17 +113,18 @@ def long_completion(llm: LLM, **changed: Any) -> Reply:
     return llm.call("complete", {**llm.requests.long("complete"), **changed})
 
 
-def within(llm: LLM, limit: int, usage: Any, text: Any) -> None:
+def within(llm: LLM, limit: int, reply: Reply | StreamReply, usage: Any, text: Any) -> None:
     """No more tokens than `limit`, by the adapter's usage, or by its own count where it states none."""
+    key = "usage_so_far" if isinstance(reply, StreamReply) else "usage"
     spent = completion_tokens(usage)
     most = f"at most {limit} token{'s' * (limit != 1)}"
     if spent is not None:
-        expect.that(spent <= limit, most, f"{spent}", "usage.completion_tokens")
+        expect.that(spent <= limit, most, f"{spent}", f"{key}.completion_tokens", on=[reply])
     if isinstance(text, str) and text and llm.works("count_tokens"):
         counted = llm.count(text)
-        expect.that(counted <= 2 * limit + 8, most, f"a text of {counted}", "text")
+        expect.that(counted <= 2 * limit + 8, most, f"a text of {counted}", "text", on=[reply])
     elif spent is None:
-        raise NotAssessed("neither usage nor count_tokens tells how long the completion is")
+        raise NotAssessed(f"neither {key} nor count_tokens tells how long the completion is")
 
 
 def overran(llm: LLM, result: Any) -> None:
