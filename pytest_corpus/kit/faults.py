@@ -65,9 +65,10 @@ class ProviderFaults:
                 calls.shared.provider_ops[name] = arrived
         ops = calls.shared.provider_ops.get(name)
         if not ops:
-            raise NotAssessed(
-                f"for {own} the provider is not reached: await provider.reached({own!r}) where it is called"
-            )
+            where = f"await provider.reached({own!r}) where it is called"
+            if calls.client.provider.server is not None:
+                where = "send its request to provider.url, or serve its endpoint there with provider.serve"
+            raise NotAssessed(f"for {own} the provider is not reached: {where}")
         return own if own in ops and len(ops) > 1 else None
 
     def backed(self, *, streaming: bool) -> list[str]:

@@ -3,12 +3,15 @@
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from inner_runs import Project, said
 
+from pytest_corpus.reports.remedies import with_remedy
 from pytest_corpus.spec.requirements import catalogue
+from pytest_corpus.suites.shared.claims.propagation import not_passed_on
 
 ADAPTERS = """
 import asyncio
@@ -95,21 +98,6 @@ class Unmeasured(Wrapped):
         async for frame in self.inner.handle_stream(envelope):
             frame.get("chunk", {}).pop("usage_so_far", None)
             yield frame
-
-class Asking(Wrapped):
-    # It is built on a client of its provider, and sends no header along.
-    def __init__(self, metrics=None, provider=None):
-        super().__init__(metrics, provider)
-        self.url = provider.url
-    async def handle(self, envelope):
-        if op_of(envelope) == "llm.complete":
-            reader, writer = await asyncio.open_connection(*self.url.removeprefix("http://").split(":"))
-            body = json.dumps({"model": "m", "messages": [{"role": "user", "content": "hi"}]})
-            head = f"POST /v1/chat/completions HTTP/1.1\\r\\nHost: x\\r\\nContent-Length: {len(body)}\\r\\n"
-            writer.write((head + "Connection: close\\r\\n\\r\\n" + body).encode())
-            await reader.read()
-            writer.close()
-        return await self.inner.handle(envelope)
 
 class Renamed(Wrapped):
     def __init__(self, metrics=None, provider=None):
@@ -253,19 +241,21 @@ def test_a_leak_names_the_record(adapters: Project) -> None:
     assert seen["got"] == f"a part of it in a log record of the logger acme.client at mine.py:{line}"
 
 
-REMEDIES = {
-    "Unmeasured": ("LLM-STREAM-3", "neither usage_so_far nor count_tokens", "give `usage_so_far` in the chunks"),
-    "Asking": ("COM-DEADLINE-9", "no request to provider.url has the header X-Deadline-Ms", "give it the deadline_ms"),
-}
+def test_what_a_stream_lacks_is_named(adapters: Project) -> None:
+    """A stream whose length nothing tells needs `usage_so_far`, and not `usage`."""
+    text = said(adapters.run("--corpus-adapter=mine:Unmeasured", "--corpus-requirement=LLM-STREAM-3"))
+    assert "not assessed  LLM-STREAM-3: neither usage_so_far nor count_tokens" in text
+    assert "give `usage_so_far` in the chunks" in text
 
 
-@pytest.mark.parametrize("name", REMEDIES)
-def test_a_remedy_fits_the_adapter(adapters: Project, name: str) -> None:
-    """The remedy speaks of how this adapter reaches its provider, or of the member that its answer lacks."""
-    requirement, reason, remedy = REMEDIES[name]
-    text = said(adapters.run(f"--corpus-adapter=mine:{name}", f"--corpus-requirement={requirement}"))
-    assert f"not assessed  {requirement}: {reason}" in text
-    assert remedy in text
+@pytest.mark.parametrize(
+    ("server", "remedy"),
+    [(object(), "has the header X-Deadline-Ms"), (None, "await provider.reached(op, deadline_ms=")],
+)
+def test_the_remedy_fits_the_way_to_the_provider(server: object, remedy: str) -> None:
+    """Who calls the server at `provider.url` has headers to send, and awaits nothing."""
+    subject: Any = SimpleNamespace(client=SimpleNamespace(provider=SimpleNamespace(server=server)))
+    assert remedy in with_remedy(not_passed_on(subject, "deadline_ms").reason)
 
 
 def test_a_hint_names_the_swallowed_cancellation() -> None:

@@ -42,7 +42,7 @@ class ProviderProbe:
     """
 
     def __init__(self) -> None:
-        self._server: ProviderServer | None = None
+        self.server: ProviderServer | None = None
         self._own: dict[tuple[str, str], Endpoint] = {}
         self._operations: list[str] = []
         self._arrivals: list[tuple[str, Any, Mapping[str, Any]]] = []
@@ -57,16 +57,11 @@ class ProviderProbe:
         Asking for it starts the server, on a loopback address. What is planned happens on the wire there, and each
         request counts as `reached`. Append ``/v1`` for OpenAI's client, nothing for the others.
         """
-        if self._server is None:
+        if self.server is None:
             from pytest_corpus.adapter.hooks.vendors.api import ProviderServer
 
-            self._server = ProviderServer(self.arrived, self._own)
-        return self._server.url
-
-    @property
-    def is_served(self) -> bool:
-        """True if the adapter calls the server at `url`."""
-        return self._server is not None
+            self.server = ProviderServer(self.arrived, self._own)
+        return self.server.url
 
     def serve(self, endpoints: Endpoints) -> None:
         """Serve the API of another vendor at `url`, too: endpoints by method and path (`pytest_corpus.vendors`).
@@ -77,7 +72,7 @@ class ProviderProbe:
 
     def close(self) -> None:
         """End the server at `url`, where one was started, and every connection to it."""
-        server, self._server = self._server, None
+        server, self.server = self.server, None
         if server is not None:
             server.close()
 

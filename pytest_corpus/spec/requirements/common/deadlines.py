@@ -12,8 +12,7 @@ COM-DEADLINE-3 MUST: A stream whose deadline has passed is one DEADLINE_EXCEEDED
   hint: check the deadline before the first frame, and yield one DEADLINE_EXCEEDED error envelope
 COM-DEADLINE-4 MUST: A call ends with DEADLINE_EXCEEDED promptly when its budget runs out on the way.
   from BEHAVIORAL_CONFORMANCE 6.1, R17; needs provider, supports_deadline
-  hint: bound every provider call by what remains of the budget, let no handler swallow asyncio.CancelledError, and map
-    that timeout to DeadlineExceeded
+  hint: bound each provider call by what remains of the budget, map its timeout, swallow no asyncio.CancelledError
 COM-DEADLINE-5 MUST: A stream ends with DEADLINE_EXCEEDED promptly when its budget runs out on the way.
   from BEHAVIORAL_CONFORMANCE 6.1, R17; needs provider, supports_deadline, supports_streaming; for streaming
   hint: bound the wait for each chunk, not for the first alone, by what remains; swallow no asyncio.CancelledError

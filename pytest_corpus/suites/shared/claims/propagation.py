@@ -130,7 +130,7 @@ def reached_by(subject: Subject, name: str) -> tuple[str, ...]:
 
 def not_passed_on(subject: Subject, fact: str) -> NotAssessed:
     """Return the reason if the adapter passed no such member of the context to the probe, or to the server at `url`."""
-    if subject.client.provider.is_served:
+    if subject.client.provider.server:
         header = {"traceparent": "traceparent", "deadline_ms": "X-Deadline-Ms"}[fact]
         return NotAssessed(f"no request to provider.url has the header {header}: give it the {fact} of the context")
     return NotAssessed(

@@ -124,7 +124,11 @@ def within(llm: LLM, limit: int, reply: Reply | StreamReply, usage: Any, text: A
         counted = llm.count(text)
         expect.that(counted <= 2 * limit + 8, most, f"a text of {counted}", "text", on=[reply])
     elif spent is None:
-        raise NotAssessed(f"neither {key} nor count_tokens tells how long the completion is")
+        raise NotAssessed(
+            "neither usage_so_far nor count_tokens tells how long the text of a stream is"
+            if isinstance(reply, StreamReply)
+            else "neither usage nor count_tokens tells how long the completion is"
+        )
 
 
 def overran(llm: LLM, result: Any) -> None:
