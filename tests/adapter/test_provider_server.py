@@ -289,11 +289,11 @@ def test_who_hangs_up_ends_a_provider_that_hangs(probe: ProviderProbe) -> None:
         waiting.sendall(f"POST /{token}/{CHAT} HTTP/1.1\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())
         while not probe.struck:
             time.sleep(0.005)
-    assert probe._server is not None
+    assert probe.server is not None
     until = time.monotonic() + WAIT_S
-    while probe._server._open and time.monotonic() < until:
+    while probe.server._open and time.monotonic() < until:
         time.sleep(0.01)
-    assert not probe._server._open
+    assert not probe.server._open
     assert answer_of(probe, CHAT)
 
 
