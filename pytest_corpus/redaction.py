@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, Final
 
 from pytest_corpus.spec.components import COMPONENTS
@@ -227,6 +228,19 @@ def names(found: Iterable[str]) -> str:
 
 _QUALIFIED: Final = re.compile(r"(?!.*[A-Za-z0-9]{25})[A-Za-z_][A-Za-z0-9_.<>]{0,79}")
 _SHOWN_NAMES: Final = 4
+
+
+_FILE: Final = re.compile(r"(?!.*[A-Za-z0-9]{33})[\w .+@/\\:-]{1,200}\.py")
+
+
+def shown_file(name: str) -> str:
+    """A path for a person; an unusual one is not shown, for it may contain more than a location."""
+    if not _FILE.fullmatch(name):
+        return "a file of an unusual name"
+    try:
+        return Path(name).relative_to(Path.cwd()).as_posix()
+    except (ValueError, OSError):
+        return name
 
 
 STARS: Final = "***"

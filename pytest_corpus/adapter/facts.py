@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
-from pytest_corpus.adapter.exchange import Exchange, Frame
 from pytest_corpus.spec.capabilities import SECTIONS, fact
 
 
@@ -22,13 +21,6 @@ class Capabilities:
     def __init__(self, component: str, document: Mapping[str, Any]) -> None:
         self.component, self.document = component, document
         self._raw: dict[str, Any] = {}
-
-    @cached_property
-    def exchange(self) -> Exchange:
-        """The call that gave the document, as findings show it: it was made before any test."""
-        exchange = Exchange({"op": f"{self.component}.capabilities", "ctx": {}, "args": {}}, streaming=False)
-        exchange.frames.append(Frame({"ok": True, "code": "OK", "result": self.document}, 0, 0.0))
-        return exchange
 
     def raw(self, name: str) -> Any:
         """The value of a fact as the adapter states it, or None."""

@@ -5,12 +5,11 @@ import re
 import sysconfig
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from types import TracebackType
 from typing import Final
 
 from pytest_corpus.adapter.snapshot import safe_str
-from pytest_corpus.redaction import type_name
+from pytest_corpus.redaction import shown_file, type_name
 
 MOST_FRAMES: Final = 12
 MOST_CAUSES: Final = 3
@@ -19,7 +18,6 @@ LONGEST_MESSAGE: Final = 400
 _SUITE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _REFERENCE: Final = os.path.join(_SUITE, "reference") + os.sep
 _LIBRARIES: Final = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "purelib", "platlib")})
-_FILE: Final = re.compile(r"(?!.*[A-Za-z0-9]{33})[\w .+@/\\:-]{1,200}\.py")
 _NAME: Final = re.compile(r"[\w.<>]{1,80}")
 
 
@@ -108,13 +106,3 @@ def _is_of_the_suite(name: str) -> bool:
 
 def _named(function: str) -> str:
     return function if _NAME.fullmatch(function) else "a function of an unusual name"
-
-
-def shown_file(name: str) -> str:
-    """A path for a person; an unusual one is not shown, for it may contain more than a location."""
-    if not _FILE.fullmatch(name):
-        return "a file of an unusual name"
-    try:
-        return Path(name).relative_to(Path.cwd()).as_posix()
-    except (ValueError, OSError):
-        return name

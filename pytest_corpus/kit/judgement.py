@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.exchange import Exchange, Frame
+from pytest_corpus.adapter.facts import Capabilities
 
 
 @dataclass(slots=True)
@@ -81,6 +80,13 @@ def look_at(*exchanges: Exchange) -> None:
     for exchange in exchanges:
         if not at_hand.exchanges or at_hand.exchanges[-1] is not exchange:
             at_hand.exchanges = [*(each for each in at_hand.exchanges if each is not exchange), exchange]
+
+
+def look_at_capabilities(capabilities: Capabilities) -> None:
+    """Note that a test reads capabilities, which answered before any test: the call shows what is known of it."""
+    exchange = Exchange({"op": f"{capabilities.component}.capabilities", "ctx": {}, "args": {}}, streaming=False)
+    exchange.frames.append(Frame({"ok": True, "code": "OK", "result": capabilities.document}, 0, 0.0))
+    look_at(exchange)
 
 
 def looked_at() -> tuple[Exchange, ...]:

@@ -9,8 +9,7 @@ from types import TracebackType
 from typing import Any
 
 from pytest_corpus.adapter.snapshot import safe_call
-from pytest_corpus.adapter.tracebacks import shown_file
-from pytest_corpus.redaction import names
+from pytest_corpus.redaction import names, shown_file
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({})))
 

@@ -8,7 +8,7 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import core, subject
-from pytest_corpus.kit.judgement import look_at
+from pytest_corpus.kit.judgement import look_at_capabilities
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.spec.capabilities import FACTS
 from pytest_corpus.suites.embedding.support.answers import STATISTICS, is_number
@@ -36,7 +36,7 @@ GROWING = ("total_requests", "total_texts", "total_tokens", "cache_hits", "cache
 @pytest.mark.requirement("EMB-CAP-1")
 def test_models_are_listed(embedding: Embedding) -> None:
     """Capabilities list at least one model."""
-    look_at(embedding.capabilities.exchange)
+    look_at_capabilities(embedding.capabilities)
     expect.that(embedding.capabilities.models, "a list of models", "none", "result.supported_models")
 
 
@@ -44,7 +44,7 @@ def test_models_are_listed(embedding: Embedding) -> None:
 @pytest.mark.parametrize("name", STATED)
 def test_flags_are_declared(embedding: Embedding, name: str) -> None:
     """Each flag of the component is stated."""
-    look_at(embedding.capabilities.exchange)
+    look_at_capabilities(embedding.capabilities)
     assert any(fact.name == name for fact in FACTS)
     expect.that(embedding.capabilities.raw(name) is not None, "a value", "nothing", f"result.{name}")
 

@@ -4,7 +4,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.kit.judgement import look_at
+from pytest_corpus.kit.judgement import look_at_capabilities
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.shared.claims.capabilities import TestCapabilities, TestConsistency, TestStreamingClaim
 
@@ -13,7 +13,7 @@ from pytest_corpus.suites.shared.claims.capabilities import TestCapabilities, Te
 def test_the_operations_of_batches_are_advertised(graph: Graph) -> None:
     """A list under `extensions` names the operations that batches take."""
     graph.require("batch")
-    look_at(graph.capabilities.exchange)
+    look_at_capabilities(graph.capabilities)
     extensions = graph.capabilities.document.get("extensions")
     lists = [value for value in extensions.values() if isinstance(value, list)] if isinstance(extensions, dict) else []
     named = any(str(name).endswith(("nodes", "query")) for value in lists for name in value)
@@ -23,6 +23,6 @@ def test_the_operations_of_batches_are_advertised(graph: Graph) -> None:
 @pytest.mark.requirement("GRA-CAP-2")
 def test_the_size_of_batches_is_stated(graph: Graph) -> None:
     """`max_batch_ops` is stated where batches are offered."""
-    look_at(graph.capabilities.exchange)
+    look_at_capabilities(graph.capabilities)
     expect.applicable(graph.capabilities.flag("supports_batch") is True, "batches are not claimed")
     expect.that(graph.capabilities.raw("max_batch_ops") is not None, "a number", "none", "result.limits.max_batch_ops")

@@ -4,7 +4,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.kit.judgement import look_at
+from pytest_corpus.kit.judgement import look_at_capabilities
 from pytest_corpus.redaction import word
 from pytest_corpus.spec.capabilities import SAMPLING_RANGES
 from pytest_corpus.suites.llm.support.capabilities import RANGES
@@ -27,7 +27,7 @@ STATED = (
 @pytest.mark.requirement("LLM-CAP-1")
 def test_models_and_context_length_are_stated(llm: LLM) -> None:
     """Capabilities list at least one model and say how long a prompt may be."""
-    look_at(llm.capabilities.exchange)
+    look_at_capabilities(llm.capabilities)
     expect.that(llm.capabilities.models, "a list of models", "none", "result")
     expect.that(llm.capabilities.context_window(llm.model), "a context length", "none", "result")
 
@@ -35,7 +35,7 @@ def test_models_and_context_length_are_stated(llm: LLM) -> None:
 @pytest.mark.requirement("COM-CAP-4")
 def test_the_entries_of_models_have_their_types(llm: LLM) -> None:
     """An object in `models` has a `name`; its context window is a number, its flags are booleans."""
-    look_at(llm.capabilities.exchange)
+    look_at_capabilities(llm.capabilities)
     expect.applicable(llm.capabilities.model_entries, "models have no entries of their own")
     for number, entry in enumerate(llm.capabilities.model_entries):
         name = entry.get("name")
@@ -52,7 +52,7 @@ def test_the_entries_of_models_have_their_types(llm: LLM) -> None:
 @pytest.mark.requirement("LLM-CAP-2")
 def test_stated_sampling_ranges_are_the_protocols(llm: LLM) -> None:
     """A stated range does not reach beyond the protocol's."""
-    look_at(llm.capabilities.exchange)
+    look_at_capabilities(llm.capabilities)
     sampling = llm.capabilities.document.get("sampling")
     stated = {name: sampling.get(key) for name, key in SAMPLING_RANGES.items()} if isinstance(sampling, dict) else {}
     expect.applicable(any(stated.values()), "no sampling ranges are stated")
@@ -71,6 +71,6 @@ def test_stated_sampling_ranges_are_the_protocols(llm: LLM) -> None:
 @pytest.mark.parametrize("name", STATED)
 def test_features_and_sampling_are_stated(llm: LLM, name: str) -> None:
     """Capabilities state each feature flag that the specification lists, and the sampling ranges."""
-    look_at(llm.capabilities.exchange)
+    look_at_capabilities(llm.capabilities)
     stated = llm.capabilities.document.get(name) if name == "sampling" else llm.capabilities.raw(name)
     expect.that(stated is not None, "a value", "nothing", f"result.{name}")

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
-from pytest_corpus.kit.judgement import look_at
+from pytest_corpus.kit.judgement import look_at_capabilities
 from pytest_corpus.kit.outcomes import in_words
 from pytest_corpus.spec.capabilities import SECTIONS
 from pytest_corpus.suites.shared.claims.capabilities import TestCapabilities, TestConsistency
@@ -22,7 +22,7 @@ LIMITS = ("dimension", "max_dimensions", "max_batch_size", "max_top_k", "max_fil
 @pytest.mark.requirement("VEC-CAP-1")
 def test_metrics_are_advertised(vector: Vector) -> None:
     """Some key that speaks of metrics names at least one of the protocol's."""
-    look_at(vector.capabilities.exchange)
+    look_at_capabilities(vector.capabilities)
     stated = list(metrics_of(vector.capabilities.document))
     expect.that(any(map(canonical, stated)), "cosine, euclidean or dot", "none of them", "result.supported_metrics")
 
@@ -41,7 +41,7 @@ def test_every_metric_that_is_listed_can_be_used(vector: Vector) -> None:
 @pytest.mark.requirement("VEC-CAP-3")
 def test_the_most_matches_are_published(vector: Vector) -> None:
     """`max_top_k` is stated."""
-    look_at(vector.capabilities.exchange)
+    look_at_capabilities(vector.capabilities)
     expect.that(vector.capabilities.limit("max_top_k"), "a number", "none", "result.max_top_k")
 
 
@@ -49,7 +49,7 @@ def test_the_most_matches_are_published(vector: Vector) -> None:
 @pytest.mark.parametrize("name", LIMITS)
 def test_a_stated_limit_is_a_positive_whole_number(vector: Vector, name: str) -> None:
     """A limit that is stated can be kept."""
-    look_at(vector.capabilities.exchange)
+    look_at_capabilities(vector.capabilities)
     stated = [(path, value) for path, value in vector.capabilities.stated(name) if is_number(value)]
     expect.applicable(stated, f"no {name} is stated")
     for path, value in stated:

@@ -13,7 +13,7 @@ from pytest_corpus.kit.answer_cache import plain, plain_call
 from pytest_corpus.kit.component import Subject, holds
 from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES
 from pytest_corpus.kit.fixtures import Steps, core, rules
-from pytest_corpus.kit.judgement import look_at
+from pytest_corpus.kit.judgement import look_at_capabilities
 from pytest_corpus.kit.outcomes import Blocked, Keys, NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.redaction import word
@@ -55,7 +55,7 @@ class TestCapabilities:
     @core("COM-CAP-2")
     def test_server_version_and_protocol_are_stated(self, subject: Subject) -> None:
         """The three required keys are non-empty strings."""
-        look_at(subject.capabilities.exchange)
+        look_at_capabilities(subject.capabilities)
         for key in REQUIRED:
             value = subject.capabilities.document.get(key)
             expect.that(isinstance(value, str) and value, "a non-empty string", word(value), f"result.{key}")
@@ -63,7 +63,7 @@ class TestCapabilities:
     @core("COM-CAP-3")
     def test_the_protocol_is_the_components(self, subject: Subject) -> None:
         """`protocol` names the component and version 1.0."""
-        look_at(subject.capabilities.exchange)
+        look_at_capabilities(subject.capabilities)
         wanted = protocol_of(subject.component)
         stated = subject.capabilities.document.get("protocol")
         if not isinstance(stated, str) or not stated:
@@ -73,7 +73,7 @@ class TestCapabilities:
     @pytest.mark.requirement("COM-CAP-4")
     def test_facts_have_their_types(self, subject: Subject) -> None:
         """Documented flags are booleans, limits are finite numbers, listings are lists of strings."""
-        look_at(subject.capabilities.exchange)
+        look_at_capabilities(subject.capabilities)
         for section in SECTIONS:
             value = subject.capabilities.document.get(section)
             expect.that(value is None or isinstance(value, dict), "an object", word(value), f"result.{section}")
@@ -92,7 +92,7 @@ class TestCapabilities:
     @pytest.mark.requirement("COM-CAP-5")
     def test_extension_keys_are_namespaced(self, subject: Subject) -> None:
         """Each key under `extensions` begins with a namespace, or stands in the documents."""
-        look_at(subject.capabilities.exchange)
+        look_at_capabilities(subject.capabilities)
         extensions = subject.capabilities.document.get("extensions")
         if not isinstance(extensions, dict) or not extensions:
             raise NotApplicable("there are no extensions")
@@ -102,7 +102,7 @@ class TestCapabilities:
     @pytest.mark.requirement("COM-CAP-10")
     def test_new_keys_stand_under_extensions(self, subject: Subject) -> None:
         """At the top, in `features` and in `limits` stand no keys but those that the documents name."""
-        look_at(subject.capabilities.exchange)
+        look_at_capabilities(subject.capabilities)
         document = subject.capabilities.document
         for section in ("", *SECTIONS):
             holder = document.get(section) if section else document
@@ -113,7 +113,7 @@ class TestCapabilities:
     @pytest.mark.parametrize("name", ["concurrency", "rate_limit_qps"])
     def test_limits_of_load_are_stated(self, subject: Subject, name: str) -> None:
         """Capabilities say how many calls are taken at once, and in a second."""
-        look_at(subject.capabilities.exchange)
+        look_at_capabilities(subject.capabilities)
         expect.that(subject.capabilities.raw(name) is not None, "a number", "none", f"result.limits.{name}")
 
     @pytest.mark.requirement("COM-CAP-6")
