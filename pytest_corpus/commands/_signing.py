@@ -17,6 +17,7 @@ from pytest_corpus.commands._files import read_bytes, shown_name
 from pytest_corpus.reports.reading import read
 from pytest_corpus.reports.signing import dsse, intoto, keyless
 from pytest_corpus.reports.text import VERDICT_WORDS, printable
+from pytest_corpus.text import bounded
 from pytest_corpus.text.atomic_write import obstacle
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def verified(name: str, signature: str | None, signer: Signer, check: Callable[[
     Args:
         check: returns the faults of a report.
     """
-    if is_signed(name, read_bytes(name)):
+    if is_signed(name, bounded.contents(Path(name))):
         envelope, report = name, name.removesuffix(signer.suffix).removesuffix(".json") + ".json"
         report = report if os.path.exists(report) else ""
     else:
@@ -137,7 +138,7 @@ def verified(name: str, signature: str | None, signer: Signer, check: Callable[[
         said = f"there is no such file, so {report} is not signed; name its signed statement with --signature"
         raise CommandError(f"{envelope}: {said}")
     try:
-        payload = signer.opened(read_bytes(envelope))
+        payload = signer.opened(bounded.contents(Path(envelope)))
         signed = Signed(signer.by, **intoto.claims(payload))
         if report and not faults:
             _must_be_of(payload, signed, report)

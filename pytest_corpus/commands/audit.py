@@ -2,7 +2,9 @@
 
 import argparse
 import importlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import islice
 from pathlib import Path
 
 from pytest_corpus.adapter.client import Declaration
@@ -21,6 +23,9 @@ from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.spec.schemas import EDITIONS
 
+MOST_FINDINGS = 10_000
+"""The findings of a file that are shown."""
+
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the file and the component."""
@@ -34,20 +39,25 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     """Judge each exchange by what holds for all of them."""
     path = Path(given.traffic)
-    exchanges = list(_read(path, given.component))
-    if not exchanges:
+    traffic = _traffic(path, given.component)
+    number = 0
+    document: dict[str, object] = {}
+    for _, exchange in traffic():
+        number, document = number + 1, document or _capabilities(exchange)
+    if not number:
         raise CommandError(f"{path}: no exchange with an operation of {given.component}")
-    subject = _subject(given.component, given.schema_version, [each for _, each in exchanges])
-    found = list(_findings(subject, exchanges))
+    subject = _subject(given.component, given.schema_version, document)
+    found = list(islice(_findings(subject, traffic()), MOST_FINDINGS))
     form = "{exchange}: {requirement} ({level}) {op}: expected {expected}; got {got}"
     lines = [form.format(**each) + (f" (at {each['path']})" if each["path"] else "") for each in found]
-    figures = f"{count(len(exchanges), 'exchange')}, {count(len(found), 'finding')}"
+    beyond = f" (the first {MOST_FINDINGS:,})" if len(found) == MOST_FINDINGS else ""
+    figures = f"{count(number, 'exchange')}, {count(len(found), 'finding')}{beyond}"
     last = f"{figures}; there is no verdict, which only a run of the suite gives"
-    console.result(given, {"exchanges": len(exchanges), "findings": found}, *lines, last)
+    console.result(given, {"exchanges": number, "findings": found}, *lines, last)
     return FINDINGS if found else FINE
 
 
-def _findings(subject: Subject, exchanges: list[tuple[str, Exchange]]) -> Iterator[dict[str, str]]:
+def _findings(subject: Subject, exchanges: Iterable[tuple[str, Exchange]]) -> Iterator[dict[str, str]]:
     """The violations of each exchange by itself."""
     for where, exchange in exchanges:
         for requirement, violation in subject.findings(exchange):
@@ -57,16 +67,18 @@ def _findings(subject: Subject, exchanges: list[tuple[str, Exchange]]) -> Iterat
                 yield {**found, "op": exchange.op, **said}
 
 
-def _read(path: Path, component: str) -> Iterator[tuple[str, Exchange]]:
-    """The exchanges of a component, each with its place in the file."""
+def _traffic(path: Path, component: str) -> Callable[[], Iterator[tuple[str, Exchange]]]:
+    """What gives the exchanges of a component, each with its place in the file, as often as it is called.
+
+    They are made one at a time, because all of them may take much memory.
+    """
     if path.name.endswith(SUFFIXES):
-        yield from _recorded(opened(path), component)
-        return
-    try:
-        archive = [*encoding.entries(path)]
-    except OSError as error:
-        raise CommandError(f"{path}: {error.strerror}") from None
-    for number, exchange in archive:
+        return partial(_recorded, opened(path), component)
+    return partial(_archived, path, component)
+
+
+def _archived(path: Path, component: str) -> Iterator[tuple[str, Exchange]]:
+    for number, exchange in encoding.entries(path):
         if exchange.op.startswith(f"{component}."):
             exchange.component = component
             yield f"entry {number}", exchange
@@ -75,7 +87,7 @@ def _read(path: Path, component: str) -> Iterator[tuple[str, Exchange]]:
 def _recorded(transcript: Transcript, component: str) -> Iterator[tuple[str, Exchange]]:
     for trace in transcript.tests.values():
         for line in trace.exchanges:
-            if line.get("component") != component or line["entry_point"] not in ("handle", "handle_stream"):
+            if line.get("component") != component or line.get("entry_point") not in ("handle", "handle_stream"):
                 continue
             exchange = Exchange(
                 encoding.given(line["request"]), line["entry_point"] == "handle_stream", component=component
@@ -85,9 +97,8 @@ def _recorded(transcript: Transcript, component: str) -> Iterator[tuple[str, Exc
             yield f"line {line['n']}", exchange
 
 
-def _subject(component: str, edition: str | None, exchanges: list[Exchange]) -> Subject:
+def _subject(component: str, edition: str | None, document: dict[str, object]) -> Subject:
     """The component as the suite sees it, with the capabilities that the traffic shows."""
-    document = next(filter(None, map(_capabilities, exchanges)), {})
     made: type[Subject] = importlib.import_module(f"pytest_corpus.suites.{component}.support.component").COMPONENT
     facts = {"transport": "", "hooks": [], "hears_logs": True, "components": [component], "streams": [component]}
     player = Player(Transcript({}), "")

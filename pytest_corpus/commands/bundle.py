@@ -3,7 +3,6 @@
 import argparse
 import importlib
 import inspect
-import json
 import os
 import shlex
 import sys
@@ -34,6 +33,7 @@ from pytest_corpus.commands import _reports as written
 from pytest_corpus.commands._combining import combined
 from pytest_corpus.reports import formats
 from pytest_corpus.reports.reading import bundle_flaw
+from pytest_corpus.text import bounded
 from pytest_corpus.text.atomic_write import write_atomically, write_folder
 from pytest_corpus.text.values import rebuilt
 
@@ -155,13 +155,14 @@ def _compare(given: argparse.Namespace) -> int:
 def _sections_of(path: Path) -> dict[tuple[str, str], Any]:
     """The runs of bundles in a file, by bundle and label."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))["bundles"]
-    except OSError as error:
-        raise CommandError(f"{path}: cannot be read: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError):
-        raise CommandError(f"{path}: is not a report with bundles; name a file that --corpus-report wrote") from None
-    if flaw := bundle_flaw(found):
-        raise CommandError(f"{path}: is not a sound report: {flaw}")
+        document = bounded.document(path)
+    except bounded.FileRefused as error:
+        raise CommandError(f"{path}: cannot be read: {error.why}" if error.missing else str(error)) from None
+    found = document.get("bundles") if isinstance(document, dict) else None
+    if not isinstance(found, list):
+        raise CommandError(f"{path}: is not a report with bundles; name a file that --corpus-report wrote")
+    if said := bundle_flaw(found):
+        raise CommandError(f"{path}: is not a sound report: {said}")
     if not all("results" in each for each in found):
         raise CommandError(f"{path}: was written by a version that keeps no results of cases; run the bundle again")
     return {(each["name"], section.label(each)): each for each in found}

@@ -1,8 +1,9 @@
 """Exchanges as JSON values, and back: what a transcript holds of a call, and what an HTTP archive has of one."""
 
 import base64
-import json
+import binascii
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -18,8 +19,10 @@ from pytest_corpus.adapter.snapshot import NotJSON, to_bytes
 from pytest_corpus.adapter.tracebacks import EscapedException, Place
 from pytest_corpus.adapter.transports.raw import Piece, RawAnswer, RawRequest
 from pytest_corpus.spec.transports import NDJSON, SSE
+from pytest_corpus.text import bounded
 from pytest_corpus.text.problems import PlainError
 from pytest_corpus.text.strict_json import NOT_PLAIN, read_exactly, read_plainly
+from pytest_corpus.validation.schema.evidence import flaw
 from pytest_corpus.validation.streams.transport import NdjsonReader, SseReader
 
 TEXT = "json_text"
@@ -208,49 +211,64 @@ class TrafficError(PlainError, ValueError):
     """A file that is not an HTTP archive: one sentence that says why."""
 
 
+ARCHIVE = "transcript/archive"
+
+MOST_OF_ARCHIVE = 32 * 2**20
+"""The bytes of an archive."""
+
+
 def entries(path: Path) -> Iterator[tuple[int, Exchange]]:
     """The exchanges of an archive, each with the number of its entry; other requests than envelopes are left out.
 
     Raises:
         TrafficError: it is not an archive.
-        OSError: it cannot be read.
+        FileRefused: it cannot be read, or is beyond the limits of an archive.
     """
     try:
-        archive = json.loads(path.read_bytes())
+        archive = bounded.value(bounded.contents(path, MOST_OF_ARCHIVE))
         listed = archive["log"]["entries"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise TrafficError(f"{path}: not an HTTP archive (HAR): it has no log with entries") from None
+    except bounded.FileRefused:
+        raise
+    except (ValueError, KeyError, TypeError) as error:
+        why = f": {error}" if isinstance(error, ValueError) else ""
+        raise TrafficError(f"{path}: not an HTTP archive (HAR): it has no log with entries{why}") from None
     if not isinstance(listed, list):
         raise TrafficError(f"{path}: not an HTTP archive (HAR): its entries are not a list")
     for number, entry in enumerate(listed, 1):
+        where = f"{path}, entry {number}: not as HAR 1.2 has it"
+        if said := flaw(ARCHIVE, entry, "Entry"):
+            missing = _MISSING.search(said)
+            raise TrafficError(f"{where}, without '{missing[1]}'" if missing else f"{where} ({said})")
         try:
             exchange = _exchange(entry)
-        except KeyError as error:
-            raise TrafficError(f"{path}, entry {number}: not as HAR 1.2 has it, without {error}") from None
-        except (ValueError, TypeError, AttributeError) as error:
-            raise TrafficError(f"{path}, entry {number}: not as HAR 1.2 has it ({error})") from None
+        except binascii.Error as error:
+            raise TrafficError(f"{where} ({error})") from None
         if exchange is not None:
             yield number, exchange
 
 
+_MISSING = re.compile(r'"(\w+)" is a required property')
+
+
 def _exchange(entry: Mapping[str, Any]) -> Exchange | None:
     try:
-        envelope = json.loads((entry["request"].get("postData") or {}).get("text") or "")
-    except (ValueError, RecursionError):
+        envelope = bounded.value(((entry["request"].get("postData") or {}).get("text") or "").encode())
+    except ValueError:
         return None
     if not isinstance(envelope, dict) or not isinstance(envelope.get("op"), str):
         return None
     content = entry["response"]["content"]
     text = content.get("text") or ""
-    body = base64.b64decode(text) if content.get("encoding") == "base64" else text.encode("utf-8", "surrogatepass")
-    kind = str(content.get("mimeType", "")).partition(";")[0].strip().lower()
+    kind = (content.get("mimeType") or "").partition(";")[0].strip().lower()
     made = Exchange(envelope, kind in (NDJSON, SSE), elapsed_s=float(entry.get("time") or 0) / 1000)
-    for data in _parts(body, kind):
-        try:
+    try:
+        body = base64.b64decode(text) if content.get("encoding") == "base64" else text.encode("utf-8", "surrogatepass")
+        if bounded.counted(body) > bounded.MOST_VALUES:
+            raise NotJSON(f"an answer with more than {bounded.MOST_VALUES:,} values")
+        for data in _parts(body, kind):
             made.frames.append(read_frame(data, made.elapsed_s))
-        except NotJSON as error:
-            made.fault = CallFault("not_json", str(error))
-            break
+    except NotJSON as error:
+        made.fault = CallFault("not_json", str(error))
     return made
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -231,12 +230,7 @@ class _Line:
         members, part = self.members, self.kind.title()
         if self.kind == "exchange":
             part = PARTS.get(str(members.get("entry_point")), "Unanswered")
-        try:
-            said = flaw(SCHEMA, members, part)
-        except ValueError:  # half a character, which the schema does not look at
-            text = json.dumps(members, ensure_ascii=False).encode("utf-8", "replace")
-            said = flaw(SCHEMA, orjson.loads(text), part)
-        if said:
+        if said := flaw(SCHEMA, members, part):
             raise self.refused(f"not as a line of the kind {self.kind} must be: {said}")
 
 

@@ -1,17 +1,16 @@
 """Reports read back from files; one sentence explains why a file is not a report of this format."""
 
-import json
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pytest_corpus import resources
-from pytest_corpus.redaction import cut, printable
+from pytest_corpus.redaction import printable
 from pytest_corpus.reports import json_report
 from pytest_corpus.reports.json_report import FORMAT
+from pytest_corpus.text import bounded
 from pytest_corpus.text.problems import PlainError
+from pytest_corpus.validation.schema.evidence import flaw, flaws
 
-LARGEST = 64 * 2**20  # no report is larger, in bytes
+SCHEMA = "report/report"
 
 
 class ReportError(PlainError):
@@ -34,6 +33,8 @@ def read(path: Path) -> tuple[dict[str, Any], bytes]:
 
 def parsed(path: Path, data: bytes) -> dict[str, Any]:
     """The document of a report, from the bytes of its file. Raises ReportError if it is not a report of this format."""
+    if bounded.counted(data) > bounded.MOST_VALUES:
+        raise ReportError(path, f"has more than {bounded.MOST_VALUES:,} values, the limit for a report")
     document = json_report.parsed(data)
     if document is None:
         document = _value(path, data)
@@ -45,62 +46,35 @@ def parsed(path: Path, data: bytes) -> dict[str, Any]:
         raise ReportError(path, f"is a report of format {shown}, and this version reads {FORMAT}; run the suite again")
     if "sha256" not in document:
         raise ReportError(path, "has no sha256, like the reports of older versions; run the suite again")
-    if flaws := schema_flaws(document):
-        more = f" (and {len(flaws) - 1} more)" if len(flaws) > 1 else ""
-        raise ReportError(path, f"is not a sound report: {flaws[0]}{more}")
+    if found := schema_flaws(document):
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        raise ReportError(path, f"is not a sound report: {found[0]}{more}")
     return document
 
 
 def schema_flaws(document: object) -> list[str]:
     """The violations of `schemas/report/report.schema.json` in a document, at most ten lines."""
-    return _flaws(_validator(), document)
+    return flaws(SCHEMA, document)
 
 
 def bundle_flaw(sections: object) -> str:
     """The first violation of the report's schema in its sections on bundles; empty if there is none."""
-    return next(iter(_flaws(_validator("bundles"), sections)), "")
-
-
-def _flaws(validator: Any, document: object) -> list[str]:
-    found = []
-    for error in validator.iter_errors(document):
-        place = ".".join(str(part) for part in error.instance_path) or "the report"
-        # The end of a message says what is wrong where a long value comes first.
-        found.append(f"{printable(place)[:100]}: {cut(printable(error.message), 200, end=130)}")
-        if len(found) == 10:
-            break
-    return found
-
-
-@cache
-def _validator(part: str = "") -> Any:
-    """The validator of reports, or of a part of them."""
-    import jsonschema_rs
-
-    path = resources.folder("schemas") / "report" / "report.schema.json"
-    schema = json.loads(path.read_text(encoding="utf-8"))
-    return jsonschema_rs.validator_for({**schema["properties"][part], "$defs": schema["$defs"]} if part else schema)
+    return flaw(SCHEMA, sections, "bundles")
 
 
 def contents(path: Path) -> bytes:
     """The bytes of a file that may be a report. Raises ReportError if it cannot be read."""
     try:
-        if path.is_dir():
-            raise ReportError(path, "is a folder; name a report", missing=True)
-        if path.stat().st_size > LARGEST:
-            raise ReportError(path, f"is larger than any report ({LARGEST // 2**20} MiB)")
-        return path.read_bytes()
-    except FileNotFoundError:
-        raise ReportError(path, "there is no such file", missing=True) from None
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or "no file can have this name"
-        raise ReportError(path, f"cannot be read: {why}", missing=True) from None
+        return bounded.contents(path)
+    except bounded.FileRefused as error:
+        why = "is a folder; name a report" if error.is_folder else error.why
+        raise ReportError(path, why, missing=error.missing) from None
 
 
 def _value(path: Path, data: bytes) -> Any:
     from pytest_corpus.text import strict_json
 
-    _, flaw = strict_json.read(data)
-    if flaw is not None:
-        raise ReportError(path, strict_json.located(data, flaw))
+    _, found = strict_json.read(data)
+    if found is not None:
+        raise ReportError(path, strict_json.located(data, found))
     return strict_json.read_exactly(data)[0]

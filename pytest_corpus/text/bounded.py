@@ -33,12 +33,15 @@ _ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
 _LONG_NUMBER = b"0" * (MOST_DIGITS + 1)
 
 
+FOLDER = "is a folder, not a file"
+
+
 class FileRefused(PlainError, ValueError):
     """A file that is not read; `missing` if there is none that could be."""
 
     def __init__(self, path: Path, why: str, *, missing: bool = False) -> None:
         super().__init__(f"{path}: {why}")
-        self.path, self.why, self.missing = path, why, missing
+        self.path, self.why, self.missing, self.is_folder = path, why, missing, why == FOLDER
 
 
 def contents(path: Path, most: int = LARGEST) -> bytes:
@@ -187,7 +190,7 @@ def _opened(path: Path) -> BinaryIO:
 
 def _check(path: Path, mode: int) -> None:
     if stat.S_ISDIR(mode):
-        raise FileRefused(path, "is a folder, not a file", missing=True)
+        raise FileRefused(path, FOLDER, missing=True)
     if not stat.S_ISREG(mode):
         raise FileRefused(path, "is a pipe, a device or a socket, not a regular file")
 

@@ -18,9 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from pytest_corpus.spec.requirements import catalogue, nearest
+from pytest_corpus.text import bounded
 from pytest_corpus.text.atomic_write import write_atomically
 
 FILE = "corpus-deviations.toml"  # the default path of the file of deviations
+LARGEST = 2**20  # bytes of the file
 TABLE = "deviation"
 TODO = "TODO"  # the first word of a reason or plan that is still to be written; such an entry does not count
 GRACE = timedelta(days=90)  # the duration of a drafted deviation
@@ -86,13 +88,15 @@ def read(path: Path, *, drafting: bool = False) -> tuple[Deviation, ...]:
 
 def _entries(path: Path) -> list[Any]:
     try:
-        document = tomllib.loads(path.read_bytes().decode("utf-8"))
-    except OSError as error:
-        raise DeviationError(f"it cannot be read: {error.strerror}") from None
+        document = tomllib.loads(bounded.contents(path, LARGEST).decode("utf-8"))
+    except bounded.FileRefused as error:
+        raise DeviationError(f"it {error.why}") from None
     except UnicodeDecodeError as error:
         raise DeviationError(f"it is not UTF-8 (byte {error.start})") from None
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:
         raise DeviationError(f"it is not TOML: {error}") from None
+    except RecursionError:
+        raise DeviationError("it is not TOML of this kind: it is nested too deep") from None
     unknown = sorted(set(document) - {TABLE})
     if unknown:
         raise DeviationError(f"there is no key {unknown[0]!r}; declare each deviation as a table [[{TABLE}]]")

@@ -88,7 +88,7 @@ def test_planted_faults(tmp_path: Path, given: dict[str, Any], expected: str) ->
     ([], "no exchange with an operation of llm"),
     ([entry(COUNT, "{}"), {}], "entry 2: not as HAR 1.2 has it, without 'request'"),
     ([{**entry(COUNT, "{}"), "response": {}}], "entry 1: not as HAR 1.2 has it, without 'content'"),
-    ([entry(COUNT, "{}", time="soon")], "entry 1: not as HAR 1.2 has it (could not convert string to float"),
+    ([entry(COUNT, "{}", time="soon")], "entry 1: not as HAR 1.2 has it (time: "),
     ([entry(COUNT, "{}", content={"encoding": "base64", "text": "a"})], "entry 1: not as HAR 1.2 has it (I"),
     ([7], "entry 1: not as HAR 1.2 has it ("),
 ], ids=str)  # fmt: skip

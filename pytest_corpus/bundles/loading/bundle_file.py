@@ -27,6 +27,7 @@ from pytest_corpus.bundles.loading.files import Key, Source, inside, read, shown
 from pytest_corpus.bundles.loading.output_schema import OutputSchema, read_schema
 from pytest_corpus.bundles.matching import kind
 from pytest_corpus.bundles.metrics import Threshold
+from pytest_corpus.text import bounded
 
 T = TypeVar("T")
 
@@ -43,8 +44,8 @@ def load(path: Path) -> Bundle:
 def is_bundle(path: Path) -> bool:
     """True if a file names a prompt or a dataset at its top, as no other tool's bundle.yaml does (R77)."""
     try:
-        text = path.read_text(encoding="utf-8-sig", errors="replace")
-    except OSError:
+        text = bounded.contents(path).decode("utf-8-sig", "replace")
+    except bounded.FileRefused:
         return False
     return any(line.startswith(("prompt_path:", "dataset_path:")) for line in text.splitlines())
 

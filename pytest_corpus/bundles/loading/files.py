@@ -9,9 +9,7 @@ from typing import Any
 
 from pytest_corpus.bundles.errors import BundleError, Problem, library
 from pytest_corpus.redaction import printable
-
-LARGEST = 64 * 2**20
-"""Bytes; no file of a bundle is larger."""
+from pytest_corpus.text import bounded
 
 
 def shown(path: Path) -> str:
@@ -47,11 +45,9 @@ def text_of(path: Path) -> str:
     """The text of a file, without a byte order mark. Raises BundleError if it is unreadable, too large or not UTF-8."""
     name = shown(path)
     try:
-        if path.stat().st_size > LARGEST:
-            raise BundleError(Problem(name, f"is larger than {LARGEST // 2**20} MiB; no file of a bundle is"))
-        data = path.read_bytes()
-    except OSError as error:
-        raise BundleError(Problem(name, f"cannot be read: {error.strerror or error}")) from None
+        data = bounded.contents(path)
+    except bounded.FileRefused as error:
+        raise BundleError(Problem(name, error.why)) from None
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

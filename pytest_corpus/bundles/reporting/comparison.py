@@ -9,7 +9,9 @@ from typing import Any
 
 from pytest_corpus.bundles.metrics import numbers_of, shown
 from pytest_corpus.bundles.results import NOT_ASKED, PASSED, CaseResult
+from pytest_corpus.text import bounded
 from pytest_corpus.text.atomic_write import write_atomically
+from pytest_corpus.validation.schema.evidence import flaw
 
 CONFIDENCE = 0.95
 FEWEST = 20
@@ -165,18 +167,14 @@ def name_of(bundle: Path, provider: str, baseline: Path) -> str:
 def read(path: Path) -> dict[str, Any]:
     """The entries of a baseline, by ``bundle | provider``. Raises BaselineError if it is none."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-        found: dict[str, Any] = document["bundles"]
-        if document["format"] != FORMAT or not all(
-            isinstance(each["cases"], dict) and isinstance(each["metrics"], dict) for each in found.values()
-        ):
-            raise KeyError
-    except FileNotFoundError:
-        raise BaselineError("the file does not exist; --corpus-update-baseline writes it") from None
-    except OSError as error:
-        raise BaselineError(f"it cannot be read: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise BaselineError("it is not a baseline of this format; --corpus-update-baseline replaces it") from None
+        document = bounded.document(path)
+    except bounded.FileRefused as error:
+        if not path.exists():
+            raise BaselineError("the file does not exist; --corpus-update-baseline writes it") from None
+        raise BaselineError(f"it {error.why}; --corpus-update-baseline replaces it") from None
+    if said := flaw("bundle/baseline", document):
+        raise BaselineError(f"it is not a baseline of this format ({said}); --corpus-update-baseline replaces it")
+    found: dict[str, Any] = document["bundles"]
     return found
 
 

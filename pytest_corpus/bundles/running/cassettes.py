@@ -16,7 +16,9 @@ from typing import Any
 
 from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest
 from pytest_corpus.redaction import cut
+from pytest_corpus.text import bounded
 from pytest_corpus.text.atomic_write import write_atomically
+from pytest_corpus.validation.schema.evidence import flaw
 
 MODES = ("off", "none", "once", "new", "all")
 """off: not used; none: only played; once: recorded where a case has nothing of a provider; new: what is missing; all:
@@ -106,13 +108,16 @@ class Cassettes:
 
     def _entries(self, path: Path) -> list[dict[str, Any]]:
         try:
-            document = json.loads(path.read_text(encoding="utf-8"))
-            entries = [each for each in document["recordings"] if {"key", "request", "answer"} <= each.keys()]
-            return entries if document["format"] == FORMAT else []
-        except FileNotFoundError:
-            return []
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            raise CassetteMiss(f"{FOLDER}/{path.name} is not a cassette; remove it") from None
+            document = bounded.document(path)
+            said = flaw("bundle/cassette", document)
+        except bounded.FileRefused as error:
+            if not path.exists():
+                return []
+            said = error.why
+        if said:
+            raise CassetteMiss(f"{FOLDER}/{path.name} is not a cassette; remove it ({said})")
+        recordings: list[dict[str, Any]] = document["recordings"]
+        return recordings
 
     def _miss(self, provider: str, request: CompletionRequest, entries: list[dict[str, Any]]) -> CassetteMiss:
         option = "--corpus-cassettes"

@@ -13,7 +13,9 @@ from pytest_corpus.bundles.errors import BundleError, Problem
 from pytest_corpus.bundles.loading.bundle import Bundle, Case
 from pytest_corpus.bundles.loading.files import shown, text_of
 from pytest_corpus.bundles.results import CaseResult
+from pytest_corpus.text import bounded
 from pytest_corpus.text.atomic_write import write_atomically
+from pytest_corpus.validation.schema.evidence import flaw
 from pytest_corpus.verdict.shards import Shard
 
 DURATIONS = "durations.json"
@@ -41,12 +43,12 @@ def durations(folder: Path) -> dict[str, float]:
     if not path.exists():
         return {}
     try:
-        found = json.loads(text_of(path))
-        if not isinstance(found, dict) or not all(0 <= float(each) < 1e9 for each in found.values()):
-            raise ValueError
-    except (ValueError, TypeError):
+        found = bounded.document(path)
+        if said := flaw("bundle/durations", found):
+            raise bounded.FileRefused(path, said)
+    except bounded.FileRefused as error:
         said = "is not a JSON object with the seconds of each case; `bundle combine --write-durations` writes it"
-        raise BundleError(Problem(shown(path), said)) from None
+        raise BundleError(Problem(shown(path), f"{said}: {error.why}")) from None
     return {case: float(each) for case, each in found.items()}
 
 

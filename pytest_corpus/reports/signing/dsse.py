@@ -10,12 +10,14 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from pytest_corpus.text import bounded
+from pytest_corpus.validation.schema.evidence import flaw
+
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 SUFFIX = ".dsse.json"  # the suffix of an envelope's file name
-_MEMBERS = {"payload", "payloadType", "signatures"}
 
 
 class EnvelopeError(Exception):
@@ -84,14 +86,13 @@ def _text(payload: bytes, signature: bytes, own: str) -> str:
 
 def _envelope(data: bytes) -> dict[str, Any]:
     try:
-        found = json.loads(data.decode("utf-8"))
-    except (ValueError, RecursionError):
+        found: dict[str, Any] = bounded.value(data)
+    except ValueError:
         raise EnvelopeError("is not JSON in UTF-8, so it is not a signed statement") from None
-    if not isinstance(found, dict) or set(found) != _MEMBERS:
-        raise EnvelopeError("is not a DSSE envelope, which has the members payload, payloadType and signatures")
-    signatures = found["signatures"]
-    if not isinstance(signatures, list) or not signatures or not all(isinstance(each, dict) for each in signatures):
-        raise EnvelopeError("has no list of signatures")
+    if said := flaw("report/envelope", found):
+        raise EnvelopeError(
+            f"is not a DSSE envelope, which has the members payload, payloadType and signatures: {said}"
+        )
     return found
 
 

@@ -10,6 +10,8 @@ from typing import Any
 from pytest_corpus.reports import bundle_view, view
 from pytest_corpus.reports.json_report import digest
 from pytest_corpus.reports.text import printable
+from pytest_corpus.text import bounded
+from pytest_corpus.validation.schema.evidence import flaw
 
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "https://in-toto.io/attestation/test-result/v0.1"
@@ -35,20 +37,23 @@ def claims(payload: bytes) -> dict[str, str]:
     Raises:
         ValueError: it is not a statement of this kind.
     """
+    statement = bounded.value(payload)
+    if flaw("report/statement", statement) or (statement["_type"], statement["predicateType"]) != (
+        STATEMENT,
+        PREDICATE,
+    ):
+        raise ValueError("another statement")
+    subject = statement["subject"][0]
+    suite, *others = statement["predicate"]["configuration"]
     try:
-        statement = json.loads(payload)
-        subject, predicate = statement["subject"][0], statement["predicate"]
-        suite, *others = predicate["configuration"]
-        if (statement["_type"], statement["predicateType"]) != (STATEMENT, PREDICATE):
-            raise ValueError("another statement")
         return {
-            "adapter": str(subject["name"]),
-            "verdict": str(suite["annotations"]["verdict"]),
-            "suite": str(suite["uri"]).rpartition("/")[2],
-            "commit": str(others[0]["digest"]["gitCommit"]) if others else "",
-            "report_sha256": str(subject["digest"]["sha256"]),
+            "adapter": subject["name"],
+            "verdict": suite["annotations"]["verdict"],
+            "suite": suite["uri"].rpartition("/")[2],
+            "commit": others[0]["digest"]["gitCommit"] if others else "",
+            "report_sha256": subject["digest"]["sha256"],
         }
-    except (LookupError, TypeError, RecursionError):
+    except KeyError:
         raise ValueError("another statement") from None
 
 

@@ -18,8 +18,8 @@ def flaws(schema: str, value: object, part: str = "") -> list[str]:
         part: one of its ``$defs``, or of its properties, that the value is to meet instead of the whole.
     """
     found = []
-    for error in _validator(schema, part).iter_errors(value):
-        place = ".".join(str(step) for step in error.instance_path) or "the whole"
+    for error in _validator(schema, part).iter_errors(_whole(value)):
+        place = ".".join(str(step) for step in error.instance_path) or "the whole document"
         # The end of a message says what is wrong where a long value comes first.
         found.append(f"{printable(place)[:100]}: {cut(printable(error.message), 200, end=130)}")
         if len(found) == MOST_FLAWS:
@@ -29,9 +29,17 @@ def flaws(schema: str, value: object, part: str = "") -> list[str]:
 
 def flaw(schema: str, value: object, part: str = "") -> str:
     """The first violation, as `flaws` has it; empty if the value meets the schema."""
-    if _validator(schema, part).is_valid(value):
-        return ""
-    return next(iter(flaws(schema, value, part)), "it does not meet its schema")
+    try:
+        if _validator(schema, part).is_valid(value):
+            return ""
+    except ValueError:  # half a character
+        pass
+    return next(iter(flaws(schema, value, part)), "")
+
+
+def _whole(value: object) -> object:
+    """A value with question marks for half characters, which the validator does not read."""
+    return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
 
 
 @cache
