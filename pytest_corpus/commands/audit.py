@@ -20,6 +20,7 @@ from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.run_state import Settings
 from pytest_corpus.reports.text import count
 from pytest_corpus.spec.components import COMPONENTS
+from pytest_corpus.spec.operations import operations_of
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.spec.schemas import EDITIONS
 
@@ -85,12 +86,13 @@ def _archived(path: Path, component: str) -> Iterator[tuple[str, Exchange]]:
 
 
 def _recorded(transcript: Transcript, component: str) -> Iterator[tuple[str, Exchange]]:
+    streams = any(operation.streaming for operation in operations_of(component))
     for trace in transcript.tests.values():
         for line in trace.exchanges:
             if line.get("component") != component or line.get("entry_point") not in ("handle", "handle_stream"):
                 continue
             exchange = Exchange(
-                encoding.given(line["request"]), line["entry_point"] == "handle_stream", component=component
+                encoding.given(line["request"]), streams and line["entry_point"] == "handle_stream", component=component
             )
             encoding.fill(exchange, line)
             exchange.limited = line.get("limited", False)

@@ -18,6 +18,7 @@ from pytest_corpus.adapter.hooks.provider import Arrival
 from pytest_corpus.adapter.snapshot import NotJSON, to_bytes
 from pytest_corpus.adapter.tracebacks import EscapedException, Place
 from pytest_corpus.adapter.transports.raw import Piece, RawAnswer, RawRequest
+from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.spec.transports import NDJSON, SSE
 from pytest_corpus.text import bounded
 from pytest_corpus.text.problems import PlainError
@@ -260,6 +261,7 @@ def _exchange(entry: Mapping[str, Any]) -> Exchange | None:
     content = entry["response"]["content"]
     text = content.get("text") or ""
     kind = (content.get("mimeType") or "").partition(";")[0].strip().lower()
+    kind = kind if envelope["op"] in BY_OP and BY_OP[envelope["op"]].streaming else ""
     made = Exchange(envelope, kind in (NDJSON, SSE), elapsed_s=float(entry.get("time") or 0) / 1000)
     try:
         body = base64.b64decode(text) if content.get("encoding") == "base64" else text.encode("utf-8", "surrogatepass")

@@ -8,6 +8,7 @@ from typing import Any
 
 MAX_DEPTH = 200  # deeper instances are refused before Python's own recursion limit is reached
 TOO_DEEP = f"is nested deeper than {MAX_DEPTH} levels"  # the message of a problem of such an instance
+MOST_BITS = 2_100  # of an integer; Python writes one of 640 digits, which have more, under any setting
 NO_JSON = "json"  # the `rule` of a problem that no schema states: the value is not JSON at all
 
 
@@ -96,7 +97,10 @@ def _fault(value: object, around: tuple[int, ...]) -> str | None:
             fault = "has a key that is not a string"
         elif isinstance(value, dict) and not all(map(_is_text, value)):
             fault = "has a key with a lone surrogate, which UTF-8 cannot carry"
-    elif value is not None and not isinstance(value, int):
+    elif isinstance(value, int):
+        if value.bit_length() > MOST_BITS:
+            fault = "is an integer of more than 632 digits, which readers of JSON refuse"
+    elif value is not None:
         fault = f"is a Python {type(value).__name__}, which JSON does not have"
     return fault
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path[:0] = [str(Path(__file__).parents[1] / name) for name in ("plugin", "transports")]
+sys.path[:0] = [str(Path(__file__).parents[1] / name) for name in ("plugin", "transports", "reports", "bundles")]
 
 from inner_runs import WRAPPED  # noqa: E402
 from recording import FAULTY, FEW, KEY, record  # noqa: E402

@@ -41,11 +41,11 @@ def inside(folder: Path, given: str) -> Path:
     return path
 
 
-def text_of(path: Path) -> str:
+def text_of(path: Path, most: int = bounded.LARGEST) -> str:
     """The text of a file, without a byte order mark. Raises BundleError if it is unreadable, too large or not UTF-8."""
     name = shown(path)
     try:
-        data = bounded.contents(path)
+        data = bounded.contents(path, most)
     except bounded.FileRefused as error:
         raise BundleError(Problem(name, error.why)) from None
     try:
@@ -59,6 +59,9 @@ MOST_VALUES = 20_000
 """Values that a file may come to, those of aliases each time they are used."""
 
 DEEPEST = 50
+
+LARGEST_YAML = 2**20
+"""The bytes of a YAML file; prompts and data stand in files of their own."""
 
 Key = str | int
 
@@ -86,9 +89,9 @@ def read(path: Path) -> Source:
     """The value of a YAML file. Raises BundleError if it is not valid YAML or holds more than plain values."""
     yaml = library("yaml", shown(path))
     source, line = Source(shown(path)), None
-    text = text_of(path)
+    text = text_of(path, LARGEST_YAML)
     try:
-        loader = yaml.SafeLoader(text)
+        loader = _loader(yaml, text)
         try:
             node = loader.get_single_node()
             if node is None:
@@ -110,6 +113,22 @@ def read(path: Path) -> Source:
     except (ValueError, OverflowError) as error:
         said = f"holds a value that cannot be read: {error}"
     raise BundleError(Problem(source.file, said, line))
+
+
+def _loader(yaml: Any, text: str) -> Any:
+    """A loader that makes no more nodes than a file may have, because the tree of all comes before the first value."""
+
+    class Loader(yaml.SafeLoader):  # type: ignore[misc]
+        made = 0
+
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            self.made += 1
+            if self.made > 2 * MOST_VALUES:  # keys, too
+                said = f"it holds more than {MOST_VALUES:,} values"
+                raise yaml.MarkedYAMLError(problem=said, problem_mark=self.get_mark())
+            return super().compose_node(parent, index)
+
+    return Loader(text)
 
 
 class _Reader:

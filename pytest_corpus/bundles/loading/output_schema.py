@@ -79,7 +79,16 @@ def read_schema(folder: Path, given: str) -> OutputSchema:
     draft = _draft(path, document)
     uri = _BASE + quote(path.relative_to(folder).as_posix())
     references = _References(folder, path, draft)
-    references.check(document, uri)
+    try:
+        references.check(document, uri)
+    except BundleError:
+        raise
+    except Exception as error:  # noqa: BLE001 - what follows references takes for granted that keywords are sound
+        _check_meaning(folder, path, OutputSchema(document, {}, uri))  # says where, if the schema itself is not
+        said = (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
+        raise BundleError(
+            Problem(shown(path), f"is not a valid JSON Schema: what it refers to is none ({said})")
+        ) from None
     schema = OutputSchema(document, references.documents, uri)
     _check_meaning(folder, path, schema)
     return schema

@@ -1,6 +1,5 @@
 """The files of the site, from the attestations that were examined; its changes as an Atom feed (RFC 4287)."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 from itertools import islice
@@ -14,6 +13,8 @@ from pytest_corpus.reports.site import pages
 from pytest_corpus.reports.site.index import Examined, Memory, Run, turns
 from pytest_corpus.reports.site.sources import texts
 from pytest_corpus.reports.text import VERDICT_WORDS, count, printable
+from pytest_corpus.text import bounded
+from pytest_corpus.validation.schema.evidence import flaw
 
 MOST = 100  # entries
 NONE = ("1970-01-01T00:00:00Z", "")  # the time and the digest of a feed without entries
@@ -67,18 +68,17 @@ def _text(value: str) -> str:
 
 
 MEMORY = "data/verified.json"
+MOST_REMEMBERED = 64 * 2**20  # bytes of that file
 
 
 def remembered(folder: Path) -> Memory | None:
     """The results that an earlier site in a folder holds; None if there is no site."""
     try:
-        known = json.loads((folder / MEMORY).read_text(encoding="utf-8"))
-        return {
-            sha256: {"kit": str(each["kit"]), "faults": [str(fault) for fault in each["faults"]]}
-            for sha256, each in known["verified"].items()
-        }
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        known = bounded.document(folder / MEMORY, MOST_REMEMBERED)
+    except bounded.FileRefused:
         return None
+    verified: Memory | None = None if flaw("report/verified", known) else known["verified"]
+    return verified
 
 
 def files(

@@ -1,0 +1,321 @@
+"""Every reader of files that others wrote refuses what it cannot read: in a sentence, soon, in little memory."""
+
+import copy
+import gzip
+import json
+import os
+import random
+import resource
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import hostile
+import pytest
+import samples
+import signatures
+from cli_runs import called, environment
+from hostile import bytes_changed, changed, sealed
+from sound import sound, written
+
+from pytest_corpus.bundles.errors import BundleError
+from pytest_corpus.bundles.loading import bundle_file
+from pytest_corpus.bundles.providers.protocol import CompletionRequest
+from pytest_corpus.bundles.reporting import comparison
+from pytest_corpus.bundles.running import shards
+from pytest_corpus.bundles.running.cassettes import CassetteMiss, Cassettes
+from pytest_corpus.reports import json_report, reading
+from pytest_corpus.reports.checking import verification
+from pytest_corpus.reports.signing import dsse, intoto
+from pytest_corpus.reports.site import building
+from pytest_corpus.text import bounded, strict_json
+from pytest_corpus.text.problems import PlainError
+from pytest_corpus.verdict import deviations
+
+LONGEST_S = 10.0
+MOST_MIB = 300
+
+REPORT = {**written(sound()), "command": "pytest --corpus-adapter=a:b"}
+REPORT["requirements"] = REPORT["requirements"][:3]
+
+COUNT = {"op": "llm.count_tokens", "ctx": {}, "args": {"text": "hi", "model": "m"}}
+FRAME = {"ok": True, "code": "STREAMING", "ms": 1, "chunk": {"text": "a", "is_final": True, "usage_so_far": None}}
+ARCHIVE = {"log": {"entries": [
+    {"time": 40, "request": {"postData": {"text": json.dumps({**COUNT, "op": op})}},
+     "response": {"content": {"mimeType": kind, "text": json.dumps(body)}}}
+    for op in ("llm.count_tokens", "llm.stream", "llm.capabilities", "vector.query", "vector.upsert")
+    for kind, body in (("application/json", {"ok": True, "code": "OK", "ms": 1, "result": 3}),
+                       ("application/x-ndjson", FRAME), ("text/event-stream", FRAME))
+]}}  # fmt: skip
+
+ASKED = CompletionRequest("a prompt", None, "m", 0.0, 5, {}, 0.0, case="c")
+CASSETTE = {"format": "1.0", "case": "c", "recordings": [
+    {"key": "k", "request": {"provider": "p", "model": "m", "prompt": "a", "system": None, "temperature": 0.0,
+                             "max_tokens": 5, "sample": 0, "options": {}},
+     "answer": {"text": "t", "finish_reason": "stop", "prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3,
+                "cached": False, "id": "x"}}]}  # fmt: skip
+OF_RUN = {"cases": {"c": "passed"}, "numbers": {"score_a": {"c": 1.0}}, "metrics": {"pass_rate": 1.0, "a": None}}
+BASELINE = {"format": "1.0", "bundles": {"b | p": OF_RUN}}
+NOW = {"cases": {"c": "passed", "d": "failed"}, "numbers": {"score_a": {"c": 0.5}}, "metrics": {"pass_rate": 0.5}}
+DEVIATIONS = """
+[[deviation]]
+requirement = "LLM-TOKENS-1"
+adapter = "a*"
+reason = "agreed"
+removal_plan = "next release"
+expires = 2999-01-01
+"""
+
+
+def read_transcript(path: Path) -> None:
+    found = called("replay", path)
+    assert found.code in (0, 2), found
+    found = called("replay", path, "--as", "shell")
+    assert found.code in (0, 2), found
+    found = called("audit", path, "--component", "llm")
+    assert found.code in (0, 1, 2), found
+
+
+def read_report(path: Path) -> None:
+    verification.faults(path, deviations.today(), lambda _component, _profile: {})
+    document, _ = reading.read(path)
+    json_report.digest(document)
+
+
+def read_envelope(path: Path) -> None:
+    try:
+        intoto.claims(dsse.opened(bounded.contents(path), signatures.KEY.public_key()))
+    except (dsse.EnvelopeError, ValueError):
+        return
+
+
+def read_statement(path: Path) -> None:
+    try:
+        intoto.claims(bounded.contents(path))
+    except ValueError:
+        return
+
+
+def read_archive(path: Path) -> None:
+    for component in ("llm", "vector"):
+        found = called("audit", path, "--component", component)
+        assert found.code in (0, 1, 2), found
+
+
+def read_durations(path: Path) -> None:
+    shards.durations(path.parent)
+
+
+def read_cassette(path: Path) -> None:
+    cassettes = Cassettes(path.parent.parent, "new")
+    path.replace(path.parent / cassettes._path("c").name)
+    cassettes.replayed("p", ASKED)
+
+
+def read_baseline(path: Path) -> None:
+    for entry in comparison.read(path).values():
+        comparison.compare_with_baseline(NOW, entry)
+
+
+def read_bundle(path: Path) -> None:
+    bundle_file.is_bundle(path)
+    bundle_file.load(path)
+
+
+def read_deviations(path: Path) -> None:
+    deviations.read(path)
+
+
+def read_remembered(path: Path) -> None:
+    building.remembered(path.parent.parent)
+
+
+READERS: dict[str, tuple[str, Callable[[Path], None], Any]] = {
+    "transcript": ("t.jsonl", read_transcript, list(hostile.LINES)),
+    "report": ("r.json", read_report, REPORT),
+    "envelope": ("e.dsse.json", read_envelope, json.loads(dsse.sealed(b"{}", signatures.KEY))),
+    "statement": ("s.json", read_statement, json.loads(intoto.render(REPORT))),
+    "archive": ("a.har", read_archive, ARCHIVE),
+    "durations": ("durations.json", read_durations, {"a": 1.0, "b": 2}),
+    "cassette": ("cassettes/c.json", read_cassette, CASSETTE),
+    "baseline": ("b.json", read_baseline, BASELINE),
+    "deviations": ("d.toml", read_deviations, DEVIATIONS),
+    "bundle": ("bundle.yaml", read_bundle, None),
+    "remembered": ("data/verified.json", read_remembered,
+                   {"format": "1.0", "verified": {"0" * 64: {"kit": "1.0.0", "faults": ["a"]}}}),
+}  # fmt: skip
+"""By name: the file's name, the reader, and a sound document of that kind."""
+
+DOCUMENTED = (PlainError, BundleError, comparison.BaselineError, deviations.DeviationError, CassetteMiss)
+
+
+def inputs(kind: str, number: int, folder: Path) -> Iterator[bytes]:
+    """Files of hostile shape: a sound one with other values, other bytes, or another one altogether."""
+    document = READERS[kind][2]
+    if kind == "bundle":
+        samples.bundle(folder, [{"id": "c", "input": {}, "expected": "t"}])
+        document = (folder / "bundle.yaml").read_text()
+    for seed in range(number):
+        chance = random.Random(f"{kind} {seed}")
+        if kind == "transcript":
+            lines = changed(document, chance) if chance.random() < 0.7 else copy.deepcopy(document)
+            data = sealed(lines if isinstance(lines, list) else [lines])
+        elif isinstance(document, str):
+            data = document.encode()
+        else:
+            data = json.dumps(changed(document, chance)).encode()
+        yield bytes_changed(data, chance) if isinstance(document, str) or chance.random() < 0.35 else data
+
+
+def fuzz(kind: str, number: int, folder: Path) -> float:
+    """Give a reader a number of inputs; return the longest time that one of them took, in seconds."""
+    name, reader, _ = READERS[kind]
+    path, longest = folder / name, 0.0
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for at, data in enumerate(inputs(kind, number, folder)):
+        path.write_bytes(data)
+        began = time.monotonic()
+        try:
+            reader(path)
+        except DOCUMENTED:
+            pass
+        except Exception as error:
+            raise AssertionError(f"{kind}, input {at}: {type(error).__name__}: {error}\n{data[:2000]!r}") from error
+        longest = max(longest, time.monotonic() - began)
+    return longest
+
+
+@pytest.mark.parametrize("kind", READERS)
+def test_hostile_shapes(tmp_path: Path, kind: str) -> None:
+    """No other exception than the documented ones, and soon."""
+    assert fuzz(kind, 40 if kind == "bundle" else 100, tmp_path) < LONGEST_S
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", READERS)
+def test_twenty_thousand_hostile_shapes(tmp_path: Path, kind: str) -> None:
+    """As above, for as many as the issue asks for, in a process whose memory is measured."""
+    code = f"import test_bounded_readers as tests; tests.measured({kind!r}, 20_000, {str(tmp_path)!r})"
+    path = os.pathsep.join(sys.path)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment(PYTHONPATH=path), capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    figures = json.loads(done.stdout)
+    assert figures["longest_s"] < LONGEST_S
+    assert figures["mib"] < MOST_MIB
+
+
+def measured(kind: str, number: int, folder: str) -> None:
+    """Write the longest time of an input, and the most memory of this process."""
+    longest = fuzz(kind, number, Path(folder))
+    mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    sys.stdout.write(json.dumps({"longest_s": round(longest, 2), "mib": mib}))
+
+
+HUGE = '[{"a":' * 3_000_000
+
+
+def big_files(folder: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
+    """Files that are small on the disk or cheap to write and take much memory, with the commands that read them."""
+    packed = folder / "t.jsonl.gz"
+    with gzip.open(packed, "wb", 1) as file:
+        for _ in range(40):
+            file.write(b" " * 2**23)
+    yield packed, ("judge", "replay", "audit --component llm")
+    many = folder / "m.jsonl.gz"
+    many.write_bytes(gzip.compress(b"", 1) * 50_000)
+    yield many, ("judge",)
+    for name in ("h.jsonl", "h.json", "h.har", "h.dsse.json"):
+        (folder / name).write_text(HUGE)
+    yield folder / "h.jsonl", ("judge",)
+    yield folder / "h.json", ("report verify", "report render -o o.md", "judge x --attestation")
+    yield folder / "h.har", ("audit --component llm",)
+    flat = folder / "f.json"
+    flat.write_text("[" + "{}," * 4_000_000 + "{}]")
+    yield flat, ("report verify", "bundle compare x")
+
+
+RUN = """
+import resource, sys
+from pytest_corpus.cli import main
+code = main(sys.argv[1:])
+sys.stderr.write("\\nMIB %d" % (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024))
+sys.exit(code)
+"""
+
+
+def run_bounded(folder: Path, *words: object) -> tuple[int, str]:
+    """Run a command in a process of its own; it ends soon, in little memory, with a sentence."""
+    began = time.monotonic()
+    given = [sys.executable, "-c", RUN, *map(str, words)]
+    done = subprocess.run(given, cwd=folder, env=environment(), capture_output=True, text=True, timeout=60, check=False)
+    text, _, mib = done.stderr.rpartition("\nMIB ")
+    assert "Traceback" not in done.stderr, done.stderr
+    assert int(mib) < MOST_MIB, (words, mib)
+    assert time.monotonic() - began < 2 * LONGEST_S, words
+    return done.returncode, text
+
+
+@pytest.mark.slow
+def test_files_that_unpack_to_much(tmp_path: Path) -> None:
+    """A file of many gigabytes, of many empty parts, or of many short values is refused."""
+    (tmp_path / "x").write_bytes(sealed(list(hostile.LINES)))
+    for path, commands in big_files(tmp_path):
+        for command in commands:
+            first, *rest = command.split()
+            at = {"report": 1, "bundle": 1}.get(first, 0)
+            words = [first, *rest[:at], *([] if "--attestation" in rest else [path]), *rest[at:]]
+            words += [path] if "--attestation" in rest else []
+            code, said = run_bounded(tmp_path, *words)
+            assert code in (1, 2), (command, said)
+
+
+@pytest.mark.parametrize("kind", ["zero", "pipe", "folder"])
+def test_what_is_not_a_file(tmp_path: Path, kind: str) -> None:
+    """A device, a pipe and a folder are refused at once, also behind a link, by each command that reads evidence."""
+    folder = tmp_path / "all"
+    folder.mkdir()
+    names = ("t.jsonl", "t.jsonl.gz", "r.json", "a.har", "durations.json", "bundle.yaml", "d.toml", "c.json")
+    for name in names:
+        if kind == "zero":
+            (folder / name).symlink_to("/dev/zero")
+        elif kind == "pipe":
+            os.mkfifo(folder / name)
+        else:
+            (folder / name).mkdir()
+    said: list[tuple[int, str]] = []
+
+    def ask() -> None:
+        for words in (
+            ("judge", folder / "t.jsonl"), ("judge", folder / "t.jsonl.gz"), ("replay", folder / "t.jsonl"),
+            ("audit", folder / "t.jsonl", "--component", "llm"), ("audit", folder / "a.har", "--component", "llm"),
+            ("report", "verify", folder / "r.json"), ("report", "merge", folder / "r.json"),
+            ("report", "diff", folder / "r.json", folder / "r.json"), ("bundle", "validate", folder / "bundle.yaml"),
+            ("bundle", "compare", folder / "c.json", folder / "c.json"),
+            ("site", folder, "-o", tmp_path / "site"),
+        ):  # fmt: skip
+            ended = called(*words)
+            said.append((ended.code, ended.err))
+        for name, read in (("durations.json", shards.durations), ("d.toml", deviations.read)):
+            with pytest.raises(DOCUMENTED):
+                read(folder if read is shards.durations else folder / name)
+
+    thread = threading.Thread(target=ask, daemon=True)
+    thread.start()
+    thread.join(LONGEST_S * 3)
+    assert not thread.is_alive()
+    assert [code for code, _ in said[:-1]] == [2, 2, 2, 2, 2, said[5][0], 2, 2, said[8][0], 2], said
+    assert {said[5][0], said[8][0], said[-1][0]} <= {1, 2}
+
+
+def test_brackets_in_a_string_that_never_ends() -> None:
+    """The depth of a text is found in one pass; it once took minutes for 100 kB."""
+    began = time.monotonic()
+    assert bounded.depth(b"[" * 300 + b'"' + b'\\"' * 200_000) == 201
+    strict_json.read(b"[" * 150 + b'"' + b'\\"' * 200_000)
+    assert time.monotonic() - began < 2.0
