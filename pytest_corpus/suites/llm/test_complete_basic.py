@@ -1,6 +1,7 @@
 """Completion lifecycle; parameters honoured (BEHAVIORAL_CONFORMANCE 5.3; SPECIFICATION 8.3; SCHEMA 4.1.2)."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -21,7 +22,7 @@ from pytest_corpus.suites.shared.claims import replays
 from pytest_corpus.suites.shared.claims.capabilities import TestModels
 from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, cache_scope
 from pytest_corpus.suites.shared.claims.replays import TestAnswerReplays
-from pytest_corpus.suites.shared.contexts import new_key, new_tenant
+from pytest_corpus.suites.shared.contexts import like_tenants, new_key, new_tenant
 
 BEGUN = {
     **dict.fromkeys(("last_message", "shorter", "order"), "turns"),
@@ -311,9 +312,12 @@ def test_a_sampled_completion_is_not_cached(llm: LLM, operation: str) -> None:
 @pytest.mark.requirement("COM-CACHE-1")
 @pytest.mark.parametrize("operation", ["complete", "stream"])
 def test_a_cached_answer_stays_with_its_tenant(llm: LLM, operation: str) -> None:
-    """The same request of another tenant is not answered from the cache."""
+    """The same request of another tenant, however much its name resembles the first, is not answered from the cache."""
     args = {**completions.cold(llm, operation), "messages": [user(llm.unique())]}
-    completions.not_shared(llm, args, args, new_tenant(), new_tenant(), operation=operation)
+    one, other, third = like_tenants()
+    completions.not_shared(llm, args, args, one, other, operation=operation, learnt=True)
+    with suppress(NotApplicable):
+        completions.not_shared(llm, args, args, one, third, operation=operation, learnt=True, binding=False)
 
 
 @pytest.mark.requirement("COM-CACHE-2")
@@ -360,7 +364,10 @@ def test_an_idempotency_key_does_not_hide_a_changed_argument(llm: LLM, operation
 def test_an_idempotency_key_belongs_to_its_tenant(llm: LLM) -> None:
     """The same request under the same key of another tenant asks the provider again."""
     key, args = new_key(), llm.requests.args(messages=[user(llm.unique())])
-    completions.not_shared(llm, args, args, {**key, **new_tenant()}, {**key, **new_tenant()})
+    one, other, third = ({**key, **tenant} for tenant in like_tenants())
+    completions.not_shared(llm, args, args, one, other, learnt=True)
+    with suppress(NotApplicable):
+        completions.not_shared(llm, args, args, one, third, learnt=True, binding=False)
 
 
 @pytest.mark.requirement("LLM-IDEM-1")

@@ -235,6 +235,17 @@ def test_a_metric_that_is_not_offered_is_not_an_outage(vector: Vector) -> None:
         expect.either(reply, "BadRequest", "NotSupported")
 
 
+@pytest.mark.requirement("VEC-NS-6")
+def test_a_namespace_whose_creation_was_refused_is_unknown(vector: Vector) -> None:
+    """If a metric is refused, nothing was created (R14): a query on that namespace is refused too."""
+    vector.require("query")
+    refused = [reply for reply in of_other_metrics(vector) if reply.is_a("BadRequest", "NotSupported")]
+    expect.applicable(refused, "no creation is refused")
+    for reply in refused:
+        where = {"namespace": reply.exchange.request["args"]["namespace"]}
+        expect.refusal(vector.call("query", {**vector.looking(), **where}), "BadRequest")
+
+
 @remembered
 def of_other_metrics(vector: Vector) -> list[Reply]:
     """The answers to creating namespaces of metrics that are not offered."""

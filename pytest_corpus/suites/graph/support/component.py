@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from types import NoneType
 from typing import Any
 
 from pytest_corpus.adapter.exceptions import BudgetSpent, DeclarationError, Unresponsive, WriteForbidden
@@ -30,6 +31,9 @@ WRITING = (*WRITES, *MANY)
 
 MANY_ITEMS = 200
 """The number of nodes and edges that may stay for some tests (R115)."""
+
+EXTENSIONS = ("provider_specific", "experimental_features")
+"""The keys of any result that hold an object, if they are there (SCHEMA 10.3, R56)."""
 
 ANSWERED_WITH_IDS = ("upsert_nodes", "upsert_edges", "delete_nodes", "delete_edges")
 """The operations that may answer with ids or nothing, where edition 1.0.0 does not forbid it (R123)."""
@@ -127,6 +131,9 @@ class Graph(GraphCapabilities):
             whole = {"ok": True, "code": "OK", "ms": 0, "result": result}
             if problem := payload_problem(f"graph.{name}.success", whole, self.settings.edition):
                 yield requirement, problem
+            for key in EXTENSIONS if isinstance(result, Mapping) else ():
+                if not isinstance(result.get(key), (Mapping, NoneType)):
+                    yield requirement, Violation("an object", word(result[key]), f"result.{key}")
 
     def audit_chunk(self, _name: str, _chunk: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
         yield from ()
