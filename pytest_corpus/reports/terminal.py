@@ -119,7 +119,8 @@ def summary(ledger: Ledger, verdict: Verdict, detail: Detail | None = None, note
     first = next(iter(ranked(verdict)), None)
     if first is not None and first.blocked:
         lines.append(Line(f"  fix first: {first.requirement.id}, which blocks {count(first.blocked, 'other')}", "bad"))
-    said = "no verdict: only a part of the suite ran" if verdict.verdict == "partial" else f"verdict: {verdict.verdict}"
+    why = "only a part of the suite ran" if ledger.expected - ledger.executed else "not every test can be relied on"
+    said = f"no verdict: {why}" if verdict.verdict == "partial" else f"verdict: {verdict.verdict}"
     lines.append(Line(f"  {said}", VERDICT_TONES[verdict.verdict]))
     return [line._replace(text=printable(line.text)) for line in lines]
 

@@ -10,6 +10,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from itertools import chain
 from typing import Any, Literal
 
 from pytest_corpus.text.values import rebuilt
@@ -130,6 +131,8 @@ class Ledger:
         mismatched: the keys of tests whose record differs from pytest's report.
         incomplete: the reasons why only a part of the suite was to run.
         doubts: the reasons why the whole run is unreliable.
+        reruns: the number of reports of each test after which another plugin ran it again.
+        plugins: the plugins that may be the reason of a mismatch, by the keys of `MISMATCHES`.
         unaccounted: a process ran tests and did not report them.
         outage: a sentence on the provider's outage.
         runs: the ids of the run, or of the runs that were combined.
@@ -148,6 +151,8 @@ class Ledger:
     mismatched: set[str] = field(default_factory=set)
     incomplete: set[str] = field(default_factory=set)
     doubts: set[str] = field(default_factory=set)
+    reruns: Counter[str] = field(default_factory=Counter)
+    plugins: dict[str, list[str]] = field(default_factory=dict)
     unaccounted: bool = False
     outage: str = ""
     runs: set[str] = field(default_factory=set)
@@ -159,9 +164,15 @@ class Ledger:
         """Add a record from the process that ran the test."""
         self._made[record.key].append(record)
 
-    def reported(self, record: TestRecord, *, agrees: bool) -> None:
-        """Add the record that came with pytest's report; `agrees` if the report matches it."""
+    def reported(self, record: TestRecord, *, agrees: bool, runs_again: bool = False) -> None:
+        """Add the record that came with pytest's report.
+
+        Args:
+            agrees: the report matches it.
+            runs_again: the report says so; what the first run showed counts, together with the findings of others.
+        """
         self._arrived[record.key].append(record)
+        self.reruns[record.key] += runs_again
         if not agrees:
             self.mismatched.add(record.key)
 
@@ -232,14 +243,15 @@ class Ledger:
         made, arrived = self._made, self._arrived
         ran, came = set(made), set(arrived)
         every = (*made.values(), *arrived.values())
+        broken_off = {record.key for records in every for record in records if record.broken_off}
         return {
-            "not collected": self.executed - self.expected,
+            "not collected": self.executed - self.expected - broken_off,
             "not reported": ran - came,
-            "not run": set() if self.unaccounted else came - ran,
+            "not run": set() if self.unaccounted else came - ran - broken_off,
             "altered": {key for key in ran & came if made[key] != arrived[key] and set(made[key]) != set(arrived[key])},
-            "repeated": {records[0].key for records in every if len(records) > 1},
-            "otherwise": self.mismatched & self.executed,
-            "broken off": {record.key for records in every for record in records if record.broken_off},
+            "repeated": {each[0].key for each in every if len(each) - self.reruns[each[0].key] > 1},
+            "otherwise": (self.mismatched & self.executed | self._ends_with_rerun()) - broken_off,
+            "broken off": broken_off,
             "fault": {record.key for records in every for record in records if record.outcome == "error"},
         }
 
@@ -266,10 +278,23 @@ class Ledger:
         return [f"{missing} of {len(self.expected)} tests did not run"] if missing else []
 
     def _unreliable(self) -> list[str]:
+        found = {why: tests for why, tests in self.mismatches().items() if tests}
+        ends = found.pop("broken off", set())
+        every = chain.from_iterable((*self._made.values(), *self._arrived.values()))
+        causes = {record.key: record.broken_off for record in every if record.key in ends and record.broken_off}
         return [
             *sorted(self.doubts),
-            *(f"{MISMATCHES[why]}: {len(tests)}" for why, tests in self.mismatches().items() if tests),
+            *(f"{cause}: {number}" for cause, number in sorted(Counter(causes.values()).items())),
+            *(f"{MISMATCHES[why]}: {len(tests)}{self._suspects(why)}" for why, tests in found.items()),
         ]
+
+    def _ends_with_rerun(self) -> set[str]:
+        """The tests that were to run again and did not."""
+        return {key for key, number in self.reruns.items() if number and number >= len(self._arrived[key])}
+
+    def _suspects(self, why: str) -> str:
+        names = self.plugins.get(why)
+        return f" (a plugin may be the reason: {', '.join(names)})" if names else ""
 
 
 _PARTS = ("components", "capabilities", "settle", "missed", "left", "calls", "tokens", "outage")

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
+from pytest_corpus.integration.options.leniency import lenient_marks
 from pytest_corpus.integration.options.node_ids import repetition_in, unrepeated
 from pytest_corpus.kit.target import FOUNDATIONS
 from pytest_corpus.spec.requirements import catalogue
@@ -62,6 +63,8 @@ def chapters(parent: pytest.Collector, adapter: Adapter, prefix: str) -> Iterato
             chapter.adapter, chapter.component, chapter.module_name = adapter, component, spec.name
             chapter.wanted = wanted
             chapter.add_marker(component)
+            for mark in lenient_marks(parent.config):
+                chapter.add_marker(mark)
             yield chapter
 
 

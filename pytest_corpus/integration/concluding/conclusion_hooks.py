@@ -3,13 +3,13 @@
 from __future__ import annotations  # pytest 8.2 has no pytest.TerminalReporter
 
 import os
-import time
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import nullcontext
 from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter.inputs import Clock
 from pytest_corpus.adapter.opening import address
 from pytest_corpus.integration.concluding import progress
 from pytest_corpus.integration.concluding.exits import TERMINATED, USUAL_ENDS, Exits, uninterrupted
@@ -18,8 +18,10 @@ from pytest_corpus.integration.concluding.result import Placeholders, RunResult
 from pytest_corpus.integration.concluding.screen import Screen, add_summary, commands, keep_green, since_the_last_run
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.declaring.state import RunState
+from pytest_corpus.integration.options.leniency import reported_warnings
 from pytest_corpus.integration.options.run_options import on_github
 from pytest_corpus.integration.running import presentation
+from pytest_corpus.integration.running.other_plugins import CHANGING, implementing
 from pytest_corpus.integration.xdist.distribution_hooks import DistributionHooks
 from pytest_corpus.redaction import masked, printable, secret_values
 from pytest_corpus.reports import formats
@@ -93,7 +95,8 @@ class ConclusionHooks:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Generator[None, object, object]:
         # execnet gives a stopped run's worker five seconds, and then interrupts its tidying.
-        with nullcontext() if self.state.worker is None else uninterrupted():
+        alone = nullcontext() if self.state.worker is None else uninterrupted()
+        with alone, reported_warnings(self.state.config):
             warnings = self.state.adapters.close()
         if self.state.worker is not None:
             self.distributing.give_account()
@@ -126,11 +129,14 @@ class ConclusionHooks:
         if not chosen and self.state.adapters.known:
             return given
         meant = self._meant(chosen)
+        for ledger in meant:
+            found = {why: hooks for why, hooks in CHANGING.items() if ledger.mismatches()[why]}
+            ledger.plugins = {why: implementing(self.state.config, hooks) for why, hooks in found.items()}
         self.result = RunResult(
             meant,
             self.state.options,
             self.state.started_at,
-            time.monotonic() - self.state.started,
+            Clock.monotonic() - self.state.started,
             interrupted=given not in USUAL_ENDS,
             findings=self.findings,
             commands={adapter.label: self._again(adapter) for adapter in chosen},

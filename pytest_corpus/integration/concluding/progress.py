@@ -1,13 +1,13 @@
 """Lines that a run prints before and during its tests."""
 
 import textwrap
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter.inputs import Clock
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.options.run_options import ENVIRONMENT
 from pytest_corpus.redaction import cut, printable
@@ -75,7 +75,7 @@ class Progress:
     """Reports the progress of a long run, on a line of its own."""
 
     started: float = 0.0
-    reported: float = field(default_factory=time.monotonic)
+    reported: float = field(default_factory=Clock.monotonic)
     done: int = 0
     calls: int = 0
     estimated: bool = False
@@ -92,7 +92,7 @@ class Progress:
         """
         self.done += 1
         self.calls += record.calls
-        adapter, now = record.adapter, time.monotonic()
+        adapter, now = record.adapter, Clock.monotonic()
         self.started = self.started or now - record.duration_s
         for component, seconds in late:
             if (adapter, component) not in self.said:

@@ -133,6 +133,9 @@ class Findings:
 
     def take(self, record: TestRecord, report: pytest.TestReport) -> None:
         """Take the evidence that a report carries."""
+        known = (
+            [each.finding for each in self.every if each.node == report.nodeid] if report.nodeid in self.nodes else []
+        )
         self.nodes.add(report.nodeid)
         found: tuple[Evidence, ...] = ()
         for text in values_of(report, EVIDENCE):
@@ -141,9 +144,10 @@ class Findings:
             except ValueError:
                 continue
         behind = found if len(found) == len(record.findings) else (None,) * len(record.findings)
-        self.evidence += found
         for finding, each in zip(record.findings, behind, strict=True):
-            self.every.append(Seen(record, finding, each, report.nodeid))
+            if finding not in known:
+                self.every.append(Seen(record, finding, each, report.nodeid))
+                self.evidence += [each] if each else []
 
     def of(self, adapter: str) -> Iterator[Seen]:
         """The findings of one adapter."""
@@ -179,7 +183,9 @@ class RecordHooks:
             return
         shown = presentation.shown_outcome(record, self.state.options)
         ledger = self.state.ledger(record.adapter)
-        ledger.reported(record, agrees=report.outcome == shown and not hasattr(report, "wasxfail"))
+        runs_again = str(report.outcome) == "rerun" and shown == "failed"
+        agrees = (report.outcome == shown or runs_again) and not hasattr(report, "wasxfail")
+        ledger.reported(record, agrees=agrees, runs_again=runs_again)
         self._arrived[report.nodeid] = (ledger, record.key)
         self.findings.take(record, report)
         # Properties that JUnit files show are for people.

@@ -2,7 +2,6 @@
 
 import json
 import os
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -11,12 +10,14 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter.exceptions import DeclarationError
+from pytest_corpus.adapter.inputs import Clock
 from pytest_corpus.adapter.opening.factory import split_label
 from pytest_corpus.adapter.usage import Budget, Spending
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.declaring.adapters import Adapters
 from pytest_corpus.integration.declaring.properties import BUDGET, RECORD
 from pytest_corpus.integration.options import node_ids, run_options
+from pytest_corpus.integration.options.leniency import reported_warnings
 from pytest_corpus.integration.options.node_ids import NodeId
 from pytest_corpus.redaction import masked, printable, secret_values
 from pytest_corpus.verdict.ledger import Ledger
@@ -49,7 +50,7 @@ class RunState:
         self.recorder = self.adapters.recorder
         self.reported: set[tuple[str, str]] = set()
         self.started_at = datetime.now(UTC).isoformat(timespec="seconds")
-        self.started = time.monotonic()
+        self.started = Clock.monotonic()
         self.usage_error = False
         declared = self.options.adapters or self.options.clients
         self.named: tuple[NodeId, ...] = node_ids.take(config) if declared else ()
@@ -94,7 +95,7 @@ class RunState:
         if self.config.option.collectonly and (adapter.components or self.options.components):
             adapter.components = adapter.components or self.options.components
             return adapter
-        with self.usage_errors():
+        with self.usage_errors(), reported_warnings(self.config):
             adapter.open()
         return adapter
 

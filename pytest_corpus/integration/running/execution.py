@@ -6,22 +6,24 @@ body finished with the arguments of the suite, and the audit finished too.
 
 import functools
 import inspect
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exceptions import BudgetSpent, DeclarationError, Unresponsive, WriteForbidden
-from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.inputs import Clock
 from pytest_corpus.adapter.usage import Spending
 from pytest_corpus.evidence.player import Unrecorded
 from pytest_corpus.evidence.recorder import RecordedTest
-from pytest_corpus.integration.collecting.nodes import named, owner, places_of, requirement_of
+from pytest_corpus.integration.collecting.nodes import named, owner, places_of, requirement_of, tests_of
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
+from pytest_corpus.integration.running.endings import NOT_RUN, REPLACED, UNFINISHED, Ending, Observed, Result
 from pytest_corpus.integration.running.evidence import Sighting, context_secrets, without_secrets
+from pytest_corpus.integration.running.other_plugins import cause_of_end, outcome_behind
+from pytest_corpus.integration.running.surroundings import Surroundings
 from pytest_corpus.kit import early_calls, expect
 from pytest_corpus.kit.early_calls import SteppedTest
 from pytest_corpus.kit.judgement import judging
@@ -29,53 +31,11 @@ from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Outa
 from pytest_corpus.kit.root_causes import RootCauses
 from pytest_corpus.kit.target import CAPABILITIES, FOUNDATIONS, Target
 from pytest_corpus.spec.requirements import catalogue
-from pytest_corpus.spec.schemas import EDITIONS
-from pytest_corpus.verdict.ledger import Outcome, TestRecord
+from pytest_corpus.verdict.ledger import TestRecord
 
 RUNS = 3  # the most runs of a test that fails while its provider fails
 
 BEGUN = pytest.StashKey[int]()  # on a conformance item: the number of runs that have begun
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """The end of a test's body: `raised` is the exception that pytest gets, `sighting` the cause of the outcome."""
-
-    outcome: Outcome = "not_assessed"
-    undecided: Undecided | None = None
-    broken_off: str = ""
-    raised: BaseException | None = None
-    sighting: Sighting | None = None
-
-
-UNFINISHED = Ending(undecided=NotAssessed("the test did not finish"))
-REPLACED = Ending(undecided=UNFINISHED.undecided, broken_off="another plugin replaced the arguments of the test")
-NOT_RUN = Ending(undecided=UNFINISHED.undecided, broken_off="another plugin replaced the body of the test")
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """The result of a test: its record, how each finding was seen, the secrets to mask, the exception raised.
-
-    `recorded` is for the transcript, and `places` the place of the exchange there that shows each finding.
-    """
-
-    record: TestRecord
-    sightings: tuple[Sighting, ...] = ()
-    secrets: frozenset[str] = frozenset()
-    raised: BaseException | None = None
-    recorded: RecordedTest | None = None
-    places: tuple[dict[str, Any], ...] = ()
-
-
-@dataclass(slots=True)
-class Observed:
-    """The observations of a test, collected while it runs."""
-
-    sightings: list[Sighting] = field(default_factory=list)
-    secrets: set[str] = field(default_factory=set)
-    editions: frozenset[str] = frozenset(EDITIONS)
-    made: list[Exchange] = field(default_factory=list)
 
 
 def body_of(item: pytest.Function) -> Callable[..., object]:
@@ -104,6 +64,7 @@ class TestExecution:
         causes: RootCauses[Any] | None,
         reported: set[tuple[str, str]],
         spending: Spending,
+        surroundings: Surroundings,
         following: Callable[[], Iterable[pytest.Item]],
     ) -> None:
         self.item, self.adapter, self.component, self.target = item, adapter, component, target
@@ -113,7 +74,7 @@ class TestExecution:
         self._is_last = is_last
         self._causes, self._reported, self._spending = causes, reported, spending
         self._recorded: RecordedTest | None = None
-        self._following = following
+        self._surroundings, self._following = surroundings, following
 
     def around(self, function: Callable[..., object], *, traceback: bool) -> Callable[..., None]:
         """Return a test function that runs another one and keeps its result.
@@ -124,33 +85,52 @@ class TestExecution:
 
         @functools.wraps(function)
         def body(**arguments: Any) -> None:
-            started, calls = time.monotonic(), self.target.calls
+            started, calls = Clock.monotonic(), self.target.calls
             observed, ending = Observed(), UNFINISHED
             recorder = self.adapter.settings.recorder
             self._recorded = recorder.begin(self.test, self.repetition) if recorder else None
             try:
                 with inputs.source(self.adapter.source or inputs.Source()):
-                    self._begin(1)
-                    ending = self._judged(function, arguments, observed)
+                    ending = self._ended(function, arguments, observed)
             except Unrecorded:
                 pass
             except Exception as error:
-                ending = Ending("error", raised=error)
+                outcome = outcome_behind(error)
+                said = cause_of_end(self.item.config, outcome) if outcome else ""
+                ending = replace(UNFINISHED, broken_off=said, raised=error) if said else Ending("error", raised=error)
                 raise
             except BaseException as error:
-                reason = f"{type(error).__name__} ended the test"
-                ending = replace(UNFINISHED, broken_off=reason, raised=error)
+                ending = replace(UNFINISHED, broken_off=cause_of_end(self.item.config, error), raised=error)
                 raise
             finally:
                 if missing := self.adapter.end():
                     ending, observed = Ending(undecided=NotAssessed(missing)), Observed()
                 if isinstance(ending.raised, Violation) and not traceback:
                     ending = replace(ending, raised=pytest.fail.Exception(str(ending.raised), pytrace=False))
-                self._keep(ending, observed, time.monotonic() - started, self.target.calls - calls)
+                self._keep(ending, observed, Clock.monotonic() - started, self.target.calls - calls)
             if ending.raised is not None:
                 raise ending.raised
 
         return body
+
+    def _ended(self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Observed) -> Ending:
+        """Run the test where it can be judged; what may be the fault of its surroundings is no finding."""
+        if obstacle := self._obstacle():
+            return replace(UNFINISHED, broken_off=obstacle)
+        self._begin(1)
+        before = self._reported.copy()
+        ending = self._judged(function, arguments, observed)
+        if observed.sightings and (excuse := self._surroundings.excuse(observed.judged)):
+            observed.sightings.clear()
+            self._reported.intersection_update(before)
+            return replace(UNFINISHED, broken_off=excuse)
+        return ending
+
+    def _obstacle(self) -> str:
+        """The reason why the test cannot be judged as it is run here; empty if there is none."""
+        if self.test not in tests_of(self.adapter, self.component):
+            return "a plugin changed the parameters of tests (--corpus-repeat=N repeats them)"
+        return self._surroundings.obstacle()
 
     def not_run(self) -> Result:
         """Keep the result of a test whose body pytest did not run."""
@@ -360,7 +340,6 @@ class TestExecution:
         exchanges = [exchange for client in self.target.clients for exchange in client.exchanges]
         observed.made += exchanges
         judged = (exchange for each in observed.sightings for exchange in each.violation.exchanges)
-        for exchange in (*exchanges, *judged):
             observed.secrets.update((*exchange.secrets.values(), *context_secrets(exchange.request)))
 
     def _is_reported(self, requirement: str) -> bool:

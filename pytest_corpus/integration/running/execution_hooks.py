@@ -1,5 +1,6 @@
 """Hooks that run the tests of a suite and put the outcome into pytest's report."""
 
+import os
 from collections.abc import Generator, Iterable
 from typing import Any
 
@@ -9,6 +10,8 @@ from pytest_corpus.integration.collecting import nodes as collect
 from pytest_corpus.integration.declaring.state import RunState
 from pytest_corpus.integration.running import presentation
 from pytest_corpus.integration.running.execution import TestExecution, body_of
+from pytest_corpus.integration.running.other_plugins import that_raised
+from pytest_corpus.integration.running.surroundings import FORKED, Surroundings
 from pytest_corpus.kit.fixtures import SUBJECT
 
 EXECUTION = pytest.StashKey[TestExecution]()  # on a conformance item: the execution in progress
@@ -20,10 +23,17 @@ class ExecutionHooks:
     def __init__(self, state: RunState) -> None:
         self.state = state
         self._following: pytest.Item | None = None
+        self._surroundings = Surroundings(os.environ)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, nextitem: pytest.Item | None) -> None:
         self._following = nextitem
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_finish(self) -> None:
+        if self.state.config.getoption("forked", False):
+            for adapter in self.state.adapters.known.values():
+                adapter.ledger.mark_unreliable(FORKED)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
@@ -46,6 +56,7 @@ class ExecutionHooks:
             causes=causes,
             reported=self.state.reported,
             spending=self.state.spending,
+            surroundings=self._surroundings,
             following=lambda: self._following_of(item),
         )
         item.obj = execution.around(body_of(item), traceback=self.state.options.traceback)
@@ -66,6 +77,9 @@ class ExecutionHooks:
         if execution is not None and call.when == "call":
             seen = call.excinfo.value if call.excinfo else None
             presentation.present(execution, seen, report, self.state.options, self._rerun)
+        elif execution is not None and call.when == "setup" and call.excinfo is not None:
+            plugin = that_raised(self.state.config, call.excinfo.value) or "a mark or a fixture"
+            execution.adapter.ledger.mark_unreliable(f"{plugin} kept tests from running ({call.excinfo.typename})")
         elif execution is not None and call.when == "teardown":  # or all of it would live as long as the run
             del item.stash[EXECUTION], item.stash[SUBJECT]
             assert isinstance(item, pytest.Function)

@@ -13,8 +13,9 @@ from pytest_corpus.integration.declaring.properties import EVIDENCE, LATE, RECOR
 from pytest_corpus.integration.options.checks import OF_BUNDLES
 from pytest_corpus.integration.options.run_options import Options
 from pytest_corpus.integration.options.table import OPTIONS, setting
+from pytest_corpus.integration.running.endings import Result
 from pytest_corpus.integration.running.evidence import EvidenceCapture
-from pytest_corpus.integration.running.execution import Result, TestExecution
+from pytest_corpus.integration.running.execution import TestExecution
 from pytest_corpus.reports.finding_text import block, one_line
 from pytest_corpus.spec.components import WIRE
 from pytest_corpus.spec.dialects import DIALECTS

@@ -1,0 +1,88 @@
+"""The names of other plugins: those that ended a test, and those that may have changed its report."""
+
+from collections.abc import Iterator, Mapping
+from types import TracebackType
+
+import pytest
+
+CHANGING: Mapping[str, tuple[str, ...]] = {
+    "not collected": ("pytest_generate_tests", "pytest_collection_modifyitems", "pytest_pycollect_makeitem"),
+    "not reported": ("pytest_runtest_protocol", "pytest_runtest_logreport"),
+    "not run": ("pytest_runtest_protocol", "pytest_runtest_call", "pytest_pyfunc_call"),
+    "altered": ("pytest_runtest_makereport", "pytest_runtest_logreport"),
+    "repeated": ("pytest_runtest_protocol", "pytest_runtest_call", "pytest_pyfunc_call"),
+    "otherwise": ("pytest_runtest_call", "pytest_runtest_makereport", "pytest_runtest_logreport"),
+}
+"""The hooks by which a plugin may cause a mismatch, by the keys of `MISMATCHES`."""
+
+OWN = ("_pytest", "pytest", "pluggy", "pytest_corpus", "xdist")
+"""The packages whose hooks change no test."""
+
+OUTCOMES = (pytest.fail.Exception, pytest.skip.Exception, pytest.exit.Exception)
+MOST_CAUSES = 20  # the most exceptions behind each other that are looked at
+
+
+def implementing(config: pytest.Config, hooks: tuple[str, ...]) -> list[str]:
+    """The names of the other plugins that implement one of some hooks."""
+    found = set()
+    for hook in hooks:
+        caller = getattr(config.hook, hook, None)
+        for each in caller.get_hookimpls() if caller is not None else ():
+            if _package(each.function.__module__) not in OWN:
+                found.add(name_of(config, each.function.__module__, each.plugin_name))
+    return sorted(found)
+
+
+def that_raised(config: pytest.Config, error: BaseException | None) -> str:
+    """The name of the plugin whose code raised an exception; empty if it was pytest, Python or the suite."""
+    known = dict(_modules(config))
+    for module in reversed(list(_frames(error.__traceback__ if error else None))):
+        if _package(module) == "pytest_corpus":
+            return ""
+        if _package(module) in known:
+            return name_of(config, module, known[_package(module)])
+    return ""
+
+
+def outcome_behind(error: BaseException) -> BaseException | None:
+    """The outcome of pytest's that a time limit raised and other code, such as hypothesis, turned into an error."""
+    seen: BaseException | None = error
+    for _ in range(MOST_CAUSES):
+        if seen is None or isinstance(seen, OUTCOMES):
+            return seen
+        inner = seen.exceptions if isinstance(seen, BaseExceptionGroup) else ()
+        seen = next((each for each in inner if isinstance(each, OUTCOMES)), seen.__cause__ or seen.__context__)
+    return None
+
+
+def cause_of_end(config: pytest.Config, error: BaseException) -> str:
+    """The cause of the end of a test that an exception from outside the suite ended."""
+    plugin, kind = that_raised(config, error), type(error).__name__
+    return f"{plugin} ended tests ({kind})" if plugin else f"tests were ended by {kind}"
+
+
+def name_of(config: pytest.Config, module: str, name: str) -> str:
+    """The distribution of a plugin, or its own name."""
+    for plugin, distribution in config.pluginmanager.list_plugin_distinfo():
+        if _package(getattr(plugin, "__name__", type(plugin).__module__)) == _package(module):
+            return str(distribution.project_name)
+    return name.rpartition("/")[2] if name.endswith(".py") else name
+
+
+def _modules(config: pytest.Config) -> Iterator[tuple[str, str]]:
+    """The package and the name of each other plugin."""
+    for name, plugin in config.pluginmanager.list_name_plugin():
+        package = _package(getattr(plugin, "__name__", type(plugin).__module__)) if plugin is not None else ""
+        if package and package not in OWN:
+            yield package, name
+
+
+def _frames(trace: TracebackType | None) -> Iterator[str]:
+    """The modules through which an exception went, the innermost last."""
+    while trace is not None:
+        yield str(trace.tb_frame.f_globals.get("__name__", ""))
+        trace = trace.tb_next
+
+
+def _package(module: str) -> str:
+    return module.partition(".")[0]

@@ -1,0 +1,138 @@
+"""Parts of the process that fixtures and plugins replace, and that tests rest on: clocks, chance, sockets."""
+
+import asyncio
+import os
+import random
+import socket
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.inputs import Clock
+from pytest_corpus.redaction import secret_values
+
+SHORT_S = 0.002
+"""The seconds after which a clock must have moved on."""
+
+
+def _moves(clock: Callable[[], Any]) -> bool:
+    before, until = clock(), Clock.monotonic() + SHORT_S
+    while Clock.monotonic() < until:
+        pass
+    return bool(clock() > before)
+
+
+def _waits(sleep: Callable[[float], Any]) -> bool:
+    for _ in range(3):  # something else may take time once
+        started = Clock.monotonic()
+        sleep(2 * SHORT_S)
+        if Clock.monotonic() - started < SHORT_S:
+            return False
+    return True
+
+
+def _waits_in_a_loop(sleep: Callable[[float], Any]) -> bool:
+    loop = asyncio.new_event_loop()
+    try:
+        return _waits(lambda seconds: loop.run_until_complete(sleep(seconds)))
+    finally:
+        loop.close()
+
+
+def _varies(*arguments: Any) -> Callable[[Callable[..., Any]], bool]:
+    return lambda function: len({str(function(*arguments)) for _ in range(8)}) > 1
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function of Python's that the adapter and the suite rely on, and a check if another does the same."""
+
+    module: ModuleType
+    name: str
+    works: Callable[[Callable[..., Any]], bool]
+    original: Any
+
+    @property
+    def is_replaced(self) -> bool:
+        """True if something else stands in its place."""
+        return getattr(self.module, self.name, None) is not self.original
+
+    @property
+    def is_broken(self) -> bool:
+        """True if something else stands in its place that does not do the same."""
+        if not self.is_replaced:
+            return False
+        try:
+            return not self.works(getattr(self.module, self.name))
+        except Exception:  # noqa: BLE001 - the replacement of a stranger
+            return True
+
+
+def _functions(module: ModuleType, works: Callable[..., bool], *names: str) -> tuple[Function, ...]:
+    return tuple(Function(module, name, works, getattr(module, name)) for name in names)
+
+
+FUNCTIONS = (
+    *_functions(time, _moves, "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns", "time", "time_ns"),
+    *_functions(time, _waits, "sleep"),
+    *_functions(asyncio, _waits_in_a_loop, "sleep"),
+    *_functions(random, _varies(), "random"),
+    *_functions(random, _varies(0, 1 << 30), "randint"),
+    *_functions(random, _varies(range(1 << 30)), "choice"),
+    *_functions(uuid, _varies(), "uuid1", "uuid4"),
+    *_functions(os, _varies(8), "urandom"),
+)
+
+FORKED = "a plugin (--forked) ran each test in a process of its own, in which the adapter does not live; run without it"
+
+
+class Surroundings:
+    """The process in which the adapters were opened, to compare with the one that a test runs in."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._process, self._environment, self._variables = os.getpid(), environment, dict(environment)
+        self._socket, self._connect = socket.socket, socket.socket.connect
+
+    def obstacle(self) -> str:
+        """The reason why no test can be judged here; empty if there is none."""
+        if os.getpid() != self._process:
+            return FORKED
+        return _said(each for each in FUNCTIONS if each.is_broken)
+
+    def excuse(self, exchanges: Iterable[Exchange]) -> str:
+        """The reason why a violation that these exchanges show may be that of the surroundings; empty if not.
+
+        A clock that goes on may still differ from one that the adapter has kept. Sockets and variables explain only
+        calls that failed.
+        """
+        if replaced := _said(each for each in FUNCTIONS if each.is_replaced):
+            return replaced
+        if not any(map(_failed, exchanges)):
+            return ""
+        if socket.socket is not self._socket or socket.socket.connect is not self._connect:
+            by = " by pytest-socket" if "pytest_socket" in sys.modules else ""
+            return f"sockets were blocked{by} while tests ran; allow the hosts that the adapter needs (--allow-hosts)"
+        lost = set(secret_values(self._variables)) - set(secret_values(os.environ))
+        gone = [name for name, value in self._variables.items() if value in lost]
+        if os.environ is not self._environment or gone:
+            what = ", ".join(sorted(gone)[:3]) or "other variables"
+            said = f"a fixture or a plugin changed os.environ ({what}) while tests ran"
+            return f"{said}; keep it away from the suite's tests"
+        return ""
+
+
+def _said(functions: Iterable[Function]) -> str:
+    names = ", ".join(f"{each.module.__name__}.{each.name}" for each in functions)
+    return (
+        f"a fixture or a plugin replaced {names} while tests ran; keep it away from the suite's tests" if names else ""
+    )
+
+
+def _failed(exchange: Exchange) -> bool:
+    last = exchange.frames[-1].body if exchange.frames else None
+    return exchange.fault is not None or (isinstance(last, dict) and last.get("error") is not None)
