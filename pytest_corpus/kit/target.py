@@ -1,7 +1,9 @@
 """The subject of the tests as the run sees it, and the conditions under which a test runs."""
 
+import logging
 from collections.abc import Iterator, Sequence
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.facts import Capabilities
@@ -86,6 +88,10 @@ def require_transport(requirement: Requirement, client: AdapterClient) -> None:
             raise NotApplicable(f"the adapter is not reached over {' or '.join(TRANSPORT_GROUPS[need])}")
 
 
+def _hides_logs() -> bool:
+    return logging.root.manager.disable >= logging.INFO
+
+
 def gate(requirement: Requirement, client: AdapterClient, capabilities: Capabilities) -> None:
     """Go on only if everything that a requirement needs is there.
 
@@ -110,6 +116,8 @@ def gate(requirement: Requirement, client: AdapterClient, capabilities: Capabili
                     "log records are heard only in this process, and the adapter runs outside it; "
                     "name its log with corpus_log"
                 )
+            if client.declaration.in_process and inputs.read("disabled logs", _hides_logs):
+                raise NotAssessed("logging.disable() hides log records; keep it away from the suite's tests")
         elif need == "supports_caching":
             if not capabilities.caches:
                 raise NotApplicable("no cache is claimed")

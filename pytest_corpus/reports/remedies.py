@@ -12,6 +12,8 @@ OWN = "give the suite a store or a namespace of its own"
 REMEDIES: Mapping[str, str] = {
     r"shows what this requirement": "make the plain requests of this requirement's tests succeed, and run again",
     r"give (one|them) with|give it the|send its request|await provider|name (it|its log)|^blocked by|budget": "",
+    r"logging.disable\(\)|^a (fixture|plugin) |^sockets were blocked": "",
+    r"fault of pytest-corpus": "report it with its traceback, and run again",
     r"keyword argument": "add it to the factory",
     r"neither usage_so_far nor count_tokens": "give `usage_so_far` in the chunks, or offer count_tokens",
     r"neither usage nor count_tokens": "return `usage`, or offer count_tokens",

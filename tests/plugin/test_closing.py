@@ -187,6 +187,17 @@ def test_closing_that_raises(shapes: Project, body: str, complaint: str) -> None
     assert report["requirements"]
 
 
+@pytest.mark.parametrize("kind", ["def", "async def"])
+def test_a_factory_that_yields_twice(shapes: Project, kind: str) -> None:
+    """A generator that goes on after its adapter is told to yield once; the verdict stays."""
+    body = f"{kind} twice():\n    yield Closing()\n    yield Closing()\n    note('wrong')\n"
+    shapes.adapter(SHAPES + body, name="shapes")
+    result, report = shapes.judged("shapes:twice", FEW)
+    assert result.ret == 0, said(result)
+    assert "closing raised ValueError: the factory yields a second time; it must yield its adapter once" in said(result)
+    assert report["requirements"]
+
+
 def test_a_warning_that_is_an_error_hides_no_verdict(shapes: Project) -> None:
     """Where warnings are errors, what closing raised is told beside the verdict, and the report is written."""
     shapes.adapter(SHAPES + "class clumsy(Closing):\n    def close(self): raise ValueError\n", name="shapes")

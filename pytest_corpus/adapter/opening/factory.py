@@ -369,10 +369,17 @@ async def _called(close: Callable[[], Any]) -> None:
 
 
 async def _exhaust_async(generator: Any) -> None:
-    await anext(generator, None)
+    again = await anext(generator, NOTHING)
     await generator.aclose()
+    _refuse_second(again)
 
 
 async def _exhaust(generator: Any) -> None:
-    next(generator, None)
+    again = next(generator, NOTHING)
     generator.close()
+    _refuse_second(again)
+
+
+def _refuse_second(value: Any) -> None:
+    if value is not NOTHING:
+        raise ValueError("the factory yields a second time; it must yield its adapter once")

@@ -30,6 +30,7 @@ from pytest_corpus.kit.judgement import judging
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Outage, Undecided, Violation
 from pytest_corpus.kit.root_causes import RootCauses
 from pytest_corpus.kit.target import CAPABILITIES, FOUNDATIONS, Target
+from pytest_corpus.redaction import type_name
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.verdict.ledger import TestRecord
 
@@ -97,7 +98,9 @@ class TestExecution:
             except Exception as error:
                 outcome = outcome_behind(error)
                 said = cause_of_end(self.item.config, outcome) if outcome else ""
-                ending = replace(UNFINISHED, broken_off=said, raised=error) if said else Ending("error", raised=error)
+                fault = NotAssessed(f"a fault of pytest-corpus itself ended the test ({type_name(error)})")
+                ending = Ending("error", undecided=fault, raised=error)
+                ending = replace(UNFINISHED, broken_off=said, raised=error) if said else ending
                 raise
             except BaseException as error:
                 ending = replace(UNFINISHED, broken_off=cause_of_end(self.item.config, error), raised=error)
@@ -339,7 +342,7 @@ class TestExecution:
                 self._add(own, observed)
         exchanges = [exchange for client in self.target.clients for exchange in client.exchanges]
         observed.made += exchanges
-        judged = (exchange for each in observed.sightings for exchange in each.violation.exchanges)
+        for exchange in (*exchanges, *observed.judged):
             observed.secrets.update((*exchange.secrets.values(), *context_secrets(exchange.request)))
 
     def _is_reported(self, requirement: str) -> bool:

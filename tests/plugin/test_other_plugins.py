@@ -1,0 +1,221 @@
+"""Beside plugins and fixtures that rerun, end, fork or repeat tests, or replace what the suite rests on."""
+
+import pytest
+from inner_runs import Project, said, statuses, violated
+
+FLAKY = """
+import itertools
+calls = itertools.count(1)
+
+@changes("llm.complete")
+def Red(answer):
+    answer["result"]["finish_reason"] = "because"
+
+@changes("llm.complete")
+def Flaky(answer):
+    if next(calls) == 1:
+        answer["result"]["finish_reason"] = "because"
+
+class Warns(Wrapped):
+    def __init__(self, metrics=None, provider=None):
+        super().__init__(metrics, provider)
+        warn()
+
+    async def handle(self, envelope):
+        warn()
+        open("opened.txt", "a")  # left to the garbage
+        return await super().handle(envelope)
+
+    def close(self):
+        warn()
+
+def warn():
+    import warnings
+    warnings.warn("an old client", DeprecationWarning)
+
+class Slow(Wrapped):
+    async def handle(self, envelope):
+        import asyncio
+        if op_of(envelope) == "llm.count_tokens":
+            await asyncio.sleep(0.5)
+        return await super().handle(envelope)
+
+class Client(Wrapped):
+    def __init__(self, metrics=None, provider=None):
+        super().__init__(metrics, provider)
+        self.provider = provider
+
+    async def handle(self, envelope):
+        import socket
+        if op_of(envelope) == "llm.complete":
+            from urllib.parse import urlsplit
+            url = urlsplit(self.provider.url)
+            socket.create_connection((url.hostname, url.port)).close()
+        return await super().handle(envelope)
+
+class Foreign(Wrapped):
+    async def handle(self, envelope):
+        import socket
+        if op_of(envelope) == "llm.complete":
+            socket.create_connection(("192.0.2.1", 80), 1)
+        return await super().handle(envelope)
+
+class Keyed(Wrapped):
+    async def handle(self, envelope):
+        import os
+        if op_of(envelope) == "llm.complete":
+            os.environ["SERVICE_API_KEY"]
+        return await super().handle(envelope)
+"""
+
+FEW = "COM-CAP-*,LLM-COMPLETE-2,COM-ENV-6"
+
+
+@pytest.fixture
+def adapters(project: Project) -> Project:
+    project.adapter(FLAKY)
+    return project
+
+
+def gaps(report: dict[str, list[str]]) -> str:
+    return "; ".join(report["gaps"])
+
+
+@pytest.mark.parametrize("name", ["Red", "Flaky"])
+def test_reruns(adapters: Project, name: str) -> None:
+    """What the first run of a test showed counts, and all of the suite ran."""
+    result, report = adapters.judged(f"mine:{name}", FEW, "--reruns=1", plugins=("rerunfailures",))
+    assert [gap for gap in report["gaps"] if "did not run" not in gap] == ["tests were deselected"], said(result)
+    assert "LLM-COMPLETE-2" in violated(report)
+    assert result.ret == 1
+    assert result.parseoutcomes()["rerun"]
+
+
+def test_a_time_limit(adapters: Project) -> None:
+    """What pytest-timeout ends is not assessed, and it is named; nothing is a fault of the suite."""
+    result, report = adapters.judged("mine:Slow", "LLM-TOKENS-1", "--timeout=0.3", plugins=("timeout",))
+    assert "pytest-timeout ended tests (Failed)" in gaps(report)
+    assert statuses(report)["llm", "LLM-TOKENS-1"] == "not_assessed"
+    assert not violated(report)
+    assert "fault of pytest-corpus" not in said(result)
+
+
+@pytest.mark.slow
+def test_a_time_limit_within_generated_inputs(adapters: Project) -> None:
+    """Hypothesis takes the end for a failing example; it is no fault of the suite there either."""
+    few = "--corpus-requirement=LLM-TOKENS-*"
+    result, report = adapters.judged("mine:Slow", few, "--timeout=1.2", "--corpus-profile=stress", plugins=("timeout",))
+    assert "pytest-timeout ended tests (Failed)" in gaps(report)
+    assert not violated(report)
+    assert "fault of pytest-corpus" not in said(result)
+
+
+def test_forked(adapters: Project) -> None:
+    """The adapter does not live in the process that a test was forked into: one sentence says so."""
+    few = "--corpus-requirement=COM-CAP-*"
+    result = adapters.run_apart(
+        "--corpus-adapter=mine:Wrapped", few, "--corpus-report=r.json", "--forked", plugins=("pytest_forked",)
+    )
+    report = adapters.report()
+    assert "(--forked) ran each test in a process of its own" in gaps(report), said(result)
+    assert (report["verdict"], violated(report), result.ret) == ("partial", set(), 1)
+
+
+def test_repeated_by_another_plugin(adapters: Project) -> None:
+    """Tests with more parameters are not those of the suite: one sentence names the option that repeats them."""
+    result, report = adapters.judged("mine:Red", FEW, "--count=2", plugins=("repeat",))
+    assert "a plugin changed the parameters of tests (--corpus-repeat=N repeats them)" in gaps(report), said(result)
+    assert (report["verdict"], violated(report)) == ("partial", set())
+
+
+REPLACED = {
+    "a frozen clock": ("from freezegun import freeze_time", "with freeze_time('2026-01-01'): yield", "time.monotonic"),
+    "a clock that ticks": ("from freezegun import freeze_time", "with freeze_time('2026', tick=True): yield", ""),
+    **{
+        name: ("from unittest import mock", f"with mock.patch('{name}'): yield", name)
+        for name in (
+            *("time.time", "time.monotonic", "time.perf_counter", "time.sleep", "asyncio.sleep"),
+            *("random.random", "uuid.uuid4"),
+        )
+    },
+    "a number": ("from unittest import mock", "with mock.patch('time.time', return_value=1.5): yield", "time.time"),
+}
+
+
+@pytest.mark.parametrize("name", REPLACED)
+def test_replaced_functions(adapters: Project, name: str) -> None:
+    """A clock, a wait or chance that a fixture replaced blames no adapter: one sentence names what was replaced."""
+    imports, patch, named = REPLACED[name]
+    adapters.pytester.makeconftest(
+        f"import pytest\n{imports}\n@pytest.fixture(autouse=True)\ndef replaced():\n    {patch}\n"
+    )
+    result, report = adapters.judged("mine:Wrapped", FEW)
+    assert not violated(report), said(result)
+    assert f"a fixture or a plugin replaced {named}" in gaps(report) or not named
+    assert report["verdict"] == "partial"
+
+
+def test_a_clock_that_stands_for_the_session(adapters: Project) -> None:
+    """What is a mock for the whole session ends no run."""
+    adapters.pytester.makeconftest(
+        "import pytest\nfrom unittest import mock\n@pytest.fixture(autouse=True, scope='session')\n"
+        "def replaced():\n    with mock.patch('time.monotonic'), mock.patch('time.time'): yield\n"
+    )
+    result, report = adapters.judged("mine:Wrapped", FEW)
+    assert "INTERNALERROR" not in said(result)
+    assert "replaced time.monotonic, time.time while tests ran" in gaps(report)
+
+
+def test_lost_variables(adapters: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An adapter whose key a fixture takes away is not blamed for calls that fail; who needs none is judged."""
+    monkeypatch.setenv("SERVICE_API_KEY", "a-key-of-a-service")
+    adapters.pytester.makeconftest(
+        "import os, pytest\nfrom unittest import mock\n@pytest.fixture(autouse=True)\n"
+        "def replaced():\n    with mock.patch.dict(os.environ, {}, clear=True): yield\n"
+    )
+    result, report = adapters.judged("mine:Keyed", FEW)
+    assert not violated(report), said(result)
+    assert "a fixture or a plugin changed os.environ (SERVICE_API_KEY)" in gaps(report)
+    assert "LLM-COMPLETE-2" in violated(adapters.judged("mine:Red", FEW)[1])
+
+
+def test_disabled_logs(adapters: Project) -> None:
+    """Where `logging.disable` hides the records, what they hold is not assessed."""
+    adapters.pytester.makeconftest(
+        "import logging, pytest\n@pytest.fixture(autouse=True)\n"
+        "def silent():\n    logging.disable(logging.CRITICAL)\n    yield\n    logging.disable(logging.NOTSET)\n"
+    )
+    _, report = adapters.judged("mine:Wrapped", "COM-LEAK-*")
+    found = [entry for entry in report["requirements"] if entry["status"] == "not_assessed" and entry["tests"]]
+    assert any("logging.disable() hides log records" in entry["reason"] for entry in found)
+
+
+def test_blocked_sockets(adapters: Project) -> None:
+    """Our own servers are reached beside pytest-socket; what is not allowed is named, and blames no adapter."""
+    options = ("--disable-socket", "-p", "no:warnings")
+    result, report = adapters.judged("mine:Client", FEW, *options, plugins=("socket",))
+    assert result.ret == 0, said(result)
+    result, report = adapters.judged("mine:Foreign", FEW, *options, plugins=("socket",))
+    assert not violated(report), said(result)
+    assert "sockets were blocked by pytest-socket" in gaps(report)
+    assert "LLM-COMPLETE-2" in violated(adapters.judged("mine:Red", FEW, *options, plugins=("socket",))[1])
+
+
+@pytest.mark.parametrize("way", ["option", "ini", "environment", pytest.param("workers", marks=pytest.mark.slow)])
+def test_warnings_as_errors(adapters: Project, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Warnings of the adapter, and of what it leaves to the garbage, are those of the run, and never its answers."""
+    few = "--corpus-requirement=COM-CAP-*,LLM-COMPLETE-2"
+    if way == "ini":
+        adapters.pytester.makeini("[pytest]\nfilterwarnings =\n    error\n    ignore:nothing\n")
+    if way == "environment":
+        monkeypatch.setenv("PYTHONWARNINGS", "error,error::no.such.Category")
+    given = {"option": ("-W", "error"), "workers": ("-W", "error", "-n", "2")}.get(way, ())
+    run = adapters.run if way in ("option", "ini") else adapters.run_apart
+    plugins = ("xdist",) if way == "workers" else ()
+    result = run("--corpus-adapter=mine:Warns", few, "--corpus-report=r.json", *given, plugins=plugins)
+    report = adapters.report()
+    assert not violated(report), said(result)
+    assert result.ret == 0, said(result)
+    assert "mine.py" in said(result)
+    assert "DeprecationWarning: an old client" in said(result)
+    assert "ResourceWarning: unclosed file" in said(result)
