@@ -1,5 +1,7 @@
 """The shape of answers and frames, for requests and for what is none (SPECIFICATION 4.2; SCHEMA 3.1; ERRORS 2)."""
 
+import json
+from functools import partial
 from typing import Any
 
 import pytest
@@ -133,11 +135,12 @@ GIVEN_UP_S, FREED_S, WORK_MS = 0.4, 1.0, 4_000
 
 
 def content_of(subject: Subject, stream: StreamReply) -> list[Any]:
-    """The content of all chunks of a stream, in order, without what divides it into chunks."""
+    """The content of all chunks of a stream: its text, and its items, which may come in any order."""
     expect.readable(stream)
     held = [chunk.get(key) for chunk in stream.chunks for key in subject.content]
     texts = "".join(each for each in held if isinstance(each, str))
-    return [texts, *(item for each in held if isinstance(each, list) for item in each)]
+    items = [item for each in held if isinstance(each, list) for item in each]
+    return [texts, *sorted(items, key=partial(json.dumps, sort_keys=True, default=str))]
 
 
 class TestStreaming:
