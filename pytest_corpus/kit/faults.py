@@ -7,10 +7,15 @@ from pytest_corpus.adapter.hooks.provider import Plan
 from pytest_corpus.kit.answer_cache import lasting
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Undecided
 from pytest_corpus.kit.requests import Calls
+from pytest_corpus.spec.errors import FORMS
 from pytest_corpus.spec.operations import BY_OP
 
 MAX_PROVIDER_RETRIES = 20
 """The number of times that a planned fault strikes: more often than a sound adapter retries."""
+
+
+BROKEN_FORMS = ("reset", "truncated", "unfinished")
+"""The forms of a broken answer, one of which is planned by seed; only a provider with an address has them."""
 
 
 class ProviderFaults:
@@ -25,6 +30,8 @@ class ProviderFaults:
         It strikes again where the adapter retries by itself, unless `times` says otherwise.
         """
         options.setdefault("times", 1 if kind == "slow" else MAX_PROVIDER_RETRIES)
+        forms = [None, *(form for form in BROKEN_FORMS if kind in FORMS[form])]
+        options.setdefault("form", forms[inputs.below(len(forms))])
         op, provider = self.provider_op(name), self._calls.client.provider
         provider.clear()
         return provider.plan(kind, op, **options)

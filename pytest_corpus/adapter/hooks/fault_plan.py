@@ -30,7 +30,7 @@ class Plan:
 
     `form` says how it looks on the wire of a provider with an address, where there is more than one way.
     `hints_ms` are the values of `retry_after_ms` that may be read from what the provider said, all of them right; empty
-    where it had no place to say one.
+    where it had no place to say one. `on_wire` says that it happened on the wire of a provider with an address.
     """
 
     kind: str
@@ -44,6 +44,7 @@ class Plan:
     fired: int = 0
     waiting: int = 0
     hints_ms: tuple[float, ...] = ()
+    on_wire: bool = False
 
     def __post_init__(self) -> None:
         if self.retry_after_ms is not None:

@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import core, rules
 from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.kit.reply import StreamReply
 from pytest_corpus.suites.llm.support.capabilities import NO_STOPS, PERMANENT, UNSIGNED
 from pytest_corpus.suites.llm.support.component import LLM, llm
 from pytest_corpus.suites.llm.support.requests import CALL, CLOCK, WEATHER, user
@@ -135,6 +137,11 @@ def test_a_required_tool_is_called(llm: LLM, requirement: str) -> None:
         expect.that(name == "get_weather", "the name of the tool", "another", "result.tool_calls[].function.name")
         text = function.get("arguments") if isinstance(function, Mapping) else None
         expect.that(is_object_text(text), "the text of a JSON object", "something else", "arguments")
+    for names, texts in streamed_calls(llm):
+        named = "get_weather" in (names[-1], "".join(names))
+        expect.that(named, "the name of the tool", "another", "chunk.tool_calls[].function.name")
+        whole = is_object_text("".join(texts)) or is_object_text(texts[-1])
+        expect.that(whole, "the text of a JSON object", "something else", "chunk.tool_calls[].function.arguments")
 
 
 @pytest.mark.requirement("LLM-TOOLS-10")
@@ -240,7 +247,7 @@ def test_a_stream_tells_of_a_required_tool(llm: LLM) -> None:
     """A chunk of a stream has the tool call that a completion has."""
     calling(llm)
     llm.require("stream")
-    stream = expect.finished(llm.streamed(**with_tools(llm, tool_choice="required")), "a stream with a tool call")
+    stream = expect.finished(stream_with_tools(llm), "a stream with a tool call")
     expect.that(any(chunk.get("tool_calls") for chunk in stream.chunks), "a tool call", "none", "chunk.tool_calls")
 
 
@@ -311,6 +318,31 @@ def calling(llm: LLM) -> list[Any]:
         calls = called(llm)
         expect.that(calls, "at least one tool call", "none", "result.tool_calls")
     return calls
+
+
+@remembered
+def stream_with_tools(llm: LLM) -> StreamReply:
+    """The answer to a stream that requires a tool call."""
+    return llm.streamed(**with_tools(llm, tool_choice="required"))
+
+
+def streamed_calls(llm: LLM) -> list[tuple[list[str], list[str]]]:
+    """The names and the arguments of each tool call of a stream, a part for each chunk that has the call.
+
+    It is empty if streams take no tools, or end in an error, or report no calls: no document gives them to streams.
+    """
+    if not llm.works("stream") or not (stream := stream_with_tools(llm)).finished:
+        return []
+    parts: dict[str, tuple[list[str], list[str]]] = {}
+    for chunk in stream.chunks:
+        calls = chunk.get("tool_calls")
+        for call in calls if isinstance(calls, list) else ():
+            function = call.get("function") if isinstance(call, Mapping) else None
+            if isinstance(function, Mapping):
+                names, texts = parts.setdefault(str(call.get("id") or next(reversed(parts), "")), ([], []))
+                names.append(str(function.get("name") or ""))
+                texts.append(str(function.get("arguments") or ""))
+    return [*parts.values()]
 
 
 def is_object_text(text: Any) -> bool:

@@ -94,7 +94,7 @@ def told_hints(plan: Plan) -> dict[str, str]:
 
 async def fail(plan: Plan, endpoint: Endpoint, connection: Connection) -> None:
     """Let a request fail before there is an answer."""
-    errors, trouble = endpoint.errors, Trouble(plan.kind, plan.message)
+    errors, trouble, plan.on_wire = endpoint.errors, Trouble(plan.kind, plan.message), True
     if plan.form == "reset":
         connection.reset()
     elif plan.form in ("truncated", "unfinished"):
@@ -115,7 +115,7 @@ def has_a_form_in_streams(plan: Plan, endpoint: Endpoint) -> bool:
 
 async def break_off(plan: Plan, endpoint: Endpoint, connection: Connection) -> None:
     """Let a stream fail that has begun."""
-    form = plan.form or IN_STREAM.get(plan.kind)
+    form, plan.on_wire = plan.form or IN_STREAM.get(plan.kind), True
     plan.hints_ms = ()  # no event of these vendors has a place for it
     if form == "reset":
         connection.reset()

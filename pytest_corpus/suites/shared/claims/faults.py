@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.hooks.provider import Plan
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, keyed
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import canary, in_ms
 from pytest_corpus.kit.retries import is_retryable
@@ -60,6 +61,8 @@ class TestFaults:
         for reply in struck_in_turn(subject, others, kind, lambda reply: reply.is_a(canonical)):
             expect.failure(reply, canonical)
         expect.failure(provider_failure(subject, subject.principal, kind), canonical)
+        if kind == "content_filtered" and subject.component == "llm":
+            is_not_taken_for_a_whole_answer(subject)
 
     @pytest.mark.requirement("COM-FAULT-1")
     def test_a_second_rate_limit_has_the_class_of_the_first(self, subject: Subject) -> None:
@@ -245,6 +248,15 @@ class TestStreamFaults:
         hinted(stream)
 
 
+def is_not_taken_for_a_whole_answer(subject: Subject) -> None:
+    """A good answer of the provider that says that its rest was filtered is refused, or says so too."""
+    _, reply = subject.with_fault("content_filtered", subject.principal, form="in_answer")
+    assert isinstance(reply, Reply)
+    if expect.either(reply, "BadRequest"):
+        reason = reply.result.get("finish_reason") if isinstance(reply.result, Mapping) else None
+        expect.that(reason == "content_filter", "content_filter", found=reason, path="result.finish_reason")
+
+
 def ids() -> dict[str, Any]:
     """A context that distinguishes one request from all others."""
     return keyed({"idempotency_key": f"key{canary()}"})
@@ -332,9 +344,14 @@ def struck_at(subject: Subject, kind: str, at_chunk: int | None, **options: floa
         return struck(subject, name, kind, None, **options)
     subject.faults.provider_op(name)
     fresh = subject.fresh()
-    fresh.faults.plan(kind, name, at_chunk=at_chunk, **options)
+    plan, provider = fresh.faults.plan(kind, name, at_chunk=at_chunk, **options), fresh.client.provider
+    before = provider.calls()
     stream = fresh.stream(name, fresh.requests.long(name))
-    fresh.client.provider.clear()
+    ended = inputs.read("ended", lambda: plan.form == "unfinished" and plan.on_wire and provider.calls() == before + 1)
+    provider.clear()
+    if ended and stream.finished:
+        wanted = "an error, because the provider's stream ended without its last event"
+        raise Violation(wanted, "a successful end").seen_in(stream.exchange)
     expect.applicable(not stream.finished, "the stream has fewer chunks, or goes on after the failure")
     return stream
 

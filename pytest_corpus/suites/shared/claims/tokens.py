@@ -16,6 +16,7 @@ from pytest_corpus.kit.fixtures import core
 from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import canary
+from pytest_corpus.kit.vocabulary import INJECTIONS, WORDS, filled, some
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
 
 COUNT_KEYS = ("tokens", "count", "token_count", "total_tokens")
@@ -129,8 +130,9 @@ class ListedModels(Counting):
         return f"no-such-model-{canary()}"
 
     def unknown_models(self) -> tuple[str, ...]:
-        """Names that are surely not listed: a strange one, and one that begins like a listed one."""
-        return self.unknown_model(), f"{self.models()[0]}-{canary()}"
+        """Names that are surely not listed: a strange one, and one that begins like a listed one and is not tame."""
+        [word] = filled(some({**INJECTIONS, **WORDS}, 1), f"-{canary()}").values()
+        return self.unknown_model(), f"{self.models()[0]}{word}"
 
     def able_to(self, name: str) -> list[str]:
         """The listed models that offer an operation, as many as are tried.
