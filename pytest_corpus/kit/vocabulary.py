@@ -91,6 +91,9 @@ MEETING: Mapping[str, str] = {
 }
 """Names that meet `@a` or each other where letter case, signs, blanks, prefixes or normal forms do not count."""
 
+ALIKE = (("", "letter_case"), ("underscore", "dash"), ("composed", "decomposed"))
+"""Pairs of kinds of names that only resemble each other; an empty kind is a plain name."""
+
 FIRST_TO_MEET = ("letter_case", "underscore", "dash")
 """The kinds of names that are tried in each run."""
 

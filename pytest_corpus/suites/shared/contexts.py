@@ -1,8 +1,12 @@
 """Contexts of calls: new tenants and new idempotency keys."""
 
+from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.requests import canary
+from pytest_corpus.kit.vocabulary import ALIKE, MEETING
+from pytest_corpus.kit.vocabulary import STEM as STEM_OF_WORDS
+from pytest_corpus.spec.errors import PERMANENT
 
 STEM = "qzkvxwjhtpbzqxkv"
 """The beginning of all tenants and keys: they differ at their ends, where a short form of them does not."""
@@ -22,6 +26,26 @@ def like_tenants() -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
 def new_key(**more: str) -> dict[str, str]:
     """A context with an idempotency key that no other call has."""
     return {"idempotency_key": f"key{STEM}{canary()}", **more}
+
+
+def tenants_alike(subject: Subject, number: int = 0) -> list[dict[str, str]]:
+    """The contexts of two tenants that no other call names, and whose names resemble each other, if they are taken.
+
+    Args:
+        number: the number of the pair of kinds in `ALIKE`, from which on it begins again.
+    """
+    kinds = ALIKE[number % len(ALIKE)]
+
+    def named(stem: str) -> list[dict[str, str]]:
+        return [{"tenant": MEETING.get(kind, f"{STEM_OF_WORDS}a").replace(STEM_OF_WORDS, stem)} for kind in kinds]
+
+    def are_taken() -> bool:
+        replies = [subject.invoke(subject.principal, ctx=ctx) for ctx in named(new_tenant()["tenant"])]
+        return not any(reply.is_a(*PERMANENT) for reply in replies)
+
+    if cached(subject, ("tenants alike", kinds), are_taken):
+        return named(new_tenant()["tenant"])
+    return [new_tenant(), new_tenant()]
 
 
 def require_tenants(subject: Subject, *, claimed: bool = True) -> None:

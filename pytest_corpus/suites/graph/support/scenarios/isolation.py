@@ -8,7 +8,7 @@ from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
 from pytest_corpus.suites.graph.support.written_items import MANY
-from pytest_corpus.suites.shared.contexts import require_tenants
+from pytest_corpus.suites.shared.contexts import require_tenants, tenants_alike
 
 T = TypeVar("T")
 
@@ -65,10 +65,14 @@ def two_tenants(graph: Graph, *, own: bool = False, claimed: bool = True) -> tup
     return one, other
 
 
-def keyed_tenants(graph: Graph) -> tuple[Sandbox, Sandbox]:
-    """The same place of two tenants whose data lie apart: SPECIFICATION 6.1 scopes a key by tenant without a claim."""
+def keyed_tenants(graph: Graph, number: int = 0) -> tuple[Sandbox, Sandbox]:
+    """The same place of two tenants whose data lie apart: SPECIFICATION 6.1 scopes a key by tenant without a claim.
+
+    Their names resemble each other, in a way that depends on the number, if such names are taken (R139).
+    """
     claimed = graph.capabilities.flag("supports_multi_tenant") is True
-    one, other = two_tenants(graph, claimed=claimed)
+    home, _ = two_tenants(graph, claimed=claimed)
+    one, other = (home.like(namespace=home.namespace, **ctx) for ctx in tenants_alike(graph, number))
     if not claimed:
         place = graph.sandbox(own=False)
         place.like(tenant=one.tenant).put(place.node("a"))
