@@ -17,12 +17,6 @@ def new_tenant() -> dict[str, str]:
     return {"tenant": f"tenant{STEM}{canary()}"}
 
 
-def like_tenants() -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
-    """The contexts of three tenants: the second differs in letter case, the third in a hyphen, and may be refused."""
-    stem = f"tenant{STEM}{canary()}"
-    return {"tenant": f"{stem}a"}, {"tenant": f"{stem}A"}, {"tenant": f"{stem}-a"}
-
-
 def new_key(**more: str) -> dict[str, str]:
     """A context with an idempotency key that no other call has."""
     return {"idempotency_key": f"key{STEM}{canary()}", **more}

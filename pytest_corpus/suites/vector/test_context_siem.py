@@ -15,7 +15,7 @@ from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, TestContext
 from pytest_corpus.suites.shared.claims.deadlines import TestCancelling
 from pytest_corpus.suites.shared.claims.labels import TestIdPrivacy, TestLabels, TestPrivacy, unlabelled
 from pytest_corpus.suites.shared.claims.propagation import TestPropagation
-from pytest_corpus.suites.shared.contexts import like_tenants, new_key, require_tenants
+from pytest_corpus.suites.shared.contexts import new_key, require_tenants, tenants_alike
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
@@ -172,7 +172,7 @@ def test_a_key_of_another_tenant_reaches_the_provider(vector: Vector, name: str)
     vector.faults.provider_op(name)
     item, key, place = vector.item(70), new_key(), vector.name("shared")
     reached = []
-    for ctx in like_tenants()[:2]:
+    for ctx in tenants_alike(vector):
         if vector.namespaces:  # where tenants share their data, the second one may be refused what is there
             vector.call("create_namespace", vector.named(place), ctx)
         sandbox = Sandbox(vector, place if vector.namespaces else "default", vector.dimensions, vector.metric, ctx)
@@ -193,7 +193,7 @@ def test_a_key_of_another_tenant_is_another_write(vector: Vector, write: str) ->
     item, key, name = vector.item(40, {"kind": "first"}), new_key(), vector.name("shared")
     created = write == "create_namespace"
     sandboxes = []
-    for ctx in like_tenants()[:2]:
+    for ctx in tenants_alike(vector, WRITES.index(write)):
         if created:
             sandbox = Sandbox(vector, name, vector.dimensions, vector.metric, ctx)
         else:

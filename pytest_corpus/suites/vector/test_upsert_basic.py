@@ -60,9 +60,6 @@ SCALARS: dict[str, Any] = {
 DOUBLE = 0.1234567890123
 """A number that 32 bits do not hold."""
 
-KEYS = ("cle\u0301", "cl\u00e9", "a.b", "a b")
-"""Keys of metadata that may be refused, but not changed (R138)."""
-
 EXACT = ("large", "negative", "double")
 """The values that not even the last digit may change of."""
 
@@ -187,19 +184,6 @@ def test_an_upsert_of_a_known_id_replaces_its_metadata(vector: Vector, requireme
         by_kind = {kind: sandbox.ids(item["vector"], filter={"kind": kind}) for kind in ("old", "new")}
         expect.that(not by_kind["old"], "no match of the old value", "one")
         expect.that(by_kind["new"] == [item["id"]], "the match of the new value", "none")
-
-
-@pytest.mark.requirement("VEC-UPSERT-6")
-def test_a_key_of_metadata_comes_back(vector: Vector) -> Steps:
-    """A key with a mark, a dot or a blank comes back code point by code point, or is refused permanently."""
-    item, sandbox = vector.item(30, {key: number for number, key in enumerate(KEYS)}), vector.sandbox()
-    reply = sandbox.upsert(item)
-    expect.either(reply, "BadRequest", "NotSupported")
-    expect.applicable(reply.is_success and not failures_of(reply.result), "such keys are refused")
-    yield
-    found = metadata_of(present(sandbox, item)[item["id"]])
-    for number, key in enumerate(KEYS):
-        expect.that(found.get(key) == number, "each key as written", "another, or another value", "metadata")
 
 
 @rules("scalars VEC-UPSERT-6, doubles VEC-UPSERT-19, null_and_lists VEC-UPSERT-15")
