@@ -228,3 +228,66 @@ def test_a_hint_that_a_client_loses_is_missed(project: Project, vendor: str) -> 
     careless = project.run(f"--corpus-adapter=vendor:careless_{vendor}", *arguments)
     assert "failed" in careless.parseoutcomes()
     assert "COM-FAULT-8" in said(careless)
+
+
+MISTAKES = """
+def refuse(*given):
+    raise KeyError("choices")
+
+class Answers(Own):
+    def answer(self, body, filtered, /):
+        return {"text": body["choices"]} if body["stream"] else super().answer(body, filtered)
+
+class NoJson(Own):
+    def answer(self, body, filtered, /):
+        return {"text": {"Amber."}} if body["stream"] else super().answer(body, filtered)
+
+class Arrives(Own):
+    def reached(self, body, /):
+        return refuse() if body["stream"] else super().reached(body)
+
+class Bodies(Own):
+    errors = Errors(refuse)
+
+def with_endpoint(endpoint, provider):
+    provider.serve({("POST", "generate"): endpoint})
+    return ReferenceLLM(provider=Client(f"{provider.url}/generate", False))
+
+def answers(provider): return with_endpoint(Answers(), provider)
+def no_json(provider): return with_endpoint(NoJson(), provider)
+def arrives(provider): return with_endpoint(Arrives(), provider)
+def bodies(provider): return with_endpoint(Bodies(), provider)
+def no_pair(provider): provider.serve({"generate": Own()})
+def no_endpoint(provider): provider.serve({("POST", "generate"): refuse})
+"""
+
+
+@pytest.mark.parametrize(("factory", "place"), [
+    ("answers", "in answer: return {\"text\": body[\"choices\"]}"),
+    ("no_json", "TypeError"),
+    ("arrives", "in refuse: raise KeyError"),
+    ("bodies", "in refuse: raise KeyError"),
+])  # fmt: skip
+def test_a_mistake_in_the_authors_stand_in_blames_nobody(project: Project, factory: str, place: str) -> None:
+    """It is told with its place, what met it is not assessed, the run is partial, and the rest is judged."""
+    project.pytester.makepyfile(vendor=ADAPTERS + MISTAKES)
+    result, report = project.judged(f"vendor:{factory}", "LLM-COMPLETE-1,LLM-STREAM-1,LLM-STREAM-3,COM-FAULT-1")
+    assert result.ret == 1
+    assert (violated(report), report["verdict"]) == (set(), "partial"), said(result)
+    found = {each["id"]: each["status"] for each in report["requirements"]}
+    misled, judged = ("COM-FAULT-1", "LLM-STREAM-1") if factory == "bodies" else ("LLM-STREAM-1", "LLM-COMPLETE-1")
+    assert (found[misled], found[judged]) == ("not_assessed", "satisfied"), said(result)
+    assert place in said(result)
+    assert said(result).count("Nothing that depends on it is judged") == 1
+    assert any("provider.serve" in gap for gap in report["gaps"])
+
+
+@pytest.mark.parametrize(
+    ("factory", "fault"), [("no_pair", "write the method and the path"), ("no_endpoint", "has no")]
+)
+def test_endpoints_that_cannot_be_served_are_refused(project: Project, factory: str, fault: str) -> None:
+    """Where they are given, before any test runs."""
+    project.pytester.makepyfile(vendor=ADAPTERS + MISTAKES)
+    result = project.run(f"--corpus-adapter=vendor:{factory}")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert fault in said(result)

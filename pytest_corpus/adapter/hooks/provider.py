@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_corpus.adapter.hooks.fault_plan import Plan, ProviderFault
 from pytest_corpus.adapter.snapshot import snapshot
+from pytest_corpus.adapter.tracebacks import EscapedException, escaped_exception
 from pytest_corpus.redaction import type_name
 from pytest_corpus.spec.errors import BY_KIND, FORMS
 
@@ -39,9 +40,13 @@ class ProviderProbe:
     and the absolute `deadline_ms` that it would send along.
 
     An adapter that is built on a vendor's client points it at `url` instead, and calls nothing.
+
+    Attributes:
+        mistakes: the exceptions of the author's own endpoints, which say nothing of the adapter.
     """
 
     def __init__(self) -> None:
+        self.mistakes: list[EscapedException] = []
         self.server: ProviderServer | None = None
         self._own: dict[tuple[str, str], Endpoint] = {}
         self._operations: list[str] = []
@@ -60,14 +65,26 @@ class ProviderProbe:
         if self.server is None:
             from pytest_corpus.adapter.hooks.vendors.api import ProviderServer
 
-            self.server = ProviderServer(self.arrived, self._own)
+            self.server = ProviderServer(
+                self.arrived, self._own, lambda error: self.mistakes.append(escaped_exception(error))
+            )
         return self.server.url
 
     def serve(self, endpoints: Endpoints) -> None:
         """Serve the API of another vendor at `url`, too: endpoints by method and path (`pytest_corpus.vendors`).
 
         They are asked before those that are built in; a `*` in a path stands for any text.
+
+        Raises:
+            TypeError: a key is not a pair of method and path, or a value has not the methods of an endpoint.
         """
+        for place, endpoint in endpoints.items():
+            if not (isinstance(place, tuple) and [type(each) for each in place] == [str, str]):
+                raise TypeError(f'provider.serve: {place!r}: write the method and the path, as in ("POST", "v1/chat")')
+            if missing := [name for name in ("errors", "reached", "answer", "events") if not hasattr(endpoint, name)]:
+                raise TypeError(
+                    f"provider.serve: the endpoint {place[1]} has no `{missing[0]}`: derive it from Endpoint"
+                )
         self._own.update(endpoints)
 
     def close(self) -> None:
@@ -118,6 +135,11 @@ class ProviderProbe:
     def arrivals(self) -> tuple[str, ...]:
         """The op of every operation that reached the provider, in order."""
         return tuple(self._operations)
+
+    def take_mistakes(self) -> list[EscapedException]:
+        """The exceptions of the author's endpoints since this was last called."""
+        taken, self.mistakes[:] = self.mistakes[:], []
+        return taken
 
     def take_arrivals(self) -> list[tuple[str, Any, Mapping[str, Any]]]:
         """Everything that has reached the provider since this was last called: op, chunk, and what was handed on."""

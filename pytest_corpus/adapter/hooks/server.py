@@ -71,7 +71,7 @@ class HookServer(LoopbackServer):
             if not is_over:
                 self.called.add("provider")
             arrived = unplanned if is_over else self._provider.arrived
-            await serve(request, place.removeprefix("provider/"), connection, arrived, {})
+            await serve(request, place.removeprefix("provider/"), connection, arrived)
         elif place not in HOOKS:
             await connection.answer(404, {})
         elif request.method != "POST":

@@ -216,7 +216,7 @@ class EvidenceCapture:
             sent=_sent(exchange, content(exchange.request, secrets, LONGEST, foreign=False)),
             answer=self._answer(behind, exchange, secrets) if exchange.frames else "",
             raised=_whole(raised, secrets) if raised else "",
-            traceback=tuple(_traceback(raised, secrets)) if raised else (),
+            traceback=tuple(traceback_of(raised, secrets)) if raised else (),
             judged_on=judged_on,
             story=story,
             script=script,
@@ -330,7 +330,7 @@ def _whole(raised: EscapedException, secrets: tuple[str, ...]) -> str:
     return masked(f"{raised.type}: " if message else raised.type, secrets) + message + where
 
 
-def _traceback(raised: EscapedException, secrets: tuple[str, ...]) -> Iterator[str]:
+def traceback_of(raised: EscapedException, secrets: tuple[str, ...]) -> Iterator[str]:
     for place in raised.places:
         file = os.path.abspath(place.file)
         linecache.checkcache(file)  # the file may have changed since it was read

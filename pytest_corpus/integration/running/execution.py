@@ -6,6 +6,7 @@ body finished with the arguments of the suite, and the audit finished too.
 
 import functools
 import inspect
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -15,13 +16,14 @@ import pytest
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exceptions import BudgetSpent, DeclarationError, Unresponsive, WriteForbidden
 from pytest_corpus.adapter.inputs import Clock
+from pytest_corpus.adapter.tracebacks import EscapedException
 from pytest_corpus.adapter.usage import Spending
 from pytest_corpus.evidence.player import Unrecorded
 from pytest_corpus.evidence.recorder import RecordedTest
 from pytest_corpus.integration.collecting.nodes import named, owner, places_of, requirement_of, tests_of
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.running.endings import NOT_RUN, REPLACED, UNFINISHED, Ending, Observed, Result
-from pytest_corpus.integration.running.evidence import Sighting, context_secrets, without_secrets
+from pytest_corpus.integration.running.evidence import Sighting, context_secrets, traceback_of, without_secrets
 from pytest_corpus.integration.running.other_plugins import cause_of_end, outcome_behind
 from pytest_corpus.integration.running.surroundings import Surroundings
 from pytest_corpus.kit import early_calls, expect
@@ -30,9 +32,11 @@ from pytest_corpus.kit.judgement import judging
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Outage, Undecided, Violation
 from pytest_corpus.kit.root_causes import RootCauses
 from pytest_corpus.kit.target import CAPABILITIES, FOUNDATIONS, Target
-from pytest_corpus.redaction import type_name
+from pytest_corpus.redaction import masked, secret_values, type_name
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.verdict.ledger import TestRecord
+
+PROVIDER = "provider"  # the place of exceptions of a stand-in, among those that were reported
 
 RUNS = 3  # the most runs of a test that fails while its provider fails
 
@@ -189,10 +193,32 @@ class TestExecution:
                 try:
                     ending = self._ending(function, arguments)
                 finally:
-                    self._observe(ending.sighting, observed)
+                    mistakes = self.adapter.client.provider.take_mistakes() if self.adapter.client else []
+                    if not mistakes:
+                        self._observe(ending.sighting, observed)
         finally:
             self.target.close_fresh()
-        return ending
+        return self._misled(mistakes[0]) if mistakes else ending
+
+    def _misled(self, mistake: EscapedException) -> Ending:
+        """Leave the test open, and the run partial: an endpoint of the author's raised, so the adapter got no answer.
+
+        What was found out of the adapter meanwhile is forgotten, and not recorded. The first test of each place fails
+        with the traceback.
+        """
+        self.target.begin(unlearn=True)
+        self._recorded = None
+        reason = f"an endpoint of the provider's stand-in (provider.serve) raised {mistake}"
+        self.adapter.ledger.mark_unreliable(reason)
+        ending = Ending(undecided=NotAssessed(reason))
+        if (known := (PROVIDER, str(mistake))) in self._reported:
+            return ending
+        self._reported.add(known)
+        lines = [f"{reason}. Nothing that depends on it is judged.", *traceback_of(mistake, secret_values(os.environ))]
+        full = self.adapter.options.on_terminal == "full"
+        said = masked(mistake.message, secret_values(os.environ)) if full else ""
+        text = "\n  ".join([*lines, f"{mistake.type}{f': {said}' if said else ''}"])
+        return replace(ending, broken_off=reason, raised=pytest.fail.Exception(text, pytrace=False))
 
     def _ending(self, function: Callable[..., object], arguments: Mapping[str, Any]) -> Ending:
         if self._is_replaced(arguments):

@@ -32,6 +32,7 @@ from pytest_corpus.adapter.hooks.vendors.endpoint import (
     event,
 )
 from pytest_corpus.adapter.hooks.vendors.openai import ERRORS, INPUT_TOKENS, Chat, Embeddings, Responses
+from pytest_corpus.adapter.tracebacks import escaped_exception
 from pytest_corpus.spec.errors import BY_KIND, IN_STREAM
 from pytest_corpus.text.strict_json import read_exactly
 
@@ -179,30 +180,61 @@ Arrived = Callable[..., Plan | None]
 """A function that notes a request by its op and further facts, and returns what is planned for it."""
 
 
+Note = Callable[[BaseException], None]
+"""A function that notes an exception of an endpoint that is the author's own."""
+
+
 def unplanned(op: str, **facts: Any) -> None:
     """For requests that belong to no call: they count for nothing, and nothing is planned for them."""
 
 
-async def serve(request: HookRequest, path: str, connection: Connection, arrived: Arrived, own: Endpoints) -> None:
+async def serve(
+    request: HookRequest,
+    path: str,
+    connection: Connection,
+    arrived: Arrived,
+    *,
+    own: Endpoints | None = None,
+    note: Note | None = None,
+) -> None:
     """Answer a request for `path`, or break off, as is planned. Raises OSError if the connection is gone.
 
-    The author's own endpoints are asked before ours; a `*` in a path stands for any text.
+    The author's own endpoints are asked before ours; a `*` in a path stands for any text. If one of them raises, `note`
+    gets the exception, and the connection is closed.
     """
-    every = (*own.items(), *ENDPOINTS.items())
-    fitting = (
-        each for (verb, pattern), each in every if verb == request.method and fnmatchcase(path, pattern.strip("/"))
-    )
-    endpoint = next(fitting, None)
+    endpoint = _fitting(own or {}, request.method, path)
+    if endpoint is not None:
+        try:
+            await _answer(request, endpoint, connection, arrived, is_own=True)
+        except Exception as error:
+            if isinstance(error, OSError) and not escaped_exception(error).places:  # the client has gone
+                raise
+            if note is not None:
+                note(error)
+            connection.reset()
+        return
+    endpoint = _fitting(ENDPOINTS, request.method, path)
     if endpoint is None:
         trouble = Trouble("not_found", "there is no such endpoint")
         await connection.answer(404, UNKNOWN.body(trouble), UNKNOWN.headers)
         return
+    await _answer(request, endpoint, connection, arrived)
+
+
+def _fitting(endpoints: Endpoints, method: str, path: str) -> Endpoint | None:
+    every = endpoints.items()
+    return next((each for (verb, form), each in every if verb == method and fnmatchcase(path, form.strip("/"))), None)
+
+
+async def _answer(
+    request: HookRequest, endpoint: Endpoint, connection: Connection, arrived: Arrived, *, is_own: bool = False
+) -> None:
     body, flaw = read_exactly(request.body or b"{}")
     if flaw is not None or not isinstance(body, dict):
         trouble = Trouble("invalid_request", "We could not parse the JSON body of your request")
         await connection.answer(400, endpoint.errors.body(trouble), endpoint.errors.headers)
         return
-    await _Visit(arrived, endpoint, body, _context_of(request.headers), connection).carry_out()
+    await _Visit(arrived, endpoint, body, _context_of(request.headers), connection, is_own).carry_out()
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,9 +246,10 @@ class _Visit:
     _body: dict[str, Any]
     _context: Mapping[str, Any]
     _connection: Connection
+    _is_own: bool
 
     async def carry_out(self) -> None:
-        """Count it, and answer or fail."""
+        """Count it, and answer or fail. Raises what an endpoint of the author's raises."""
         op, facts = self._endpoint.reached(self._body)
         plan = self._arrived(op, **facts, **self._context)
         await self._wait(plan)
@@ -231,6 +264,8 @@ class _Visit:
         except Refusal as refusal:
             trouble = Trouble(refusal.code or "invalid_request", refusal.message)
         except (AttributeError, LookupError, TypeError, ValueError):  # a body of another form
+            if self._is_own:
+                raise
             trouble = Trouble("invalid_request", "the request has another form than this endpoint reads")
         else:
             if events is not None:
@@ -287,9 +322,9 @@ def _context_of(headers: Mapping[str, str]) -> dict[str, Any]:
 class ProviderServer(LoopbackServer):
     """Listens on a free port from its construction until it is closed."""
 
-    def __init__(self, arrived: Arrived, own: Endpoints) -> None:
+    def __init__(self, arrived: Arrived, own: Endpoints, note: Note | None = None) -> None:
         super().__init__()
-        self._arrived, self._own = arrived, own
+        self._arrived, self._own, self._note = arrived, own, note
         self._failed: OSError | None = None
         self._loop, self._ending = asyncio.new_event_loop(), asyncio.Event()
         listening = threading.Event()
@@ -301,7 +336,7 @@ class ProviderServer(LoopbackServer):
 
     async def respond(self, request: HookRequest, path: list[str], connection: Connection) -> None:
         """Serve a request at an endpoint of a vendor."""
-        await serve(request, "/".join(path), connection, self._arrived, self._own)
+        await serve(request, "/".join(path), connection, self._arrived, own=self._own, note=self._note)
 
     def close(self) -> None:
         """End every connection, and everything that still waits for the provider."""
