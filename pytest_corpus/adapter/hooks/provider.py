@@ -136,11 +136,6 @@ class ProviderProbe:
         """The op of every operation that reached the provider, in order."""
         return tuple(self._operations)
 
-    def take_mistakes(self) -> list[EscapedException]:
-        """The exceptions of the author's endpoints since this was last called."""
-        taken, self.mistakes[:] = self.mistakes[:], []
-        return taken
-
     def take_arrivals(self) -> list[tuple[str, Any, Mapping[str, Any]]]:
         """Everything that has reached the provider since this was last called: op, chunk, and what was handed on."""
         taken, self._arrivals = self._arrivals, []

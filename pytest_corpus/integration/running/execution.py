@@ -193,7 +193,9 @@ class TestExecution:
                 try:
                     ending = self._ending(function, arguments)
                 finally:
-                    mistakes = self.adapter.client.provider.take_mistakes() if self.adapter.client else []
+                    known = self.adapter.client.provider.mistakes if self.adapter.client else []
+                    mistakes = known[:]
+                    known.clear()
                     if not mistakes:
                         self._observe(ending.sighting, observed)
         finally:

@@ -32,7 +32,6 @@ from pytest_corpus.adapter.hooks.vendors.endpoint import (
     event,
 )
 from pytest_corpus.adapter.hooks.vendors.openai import ERRORS, INPUT_TOKENS, Chat, Embeddings, Responses
-from pytest_corpus.adapter.tracebacks import escaped_exception
 from pytest_corpus.spec.errors import BY_KIND, IN_STREAM
 from pytest_corpus.text.strict_json import read_exactly
 
@@ -184,6 +183,10 @@ Note = Callable[[BaseException], None]
 """A function that notes an exception of an endpoint that is the author's own."""
 
 
+def ignore(_error: BaseException) -> None:
+    """For endpoints of ours, which raise on a body of another form, and for servers without a run."""
+
+
 def unplanned(op: str, **facts: Any) -> None:
     """For requests that belong to no call: they count for nothing, and nothing is planned for them."""
 
@@ -195,22 +198,21 @@ async def serve(
     arrived: Arrived,
     *,
     own: Endpoints | None = None,
-    note: Note | None = None,
+    note: Note = ignore,
 ) -> None:
     """Answer a request for `path`, or break off, as is planned. Raises OSError if the connection is gone.
 
     The author's own endpoints are asked before ours; a `*` in a path stands for any text. If one of them raises, `note`
-    gets the exception, and the connection is closed.
+    gets the exception, and the request is refused, or the connection closed.
     """
     endpoint = _fitting(own or {}, request.method, path)
     if endpoint is not None:
         try:
-            await _answer(request, endpoint, connection, arrived, is_own=True)
+            await _answer(request, endpoint, connection, arrived, note)
+        except ConnectionError:  # the client has gone
+            raise
         except Exception as error:
-            if isinstance(error, OSError) and not escaped_exception(error).places:  # the client has gone
-                raise
-            if note is not None:
-                note(error)
+            note(error)
             connection.reset()
         return
     endpoint = _fitting(ENDPOINTS, request.method, path)
@@ -218,7 +220,7 @@ async def serve(
         trouble = Trouble("not_found", "there is no such endpoint")
         await connection.answer(404, UNKNOWN.body(trouble), UNKNOWN.headers)
         return
-    await _answer(request, endpoint, connection, arrived)
+    await _answer(request, endpoint, connection, arrived, ignore)
 
 
 def _fitting(endpoints: Endpoints, method: str, path: str) -> Endpoint | None:
@@ -227,14 +229,14 @@ def _fitting(endpoints: Endpoints, method: str, path: str) -> Endpoint | None:
 
 
 async def _answer(
-    request: HookRequest, endpoint: Endpoint, connection: Connection, arrived: Arrived, *, is_own: bool = False
+    request: HookRequest, endpoint: Endpoint, connection: Connection, arrived: Arrived, note: Note
 ) -> None:
     body, flaw = read_exactly(request.body or b"{}")
     if flaw is not None or not isinstance(body, dict):
         trouble = Trouble("invalid_request", "We could not parse the JSON body of your request")
         await connection.answer(400, endpoint.errors.body(trouble), endpoint.errors.headers)
         return
-    await _Visit(arrived, endpoint, body, _context_of(request.headers), connection, is_own).carry_out()
+    await _Visit(arrived, endpoint, body, _context_of(request.headers), connection, note).carry_out()
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,10 +248,10 @@ class _Visit:
     _body: dict[str, Any]
     _context: Mapping[str, Any]
     _connection: Connection
-    _is_own: bool
+    _note: Note
 
     async def carry_out(self) -> None:
-        """Count it, and answer or fail. Raises what an endpoint of the author's raises."""
+        """Count it, and answer or fail."""
         op, facts = self._endpoint.reached(self._body)
         plan = self._arrived(op, **facts, **self._context)
         await self._wait(plan)
@@ -263,9 +265,8 @@ class _Visit:
             answer = self._endpoint.answer(self._body, filtered) if events is None else {}
         except Refusal as refusal:
             trouble = Trouble(refusal.code or "invalid_request", refusal.message)
-        except (AttributeError, LookupError, TypeError, ValueError):  # a body of another form
-            if self._is_own:
-                raise
+        except (AttributeError, LookupError, TypeError, ValueError) as error:  # a body of another form
+            self._note(error)
             trouble = Trouble("invalid_request", "the request has another form than this endpoint reads")
         else:
             if events is not None:
@@ -322,7 +323,7 @@ def _context_of(headers: Mapping[str, str]) -> dict[str, Any]:
 class ProviderServer(LoopbackServer):
     """Listens on a free port from its construction until it is closed."""
 
-    def __init__(self, arrived: Arrived, own: Endpoints, note: Note | None = None) -> None:
+    def __init__(self, arrived: Arrived, own: Endpoints, note: Note = ignore) -> None:
         super().__init__()
         self._arrived, self._own, self._note = arrived, own, note
         self._failed: OSError | None = None
