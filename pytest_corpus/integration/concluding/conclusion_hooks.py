@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter.event_loop.loop import LoopThread
 from pytest_corpus.adapter.inputs import Clock
 from pytest_corpus.adapter.opening import address
 from pytest_corpus.integration.concluding import progress
-from pytest_corpus.integration.concluding.exits import TERMINATED, USUAL_ENDS, Exits, uninterrupted
+from pytest_corpus.integration.concluding.exits import TERMINATED, USUAL_ENDS, Exits, leave_in_time, uninterrupted
 from pytest_corpus.integration.concluding.record_hooks import RecordHooks
 from pytest_corpus.integration.concluding.result import Placeholders, RunResult
 from pytest_corpus.integration.concluding.screen import Screen, add_summary, commands, keep_green, since_the_last_run
@@ -39,6 +40,7 @@ class ConclusionHooks:
         self.result: RunResult | None = None
         self._placeholders = Placeholders(state.options.reports)
         self._exits = Exits()
+        self._code = 0
         self._unsaid: list[str] = []
         self._since: list[str] = []
 
@@ -110,6 +112,7 @@ class ConclusionHooks:
             ended.returncode = ended.returncode or decided
             raise
         finally:  # another plugin's hook may have set it to 0
+            self._code = int(session.exitstatus or decided)
             session.exitstatus = session.exitstatus or decided
 
     def _warn(self, warning: str) -> None:
@@ -214,6 +217,8 @@ class ConclusionHooks:
                 self._placeholders.remove(self.result.paths if self.result else ())
         finally:
             self._exits.leave()
+            if LoopThread.given_up:
+                leave_in_time(self._code, is_worker=self.state.worker is not None)
 
 
 def _has_line(entry: Any) -> bool:

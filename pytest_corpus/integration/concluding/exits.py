@@ -1,10 +1,13 @@
 """Exits that bypass pytest: a termination signal, and an adapter that leaves the process."""
 
+import inspect
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
@@ -26,6 +29,40 @@ def uninterrupted() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler if before is None else before)
+
+
+LEAVE_S = 2.0
+"""The seconds that a process may take to end after a run in which calls were given up."""
+
+
+def leave_in_time(code: int, *, is_worker: bool) -> None:
+    """End the process soon, although Python waits at its end for the threads of calls that were given up.
+
+    Only a process that ends as soon as pytest has: a worker, or the program `pytest`. By then everything is reported.
+    """
+    if is_worker or _is_program():
+        timer = threading.Timer(LEAVE_S, _leave, [code])
+        timer.daemon = True  # what ends in time is not waited for
+        timer.start()
+
+
+def _is_program() -> bool:
+    """True if this process is pytest and nothing else: neither another program nor a test of another run called it."""
+    frame = inspect.currentframe()
+    while frame is not None:
+        if frame.f_code.co_name == "pytest_runtestloop":
+            return False
+        frame = frame.f_back
+    spec = getattr(sys.modules.get("__main__"), "__spec__", None)
+    name = spec.name.partition(".")[0] if spec is not None else Path(sys.argv[0]).stem
+    return name in ("pytest", "py")
+
+
+def _leave(code: int) -> None:
+    with suppress(Exception):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code)  # nothing else ends a thread that a synchronous client blocks
 
 
 class Terminated(KeyboardInterrupt):
