@@ -2,12 +2,14 @@
 
 import json
 import re
+from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import quote, quote_plus
 
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
@@ -266,17 +268,24 @@ def secret_values(environment: Mapping[str, str]) -> tuple[str, ...]:
     Plain settings (`TOKENIZERS_PARALLELISM=false`), numbers of tokens and short values are not secrets.
     """
     found = set()
-    for name in filter(_names_secret, environment):
+    for name in filter(_SECRET_VARIABLE.match, environment):
         value = environment.get(name, "")
         plain = value.lower() in _SWITCHES or value in VOCABULARY or len(value) < SHORTEST
         if not (plain or (_COUNT.search(name) and _SETTING.fullmatch(value))):
-            found.add(value)
+            found |= {value, *_encoded(value)}
     return tuple(sorted(found, key=len, reverse=True))
 
 
 @lru_cache(1024)
-def _names_secret(variable: str) -> bool:
-    return _SECRET_VARIABLE.match(variable) is not None
+def _encoded(secret: str) -> tuple[str, ...]:
+    """A secret in base 64, as it stands at any place of a longer text, and percent-encoded."""
+    data = secret.encode("utf-8", "replace")
+    found = {quote(data, safe=""), quote_plus(data)}
+    for offset in range(3):
+        text = b64encode(bytes(offset) + data).decode()
+        part = text[4 if offset else 0 : -4 if (offset + len(data)) % 3 else None]  # the rest depends on neighbours
+        found |= {part, part.replace("+", "-").replace("/", "_")} if len(part) >= GRAM else set()
+    return tuple(found - {secret})
 
 
 def masked(text: str, secrets: Iterable[str]) -> str:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import os
+import stat
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -59,7 +62,7 @@ class Writer:
     def write_lines(self, text: str) -> None:
         """Write lines that another process made; each gets its number. Raises OSError if the file cannot be written."""
         if self._file is None:
-            self._raw = self.path.open("wb")
+            self._raw = open(self.path, "wb", opener=_private)  # noqa: SIM115 - open until the run ends
             zipped = self.path.name.endswith(".gz")
             self._file = gzip.GzipFile("", "wb", 6, self._raw, mtime=0) if zipped else self._raw  # type: ignore[assignment]
         assert self._file is not None
@@ -81,15 +84,27 @@ class Writer:
         self.write(
             {"kind": "end", "lines": self.lines, "exchanges": self._exchanges, "sha256": self._digest.hexdigest()}
         )
-        self.abandon()
-        self.sha256 = file_digest(self.path)
-
-    def abandon(self) -> None:
-        """Close the file as it is."""
         for file in (self._file, self._raw):
             if file is not None:
                 file.close()
         self._file = self._raw = None
+        self.sha256 = file_digest(self.path)
+
+    def abandon(self) -> None:
+        """Close the file as it is; what is not yet written may be lost, for example on a disk that is full."""
+        for file in (self._file, self._raw):
+            with suppress(OSError):
+                if file is not None:
+                    file.close()
+        self._file = self._raw = None
+
+
+def _private(path: str, flags: int) -> int:
+    """Open a file that holds requests and answers, for its owner alone."""
+    handle = os.open(path, flags, 0o600)
+    if stat.S_ISREG(os.fstat(handle).st_mode) and hasattr(os, "fchmod"):
+        os.fchmod(handle, 0o600)  # an older file
+    return handle
 
 
 @dataclass(slots=True)

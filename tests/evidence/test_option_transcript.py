@@ -13,7 +13,7 @@ from recording import FAULTY, FEW, KEY, lines_of, record
 
 from pytest_corpus import resources
 from pytest_corpus.evidence.recorder import Recorder
-from pytest_corpus.evidence.transcript import Transcript, read
+from pytest_corpus.evidence.transcript import Transcript, Writer, read
 
 
 def test_the_lines_of_a_run(recorded: Path) -> None:
@@ -131,3 +131,23 @@ def test_a_path_that_cannot_be(tmp_path: Path, path: str, fault: str) -> None:
     (line,) = [line for line in ended.stderr.splitlines() if line.startswith("ERROR: ")]
     assert f"--corpus-transcript={path}: " in line
     assert fault in line
+
+
+def test_a_transcript_is_its_owners_alone(tmp_path: Path) -> None:
+    """It holds requests and answers: its mode is 600, also where an older file is written anew."""
+    path = tmp_path / "t.jsonl"
+    path.touch(0o644)
+    writer = Writer(path)
+    writer.write({"kind": "header"})
+    writer.close()
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_full_disk_fails_a_transcript_once() -> None:
+    """What cannot be written is one error; closing the file afterwards is none."""
+    writer = Writer(Path("/dev/full"))
+    writer.write({"kind": "header"})
+    with pytest.raises(OSError, match="No space left on device"):
+        writer.close()
+    writer.abandon()
+    writer.abandon()

@@ -241,3 +241,24 @@ def test_one_loop_for_its_whole_life(shapes: Project) -> None:
     assert shapes.run("--corpus-adapter=bound:factory", FEW).ret == 0
     assert len(life(shapes)) > 5
     assert len(set(life(shapes))) == 1
+
+
+BLOCKED = """
+import asyncio, time
+
+class blocked(Closing):
+    async def aclose(self): await asyncio.to_thread(time.sleep, 60)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_a_thread_that_never_ends(shapes: Project, workers: tuple[str, ...]) -> None:
+    """Python waits for the threads of executors; the verdict is shown, and the process ends all the same."""
+    shapes.adapter(SHAPES + BLOCKED, name="shapes")
+    plugins = ("xdist",) if workers else ()
+    given = ("--corpus-adapter=shapes:blocked", FEW, "--corpus-report=r.json", *workers)
+    result = shapes.run_apart(*given, plugins=plugins, timeout=40)
+    assert "no verdict: only a part of the suite ran" in said(result)
+    assert result.ret == 0, said(result)
+    assert shapes.report()["requirements"]

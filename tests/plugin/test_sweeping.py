@@ -1,5 +1,6 @@
 """Nothing that the suite wrote stays in a store: after a run, a signal, and by `pytest-corpus sweep` a SIGKILL."""
 
+import errno
 import os
 import shutil
 import signal
@@ -233,3 +234,21 @@ def test_the_id_of_a_run_tells_when_it_began() -> None:
         leftovers.run_of(name)
         for name in ("corpusrunx1", "corpusrun", f"corpora{run}1", f"{run}1", "corpusrundocuments")
     ] == [None] * 5
+
+
+def test_a_disk_that_becomes_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What can no longer be noted in the folder `.corpus` ends no test; one sentence says so."""
+    journal = leftovers.Journal(tmp_path / ".corpus" / "run.jsonl", "run", "mine:factory")
+    place = ("vector", "", "", "namespace")
+    journal.add(place, ["one"])
+
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "write", full)
+    journal.add(place, ["two"])
+    journal.remove(place, ["one"])
+    monkeypatch.undo()
+    journal.close()
+    assert journal.failed.endswith("could not be written: No space left on device")
+    assert list(journal.names[place]) == ["two"]

@@ -1,5 +1,7 @@
 """Nothing that an adapter says freely reaches a finding: not in a code, a class, a state, a label, a key or a path."""
 
+import base64
+import urllib.parse
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,9 +19,12 @@ from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.run_state import Settings
 from pytest_corpus.redaction import (
+    GRAM,
+    STARS,
     Unreadable,
     cut,
     listed,
+    masked,
     names,
     place,
     redacted,
@@ -243,7 +248,23 @@ def test_secret_values_of_the_environment() -> None:
     kept = {"ACME_API_KEY": "abcdefgh", "DB_PWD": "hunter22", "API_TOKEN": "1234567", "PASSWORD": "geheim"}
     plain = {"PWD": "/home/me/my-embedding", "OLDPWD": "/home/me", "TOKENIZERS_PARALLELISM": "false"}
     plain |= {"MAX_TOKENS": "4096", "MY_KEY": "vector", "KEY": "abc"}
-    assert set(secret_values({**kept, **plain})) == set(kept.values())
+    found = secret_values({**kept, **plain})
+    assert set(found) >= set(kept.values())
+    assert found == secret_values(kept)
+
+
+@pytest.mark.parametrize("before", ["", "x", "me:", "user:"])
+def test_encoded_secrets_are_masked(before: str) -> None:
+    """A secret in base 64, at whatever place of a text, and percent-encoded is masked as it is itself."""
+    secret = "p/ss+w~rd of mine?"
+    secrets = secret_values({"SERVICE_PASSWORD": secret})
+    data = f"{before}{secret}:more".encode()
+    for encoded in (base64.b64encode(data), base64.urlsafe_b64encode(data)):
+        text = masked(encoded.decode(), secrets)
+        assert STARS in text
+        assert not any(text[at : at + GRAM] in encoded.decode() for at in range(GRAM, len(text) - 2 * GRAM))
+    for encoded_text in (urllib.parse.quote(secret, safe=""), urllib.parse.quote_plus(secret)):
+        assert set(masked(encoded_text, secrets)) == {"*"}
 
 
 def test_the_place_of_what_is_not_json() -> None:

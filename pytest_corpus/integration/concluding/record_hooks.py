@@ -68,6 +68,7 @@ class TranscriptFile:
             self._writer.close()
         except OSError as error:
             self.failed = f"transcript: {self._writer.path} could not be written: {error.strerror}"
+            self._writer.abandon()
         return self._writer.sha256
 
     @property

@@ -169,6 +169,8 @@ class Adapter:
         for kind, names in self.journal.counted():
             self.ledger.left.setdefault(kind, []).extend(names)
         self.journal.close()
+        if self.journal.failed:
+            yield f"{self.journal.failed}; after a SIGKILL `pytest-corpus sweep` would not know what was left"
         if self.client is not None:
             self.ledger.called(self.client.meter.calls, self.client.meter.tokens)
         yield from self._close()

@@ -113,11 +113,15 @@ class Leftovers:
 
 
 class Journal(Leftovers):
-    """Leftovers that are also in a file, from the first one on until `close` finds that nothing is left."""
+    """Leftovers that are also in a file, from the first one on until `close` finds that nothing is left.
+
+    `failed` is a sentence on a file that can no longer be written.
+    """
 
     def __init__(self, path: Path | None = None, run: str = "", adapter: str = "", factory: str = "") -> None:
         super().__init__(run, adapter, factory)
         self._path, self._file = path, -1
+        self.failed = ""
 
     def add(self, place: Place, names: Iterable[str]) -> None:
         fresh = [name for name in names if name not in self.names.get(place, {})]
@@ -152,10 +156,16 @@ class Journal(Leftovers):
                 return
             _lock(self._file)
             self._line({"run": self.run, "adapter": self.adapter, "factory": self.factory})
-        self._line([sign, *place, names])
+        if self._path is not None:
+            self._line([sign, *place, names])
 
     def _line(self, value: object) -> None:
-        os.write(self._file, (json.dumps(value) + "\n").encode())
+        try:
+            os.write(self._file, (json.dumps(value) + "\n").encode())
+        except OSError as error:  # a disk that is full
+            self.failed = f"{self._path} could not be written: {error.strerror}"
+            os.close(self._file)
+            self._file, self._path = -1, None
 
 
 def read(path: Path) -> Leftovers | None:
