@@ -1,15 +1,18 @@
 """Runs of pytest in a process of its own, without the settings and tests of the current folder."""
 
+import argparse
 import contextlib
 import os
 import signal
 import subprocess
 import sys
+import tomllib
+from collections.abc import Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, TextIO
 
-from pytest_corpus.commands import FINDINGS, FINE, INTERRUPTED, USAGE
+from pytest_corpus.commands import FINDINGS, FINE, INTERRUPTED, USAGE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.reports.json_report import INTERNAL_REPORT_DIR
 from pytest_corpus.reports.reading import ReportError, read
@@ -29,6 +32,33 @@ def settings_arguments(folder: Path) -> list[str]:
     settings = folder / "pytest.ini"
     settings.write_text("[pytest]\n", encoding="utf-8")
     return ["-c", str(settings), f"--rootdir={Path.cwd()}", "-p", _plugin(), *_APART]
+
+
+def use_connection(folder: Path, headers: Sequence[str]) -> None:
+    """Let a run in `folder` know [tool.pytest-corpus] of the current folder, and `headers` (NAME:VALUE) besides.
+
+    They stand in files of the run's own folder: arguments of a process are seen by every user of the machine.
+    """
+    project, table = Path("pyproject.toml"), {}
+    if project.is_file():
+        (folder / project.name).write_bytes(project.read_bytes())
+        with contextlib.suppress(ValueError):  # pytest says what is wrong with the file
+            table = (
+                tomllib.loads(project.read_text("utf-8")).get("tool", {}).get("pytest-corpus", {}).get("headers", {})
+            )
+    if headers:
+        if any(not each.isprintable() or ":" not in each for each in headers):
+            raise CommandError("--header: write NAME:VALUE in one line")
+        named = table.items() if isinstance(table, dict) else ()
+        lines = [*(f"{name}:{value}" for name, value in named), *headers]
+        with (folder / "pytest.ini").open("a", encoding="utf-8") as file:
+            file.write("corpus_headers =\n" + "".join(f"    {each}\n" for each in lines))
+
+
+def header_argument(parser: argparse.ArgumentParser) -> None:
+    """Add `--header NAME:VALUE`, for an adapter at an address."""
+    text = "sent to an adapter at an address, besides the headers of [tool.pytest-corpus]; repeatable"
+    parser.add_argument("--header", action="append", default=[], metavar="NAME:VALUE", help=text)
 
 
 def attestations(folder: Path) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 import argparse
 import sys
 import tempfile
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from operator import itemgetter
 from pathlib import Path
@@ -12,18 +12,21 @@ from typing import Any
 from pytest_corpus.adapter.opening.factory import split_label
 from pytest_corpus.commands import FINDINGS, FINE, CommandError
 from pytest_corpus.commands import _console as console
-from pytest_corpus.commands._pytest import run_pytest, settings_arguments
+from pytest_corpus.commands._pytest import header_argument, run_pytest, settings_arguments, use_connection
 from pytest_corpus.commands.judge import given_files, opened
 from pytest_corpus.evidence import encoding, judging, shell
 from pytest_corpus.evidence.transcript import Key, TestTrace, Transcript
 from pytest_corpus.spec.components import COMPONENTS, WIRE
 from pytest_corpus.spec.operations import BY_OP
+from pytest_corpus.spec.requirements import catalogue
 
 FIXED, FAILING, UNKNOWN = "FIXED", "STILL FAILING", "CANNOT TELL"
 
 MOST_COMPARED = 8  # the calls of its own test before an exchange that its commands repeat
 
 MOST_WRITES = 20  # the writes before an exchange that its commands repeat
+
+LEVELS = ("MUST", "SHOULD", "MAY")
 
 UNREPEATED = frozenset(("requirement", "shard", "repeat", "components"))
 """Options of the run that would leave tests out, or repeat them."""
@@ -55,7 +58,12 @@ class RecordedFinding:
         return self.adapter, self.exchange.get("test", self.test), self.exchange.get("repetition", self.repetition)
 
     def __str__(self) -> str:
-        return f"{self.number}. {self.requirement} ({self.component}), {self.test}"
+        return f"{self.number}. {self.requirement} {self.level} ({self.component}), {self.test}"
+
+    @property
+    def level(self) -> str:
+        """The level of the requirement; of one that this version does not know, the strictest."""
+        return catalogue()[self.requirement].level if self.requirement in catalogue() else LEVELS[0]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -66,14 +74,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     chosen.add_argument("--requirement", metavar="ID", help="only the findings of this requirement")
     chosen.add_argument("--finding", metavar="N", type=int, help="only the finding with this number")
     parser.add_argument("--as", dest="form", choices=("shell", "curl"), help="print commands instead of sending")
+    header_argument(parser)
     console.format_argument(parser)
-    parser.epilog = "Exit code: 0 everything is fixed, 1 something still fails or cannot be told, 2 nothing to replay."
+    parser.epilog = "Exit code: 0 every MUST is fixed, 1 one still fails or cannot be told, 2 nothing to replay."
 
 
 def run(given: argparse.Namespace) -> int:
     """List the findings, print their commands, or send their requests again."""
     transcript = opened(Path(given.transcript))
-    found = [each for each in findings(transcript) if _is_wanted(each, given)]
+    wanted = [each for each in findings(transcript) if _is_wanted(each, given)]
+    found = sorted(wanted, key=lambda each: LEVELS.index(each.level))
     if not found:
         raise CommandError(_nothing(given, transcript))
     if given.form:
@@ -86,12 +96,13 @@ def run(given: argparse.Namespace) -> int:
         for each in found:
             console.say(f"{each}: expected {each.expected}; got {each.got}", *steps(transcript, each))
         return FINE
-    results = _sent_again(transcript, found, given.adapter)
+    results = _sent_again(transcript, found, given.adapter, given.header)
     lines: list[str] = []
     for each, said in results:
         lines += [f"{said['result']:<14} {each}" + (f": {said['why']}" if said["why"] else ""), *said["story"]]
     console.result(given, {"findings": [{**asdict(each), **said} for each, said in results]}, *lines)
-    return FINE if all(said["result"] == FIXED for _, said in results) else FINDINGS
+    left = [each for each, said in results if said["result"] != FIXED]
+    return FINDINGS if any(each.level == "MUST" for each in left) else FINE
 
 
 def findings(transcript: Transcript) -> Iterator[RecordedFinding]:
@@ -193,7 +204,7 @@ def _namespace(line: dict[str, Any]) -> object:
 
 
 def _sent_again(
-    transcript: Transcript, found: list[RecordedFinding], adapter: str
+    transcript: Transcript, found: list[RecordedFinding], adapter: str, headers: Sequence[str]
 ) -> list[tuple[RecordedFinding, dict[str, Any]]]:
     """Run the tests of the findings with the seed of the record; what each finding comes to.
 
@@ -217,8 +228,12 @@ def _sent_again(
             "-q",
             *dict.fromkeys(f"corpus/{each.test}" for each in known),
         ]
-        code = run_pytest("replay", passed, folder, sys.stderr)
+        use_connection(folder, headers)
+        said = folder / "output.txt"  # it speaks of files that are gone when this command ends
+        with said.open("w", encoding="utf-8") as output:
+            code = run_pytest("replay", passed, folder, output)
         if not again.exists():
+            sys.stderr.write(said.read_text("utf-8", errors="replace"))
             raise CommandError(f"the tests could not be run again: pytest ended with {code}")
         new = opened(again)
     new_findings = {(each.test, each.requirement): each for each in reversed([*findings(new)])}

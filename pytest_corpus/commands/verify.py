@@ -10,7 +10,15 @@ from typing import Any
 
 from pytest_corpus.commands import FINDINGS, FINE, CommandError
 from pytest_corpus.commands import _console as console
-from pytest_corpus.commands._pytest import UNPROVEN, attestations, note, run_pytest, settings_arguments
+from pytest_corpus.commands._pytest import (
+    UNPROVEN,
+    attestations,
+    header_argument,
+    note,
+    run_pytest,
+    settings_arguments,
+    use_connection,
+)
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.text.values import meant
 
@@ -24,8 +32,8 @@ UNENDED = "it ended before the suite did"
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the adapters, the attestation and further arguments of pytest."""
     parser.usage = (
-        "%(prog)s [-h] [--component COMPONENT]... [--adapter SPEC]... [--report PATH]... [--format text|json]\n"
-        "       [-- PYTEST ARGUMENT...]"
+        "%(prog)s [-h] [--component COMPONENT]... [--adapter SPEC]... [--report PATH]... [--header NAME:VALUE]...\n"
+        "       [--format text|json] [-- PYTEST ARGUMENT...]"
     )
     for name, metavar, text in (
         ("component", "COMPONENT", f"{', '.join(COMPONENTS)}; repeatable; default: those that answer"),
@@ -33,13 +41,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         ("report", "PATH", "write the attestation; repeatable"),
     ):
         parser.add_argument(f"--{name}", dest=f"{name}s", action="append", default=[], metavar=metavar, help=text)
+    header_argument(parser)
     more = "after --: more arguments for pytest, such as -- -x -q"
     parser.add_argument("more", nargs="*", metavar="PYTEST ARGUMENT", help=more)
     console.format_argument(parser)
     parser.epilog = (
         "Exit code: 0 nothing binding is violated, 1 violations, 2 a wrong command line or nothing ran, "
         "3 pytest itself failed or ended before the suite did, 130 interrupted. Settings and tests in the current "
-        "folder are ignored; its modules can be imported."
+        "folder are ignored, but for [tool.pytest-corpus]; its modules can be imported."
     )
 
 
@@ -95,6 +104,7 @@ def _components(given: Sequence[str]) -> list[str]:
 def _arguments(given: argparse.Namespace, components: list[str], folder: Path) -> list[str]:
     """Arguments that make pytest look for settings and tests in an empty folder, but run in the current one."""
     found = settings_arguments(folder)
+    use_connection(folder, given.header)
     found += [f"--corpus-adapter={spec}" for spec in given.adapters or [EMBEDDED]]
     if components:
         found.append(f"--corpus-components={','.join(components)}")

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_runs import ROOT, called, environment
-from recording import record
+from cli_runs import ROOT, called, environment, ran
+from inner_runs import WRAPPED
+from recording import FAULTY, record
 from served_adapters import command, served
 
 from pytest_corpus.evidence import encoding, shell
@@ -186,3 +187,20 @@ def test_what_is_not_sent_again() -> None:
     assert shell.sent_of({"entry_point": "raw", "at": 1.0, "request": {}}) == []
     assert shell.sent_of({"unresponsive": {"op": "llm.complete"}, "at": 1.0}) == []
     assert len(shell.sent_of({"entry_point": "together", "at": 1.0, "calls": [{"request": 1}, {"request": 2}]})) == 2
+
+
+@pytest.mark.parametrize("how", ["option", "table"])
+def test_replay_sends_the_headers_of_the_user(tmp_path: Path, how: str) -> None:
+    """Those of [tool.pytest-corpus] and of `--header`; findings have their level, and no line names a lost file."""
+    (tmp_path / "mine.py").write_text(WRAPPED + FAULTY)
+    record(tmp_path, "mine:Counts", "LLM-TOKENS-1")
+    token = "5a2f9c0e7d"
+    if how == "table":
+        table = '[tool.pytest-corpus]\nheaders = { Authorization = "Bearer ${MY_TOKEN}" }\n'
+        (tmp_path / "pyproject.toml").write_text(table)
+    headers = ["--header", f"Authorization: Bearer {token}"] if how == "option" else []
+    with served(REFERENCE, "--token", token) as (place, _):
+        found = ran("replay", "t.jsonl", "--adapter", f"http://{place}/", *headers, cwd=tmp_path, MY_TOKEN=token)
+    assert (found.code, found.out.split()[0]) == (0, "FIXED"), found
+    assert "LLM-TOKENS-1 MUST (llm)" in found.out
+    assert "again.jsonl" not in found.out + found.err
