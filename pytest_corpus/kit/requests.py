@@ -67,7 +67,7 @@ class Requests:
         return None
 
     def two_streams(self, name: str) -> list[dict[str, Any]]:
-        """The arguments of two streams of several chunks, not sent before, whose content differs and does not vary."""
+        """The arguments of two streams of several chunks, not sent before, whose content differs."""
         return [self.long(name), self.long(name)]
 
     def wrong_types(self, name: str) -> dict[str, Any]:

@@ -68,9 +68,10 @@ class LLMRequests(Requests):
         return self.args(messages=[user(f"Write two sentences about the sea. {self._llm.unique()}")])
 
     def two_streams(self, name: str) -> list[dict[str, Any]]:
-        low = self._llm.range_of("temperature")[0]
-        taken = self._llm.takes("temperature", name) and self._llm.accepts(name, temperature=low)
-        return [{**self.long(name), **({"temperature": low} if taken else {})} for _ in range(2)]
+        one, other = self.long(name), self.long(name)
+        if not self._llm.small:
+            other["messages"] = [user(f"Write two sentences about bread. {self._llm.unique()}")]
+        return [one, other]
 
     def wrong_types(self, name: str) -> dict[str, Any]:
         if name in ("complete", "stream"):

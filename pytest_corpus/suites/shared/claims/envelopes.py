@@ -1,7 +1,5 @@
 """The shape of answers and frames, for requests and for what is none (SPECIFICATION 4.2; SCHEMA 3.1; ERRORS 2)."""
 
-import json
-from functools import partial
 from typing import Any
 
 import pytest
@@ -134,13 +132,35 @@ GIVEN_UP_S, FREED_S, WORK_MS = 0.4, 1.0, 4_000
 """When a stream is given up, in what time its work must end, and how long the provider would take."""
 
 
-def content_of(subject: Subject, stream: StreamReply) -> list[Any]:
-    """The content of all chunks of a stream: its text, and its items, which may come in any order."""
+ATTEMPTS = 2
+"""How often streams are mixed up before it counts."""
+
+PIECE = 16
+"""A text of so many characters that another stream has, and this one has not, did not get there by chance."""
+
+
+def content_of(subject: Subject, stream: StreamReply) -> tuple[str, list[Any]]:
+    """The text and the items of all chunks of a stream, without what divides it into chunks."""
     expect.readable(stream)
     held = [chunk.get(key) for chunk in stream.chunks for key in subject.content]
-    texts = "".join(each for each in held if isinstance(each, str))
-    items = [item for each in held if isinstance(each, list) for item in each]
-    return [texts, *sorted(items, key=partial(json.dumps, sort_keys=True, default=str))]
+    text = "".join(each for each in held if isinstance(each, str))
+    return text, [item for each in held if isinstance(each, list) for item in each]
+
+
+def are_mixed(subject: Subject, requests: list[dict[str, Any]], alone: list[tuple[str, list[Any]]]) -> bool:
+    """Return whether one of two streams that are sent together shows some of what the other has alone."""
+    subject.client.provider.plan("slow", times=len(requests), delay_ms=TOGETHER_MS)
+    streams = [StreamReply(exchange) for exchange in subject.send_all(requests)]
+    subject.client.provider.clear()
+    expect.applicable(not any(stream.is_error for stream in streams), "not both are carried out at once")
+    for stream, (own, items), (other, others) in zip(streams, alone, reversed(alone), strict=True):
+        text, found = content_of(subject, stream)
+        pieces = (text[at : at + PIECE] for at in range(len(text) - PIECE + 1))
+        if any(piece in other and piece not in own for piece in pieces):
+            return True
+        if any(item in others and item not in items for item in found):
+            return True
+    return False
 
 
 class TestStreaming:
@@ -172,19 +192,17 @@ class TestStreaming:
 
     @pytest.mark.requirement("COM-CONC-1")
     def test_streams_at_the_same_time_do_not_disturb_each_other(self, subject: Subject) -> None:
-        """Two streams that run at the same time, of a slow provider, have the content that each has alone."""
+        """Of two streams that run at the same time, of a slow provider, neither shows what the other has alone.
+
+        A model may answer otherwise each time, and at the same time (R36): so that alone is no finding.
+        """
         name = subject.principal_stream
         subject.require(name)
         requests = [subject.envelope(name, args) for args in subject.requests.two_streams(name)]
-        alone = [[content_of(subject, subject.send_stream(request)) for _ in range(2)] for request in requests]
-        expect.applicable(all(one == other for one, other in alone), "the content of a stream is another each time")
+        alone = [content_of(subject, subject.send_stream(request)) for request in requests]
         expect.applicable(alone[0] != alone[1], "two streams have the same content")
-        subject.client.provider.plan("slow", times=len(requests), delay_ms=TOGETHER_MS)
-        streams = [StreamReply(exchange) for exchange in subject.send_all(requests)]
-        subject.client.provider.clear()
-        expect.applicable(not any(stream.is_error for stream in streams), "not both are carried out at once")
-        for stream, (own, _) in zip(streams, alone, strict=True):
-            expect.that(content_of(subject, stream) == own, "the content that the stream has alone", "another")
+        mixed = all(are_mixed(subject, requests, alone) for _ in range(ATTEMPTS))
+        expect.that(not mixed, "the content of each stream", "some of the other")
 
     @pytest.mark.requirement("COM-STREAM-11")
     def test_a_stream_that_is_given_up_ends_the_work(self, subject: Subject) -> None:
