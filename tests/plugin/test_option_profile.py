@@ -34,6 +34,23 @@ def test_quick_is_a_smoke_run(project: Project) -> None:
     assert "satisfied" in statuses(report).values()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("profile", ["quick", "dev", "ci", "stress"])
+@pytest.mark.parametrize("component", ["llm", "vector", "embedding", "graph"])
+def test_each_reference_keeps_each_profile(project: Project, component: str, profile: str) -> None:
+    """A whole run of a reference adapter is conformant, whichever profile chose its tests; `quick` has no verdict."""
+    result, report = project.judged(f"pytest_corpus.reference:{component}", "", f"--corpus-profile={profile}")
+    assert result.ret == 0, said(result)
+    assert report["verdict"] == ("partial" if profile == "quick" else "conformant"), said(result)
+
+
+def test_stress_checks_each_of_its_tests(project: Project) -> None:
+    """What only `stress` runs checks something: a sound adapter leaves none of it open."""
+    few = "--corpus-requirement=COM-WIRE-3"
+    _, report = project.judged("pytest_corpus.reference:llm", few, "--corpus-profile=stress")
+    assert statuses(report)["llm", "COM-WIRE-3"] == "satisfied"
+
+
 CROWDED = """
 import asyncio
 

@@ -371,7 +371,7 @@ class TestStress:
         requests = subject.requests.distinguishable()
         chance = random.Random(subject.settings.seed)
         for _ in range(CALLS):
-            expect.readable(subject.send(chance.choice(requests)))
+            holds(expect.ENVELOPE, subject.send(chance.choice(requests)), subject)
 
 
 def crowded(subject: Subject) -> None:
