@@ -71,8 +71,11 @@ class Settings:
         return f"{PREFIX}{self.run}{inputs.mark_of(self.process)}"
 
     def tenant(self) -> str:
-        """One of a few tenants in turn, which tests share."""
-        return f"tenant{self.run}{inputs.turn('tenant') % TENANTS}"
+        """One of a few tenants in turn, which tests share.
+
+        It is masked in findings, so it has no part in common with the names that begin with `prefix`.
+        """
+        return f"tenant{self.run[::-1]}{inputs.turn('tenant') % TENANTS}"
 
     @property
     def run_prefix(self) -> str:

@@ -306,10 +306,19 @@ def _extra(labels: Mapping[str, Any], label: Callable[[object], str]) -> str:
 
 
 def _contents(exchange: Exchange) -> list[str]:
-    """The texts of a request and of its answer; the operation is none of them."""
-    request = {name: value for name, value in exchange.request.items() if name != "op"}
-    found = strings_of([request, *(frame.body for frame in exchange.frames)])
+    """The texts of a request and of its answer; the operation and the model are none of them."""
+    bodies = [exchange.request, *(frame.body for frame in exchange.frames)]
+    found = {*strings_of(bodies)} - {*_named(bodies, ("op", "model"))}
     return [text for text in found if len(text) >= SHORTEST and text not in VOCABULARY]
+
+
+def _named(value: Any, keys: Sequence[str]) -> Iterator[str]:
+    """The strings that stand under some keys in a JSON value."""
+    if isinstance(value, Mapping):
+        yield from (item for name, item in value.items() if name in keys and isinstance(item, str))
+    if isinstance(value, (list, Mapping)):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from _named(item, keys)
 
 
 def _label(value: object, contents: Sequence[str], secrets: tuple[str, ...]) -> str:

@@ -314,7 +314,9 @@ class TestExecution:
         if not isinstance(undecided, Blocked):
             return Ending(undecided=undecided)
         if undecided.by == self.requirement.id:
-            violation = Violation(self.requirement.text, undecided.seen).seen_in(*undecided.exchanges)
+            violation = undecided.violation
+            if violation is None:
+                violation = Violation(self.requirement.text, undecided.seen).seen_in(*undecided.exchanges)
             return Ending("violated", raised=violation, sighting=Sighting(undecided.by, violation))
         seen = undecided.violation
         blocked = (seen and self._cause(undecided.by, seen)) or undecided

@@ -249,7 +249,7 @@ def long_enough(ms: Any, frame: int = 0) -> None:
     """A time is at least nine tenths of what the provider took (R116); null says nothing (R6)."""
     least = SHORTER * DELAY_MS
     expect.assessable(ms is None or isinstance(ms, (int, float)), "`ms` is not a number")
-    expect.that(ms is None or ms >= least, f"at least {least:g} ms", found=ms, path="ms", frame=frame)
+    expect.that(ms is None or ms >= least, f"at least {least:g} ms", f"{ms:.3g}" if ms else "0", "ms", frame=frame)
 
 
 def labels_between(
