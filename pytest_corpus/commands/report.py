@@ -87,6 +87,8 @@ def _merge(given: argparse.Namespace) -> int:
     found = [(Path(name).name, written.report(name)) for name in given.reports]
     links = [_link(Path(name), target[0]) for name in given.reports] if target else ()
     merged = matrix.build(found, allow_mixed=given.allow_mixed, links=links)
+    if said := matrix.mixed(merged):
+        sys.stderr.write(f"warning: {said}\n")
     if target is None:
         suffix = ".json" if given.format == "json" else ".md"
         rest = ""

@@ -1,14 +1,18 @@
 """`pytest-corpus site`: write a static site over many attestations."""
 
 import argparse
+from contextlib import suppress
 from pathlib import Path
 
 from pytest_corpus.commands import FINDINGS, FINE, CommandError
 from pytest_corpus.commands import _console as console
+from pytest_corpus.commands import _signing as signing
 from pytest_corpus.commands.report import shipped
 from pytest_corpus.redaction import printable
+from pytest_corpus.reports.signing import dsse, intoto
 from pytest_corpus.reports.site import building, index, sources
 from pytest_corpus.reports.site.index import Memory, examine
+from pytest_corpus.text import bounded
 from pytest_corpus.text.atomic_write import write_folder
 from pytest_corpus.verdict.deviations import today
 
@@ -21,19 +25,24 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--history", action="store_true", help=history)
     url = "address of the published site, for absolute links in its feed"
     parser.add_argument("--url", metavar="URL", default="", help=url)
+    signer = "Ed25519 key of a known signer; repeatable. Who signed the first report with a name owns it"
+    parser.add_argument("--public-key", action="append", default=[], metavar="PEM", help=signer)
+    identity = "identity of a CI job that is a known signer; repeatable"
+    parser.add_argument("--identity", action="append", default=[], metavar="ADDRESS", help=identity)
     console.format_argument(parser)
 
 
 def run(given: argparse.Namespace) -> int:
-    """Verify the reports that are new, and write the site; the exit code is 1 if no report is valid."""
+    """Check the reports that are new, and write the site; the exit code is 1 if no report is valid."""
     folder, target = Path(given.reports), Path(given.output)
     memory = _memory(target)
     found = _sources(folder, target, history=given.history)
+    statements = _statements(given, folder, target.resolve())
     examined = []
     with console.Progress(len(found), lambda done: f"{done}") as progress:
-        for each in examine(found, memory, today(), shipped):
+        for each in examine(found, memory, today(), shipped, statements):
             examined.append(each)
-            progress.at(len(examined), "reports verified")
+            progress.at(len(examined), "reports checked")
     data, runs = index.build(examined)
     refused = len(data["refused"])
     address = given.url and given.url.rstrip("/") + "/"
@@ -52,6 +61,18 @@ def run(given: argparse.Namespace) -> int:
         none = "" if runs else "; no report is valid"
         console.warn(f"pytest-corpus site: {console.plural(refused, 'file')} refused: see refused.html{none}")
     return code
+
+
+def _statements(given: argparse.Namespace, folder: Path, target: Path) -> dict[str, list[tuple[bytes, str]]]:
+    """The statements that a known signer made, by the report that they are of; others count for nothing."""
+    found: dict[str, list[tuple[bytes, str]]] = {}
+    signers = [*map(signing.by_key, given.public_key), *(signing.by_identity(each, None) for each in given.identity)]
+    for signer in signers:
+        for path in sources.envelopes(folder, target, signer.suffix):
+            with suppress(bounded.FileRefused, dsse.EnvelopeError, ValueError):
+                payload = signer.opened(bounded.contents(path))
+                found.setdefault(intoto.claims(payload)["report_sha256"], []).append((payload, signer.by))
+    return found
 
 
 def _memory(target: Path) -> Memory:

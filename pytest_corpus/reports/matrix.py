@@ -2,8 +2,8 @@
 
 The canonical document of a matrix, of which the other formats are pure functions::
 
-    {"format": "1.0", "kind": "matrix", "catalogues": ["1.0"],
-     "reports": [{"label", "verdict", "words", "tone", "complete", "components": {component: verdict},
+    {"format": "1.0", "kind": "matrix", "catalogues": ["1.0"], "editions": ["1.0"],
+     "reports": [{"label", "edition", "verdict", "words", "tone", "complete", "components": {component: verdict},
                   "totals": {level: {status: number}}, "link", "server", "version", "started_at", "commit", "sha256"}],
      "chapters": [{"component", "chapter", "rows": [{"id", "level", "text", "statuses": [status or null],
                    "cells": [{"reason", "keyword", "blocked_by", "findings"} or null]}]}]}
@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pytest_corpus.reports import json_report, view
+from pytest_corpus.reports.text import printable
 from pytest_corpus.reports.view import Document, chapter
 from pytest_corpus.spec.components import TITLES
 from pytest_corpus.text.problems import PlainError
@@ -49,6 +50,7 @@ def build(
         "format": FORMAT,
         "kind": "matrix",
         "catalogues": sorted(set(versions.values())),
+        "editions": sorted({_edition(document) for document in documents}),
         "reports": [
             _column(label, document, link)
             for label, document, link in zip(labels, documents, links or [""] * len(documents), strict=True)
@@ -75,6 +77,18 @@ def _labels(reports: Sequence[tuple[str, Document]]) -> list[str]:
     ]
 
 
+def mixed(matrix: Mapping[str, Any]) -> str:
+    """A sentence if the reports were judged by different editions of the requirements; empty if not."""
+    if len(matrix["editions"]) < 2:
+        return ""
+    said = ", ".join(f"{printable(each['label'])} by {printable(each['edition'])}" for each in matrix["reports"])
+    return f"The reports were judged by different editions of the requirements: {said}. Their verdicts do not compare."
+
+
+def _edition(document: Document) -> str:
+    return str(document["spec"]["edition"]["name"])
+
+
 def _column(label: str, document: Document, link: str) -> dict[str, Any]:
     lost = view.altered(document)
     components = {name: "altered" if lost else part["verdict"] for name, part in document["components"].items()}
@@ -84,6 +98,7 @@ def _column(label: str, document: Document, link: str) -> dict[str, Any]:
             totals.setdefault(level, Counter()).update(numbers)
     return {
         "label": label,
+        "edition": _edition(document),
         "verdict": "altered" if lost else document["verdict"],
         "words": view.words(document),
         "tone": view.tone(document),

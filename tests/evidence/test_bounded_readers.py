@@ -1,5 +1,6 @@
 """Every reader of files that others wrote refuses what it cannot read: in a sentence, soon, in little memory."""
 
+import contextlib
 import copy
 import gzip
 import json
@@ -24,6 +25,7 @@ from sound import sound, written
 
 from pytest_corpus.bundles.errors import BundleError
 from pytest_corpus.bundles.loading import bundle_file
+from pytest_corpus.bundles.loading.output_schema import read_schema
 from pytest_corpus.bundles.providers.protocol import CompletionRequest
 from pytest_corpus.bundles.reporting import comparison
 from pytest_corpus.bundles.running import shards
@@ -32,6 +34,8 @@ from pytest_corpus.reports import json_report, reading
 from pytest_corpus.reports.checking import verification
 from pytest_corpus.reports.signing import dsse, intoto
 from pytest_corpus.reports.site import building
+from pytest_corpus.schema_registry import SchemaRegistry, SchemaValidationError, json_problems
+from pytest_corpus.stream_validator import validate_frames
 from pytest_corpus.text import bounded, strict_json
 from pytest_corpus.text.problems import PlainError
 from pytest_corpus.verdict import deviations
@@ -319,3 +323,42 @@ def test_brackets_in_a_string_that_never_ends() -> None:
     assert bounded.depth(b"[" * 300 + b'"' + b'\\"' * 200_000) == 201
     strict_json.read(b"[" * 150 + b'"' + b'\\"' * 200_000)
     assert time.monotonic() - began < 2.0
+
+
+BIG = 10**5000
+
+
+@pytest.mark.parametrize("instance", [{"ok": BIG}, {"code": BIG}, {"a": {"b": BIG}}, BIG, [BIG]], ids=range(5))
+def test_integers_that_python_does_not_write(instance: Any) -> None:
+    """The public validators say that they are a problem, wherever they stand."""
+    registry = SchemaRegistry()
+    for name in ("llm.envelope.success", "common.envelope.error"):
+        assert registry.problems(name, instance)
+        with pytest.raises(SchemaValidationError):
+            registry.validate_json(name, instance)
+    assert str(json_problems(instance)[0]).endswith("which readers of JSON refuse")
+    assert not validate_frames([instance], "llm").is_valid
+
+
+SCHEMA = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object", "required": ["a"],
+    "properties": {"a": {"$ref": "#/$defs/x"}, "b": {"$dynamicRef": "#m"}}, "allOf": [{"not": {"const": 1}}],
+    "$defs": {"x": {"type": "string", "pattern": "a+", "$anchor": "m", "$dynamicAnchor": "m"}}, "items": {},
+    "prefixItems": [True], "if": {}, "then": True, "patternProperties": {"^a": {}}, "dependentSchemas": {"a": {}},
+    "additionalProperties": {"$ref": "other.json#/x"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("number", [150, pytest.param(20_000, marks=pytest.mark.slow)])
+def test_odd_schemas_of_a_bundle(tmp_path: Path, number: int) -> None:
+    """A schema whose keywords hold values of other types is refused by `BundleError` alone."""
+    (tmp_path / "other.json").write_text('{"x": {"properties": ["a"]}}')
+    path = tmp_path / "s.json"
+    for document in ({"properties": ["a"]}, {"$defs": ["x"]}):
+        path.write_text(json.dumps(document))
+        with pytest.raises(BundleError):
+            read_schema(tmp_path, "s.json")
+    for seed in range(number):
+        path.write_text(json.dumps(changed(SCHEMA, random.Random(seed))))
+        with contextlib.suppress(BundleError):
+            read_schema(tmp_path, "s.json").violations({"a": 1})

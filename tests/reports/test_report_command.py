@@ -338,3 +338,22 @@ def test_the_level_of_a_regression(here: Path, capsys: pytest.CaptureFixture[str
         for level, code in zip(("should", "must"), codes, strict=True):
             assert run("diff", "old.json", "new.json", f"--level={level}") == code
             assert "newly violated: 1" in capsys.readouterr().out
+
+
+def test_merging_editions_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A matrix of reports that different editions judged says so, in each format and on stderr."""
+    monkeypatch.chdir(tmp_path)
+    one = written(sound(name="one"))
+    spec = {**one["spec"], "edition": {**one["spec"]["edition"], "name": "2.0"}}
+    two = json_report.sealed({**one, "adapter": {**one["adapter"], "name": "two"}, "spec": spec})
+    for name, document in (("one", one), ("two", two)):
+        json_report.write(document, tmp_path / f"{name}.json")
+    for output in ("m.md", "m.html", "m.json"):
+        assert run("merge", "one.json", "two.json", "-o", output) == 0
+        assert "different editions of the requirements: one by 1.0, two by 2.0" in capsys.readouterr().err
+    assert "different editions" in (tmp_path / "m.md").read_text()
+    assert "different editions" in (tmp_path / "m.html").read_text()
+    assert run("merge", "one.json", "one.json") == 0
+    assert "different editions" not in capsys.readouterr().err

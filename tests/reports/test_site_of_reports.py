@@ -223,3 +223,48 @@ def test_slugs() -> None:
     assert len(set(slugs)) == len(slugs)
     for each in slugs:
         assert re.fullmatch(r"[a-z0-9]([a-z0-9._~-]{0,62}[a-z0-9])?", each), each
+
+
+def test_a_signed_report_owns_its_name(here: Path) -> None:
+    """A resealed report with the name of another adapter is refused; "verified" is said of signatures alone."""
+    from signatures import KEY, OTHER, public
+
+    from pytest_corpus.reports.signing import dsse, intoto
+
+    fine, forged = attestation("pkg:fine", 1), attestation("pkg:fine", 3, BROKEN)
+    (here / "pub.pem").write_bytes(public(KEY))
+    for name, document, key in (("a", fine, KEY), ("b", forged, OTHER)):
+        json_report.write(document, here / f"reports/{name}.json")
+        sealed = dsse.sealed(intoto.render(document).encode(), key)
+        (here / f"reports/{name}.dsse.json").write_text(sealed)
+    assert cli.main(["site", "reports", "-o", "public", "--public-key", "pub.pem"]) == 0
+    data = json.loads((here / "public/data/index.json").read_text())
+    schema = json.loads((resources.folder("schemas") / "report/site.schema.json").read_text("utf-8"))
+    jsonschema_rs.validator_for(schema).validate(data)
+    (own,) = (each for each in data["adapters"] if each["name"] == "pkg:fine")
+    assert (own["verdict"], len(own["runs"])) == ("conformant", 1)
+    assert own["owner"] == dsse.keyid(KEY.public_key())
+    refused = {each["file"]: each["why"] for each in data["refused"]}
+    assert "belongs to" in refused["b.json"][0]
+    assert "belongs to" in refused["2/fine.json"][0]
+    page = (here / "public" / own["page"]).read_text()
+    assert f"verified: signed by {own['owner']}" in page
+    others = [each for each in data["adapters"] if "owner" not in each]
+    assert others
+    assert all("not signed: anybody" in (here / "public" / each["page"]).read_text() for each in others)
+    assert "verified" not in (here / "public/index.html").read_text().split("<main>")[1]
+
+
+def test_a_statement_of_another_report_signs_nothing(here: Path) -> None:
+    """A signature counts for the report whose statement it is, byte for byte."""
+    from signatures import KEY, public
+
+    from pytest_corpus.reports.signing import dsse, intoto
+
+    fine = attestation("pkg:fine", 1)
+    (here / "pub.pem").write_bytes(public(KEY))
+    payload = intoto.render(fine).replace('"verdict": "conformant"', '"verdict": "other"').encode()
+    (here / "reports/1/fine.dsse.json").write_text(dsse.sealed(payload, KEY))
+    assert cli.main(["site", "reports", "-o", "public", "--public-key", "pub.pem"]) == 0
+    data = json.loads((here / "public/data/index.json").read_text())
+    assert not any("owner" in each for each in data["adapters"])

@@ -17,6 +17,7 @@ from pytest_corpus.reports.html.page import (
     top,
     verdict_pill,
 )
+from pytest_corpus.reports.matrix import mixed
 from pytest_corpus.reports.text import STATUS_SIGNS, STATUS_WORDS
 from pytest_corpus.reports.view import ratio
 from pytest_corpus.spec.components import TITLES
@@ -35,6 +36,8 @@ def _body(matrix: Mapping[str, Any]) -> Iterator[str]:
     yield top(TITLE)
     yield "<main>"
     yield f'<h1 class="unseen">{TITLE}</h1>'
+    if said := mixed(matrix):
+        yield f'<p class="notice">{text(said)}</p>'
     yield '<section aria-labelledby="verdicts"><h2 id="verdicts">Verdicts</h2><div class="cards">'
     yield from (_card(report) for report in matrix["reports"])
     yield "</div></section>"

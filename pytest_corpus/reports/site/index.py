@@ -1,4 +1,4 @@
-"""The data of the site, `data/index.json` (`schemas/report/site.schema.json`), from attestations that are verified."""
+"""The data of the site, `data/index.json` (`schemas/report/site.schema.json`), from attestations that are intact."""
 
 import hashlib
 import os
@@ -11,11 +11,13 @@ from functools import lru_cache, partial
 from multiprocessing import get_context
 from typing import Any
 
+from pytest_corpus.redaction import printable
 from pytest_corpus.reports import json_report, view
 from pytest_corpus.reports.checking.reconstruction import PACKAGE, Shipped, start_of
 from pytest_corpus.reports.checking.verification import Known, faults_in
 from pytest_corpus.reports.difference import compare
 from pytest_corpus.reports.reading import ReportError, contents, parsed
+from pytest_corpus.reports.signing import intoto
 from pytest_corpus.reports.site.sources import Source, texts
 from pytest_corpus.spec.components import TITLES
 
@@ -27,7 +29,7 @@ Memory = Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The part of a verified attestation that the site shows.
+    """The part of an intact attestation that the site shows.
 
     Attributes:
         source: the attestation.
@@ -35,6 +37,7 @@ class Run:
         facts: members of the report as they stand there.
         shape: the component, id and level of each requirement, one a line.
         statuses: the status of each, one a line.
+        signer: who signed the statement on it; empty if no known signer did.
     """
 
     source: Source
@@ -42,6 +45,7 @@ class Run:
     facts: Mapping[str, Any]
     shape: str
     statuses: str
+    signer: str = ""
 
     def document(self) -> dict[str, Any]:
         """The report, with the members that comparing needs."""
@@ -65,18 +69,25 @@ class Examined:
     result: Mapping[str, Any] | None = None
 
 
-def examine(sources: Sequence[Source], memory: Memory, today: date, shipped: Shipped) -> Iterator[Examined]:
-    """Each source with its result, by file name, so that the runs of an adapter are verified together.
+Statements = Mapping[str, Sequence[tuple[bytes, str]]]
+"""Statements with a valid signature, each with its signer, by the SHA-256 of the report that they are of."""
+
+
+def examine(
+    sources: Sequence[Source], memory: Memory, today: date, shipped: Shipped, statements: Statements | None = None
+) -> Iterator[Examined]:
+    """Each source with its result, by file name, so that the runs of an adapter are checked together.
 
     Args:
         memory: earlier results. One counts if this version found it, or the version that wrote the report did.
         shipped: the tests that the suite of this version has.
+        statements: what known signers say of reports.
     """
     sources = sorted(sources, key=lambda source: source.name.rpartition("/")[2])
     cores = os.cpu_count() or 1
     size = max(CHUNK, len(sources) // (8 * cores))
     chunks = [sources[at : at + size] for at in range(0, len(sources), size)]
-    one = partial(_chunk, memory=memory, today=today, shipped=shipped)
+    one = partial(_chunk, memory=memory, today=today, shipped=shipped, statements=statements or {})
     workers = min(len(chunks), cores)
     if workers < 2:
         for chunk in chunks:
@@ -91,9 +102,11 @@ def examine(sources: Sequence[Source], memory: Memory, today: date, shipped: Shi
             raise
 
 
-def _chunk(sources: Sequence[Source], memory: Memory, today: date, shipped: Shipped) -> list[Examined]:
+def _chunk(
+    sources: Sequence[Source], memory: Memory, today: date, shipped: Shipped, statements: Statements
+) -> list[Examined]:
     found, blobs = [], [source for source in sources if source.blob]
-    one = partial(_examined, memory=memory, today=today, shipped=shipped, known={})
+    one = partial(_examined, memory=memory, today=today, shipped=shipped, known={}, statements=statements)
     for source in (source for source in sources if not source.blob):
         try:
             found.append(one(source, contents(source.path)))
@@ -102,7 +115,9 @@ def _chunk(sources: Sequence[Source], memory: Memory, today: date, shipped: Ship
     return [*found, *(one(source, data) for source, data in texts(blobs))]
 
 
-def _examined(source: Source, data: bytes, *, memory: Memory, today: date, shipped: Shipped, known: Known) -> Examined:
+def _examined(
+    source: Source, data: bytes, *, memory: Memory, today: date, shipped: Shipped, known: Known, statements: Statements
+) -> Examined:
     own, sha256 = json_report.environment()[PACKAGE], hashlib.sha256(data).hexdigest()
     try:
         document = parsed(source.path, data)
@@ -117,11 +132,18 @@ def _examined(source: Source, data: bytes, *, memory: Memory, today: date, shipp
         found = faults_in(document, data, min(started.date(), today), shipped, known)
         result = {"kit": own, "faults": found}
     faults = tuple(result["faults"])
-    run = None if faults else _run_of(source, started, document)
+    run = None if faults else _run_of(source, started, document, _signer(document, statements))
     return Examined(source, sha256, faults, run, result if started.date() <= today else None)
 
 
-def _run_of(source: Source, started: datetime, document: Mapping[str, Any]) -> Run:
+def _signer(document: Mapping[str, Any], statements: Statements) -> str:
+    """Who signed the statement that is made of a report; empty if no known signer did."""
+    said = statements.get(document["sha256"], ())
+    payload = intoto.render(document).encode("utf-8", "backslashreplace") if said else b""
+    return next((signer for each, signer in said if each == payload), "")
+
+
+def _run_of(source: Source, started: datetime, document: Mapping[str, Any], signer: str) -> Run:
     entries = document["requirements"]
     return Run(
         source,
@@ -129,6 +151,7 @@ def _run_of(source: Source, started: datetime, document: Mapping[str, Any]) -> R
         {key: document[key] for key in FACTS if key in document},
         "\n".join(f"{entry['component']} {entry['id']} {entry['level']}" for entry in entries),
         "\n".join(entry["status"] for entry in entries),
+        signer,
     )
 
 
@@ -162,6 +185,14 @@ def build(examined: Iterable[Examined]) -> tuple[dict[str, Any], dict[str, list[
             runs.setdefault(str(each.run.facts["adapter"]["name"]), []).append(each.run)
         else:
             refused.append({"file": each.source.name, "sha256": each.file_sha256, "why": list(each.faults)})
+    for name, found in runs.items():
+        owner = owner_of(found)
+        refused += [
+            {"file": run.source.name, "sha256": run.facts["sha256"], "why": [FOREIGN.format(printable(name), owner)]}
+            for run in found
+            if run.signer != owner
+        ]
+        found[:] = [run for run in found if run.signer == owner]
     named = {name: sorted(runs[name], key=lambda run: (run.started, run.facts["sha256"])) for name in sorted(runs)}
     document = {
         "format": FORMAT,
@@ -170,6 +201,15 @@ def build(examined: Iterable[Examined]) -> tuple[dict[str, Any], dict[str, list[
         "refused": sorted(refused, key=lambda each: (str(each["file"]), str(each["sha256"]))),
     }
     return document, {slug(name): found for name, found in named.items()}
+
+
+FOREIGN = "the name {} belongs to {}, who did not sign this report"
+
+
+def owner_of(runs: Iterable[Run]) -> str:
+    """The owner of the name of some runs: who signed the earliest of the signed ones; empty if none is signed."""
+    signed = sorted((run.started, run.signer) for run in runs if run.signer)
+    return signed[0][1] if signed else ""
 
 
 def slug(name: str) -> str:
@@ -204,6 +244,7 @@ def _adapter(name: str, runs: Sequence[Run]) -> dict[str, Any]:
         "report": f"{place}/report.json",
         "badge": f"{place}/badge.svg",
         "verdict": newest["verdict"],
+        **({"owner": runs[-1].signer} if runs[-1].signer else {}),
         "components": components,
         **{key: newest["adapter"][key] for key in ("server", "version") if key in newest["adapter"]},
         "runs": listed,

@@ -12,6 +12,7 @@ from pytest_corpus.reports.view import TONES as VERDICT_TONES
 from pytest_corpus.spec.components import TITLES
 
 TITLE = "Corpus Protocol v1.0 conformance"
+UNSIGNED = "not signed: anybody can write a report with this name"
 NAMED = 8  # the requirements that a change names; further ones are counted
 
 Entry = Mapping[str, Any]
@@ -34,7 +35,7 @@ def refused(index: Entry) -> str:
 
 def _overview(index: Entry) -> Iterator[str]:
     adapters, tested = index["adapters"], _tested(index["adapters"])
-    runs = count(sum(len(each["runs"]) for each in adapters), "verified run")
+    runs = count(sum(len(each["runs"]) for each in adapters), "intact run")
     yield f'{top(TITLE)}<main><h1 class="unseen">{TITLE}</h1>'
     yield f'<p>{count(len(adapters), "adapter")}, {runs}. <a href="feed.xml">Feed of changes</a> · '
     yield '<a href="data/index.json">Data</a> · '
@@ -113,7 +114,13 @@ def _adapter(entry: Entry, badge: str) -> Iterator[str]:
     yield f'<section class="verdict {tone}" aria-labelledby="verdict"><p class="name">{text(entry["name"])}</p>'
     yield f'<h1 id="verdict"><span aria-hidden="true">{SIGNS[tone]}</span> {words[:1].upper()}{words[1:]}</h1>'
     server = " ".join(str(entry[key]) for key in ("server", "version") if key in entry)
-    facts = [("Components", _titles(newest)), ("Newest run", _day(newest)), ("MUST satisfied", _must(newest))]
+    owner = f"verified: signed by {text(entry['owner'])}" if "owner" in entry else UNSIGNED
+    facts = [
+        ("Name", owner),
+        ("Components", _titles(newest)),
+        ("Newest run", _day(newest)),
+        ("MUST satisfied", _must(newest)),
+    ]
     yield pairs([*facts, *([("Server", text(server))] if server else ())], "facts")
     yield '<p><a href="report.html">Report</a> · <a href="report.json">Report as JSON</a> · '
     yield '<a href="badge.svg">Badge</a> · <a href="badge.json">Badge for shields</a></p>'

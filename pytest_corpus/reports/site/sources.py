@@ -50,6 +50,16 @@ def files(folder: Path, without: Path) -> list[Source]:
     return [Source(printable(path.relative_to(folder).as_posix()), path) for path in sorted(found)]
 
 
+def envelopes(folder: Path, without: Path, suffix: str) -> list[Path]:
+    """The signed statements below a folder, as `files` finds reports."""
+    found = []
+    for place, below, names in os.walk(folder):
+        here = Path(place)
+        below[:] = [name for name in below if _visible(name) and (here / name).resolve() != without]
+        found += [here / name for name in names if _visible(name) and name.endswith(suffix)]
+    return sorted(found)
+
+
 def versions(folder: Path) -> list[Source]:
     """Every version of the files below a folder in the history of its branch.
 
@@ -98,7 +108,7 @@ def _blobs(folder: Path, sources: Sequence[Source]) -> Iterator[tuple[Source, by
 
 def _wanted(name: str) -> bool:
     name = name.rpartition("/")[2].lower()
-    return _visible(name) and formats.suffix_of(name) == ".json" and not name.endswith(".dsse.json")
+    return _visible(name) and formats.suffix_of(name) == ".json" and not name.endswith((".dsse.json", ".sigstore.json"))
 
 
 def _visible(name: str) -> bool:
