@@ -87,11 +87,11 @@ class Prerequisites:
         try:
             if isinstance(reply, StreamReply):
                 expect.finished(reply)
-            elif not isinstance(expect.success(reply), Mapping) and operation.payload:
-                by = operation.shaped or operation.works
-                return Blocked(
-                    by, f"the result of a plain {operation.op} is not an object", judged_on=(reply.exchange,)
-                )
+            elif operation.payload and (not isinstance(expect.success(reply), Mapping) or not reply.result):
+                by, found = operation.shaped or operation.works, "empty" if reply.result == {} else "not an object"
+                return Blocked(by, f"the result of a plain {operation.op} is {found}", judged_on=(reply.exchange,))
+            else:
+                expect.success(reply)
         except Undecided as obstacle:
             return obstacle
         except Violation:

@@ -309,10 +309,10 @@ class Retries:
             self._outages.waited_s += 0.0 if unready else pause_s
             if self._works(op, left):
                 return True
-        if unready and self._works_elsewhere(op):
+        if unready and self._calls.principal in worked and self._works_elsewhere(op):
             self._outages.waited_s += CALL_S
             return False
-        if not worked or self._new_instance_works(op):
+        if not worked or (unready and self._calls.principal not in worked) or self._new_instance_works(op):
             self._outages.hopeless.add(self._calls.component)
             return False
         self._outages.interruptions += 1

@@ -5,16 +5,25 @@ refusal of that very class where BadRequest belongs is explained by it: what is 
 class, stays a finding of its own. Where the plainest bad requests are accepted, no request that is accepted although
 it is bad is found again. Components add the plain sentences that nearly all their tests rest on; which tests
 these are follows from what a test did (`kit/run_state.py`).
+
+A request that fails is explained by its operation if a plain request of that fails, too, and else by a feature that it
+has in common with a plain request that fails, such as a tenant.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from pytest_corpus.adapter import inputs
+from pytest_corpus.adapter.exchange import Exchange, context_of
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.outcomes import Accepted, Blocked, Misclassified, Violation
+from pytest_corpus.kit.judgement import reading_apart
+from pytest_corpus.kit.outcomes import Accepted, Blocked, Misclassified, Undecided, Violation
+from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.requests import HOUR_MS, in_ms
 from pytest_corpus.spec.errors import is_a
+from pytest_corpus.spec.operations import BY_OP
 
 NO_ARGUMENTS = "COM-WIRE-7"
 """The requirement that says that `args` of the wrong type is refused with BAD_REQUEST."""
@@ -50,12 +59,28 @@ class BasicRequirement:
         return self.needs <= done and not self.without & done
 
 
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """A thing that many requests hold, and a plain request that differs from a working one in nothing else.
+
+    Attributes:
+        requirement: the requirement that is violated if that request fails.
+        is_in: returns if a request holds it.
+        ask: makes the plain request; it may raise Undecided if there is none.
+    """
+
+    requirement: str
+    is_in: Callable[[Mapping[str, Any]], bool]
+    ask: Callable[[], Reply | StreamReply]
+
+
 class RootCauses(Generic[Own]):
     """The root causes of a component's violations, searched for once a run when the first violation is found."""
 
     def __init__(self, subject: Own) -> None:
         self.subject = subject
         self._found: dict[str, tuple[Any, ...]] = {}
+        self._tried: dict[str, Blocked | None] = {}
 
     def _once(self, find: Callable[[], Iterator[T]]) -> tuple[T, ...]:
         """The cause, or nothing while it is being looked for: a search does not explain its own findings."""
@@ -69,10 +94,79 @@ class RootCauses(Generic[Own]):
         """The finding of another requirement that explains a violation, or None."""
         with self.subject.client.provider.paused():
             return (
-                self._wrongly_refused(requirement, violation)
+                self._failing(requirement, violation)
+                or self._wrongly_refused(requirement, violation)
                 or self._wrongly_accepted(requirement, violation)
                 or self._consequence_of_failing(requirement, violation)
             )
+
+    def behind(self, blocked: Blocked) -> Blocked | None:
+        """The finding of a plainer requirement that explains what blocks a test, or None."""
+        with self.subject.client.provider.paused():
+            return self._plainest(blocked.by, blocked.exchanges)
+
+    def features(self) -> Iterator[Feature]:
+        """The features of requests that are tried, the plainest first."""
+        subject, name = self.subject, self.subject.principal
+        for key, value in (("tenant", "tenant-a"), ("deadline_ms", in_ms(HOUR_MS))):
+
+            def ask(ctx: Mapping[str, Any] = {key: value}) -> Reply | StreamReply:
+                return subject.invoke(name, ctx=ctx)
+
+            yield Feature("COM-CTX-3", partial(_has_in_ctx, key), ask)
+
+    def _failing(self, requirement: str, violation: Violation) -> Blocked | None:
+        """The plain requirement behind a request of the test that fails, or whose result is empty."""
+        found = [each for client in self.subject.clients for each in client.exchanges]
+        if isinstance(violation, Accepted):
+            found = [each for each in violation.exchanges if _is_empty(each)]
+        return self._plainest(requirement, [*violation.exchanges, *found])
+
+    def _plainest(self, requirement: str, exchanges: Iterable[Exchange]) -> Blocked | None:
+        own = [each for each in exchanges if each.component == self.subject.component and each.op in BY_OP]
+        for exchange in own:
+            if exchange.faults or exchange.fault or not (_is_empty(exchange) or _is_error(exchange)):
+                continue
+            cause = self._operation_of(exchange) or next(self._features_of(exchange), None)
+            if cause is not None:
+                return None if cause.by == requirement else cause
+        return None
+
+    def _operation_of(self, exchange: Exchange) -> Blocked | None:
+        """What keeps the operation of an exchange from working at all."""
+        name = exchange.op.partition(".")[2]
+        if name not in self._tried:
+            self._tried[name] = None  # while it is tried, it explains nothing
+            self.subject.works(name)
+            found = self.subject.shared.obstacles.get(name)
+            self._tried[name] = found if isinstance(found, Blocked) else None
+        return self._tried[name]
+
+    def _features_of(self, exchange: Exchange) -> Iterator[Blocked]:
+        """The requirements of features that a request holds, if a plain request with one fails in the same way."""
+        if not isinstance(exchange.request, Mapping) or not _is_error(exchange):
+            return
+        for number, feature in enumerate(self.features()):
+            if feature.is_in(exchange.request):
+                key = f"feature {number}"
+                if key not in self._tried:
+                    self._tried[key] = None
+                    self._tried[key] = self._refused(feature)
+                cause = self._tried[key]
+                if cause is not None and _names(cause.exchanges[-1]) == _names(exchange):
+                    yield cause
+
+    def _refused(self, feature: Feature) -> Blocked | None:
+        """The requirement of a feature, if a plain request with it fails."""
+        try:
+            with reading_apart(), inputs.apart(f"{self.subject.component} {feature.requirement}"):
+                reply = feature.ask()
+        except (Undecided, Violation):
+            return None
+        if not reply.is_error or reply.is_a("ResourceExhausted", "NotSupported", "IndexNotReady"):
+            return None
+        said = f"a plain {reply.exchange.op} is answered with {reply}"
+        return Blocked(feature.requirement, said, judged_on=(reply.exchange,))
 
     def failing_basics(self) -> Iterator[BasicRequirement]:
         """The plain requirements that are broken; none if that is unknown."""
@@ -138,3 +232,22 @@ class RootCauses(Generic[Own]):
         """The classes that wrong arguments are refused with; None where they are rightly, or not at all."""
         reply = self.subject.call(name, self.subject.requests.wrong_types(name))
         return reply.names if reply.names and not reply.is_a("BadRequest") else None
+
+
+def _has_in_ctx(key: str, request: Mapping[str, Any]) -> bool:
+    return key in (context_of(request) or {})
+
+
+def _is_error(exchange: Exchange) -> bool:
+    return (StreamReply(exchange) if exchange.streaming else Reply(exchange)).is_error
+
+
+def _names(exchange: Exchange) -> tuple[str, ...]:
+    """The classes of errors that an answer names."""
+    return (StreamReply(exchange) if exchange.streaming else Reply(exchange)).names
+
+
+def _is_empty(exchange: Exchange) -> bool:
+    """Return if the result of an operation that has one is an empty object."""
+    reply = None if exchange.streaming else Reply(exchange)
+    return reply is not None and reply.is_success and reply.result == {} and bool(BY_OP[exchange.op].payload)

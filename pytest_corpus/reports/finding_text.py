@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from pytest_corpus.reports.text import found, printable
+from pytest_corpus.spec.operations import OPERATIONS
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.verdict.evidence import Content, Evidence
 from pytest_corpus.verdict.ledger import Finding
@@ -25,6 +26,17 @@ def got(finding: Finding) -> str:
     return text + (f"  (at {place})" if place else "")
 
 
+PLAIN = frozenset(operation.works for operation in OPERATIONS)
+"""The requirements that say that a plain request of an operation works."""
+
+
+def hint(finding: Finding) -> str:
+    """The change that helps: other credentials, if those of the run may not make a plain request."""
+    if finding.requirement in PLAIN and "AuthError" in finding.got:
+        return "run the suite with credentials that may make this call; those of this run may be read-only"
+    return catalogue()[finding.requirement].hint
+
+
 def block(finding: Finding, seen: Evidence | None, *, test: bool = False, script: bool = False) -> list[str]:
     """The text of a finding with its evidence, and if wanted with the id of its test and commands that show it."""
     entry, (values, lists) = catalogue()[finding.requirement], _shown(seen)
@@ -32,7 +44,7 @@ def block(finding: Finding, seen: Evidence | None, *, test: bool = False, script
         "source": ", ".join(entry.source),
         "expected": finding.expected,
         "got": got(finding),
-        "hint": entry.hint,
+        "hint": hint(finding),
         **values,
         **({} if test else {"test": ""}),
     }

@@ -313,23 +313,22 @@ class TestExecution:
             return Ending("not_applicable", undecided)
         if not isinstance(undecided, Blocked):
             return Ending(undecided=undecided)
-        if undecided.by == self.requirement.id:
-            violation = undecided.violation
+        seen, own = undecided.violation, undecided.by == self.requirement.id
+        cause = self._cause(undecided.by, seen) if seen and not own else None
+        blocked = cause or self._cause(undecided.by, undecided) or undecided
+        if blocked.by == self.requirement.id:
+            violation = blocked.violation
             if violation is None:
-                violation = Violation(self.requirement.text, undecided.seen).seen_in(*undecided.exchanges)
-            return Ending("violated", raised=violation, sighting=Sighting(undecided.by, violation))
-        seen = undecided.violation
-        blocked = (seen and self._cause(undecided.by, seen)) or undecided
-        got = (
-            f"{seen.got if seen and blocked is undecided else undecided.seen}, seen while testing {self.requirement.id}"
-        )
-        return self._blocked(blocked, got, seen)
+                violation = Violation(self.requirement.text, blocked.seen).seen_in(*blocked.exchanges)
+            return Ending("violated", raised=violation, sighting=Sighting(blocked.by, violation))
+        said = seen.got if seen and blocked is undecided else blocked.seen if blocked.exchanges else undecided.seen
+        return self._blocked(blocked, f"{said}, seen while testing {self.requirement.id}", seen)
 
     def _violated(self, violation: Violation) -> Ending:
         cause = self._cause(self.requirement.id, violation)
         if cause is not None and cause.by != self.requirement.id:
-            got = f"not so, seen while testing {self.requirement.id}"
-            return self._blocked(cause, got, violation)
+            said = cause.seen if cause.exchanges else "not so"
+            return self._blocked(cause, f"{said}, seen while testing {self.requirement.id}", violation)
         sighting = Sighting(self.requirement.id, violation)
         return Ending("violated", raised=violation, sighting=sighting)
 
@@ -347,10 +346,14 @@ class TestExecution:
     def _place(self) -> str:
         return f"{self.adapter.label}/{self.component}"
 
-    def _cause(self, requirement: str, violation: Violation) -> Blocked | None:
-        """The finding of another requirement that explains a violation; None if the adapter does not answer."""
+    def _cause(self, requirement: str, found: Violation | Blocked) -> Blocked | None:
+        """The finding of another requirement that explains a finding; None if the adapter does not answer."""
         try:
-            return self._causes.explain(requirement, violation) if self._causes else None
+            if self._causes is None:
+                return None
+            return (
+                self._causes.behind(found) if isinstance(found, Blocked) else self._causes.explain(requirement, found)
+            )
         except (BudgetSpent, Unresponsive, WriteForbidden, DeclarationError, Outage):
             return None
 

@@ -6,27 +6,56 @@ adapter that keeps nothing at all has no one root: each test says what it misses
 what a cache mixes up is none of these sentences.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
-from pytest_corpus.kit.outcomes import Blocked, Undecided, Violation
-from pytest_corpus.kit.root_causes import BasicRequirement, RootCauses
+from pytest_corpus.kit import expect
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Undecided, Violation
+from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.root_causes import BasicRequirement, Feature, RootCauses
 from pytest_corpus.suites.vector.support.answers import id_of, metadata_of
 from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities
 from pytest_corpus.suites.vector.support.component import Vector
 from pytest_corpus.suites.vector.support.geometry import POLAR, SEEN_FROM, best, canonical, direction
 from pytest_corpus.suites.vector.support.sandbox import Sandbox
-from pytest_corpus.suites.vector.support.shared import FILTERING, RANKING, READING, WRITING
+from pytest_corpus.suites.vector.support.shared import FILTERING, RANKING, READING, WRITING, speaking
 
 ANGLES = (10, 45, 80, 115, 150)
 RANKING_OF = {"cosine": "VEC-SCORE-1", "euclidean": "VEC-SCORE-2", "dot": "VEC-SCORE-3"}
 OTHERS_FOUND = "VEC-NS-2"
+OTHER_IDS = "VEC-UPSERT-18"
 STORED = frozenset((WRITING,))
 COUNTED = {"part": 7, "group": "a"}
 
 
 class VectorRootCauses(RootCauses[Vector]):
     """The plain sentences of a store."""
+
+    def features(self) -> Iterator[Feature]:
+        vector = self.subject
+        yield from super().features()
+
+        def upserted() -> Reply:
+            return vector.call(
+                "upsert", {"vectors": [vector.item(45, {"kind": "plain"})], **vector.requests.in_scratch}
+            )
+
+        def filtered() -> Reply:
+            if not vector.filters:
+                raise NotApplicable("filters are not offered")
+            vector.require("query")
+            return vector.call("query", {**vector.requests.minimal("query"), "filter": {"kind": "home"}})
+
+        def beyond() -> Reply:
+            expect.applicable(vector.at_most(2) == 2, "a query asks for one match at most")
+            sandbox = vector.sandbox(vector.item(45))
+            expect.success(sandbox.ask(top_k=1), "an answer to a query for one match")
+            return sandbox.ask(top_k=2)
+
+        yield Feature("VEC-UPSERT-6", partial(_is_in, "vectors", "metadata"), upserted)
+        yield Feature("VEC-FILTER-1", partial(_is_in, "queries", "filter"), filtered)
+        yield Feature("VEC-QUERY-3", partial(_is_in, "queries", "top_k"), beyond)
 
     def failing_basics(self) -> Iterator[BasicRequirement]:
         vector = self.subject
@@ -44,6 +73,11 @@ class VectorRootCauses(RootCauses[Vector]):
                 yield BasicRequirement(obstacle.by, STORED)
         except (Undecided, Violation):
             return
+
+
+def _is_in(items: str, key: str, request: Mapping[str, Any]) -> bool:
+    """Return if the arguments of a request, or one of its items, have a key that is not empty."""
+    return any(each.get(key) for each in speaking(request.get("args"), items))
 
 
 def _items(vector: Vector) -> list[dict[str, Any]]:
@@ -71,6 +105,9 @@ def _reading(vector: Vector) -> str | None:
     if _foreign(one, alone) or _foreign(other, together):
         return OTHERS_FOUND
     if not {item["id"] for item in (*single, *batch)} & {*alone, *together}:
+        only = vector.sandbox(vector.item(45))
+        if len(found := _ids(only, 1, 45)) == 1 and vector.namespaces and found[0] not in only.known:
+            return OTHER_IDS
         raise Violation("any of the vectors that were written", "none", "result.matches")
     if len(cut[0]) > 1 or len(cut[1]) > 2:
         return "VEC-QUERY-2"

@@ -219,6 +219,8 @@ def within(sandbox: Sandbox, **context: Any) -> Sandbox:
 def stored(reply: Reply, items: Sequence[Item]) -> None:
     """Go on only if an upsert stored everything by its own report."""
     expect.readable(reply)
+    if reply.is_success and reply.result == {}:
+        raise Blocked("VEC-UPSERT-1", "the result of an upsert is empty", judged_on=(reply.exchange,))
     if not reply.is_error and not failures_of(reply.result):
         return
     said = f"an upsert of {len(items)} is answered with {reply}"
@@ -228,7 +230,7 @@ def stored(reply: Reply, items: Sequence[Item]) -> None:
     if reply.is_a("ResourceExhausted"):
         raise Full(said)
     expect.assessable(len(items) <= FEW and all(isinstance(value, SCALAR) for value in held), said)
-    plain = all(isinstance(value, (str, int)) and value not in ("", True, False) for value in held)
+    plain = all(isinstance(value, (str, int)) and not isinstance(value, bool) and value != "" for value in held)
     raise Blocked("VEC-UPSERT-1" if plain else "VEC-UPSERT-6", said, judged_on=(reply.exchange,))
 
 
