@@ -119,6 +119,7 @@ class Outages:
         lasting: the provider did not come back, so no more calls are made.
         hopeless: the components for which waiting does not help: a new instance of the adapter works, or no operation
             ever worked.
+        in_vain: the components of which a place was waited for that never could be read.
     """
 
     worked: dict[str, None] = field(default_factory=dict)
@@ -129,6 +130,7 @@ class Outages:
     own: dict[str, int] = field(default_factory=dict)
     lasting: bool = False
     hopeless: set[str] = field(default_factory=set)
+    in_vain: set[str] = field(default_factory=set)
 
     def begin(self, began: float) -> None:
         """Note that a call failed that began at a time of the monotonic clock."""

@@ -287,7 +287,9 @@ class Retries:
 
     def _read_there(self, left: list[Reply | StreamReply]) -> Reply | StreamReply | None:
         """The answer to a plain read of the place of a request that is to come again, or None."""
-        plain = self._calls.requests.reading_at(left[0].exchange.request) if hint_s(left[0]) is not None else None
+        if hint_s(left[0]) is None or self._calls.component in self._outages.in_vain:
+            return None
+        plain = self._calls.requests.reading_at(left[0].exchange.request)
         return _asked(self._calls, lambda: plain) if plain else None
 
     def _is_unready(self, left: list[Reply | StreamReply]) -> bool:
@@ -310,7 +312,7 @@ class Retries:
             if self._works(op, left):
                 return True
         if unready and self._calls.principal in worked and self._works_elsewhere(op):
-            self._outages.waited_s += CALL_S
+            self._outages.in_vain.add(self._calls.component)
             return False
         if not worked or (unready and self._calls.principal not in worked) or self._new_instance_works(op):
             self._outages.hopeless.add(self._calls.component)
