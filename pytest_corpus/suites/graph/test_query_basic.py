@@ -96,7 +96,7 @@ def test_a_parameter_is_a_value(graph: Graph, operation: str) -> Steps:
     queries.asked(graph, operation, "find")
     sandbox, keys = queries.tricky_nodes(graph)
     yield
-    for kind in queries.TRICKY if operation == "query" else queries.TRICKY_IN_STREAMS:
+    for kind in keys if operation == "query" else queries.TRICKY_IN_STREAMS:
         key, value = keys[kind]
         found = queries.found_by(sandbox, operation, key)
         right = found is None or found == [value]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from pytest_corpus.kit import expect
+from pytest_corpus.kit import expect, vocabulary
 from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names
@@ -15,6 +15,7 @@ from pytest_corpus.suites.graph.support.answers import listed, records
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
+from pytest_corpus.suites.graph.support.scenarios import words
 from pytest_corpus.suites.graph.support.scenarios.isolation import lasting_place
 
 TRICKY = {
@@ -38,6 +39,9 @@ TRICKY = {
 
 INJECTIONS = ("quoted", "closing", "steps", "backslash_quote")
 """Those that end a text, a condition or a step of a query."""
+
+MORE_WORDS = 5
+"""The number of words of the vocabulary that are values of parameters too, by seed."""
 
 TRICKY_IN_STREAMS = (*INJECTIONS, "parameter", "unicode")
 """Those that a stream is asked for, as it binds with the code of `query`."""
@@ -129,6 +133,11 @@ def tricky_nodes(graph: Graph) -> tuple[Sandbox, dict[str, tuple[str, str]]]:
         key = f"{sandbox.tag} {value}" if value.endswith("\\") else f"{value} {sandbox.tag}"
         nodes[kind]["properties"]["corpus_key"] = key
     sandbox.put(*nodes.values(), sandbox.node("other"))
+    odd = vocabulary.filled(vocabulary.some(vocabulary.WORDS, MORE_WORDS), sandbox.tag)
+    offered = {kind: sandbox.node(f"w{number}") for number, kind in enumerate(odd)}
+    for kind, node in offered.items():
+        node["properties"]["corpus_key"] = odd[kind]
+    nodes |= {kind: {**node} for kind, node in words.offer(sandbox, "nodes", offered).items()}
     return sandbox, {kind: (node["properties"]["corpus_key"], value_of(node)) for kind, node in nodes.items()}
 
 
