@@ -11,7 +11,7 @@ from pytest_corpus.adapter.hooks.provider import Arrival
 from pytest_corpus.adapter.tracebacks import EscapedException
 from pytest_corpus.spec.operations import BY_OP
 
-FaultKind = Literal["raised", "timeout", "not_json", "no_stream", "cut_off"]
+FaultKind = Literal["raised", "timeout", "not_json", "no_stream", "cut_off", "endless"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +19,8 @@ class CallFault:
     """The reason that a call gave no complete answer on the wire.
 
     raised: an exception escaped; timeout: no answer in time; not_json: the answer is not JSON, or cannot be
-    written as such; no_stream: `handle_stream` gave nothing to iterate; cut_off: the suite stopped reading a
-    stream that went on.
+    written as such; no_stream: `handle_stream` gave nothing to iterate; cut_off: the suite stopped reading an
+    answer that may yet have ended; endless: a stream went on beyond what any request can ask for.
     `text` names the exception's type or the place, never content; `raised` tells more of the exception.
     """
 

@@ -204,7 +204,7 @@ def test_a_call_that_is_cancelled_ends(waits: str) -> None:
         with pytest.raises(asyncio.TimeoutError):
             asyncio.run(cancelled())
     assert len(closed) == (waits != "handle")
-    assert exchange.fault is None or exchange.fault.kind == "cut_off"
+    assert exchange.fault is None or exchange.fault.kind == "endless"
 
 
 def test_what_runs_beside_an_answer_is_waited_for() -> None:
@@ -263,7 +263,15 @@ def test_a_stream_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     """After its limit of frames or bytes the client stops reading and closes the stream."""
     monkeypatch.setattr(calls, "MAX_FRAMES", 2)
     transport = Remote(b"{}", b"{}", b"{}")
-    assert (carried(transport).fault or CallFault("raised", "")).kind == "cut_off"
-    monkeypatch.setattr(calls, "MAX_STREAM_BYTES", 1)
-    assert len(carried(transport).frames) == 1
+    assert (carried(transport).fault or CallFault("raised", "")).kind == "endless"
+    monkeypatch.setattr(calls, "MAX_STREAM_BYTES", 3)
+    assert len(carried(transport).frames) == 2
     assert transport.log == ["closed"] * 2
+
+
+def test_an_answer_that_is_too_large_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In process as over a transport, a single answer beyond the limit of bytes is cut off."""
+    monkeypatch.setattr(calls, "MAX_STREAM_BYTES", 1)
+    exchange = carried(Remote(b"{}"), streaming=False)
+    assert (exchange.fault or CallFault("raised", "")).kind == "cut_off"
+    assert exchange.frames == []

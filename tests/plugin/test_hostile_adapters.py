@@ -191,6 +191,13 @@ def test_one_hostile_operation(project: Project, name: str, broken: str) -> None
     assert result.parseoutcomes()["passed"] >= 2
 
 
+def test_a_stream_that_sends_for_ever_never_ends(project: Project) -> None:
+    """Frames beyond what any request can ask for violate COM-WIRE-2, and the run is red."""
+    result = run(project, "stream_endless_fast", FEWER.replace("COM-CAP-2", "COM-CAP-2,COM-WIRE-2"))
+    assert_survived(result)
+    assert violated(project.report()) == {"COM-WIRE-2"}
+
+
 @pytest.mark.parametrize("name", thinned(ENDLESS, 2))
 def test_a_stream_that_is_cut_off_is_not_judged(project: Project, name: str) -> None:
     """Where a stream goes on and on, what rests on its end is never satisfied, and the run comes to its own."""

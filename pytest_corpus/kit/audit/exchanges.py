@@ -42,6 +42,7 @@ ENDS = {
     "timeout": "an end of the call",
     "not_json": "an answer that is JSON",
     "no_stream": "an async iterator of frames",
+    "endless": "an end of the stream",
 }
 """The demand that a call breaks by each kind of fault."""
 

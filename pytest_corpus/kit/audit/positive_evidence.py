@@ -38,7 +38,7 @@ def demonstrates(requirement: str, reply: Reply | StreamReply, component: str) -
         Blocked: something that should be there is missing, which is the finding of another requirement.
     """
     fault = reply.exchange.fault
-    ended = fault is None or fault.kind not in ("timeout", "cut_off")
+    ended = fault is None or fault.kind not in ("timeout", "cut_off", "endless")
     if requirement == expect.IN_TIME or (requirement == expect.ANSWERS and ended):
         return ended
     expect.readable(reply)
