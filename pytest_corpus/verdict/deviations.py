@@ -90,7 +90,7 @@ def _entries(path: Path) -> list[Any]:
     try:
         document = tomllib.loads(bounded.contents(path, LARGEST).decode("utf-8"))
     except bounded.FileRefused as error:
-        raise DeviationError(f"it {error.why}") from None
+        raise DeviationError(error.why) from None
     except UnicodeDecodeError as error:
         raise DeviationError(f"it is not UTF-8 (byte {error.start})") from None
     except ValueError as error:

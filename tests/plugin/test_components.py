@@ -132,7 +132,7 @@ def test_other_dialects(project: Project) -> None:
 
 
 @pytest.mark.parametrize(("text", "wanted"), [
-    (None, "it cannot be read"),
+    (None, "there is no such file"),
     ("{", "--corpus-dialects=queries.json:"),
     ('{"sparql": {"look": "x"}}', "unknown purpose 'look'"),
     ('{"sparql": "x"}', "must be an object from purpose to text"),

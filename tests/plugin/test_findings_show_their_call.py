@@ -227,7 +227,7 @@ def test_a_label_stands_as_it_was_given(adapters: Project, level: str) -> None:
 
 def test_ids_stand_as_they_are(adapters: Project) -> None:
     """Ids that a store turned into UUIDs stand in its answer, to be compared with those that were sent."""
-    seen = block(adapters, "OwnIds", "VEC-UPSERT-2")
+    seen = block(adapters, "OwnIds", "VEC-UPSERT-2", "VEC-UPSERT-18")
     [match, *_] = json.loads(seen["answer"])["result"]["matches"]
     assert re.fullmatch("[0-9a-f-]{36}", match["vector"]["id"])
     assert match["vector"]["namespace"] == request_of(seen["sent"])["args"]["namespace"]

@@ -61,7 +61,7 @@ def test_an_expired_deviation_of_a_requirement_that_is_kept(project: Project) ->
 
 @pytest.mark.parametrize(("text", "given", "wanted"), [
     ("[[deviation", (), "corpus-deviations.toml: it is not TOML"),
-    ("", ("--corpus-deviations=none.toml",), "--corpus-deviations=none.toml: it cannot be read"),
+    ("", ("--corpus-deviations=none.toml",), "--corpus-deviations=none.toml: there is no such file"),
 ], ids=["no_toml", "missing_file"])  # fmt: skip
 def test_a_file_that_cannot_be_used(project: Project, text: str, given: tuple[str, ...], wanted: str) -> None:
     """A wrong file is one clear line before any test runs."""

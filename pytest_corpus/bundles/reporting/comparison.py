@@ -171,7 +171,7 @@ def read(path: Path) -> dict[str, Any]:
     except bounded.FileRefused as error:
         if not path.exists():
             raise BaselineError("the file does not exist; --corpus-update-baseline writes it") from None
-        raise BaselineError(f"it {error.why}; --corpus-update-baseline replaces it") from None
+        raise BaselineError(f"{error.why}; --corpus-update-baseline replaces it") from None
     if said := flaw("bundle/baseline", document):
         raise BaselineError(f"it is not a baseline of this format ({said}); --corpus-update-baseline replaces it")
     found: dict[str, Any] = document["bundles"]

@@ -116,7 +116,7 @@ def test_deleting_a_namespace_leaves_the_others(vector: Vector) -> Steps:
     vector.need_namespaces("delete_namespace")
     item, (name, *similar) = (
         vector.item(20),
-        meeting(vector.name("n"), vector.names_at_once(2), ["composed", "decomposed"]),
+        meeting(vector.name("n"), vector.names_at_once(2, held=4), ["composed", "decomposed"]),
     )
     doomed, *kept = (vector.sandbox(item, name=each) for each in (name, "", f"{name}x"))
     others = [other for each in similar if (other := vector.offered(each, item)) is not None]

@@ -109,7 +109,7 @@ class Vector(VectorConditions):
         named = name if self.namespaces else "default"
         sandbox = Sandbox(self, named, self.dimensions, self.metric, context_of(tenant))
         reply = self.call("create_namespace", self.named(name), sandbox.ctx) if self.namespaces else sandbox.ask()
-        if not (reply.is_a("IndexNotReady") or expect.either(reply, *PERMANENT)):
+        if self.is_full(reply) or not (reply.is_a("IndexNotReady") or expect.either(reply, *PERMANENT)):
             return None
         taken = offer(sandbox, {str(number): item for number, item in enumerate(items)})
         return sandbox if len(taken) == len(items) else None

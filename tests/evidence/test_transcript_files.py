@@ -4,9 +4,11 @@ import gzip
 from pathlib import Path
 
 import pytest
+from hostile import HEADER
 
 from pytest_corpus.evidence.recorder import Recorder
-from pytest_corpus.evidence.transcript import FORMAT, TranscriptError, Writer, read
+from pytest_corpus.evidence.transcript import Writer, read
+from pytest_corpus.text.bounded import FileRefused
 
 SECRET = "a-secret-of-16-ch"
 
@@ -16,12 +18,13 @@ def test_a_text_may_hold_any_separator_of_lines(tmp_path: Path, name: str) -> No
     """Separators that JSON does not escape stay within their line, and secrets of the environment are masked."""
     writer = Writer(tmp_path / name)
     text = "a\u2028b\u2029c\x85d\x0be\n"
-    members = {"kind": "header", "format": FORMAT, "text": text, "capabilities": [SECRET]}
+    adapter = {"label": "a", "declared": "mine:a", "capabilities": {"llm": {"server": text, "version": SECRET}}}
+    members = {**{name: value for name, value in HEADER.items() if name != "n"}, "adapters": [adapter]}
     writer.write_lines(Recorder("", [SECRET]).line(members))
     writer.close()
     found = read(tmp_path / name)
-    assert (found.header["text"], found.complete) == (text, True)
-    assert found.header["capabilities"] == ["***"]
+    [stated] = found.header["adapters"]
+    assert (stated["capabilities"]["llm"], found.complete) == ({"server": text, "version": "***"}, True)
 
 
 def test_a_damaged_archive_is_said_to_be_one(tmp_path: Path) -> None:
@@ -29,5 +32,5 @@ def test_a_damaged_archive_is_said_to_be_one(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl.gz"
     whole = gzip.compress(b'{"n":1}\n' * 1000)
     path.write_bytes(whole[:15] + b"\xff" * 30 + whole[45:])
-    with pytest.raises(TranscriptError, match="not a gzip file, or damaged"):
+    with pytest.raises(FileRefused, match="not a gzip file, or damaged"):
         read(path)
