@@ -254,5 +254,7 @@ def _names(exchange: Exchange) -> tuple[str, ...]:
 
 def _is_empty(exchange: Exchange) -> bool:
     """Return if the result of an operation that has one is an empty object."""
-    reply = None if exchange.streaming else Reply(exchange)
-    return reply is not None and reply.is_success and reply.result == {} and bool(BY_OP[exchange.op].payload)
+    if exchange.streaming or exchange.op not in BY_OP:
+        return False
+    reply = Reply(exchange)
+    return reply.is_success and reply.result == {} and bool(BY_OP[exchange.op].payload)
