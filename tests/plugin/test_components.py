@@ -103,12 +103,11 @@ def test_an_empty_success_of_an_unknown_operation(project: Project) -> None:
     project.adapter(
         "class Takes(Wrapped):\n"
         "    async def handle(self, envelope):\n"
-        "        if 'no_such' in str(envelope.get('op')):\n"
+        "        if 'no_such' in str(envelope):\n"
         "            return {'ok': True, 'code': 'OK', 'ms': 1.0, 'result': {}}\n"
         "        return await self.inner.handle(envelope)\n"
-        "def factory(metrics=None, provider=None): return Takes(llm(metrics=metrics, provider=provider))\n"
     )
-    result, report = project.judged("mine:factory", "COM-WIRE-*")
+    result, report = project.judged("mine:Takes", "COM-WIRE-*")
     assert "fault of pytest-corpus" not in said(result)
     assert "COM-WIRE-8" in violated(report), said(result)
 
