@@ -94,8 +94,8 @@ MEETING: Mapping[str, str] = {
 ALIKE = (("", "letter_case"), ("underscore", "dash"), ("composed", "decomposed"))
 """Pairs of kinds of names that only resemble each other; an empty kind is a plain name."""
 
-FIRST_TO_MEET = ("letter_case", "underscore", "dash")
-"""The kinds of names that are tried in each run."""
+FIRST_TO_MEET = ("underscore", "dash", "letter_case")
+"""The kinds of names that are tried in each run; the first two meet each other, so they are held together."""
 
 GROUP = 4
 """The number of words that go into one item where an item holds several."""

@@ -15,12 +15,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import hostile
+import hostile_files
 import pytest
 import samples
 import signatures
 from cli_runs import called, environment
-from hostile import bytes_changed, changed, sealed
+from hostile_files import bytes_changed, changed, sealed
 from sound import sound, written
 
 from pytest_corpus.bundles.errors import BundleError
@@ -139,7 +139,7 @@ def read_remembered(path: Path) -> None:
 
 
 READERS: dict[str, tuple[str, Callable[[Path], None], Any]] = {
-    "transcript": ("t.jsonl", read_transcript, list(hostile.LINES)),
+    "transcript": ("t.jsonl", read_transcript, list(hostile_files.LINES)),
     "report": ("r.json", read_report, REPORT),
     "envelope": ("e.dsse.json", read_envelope, json.loads(dsse.sealed(b"{}", signatures.KEY))),
     "statement": ("s.json", read_statement, json.loads(intoto.render(REPORT))),
@@ -268,7 +268,7 @@ def run_bounded(folder: Path, *words: object) -> tuple[int, str]:
 @pytest.mark.slow
 def test_files_that_unpack_to_much(tmp_path: Path) -> None:
     """A file of many gigabytes, of many empty parts, or of many short values is refused."""
-    (tmp_path / "x").write_bytes(sealed(list(hostile.LINES)))
+    (tmp_path / "x").write_bytes(sealed(list(hostile_files.LINES)))
     for path, commands in big_files(tmp_path):
         for command in commands:
             first, *rest = command.split()

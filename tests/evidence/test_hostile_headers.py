@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import hostile
+import hostile_files
 import pytest
 from cli_runs import called, ran
-from hostile import MARKER, deeds, sealed
+from hostile_files import MARKER, deeds, sealed
 
 from pytest_corpus.adapter.opening.factory import split_label
 from pytest_corpus.commands import judge, replay
@@ -94,11 +94,11 @@ def judged(folder: Path, number: int, monkeypatch: pytest.MonkeyPatch) -> int:
     sound = json.loads((folder / "sound.json").read_text())
     for seed in range(number):
         chance = random.Random(seed)
-        path.write_bytes(sealed(hostile.header(chance)))
+        path.write_bytes(sealed(hostile_files.header(chance)))
         asked = [("judge", path), ("replay", path), ("replay", path, "--as", "shell"),
                  ("replay", path, "--adapter", adapter), ("audit", path, "--component", "llm")]  # fmt: skip
         if seed % 20 == 0:
-            command = chance.choice(hostile.COMMANDS)
+            command = chance.choice(hostile_files.COMMANDS)
             changed = {**sound, "command": command, "adapter": {**sound["adapter"], "name": command}}
             report.write_text(json.dumps(changed))
             asked += [("report", "verify", report), ("report", "render", report, "-o", folder / "o.html"),
@@ -191,7 +191,7 @@ def test_a_run_that_judges_starts_nothing(recorded: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize("command", [("judge",), ("replay", "--adapter", "a:b")], ids=lambda each: each[0])
 def test_an_option_that_is_refused(tmp_path: Path, command: tuple[str, ...], name: str, value: str) -> None:
     """It is named in one sentence, with exit code 2."""
-    lines = [dict(line) for line in hostile.LINES]
+    lines = [dict(line) for line in hostile_files.LINES]
     lines[0]["options"] = {name: value}
     path = tmp_path / "t.jsonl"
     path.write_bytes(sealed(lines))
@@ -204,8 +204,8 @@ def test_an_option_that_is_refused(tmp_path: Path, command: tuple[str, ...], nam
 
 def test_what_earlier_versions_wrote_is_passed_over(tmp_path: Path) -> None:
     """Options that decide nothing are not read, so that a transcript of an earlier version can still be judged."""
-    lines = [dict(line) for line in hostile.LINES]
-    lines[0]["options"] = {**hostile.HEADER["options"], "budget": "calls=5", "evidence": f"cmd:touch {MARKER}"}  # type: ignore[dict-item]
+    lines = [dict(line) for line in hostile_files.LINES]
+    lines[0]["options"] = {**hostile_files.HEADER["options"], "budget": "calls=5", "evidence": f"cmd:touch {MARKER}"}  # type: ignore[dict-item]
     path = tmp_path / "t.jsonl"
     path.write_bytes(sealed(lines))
     assert not any("budget" in each or MARKER in each for each in judging.arguments(judge.opened(path)))

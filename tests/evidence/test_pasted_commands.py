@@ -7,10 +7,10 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import hostile
+import hostile_files
 import pytest
 from cli_runs import called
-from hostile import COMMANDS, MARKER, sealed
+from hostile_files import COMMANDS, MARKER, sealed
 
 from pytest_corpus.evidence import shell
 from pytest_corpus.evidence.shell import Sent, Target
@@ -114,7 +114,7 @@ def test_a_request_arrives_as_it_is(desk: Path, text: str) -> None:
 
 def test_a_recording_names_no_receiver_and_no_variable(tmp_path: Path, desk: Path) -> None:
     """The commands of a transcript go to what the user names; variables in its headers are not replaced."""
-    lines = [dict(line) for line in hostile.LINES]
+    lines = [dict(line) for line in hostile_files.LINES]
     lines[1] |= {"declared": "http://evil:1/", "transport": "http://", "headers": {"X-Key": "$TOKEN", "a": "$(id)"}}
     path = tmp_path / "t.jsonl"
     path.write_bytes(sealed(lines))

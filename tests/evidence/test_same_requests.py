@@ -47,9 +47,9 @@ def factory(metrics=None, provider=None):
 VARYING = (
     (re.compile(r'(deadline_ms\\*": ?)\d{12,14}'), r"\1"),
     (re.compile(f"((?:corpusrun{RUN})|{RUN})[0-9a-z]", re.IGNORECASE), r"\1"),
-    (re.compile("-[0-9a-z](?=[0-9a-z]{12})"), "-"),
+    (re.compile(r'(tenant\\*": ?\\*")[0-9a-z]+'), r"\1"),
 )
-"""Deadlines, and the mark of a process in names and random words that belong to facts."""
+"""Deadlines, and the mark of a process in names and in tenants that belong to facts."""
 
 Requests = dict[tuple[str, ...], list[str]]
 

@@ -4,7 +4,7 @@ import gzip
 from pathlib import Path
 
 import pytest
-from hostile import HEADER
+from hostile_files import HEADER
 
 from pytest_corpus.evidence.recorder import Recorder
 from pytest_corpus.evidence.transcript import Writer, read

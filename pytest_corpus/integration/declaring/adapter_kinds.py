@@ -106,7 +106,8 @@ class Adapter:
         Raises:
             DeclarationError: it cannot be opened, or no component answers.
         """
-        if self._open():
+        if not self.is_open:
+            self._open()
             self.ledger.components = self.components
             self.ledger.runs.add(self.settings.run)
             self.ledger.capabilities.update(masked_within(self.capabilities, secret_values(os.environ)))
@@ -192,9 +193,13 @@ class Adapter:
             except Exception as error:  # noqa: BLE001 - the adapter must be closed in any case
                 yield type(error).__name__
 
-    def _open(self) -> bool:
-        """Open it; return False if it was open already."""
-        return True
+    @property
+    def is_open(self) -> bool:
+        """True after it was opened, until it is closed."""
+        return False
+
+    def _open(self) -> None:
+        """Open it."""
 
     def _target(self, component: str) -> Target:
         raise LookupError(component)
@@ -228,9 +233,11 @@ class FactoryAdapter(Adapter):
         super().__init__(declaration, settings)
         self.journal = settings.journal(declaration)
 
-    def _open(self) -> bool:
-        if self.client is not None:
-            return False
+    @property
+    def is_open(self) -> bool:
+        return self.client is not None
+
+    def _open(self) -> None:
         options, settings = self.options, self.settings
         named = options.components
         self.unnamed = ()
@@ -251,7 +258,6 @@ class FactoryAdapter(Adapter):
         client.forget()
         if settings.recorder is not None:
             settings.recorder.introduce(self._recorded(client))
-        return True
 
     def _recorded(self, client: AdapterClient) -> dict[str, Any]:
         """The facts of the adapter that a transcript holds: its capabilities, and how it was reached."""
@@ -352,11 +358,12 @@ class TestedClient(Adapter):
         self.components = tuple(CLIENT_CHAPTERS)
         self._library = ClientLibrary(found, declaration.declared, self.options.call_timeout, settings.closing)
 
-    def _open(self) -> bool:
-        if self._library.is_open:
-            return False
+    @property
+    def is_open(self) -> bool:
+        return self._library.is_open
+
+    def _open(self) -> None:
         self._library.open()
-        return True
 
     def _target(self, _component: str) -> Target:
         return ClientTarget(self._library, self.options.edition)

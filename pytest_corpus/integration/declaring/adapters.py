@@ -111,14 +111,11 @@ class RecordedAdapter(FactoryAdapter):
             self.ledger.mark_partial("the transcript was cut off")
         yield from ()
 
-    def _open(self) -> bool:
-        if self.client is not None:
-            return False
+    def _open(self) -> None:
         self.client = self._client()
         facts = self.facts
         self.components = tuple(facts["components"])
         self.capabilities, self.unnamed = dict(facts["capabilities"]), tuple(facts["unnamed"])
-        return True
 
     def _client(self) -> RecordedClient:
         return RecordedClient(

@@ -95,8 +95,9 @@ class RunState:
         if self.config.option.collectonly and (adapter.components or self.options.components):
             adapter.components = adapter.components or self.options.components
             return adapter
-        with self.usage_errors(), reported_warnings(self.config):
-            adapter.open()
+        if not adapter.is_open:
+            with self.usage_errors(), reported_warnings(self.config):
+                adapter.open()
         return adapter
 
     def ledger(self, label: str) -> Ledger:

@@ -52,13 +52,12 @@ def test_a_namespace_that_was_deleted_can_be_created_again(vector: Vector) -> St
 def test_one_namespace_is_not_found_in_another(vector: Vector) -> Steps:
     """Two namespaces with vectors of the same directions answer each with its own, and so do some of similar names."""
     vector.need_namespaces("query")
-    name, *similar = meeting(vector.name("n"), vector.names_at_once(5))
+    name, *similar = meeting(vector.name("n"), 5)
     items = [[vector.item(degrees) for degrees in (20, 100)] for _ in range(2)]
     sandboxes = [vector.sandbox(*own, name=each) for own, each in zip(items, (name, ""), strict=True)]
-    others = {vector.offered(each, item): item for each in similar if (item := vector.item(20))}
     yield
-    for other, item in others.items():
-        if other is not None:
+    for places in vector.offered_in_turn([(each, None, vector.item(20)) for each in similar]):
+        for other, item in places:
             exactly(other, item, claim="the vector of a namespace whose name resembles that of another")
     for sandbox, own in zip(sandboxes, items, strict=True):
         for operation in ("query", *(["batch_query"] if vector.works("batch_query") else [])):
@@ -116,9 +115,9 @@ def test_deleting_a_namespace_leaves_the_others(vector: Vector) -> Steps:
     vector.need_namespaces("delete_namespace")
     item, (name, *similar) = (
         vector.item(20),
-        meeting(vector.name("n"), vector.names_at_once(2, held=4), ["composed", "decomposed"]),
+        meeting(vector.name("n"), vector.names_at_once(2), ["composed", "decomposed"]),
     )
-    doomed, *kept = (vector.sandbox(item, name=each) for each in (name, "", f"{name}x"))
+    doomed, *kept = (vector.sandbox(item, name=each) for each in (name, f"{name}x"))
     others = [other for each in similar if (other := vector.offered(each, item)) is not None]
     for each in [doomed, *others[:1]]:
         expect.success(vector.call("delete_namespace", {"namespace": each.name}), "the deletion")

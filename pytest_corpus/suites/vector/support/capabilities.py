@@ -15,6 +15,7 @@ from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.judgement import reading_apart
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.run_state import MIN_NAMESPACES
 from pytest_corpus.kit.store.leftovers import uuid_of
 from pytest_corpus.kit.vocabulary import FEW
 from pytest_corpus.spec.capabilities import APPROXIMATE_SEARCH, LOWER_PRECISION, POST_FILTERING
@@ -230,10 +231,10 @@ class VectorConditions(VectorCapabilities):
         found = self.at_most(most + FEW) - FEW if self.dimensions == 1 else most
         return max(FEW, min(most, FEW * (self.batch or most), found))
 
-    def names_at_once(self, most: int, held: int = 3) -> int:
-        """The number of namespaces to try besides those that a test holds, the home namespace among them."""
+    def names_at_once(self, most: int) -> int:
+        """The number of namespaces to try besides the home namespace and two that a test holds."""
         room = min(self.most_namespaces, self.shared.room or self.most_namespaces)
-        return max(0, min(most, room - held))
+        return max(0, min(most, room - MIN_NAMESPACES))
 
     def stated(self, limit: str, most: int | None = None) -> int:
         """A stated limit. Raises NotApplicable if there is none, NotAssessed if it is larger than `most`."""
