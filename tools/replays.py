@@ -76,7 +76,7 @@ def results(mutant: Mutant) -> Iterator[tuple[str, str, str]]:
         if found:
             for where, adapter in (("mutant", mutant.factory), ("control", mutant.control)):
                 try:
-                    for each, said in replay._sent_again(transcript, found, adapter):
+                    for each, said in replay._sent_again(transcript, found, adapter, []):
                         yield where, said["result"], f"{where}: {said['result']} {each}: {said['why']}"
                 except replay.CommandError as error:
                     yield where, "ERROR", f"{where}: {error}"

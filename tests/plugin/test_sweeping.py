@@ -239,7 +239,7 @@ def test_the_id_of_a_run_tells_when_it_began() -> None:
 def test_a_disk_that_becomes_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What can no longer be noted in the folder `.corpus` ends no test; one sentence says so."""
     journal = leftovers.Journal(tmp_path / ".corpus" / "run.jsonl", "run", "mine:factory")
-    place = ("vector", "", "", "namespace")
+    place: leftovers.Place = ("vector", "", "", "namespace")
     journal.add(place, ["one"])
 
     def full(*_: object) -> int:

@@ -17,7 +17,7 @@ from pytest_corpus.suites.vector.support.answers import id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import METRICS, POLAR, SEEN_FROM, best, canonical, direction
 from pytest_corpus.suites.vector.support.sandbox import Sandbox, stored
-from pytest_corpus.suites.vector.support.scenarios.checks import described_by, exactly, used
+from pytest_corpus.suites.vector.support.scenarios.checks import described_by, exactly, offered_in_turn, used
 
 
 @core("VEC-NS-1")
@@ -56,7 +56,7 @@ def test_one_namespace_is_not_found_in_another(vector: Vector) -> Steps:
     items = [[vector.item(degrees) for degrees in (20, 100)] for _ in range(2)]
     sandboxes = [vector.sandbox(*own, name=each) for own, each in zip(items, (name, ""), strict=True)]
     yield
-    for places in vector.offered_in_turn([(each, None, vector.item(20)) for each in similar]):
+    for places in offered_in_turn(vector, [(each, None, vector.item(20)) for each in similar]):
         for other, item in places:
             exactly(other, item, claim="the vector of a namespace whose name resembles that of another")
     for sandbox, own in zip(sandboxes, items, strict=True):

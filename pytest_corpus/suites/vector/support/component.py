@@ -114,21 +114,6 @@ class Vector(VectorConditions):
         taken = offer(sandbox, {str(number): item for number, item in enumerate(items)})
         return sandbox if len(taken) == len(items) else None
 
-    def offered_in_turn(self, wanted: Sequence[tuple[str, str | None, Item]]) -> Iterator[list[tuple[Sandbox, Item]]]:
-        """Places by name and tenant with a vector each, as many at a time as there is room for, two at most.
-
-        Those that are refused permanently are left out.
-        """
-        size = self.names_at_once(2)
-        for start in range(0, len(wanted) if size else 0, size or 1):
-            offers = [
-                (self.offered(name, item, tenant=tenant), item) for name, tenant, item in wanted[start : start + size]
-            ]
-            held = [(place, item) for place, item in offers if place is not None]
-            yield held
-            for place, _ in held if self.namespaces else ():
-                self.call("delete_namespace", {"namespace": place.name}, place.ctx)
-
     def home(self) -> Sandbox:
         """The main namespace, to be read only; without namespaces the default one, swept, with vectors like its own."""
         if not self.namespaces:

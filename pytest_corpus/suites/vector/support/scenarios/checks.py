@@ -1,7 +1,7 @@
 """Expectations of the vector chapters: outcomes, items that no store may accept, the true order (R14, R30, R45)."""
 
 import random
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -350,3 +350,19 @@ def scattered(chance: random.Random, dimensions: int) -> list[float]:
         components = [round(chance.uniform(-2, 2), 6) for _ in range(dimensions)]
         if sum(component * component for component in components) > 0.1:
             return components
+
+
+def offered_in_turn(
+    vector: Vector, wanted: Sequence[tuple[str, str | None, Item]]
+) -> Iterator[list[tuple[Sandbox, Item]]]:
+    """Places by name and tenant with a vector each, as many at a time as there is room for, two at most.
+
+    Those that are refused permanently are left out.
+    """
+    size = vector.names_at_once(2)
+    for start in range(0, len(wanted) if size else 0, size or 1):
+        offers = ((vector.offered(name, item, tenant=who), item) for name, who, item in wanted[start : start + size])
+        held = [(place, item) for place, item in offers if place is not None]
+        yield held
+        for place, _ in held if vector.namespaces else ():
+            vector.call("delete_namespace", {"namespace": place.name}, place.ctx)
