@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Any
 
 from pytest_corpus.kit import expect, vocabulary
-from pytest_corpus.kit.outcomes import Blocked, Full, NotAssessed
+from pytest_corpus.kit.outcomes import Blocked, Full, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, error_names
 from pytest_corpus.spec.errors import PERMANENT, is_a
 from pytest_corpus.suites.vector.support import pages
@@ -165,15 +165,13 @@ class Sandbox:
         Raises NotAssessed if so few can be asked for at once that those on a line hide each other.
         """
         total = len(self.known) + SPARE
-        most = self.vector.at_most(total)
-        certain = most <= CERTAIN and not self.vector.approximate
-        found: dict[str, Mapping[str, Any]] = {}
-        if most < total:
+        found = self._everything(total, args)
+        most = self.vector.at_most(total) if found is not None else CERTAIN
+        if found is None or most < total:
             self.tell_apart(total)
-        else:
-            found = self._found(None, total, args)
-            if certain:
-                return found
+        elif most <= CERTAIN and not self.vector.approximate:
+            return found
+        found = found or {}
         misses: Counter[bool] = Counter()
         for name in sorted(self.known, key=lambda name: name not in self.held):
             for vector in reversed(self.known[name]):
@@ -186,6 +184,21 @@ class Sandbox:
                     return found  # that was all: a real back end takes its time for each query
             misses[name in self.held] += name not in found
         return found
+
+    def _everything(self, total: int, args: Mapping[str, Any]) -> dict[str, Mapping[str, Any]] | None:
+        """The matches of one query for everything, none if it may not ask for so many; None if it is refused.
+
+        A limit of `top_k` need not be published (SPECIFICATION 16.2).
+        """
+        if self.vector.at_most(total) < total:
+            return {}
+        try:
+            return self._found(None, total, args)
+        except Violation as refused:
+            stated = self.vector.capabilities.limit("max_top_k") is not None
+            if stated or total <= CERTAIN or not Reply(refused.exchanges[-1]).is_a(*PERMANENT):
+                raise
+            return None
 
     def _found(self, vector: Components | None, top_k: int, args: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
         return {id_of(match): match for match in self.matches(vector, top_k, **args)}
