@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+from cli_runs import ROOT
 from inner_runs import Project, said, violated
 
 from pytest_corpus.kit import retries
@@ -292,3 +293,46 @@ def test_endpoints_that_cannot_be_served_are_refused(project: Project, factory: 
     result = project.run(f"--corpus-adapter=vendor:{factory}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert fault in said(result)
+
+
+OFFICIAL = f"""
+import sys
+sys.path[:0] = {[str(ROOT / "skeletons" / "corpus-wire"), str(ROOT / "examples" / "llm-openai")]!r}
+from corpus_wire.llm import Reply
+from llm_openai import Adapter
+from llm_openai.provider import Provider, arguments, call_options
+from openai import AsyncOpenAI
+
+class TakesAnyEnd(Provider):
+    async def stream(self, prompt):
+        asked = self.client.chat.completions.create(**arguments(prompt), stream=True, **call_options())
+        async with await asked as chunks:
+            async for chunk in chunks:
+                for choice in chunk.choices:
+                    if choice.delta.content:
+                        yield Reply(choice.delta.content)
+        yield Reply(finish_reason="stop")
+
+class HidesTheFilter(Provider):
+    async def complete(self, prompt):
+        reply = await super().complete(prompt)
+        reply.finish_reason = "stop"
+        return reply
+
+def made(kind):
+    def factory(metrics=None, provider=None):
+        return Adapter(kind(AsyncOpenAI(api_key="unused", base_url=provider.url + "/v1", max_retries=0)), metrics)
+    return factory
+
+careful, any_end, no_filter = map(made, (Provider, TakesAnyEnd, HidesTheFilter))
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "blamed"), [("careful", None), ("any_end", "COM-FAULT-9"), ("no_filter", "COM-FAULT-5")]
+)
+def test_what_a_vendors_client_lets_through(project: Project, name: str, blamed: str | None) -> None:
+    """A stream without its last event is an error, and a filtered answer says that it is one."""
+    project.pytester.makepyfile(official=OFFICIAL)
+    result, report = project.judged(f"official:{name}", "COM-FAULT-5,COM-FAULT-9", "--corpus-components=llm")
+    assert violated(report) == ({blamed} if blamed else set()), said(result)
