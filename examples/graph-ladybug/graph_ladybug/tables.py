@@ -10,6 +10,9 @@ Rows = list[list[Any]]
 Run = Callable[..., Coroutine[Any, Any, Rows]]
 
 KEY = {"NODE": "node_id", "REL": "edge_id"}
+RESERVED = ("_id", "_label", "_src", "_dst")
+"""Columns that Ladybug makes, but lets a table have all the same."""
+
 UNLABELLED = "Unlabelled"
 """The table of nodes without a label."""
 
@@ -36,6 +39,8 @@ class Tables:
         Raises:
             WireError: a name is taken, or a value has another type than its column.
         """
+        if "." in name:  # Ladybug takes what stands before it for a database, even in backticks
+            raise invalid("args", "must not have labels with a dot")
         other = "REL" if kind == "NODE" else "NODE"
         if any(name.lower() == each.lower() != (name if kind == each else "") for each in self.columns[other]):
             raise invalid("args", "must not use one label for nodes and edges")
@@ -50,6 +55,8 @@ class Tables:
             await run(f"ALTER TABLE {quoted(name)} ADD IF NOT EXISTS {ends}")
         columns = known[name]
         for column, value in properties.items():
+            if column.lower() in RESERVED:
+                raise invalid("args", "must not have properties whose names Ladybug uses itself")
             if column not in columns:
                 if any(column.lower() == each.lower() for each in columns):
                     raise invalid("args", "must not have properties that differ in letter case alone")

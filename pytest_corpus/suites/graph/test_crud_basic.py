@@ -61,6 +61,9 @@ SCALARS: dict[str, Any] = {
     "moment": "2024-03-01T12:00:00Z",
     "line_ends": "one\r\ntwo\rthree\n",
 }
+SECOND_CASE = "case"
+"""The key that may be refused, because another one differs in letter case alone (R138)."""
+
 KEYS = {"cle\u0301": 1, "cl\u00e9": 2, "a.b": 3, "a b": 4}
 """Ends of keys that may be refused, but not changed (R138)."""
 
@@ -202,6 +205,8 @@ def test_scalar_properties_are_read_back(graph: Graph, requirement: str) -> None
     found = cached(graph, "scalars", lambda: kept(graph, SCALARS))
     lenient = requirement == "GRA-NODE-9" and states_precision(graph)
     for kind, value in SCALARS.items():
+        if kind == SECOND_CASE and kind not in found:
+            continue
         expect.that(kind in found, f"a property of the kind {kind} to be accepted", "a refusal")
         near = lenient and type(value) is float and math.isclose(found[kind], value, rel_tol=1e-6)
         expect.that(near or same(found[kind], value), f"the {kind} that was written", "another value", "properties")

@@ -16,7 +16,7 @@ from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import canary, in_ms
 from pytest_corpus.kit.retries import is_retryable
-from pytest_corpus.spec.errors import BY_KIND, RESOURCE_SCOPES, TAXONOMY
+from pytest_corpus.spec.errors import BY_KIND, PERMANENT, RESOURCE_SCOPES, TAXONOMY
 from pytest_corpus.suites.shared.claims.context import PASSING, provider_failure
 from pytest_corpus.suites.shared.claims.deadlines import cut_off, out_of_time
 
@@ -271,7 +271,10 @@ def works_again(subject: Subject, name: str, kind: str) -> None:
     broken = kind == "unexpected" and is_broken(subject, fresh, name)
     if broken and is_broken(subject, broken_again(subject, name), name):
         expect.that(False, "the next call to work", "an error, though the one after it works")
-    expect.works(fresh.invoke(name, same if retryable else fresh.requests.distinct(name)), "the next call to work")
+    again = fresh.invoke(name, same if retryable else fresh.requests.distinct(name))
+    if again.is_a(*PERMANENT) and subject.fresh().invoke(name, same).is_a(*PERMANENT):
+        raise NotApplicable("a new instance refuses the request without a failure of its provider, too")
+    expect.works(again, "the next call to work")
 
 
 def broken_again(subject: Subject, name: str) -> Subject:

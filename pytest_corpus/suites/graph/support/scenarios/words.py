@@ -15,6 +15,12 @@ from pytest_corpus.suites.graph.support.sandbox import Sandbox
 
 Item = Mapping[str, Any]
 
+LABELS = ("single_quote", "backtick", "mixed_case", "inner_blanks", "leading_blank", "digits_first", "separators")
+"""The kinds of labels of each run."""
+
+MOST_LABELS, FEW_LABELS = 11, 3
+"""The number of words, and of reserved words, that are labels in a run."""
+
 
 def offer(sandbox: Sandbox, kind: str, items: Mapping[str, Item]) -> dict[str, Item]:
     """Upsert `nodes` or `edges` whose words may be refused permanently, by their kinds; those that are taken."""
@@ -50,8 +56,9 @@ def injected(victim: str) -> dict[str, str]:
 
 
 def with_labels(sandbox: Sandbox, victim: str) -> dict[str, Item]:
-    """A node for each word, which is its label."""
-    labels = vocabulary.filled({**WORDS, **INJECTIONS, **RESERVED}, "L") | injected(sandbox.key(victim))
+    """A node for each word, which is its label; not all words in each run, for some stores make a table of a label."""
+    words = {**vocabulary.some(WORDS, MOST_LABELS, LABELS), **INJECTIONS, **vocabulary.some(RESERVED, FEW_LABELS)}
+    labels = vocabulary.filled(words, "L") | injected(sandbox.key(victim))
     return {
         kind: {**sandbox.node(f"l{number}"), "labels": [label]} for number, (kind, label) in enumerate(labels.items())
     }
