@@ -160,7 +160,7 @@ def counted_truly(reply: Reply, there: int, whole: str) -> None:
     found = failures(reply.result)
     if reply.is_error:
         with expect.resting_on(whole):
-            expect.that(not there, "nothing of a request that is refused", f"{there} items", "result")
+            expect.that(not there, "nothing of a request that is refused", f"{there} items")
     if reply.is_error or not found:
         raise NotApplicable("the request is refused whole" if reply.is_error else "no item of the request fails")
     expect.applicable(counted(reply.result) is not None or "failed_count" in reply.result, "the result counts nothing")
