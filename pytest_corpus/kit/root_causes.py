@@ -28,8 +28,8 @@ from pytest_corpus.spec.operations import BY_OP
 NO_ARGUMENTS = "COM-WIRE-7"
 """The requirement that says that `args` of the wrong type is refused with BAD_REQUEST."""
 
-CLAIMED = "COM-CAP-6"
-"""The requirement that says that what is claimed works: it is as plain as that of the operation."""
+PLAIN = ("COM-CAP-6", "COM-DEADLINE-6")
+"""The requirements that say that what is claimed works, and a call with an ample deadline: nothing is plainer."""
 
 Own = TypeVar("Own", bound=Subject)
 T = TypeVar("T")
@@ -126,7 +126,7 @@ class RootCauses(Generic[Own]):
         return self._plainest(requirement, [*violation.exchanges, *found])
 
     def _plainest(self, requirement: str, exchanges: Iterable[Exchange]) -> Blocked | None:
-        if requirement == CLAIMED:
+        if requirement in PLAIN:
             return None
         own = [each for each in exchanges if each.component == self.subject.component and each.op in BY_OP]
         for exchange in own:

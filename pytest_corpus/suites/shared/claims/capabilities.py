@@ -334,7 +334,9 @@ class TestHealth:
 
     @staticmethod
     def report(reply: Reply) -> dict[str, object]:
-        """The report, where there is one."""
+        """The report, if there is one."""
         expect.assessable(not reply.is_error, "the backend is down: health answers with an error")
         result = expect.success(reply, "a health report")
-        return result if isinstance(result, dict) else {}
+        if not isinstance(result, dict):
+            raise Blocked("COM-HEALTH-1", "the report is not an object", judged_on=(reply.exchange,))
+        return result
