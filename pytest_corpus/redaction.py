@@ -340,9 +340,9 @@ def content(value: object, secrets: Iterable[str], most: int, *, foreign: bool, 
     """A JSON value with its content, in one line: secrets and credentials masked, long strings and arrays cut.
 
     In what is `foreign`, that is not the suite's own, every word that looks like a credential is masked; not the texts
-    that are its `own`, nor ids in the form of a UUID.
+    that are its `own`, nor ids in the form of a UUID or of the suite's names.
     """
-    secrets, plain = tuple(secrets), {*own, *_uuids(value)}
+    secrets, plain = tuple(secrets), {*own, *_plain_ids(value)}
 
     def shown(text: str) -> str:
         return sentence(text, secrets) if foreign and text not in plain else said(text, secrets)
@@ -351,20 +351,23 @@ def content(value: object, secrets: Iterable[str], most: int, *, foreign: bool, 
     return masked(cut(json.dumps(content, default=_unknown, ensure_ascii=False), most), secrets)
 
 
-def _uuids(value: object, key: str = "") -> Iterator[str]:
-    """The UUIDs that stand where ids stand in a JSON value."""
+def _plain_ids(value: object, key: str = "") -> Iterator[str]:
+    """The ids in a JSON value that are UUIDs or names that the suite made."""
     if isinstance(value, Mapping):
         for name, item in value.items():
-            yield from _uuids(item, str(name))
+            yield from _plain_ids(item, str(name))
     elif isinstance(value, list):
         for item in value:
-            yield from _uuids(item, key)
-    elif isinstance(value, str) and _ID_KEY.search(key) and _UUID.fullmatch(value):
+            yield from _plain_ids(item, key)
+    elif isinstance(value, str) and _ID_KEY.search(key) and _PLAIN_ID.fullmatch(value):
         yield value
 
 
+PREFIX: Final = "corpusrun"
+"""The beginning of every name that the suite makes; letters and digits are taken in the names of any store."""
+
 _ID_KEY: Final = re.compile(r"(?:^|_)ids?$|^namespace$")
-_UUID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_PLAIN_ID: Final = re.compile(rf"[0-9a-fA-F]{{8}}(?:-[0-9a-fA-F]{{4}}){{3}}-[0-9a-fA-F]{{12}}|{PREFIX}[a-z0-9]{{1,60}}")
 
 
 def is_plain(text: str) -> bool:

@@ -9,8 +9,9 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit.judgement import reading_apart
 from pytest_corpus.kit.outcomes import Undecided
-from pytest_corpus.kit.store.leftovers import PREFIX, Journal
+from pytest_corpus.kit.store.leftovers import Journal
 from pytest_corpus.kit.store.settling import Settle
+from pytest_corpus.redaction import PREFIX
 from pytest_corpus.spec.dialects import DIALECTS, Dialect
 
 MAX_NAMESPACES = 10

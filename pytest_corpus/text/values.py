@@ -1,10 +1,12 @@
 """JSON values: walked, compared, found by JSON pointers, and made of dataclasses that travel as JSON."""
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+import json
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
 from functools import cache
-from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Final, TypeVar, get_args, get_origin, get_type_hints
 
 
 def meant(wrong: str, known: Iterable[str], otherwise: str = "", *, before: str = "") -> str:
@@ -87,3 +89,53 @@ def _part(hint: Any, value: Any) -> Any:
         return tuple(_part(get_args(hint)[0], each) for each in value)
     record: Any = next(filter(is_dataclass, (hint, *get_args(hint))), None)
     return value if record is None or value is None else rebuilt(record, value)
+
+
+def around(body: Any, path: str) -> Any:
+    """An answer, in which long values beside the place at a path are left out.
+
+    A path may begin within the answer (`metadata.word`): the first place that has it is meant.
+    """
+    steps = _STEP.findall(path.partition(",")[0].partition(" ")[0])
+    return _abridged(body, next(_places(body, steps), [])) if steps else body
+
+
+_STEP: Final = re.compile(r"[^.\[\]]+")
+_LONG: Final = 80
+
+
+def _places(body: Any, steps: Sequence[str]) -> Iterator[list[str]]:
+    """The ways to the places of a JSON value from which some steps can be gone, with these steps; shortest first."""
+    level: list[tuple[list[str], Any]] = [([], body)]
+    while level:
+        yield from ([*way, *steps] for way, value in level if _can_go(value, steps))
+        level = [([*way, name], item) for way, value in level for name, item in _members(value).items()]
+
+
+def _can_go(value: Any, steps: Sequence[str]) -> bool:
+    for step in steps:
+        if step not in (members := _members(value)):
+            return False
+        value = members[step]
+    return True
+
+
+def _members(value: Any) -> Mapping[str, Any]:
+    if isinstance(value, list):
+        return {str(at): item for at, item in enumerate(value)}
+    return value if isinstance(value, Mapping) else {}
+
+
+def _abridged(value: Any, way: Sequence[str]) -> Any:
+    if not way:
+        return value
+    step, *others = way
+    if isinstance(value, Mapping):
+        return {name: _abridged(item, others) if name == step else _left_out(item) for name, item in value.items()}
+    at = int(step)
+    before, after = [f"... {at} before"] * (at > 0), [f"... {len(value) - at - 1} more"] * (at + 1 < len(value))
+    return [*before, _abridged(value[at], others), *after]
+
+
+def _left_out(value: Any) -> Any:
+    return value if len(json.dumps(value, default=str)) <= _LONG else "..."

@@ -19,7 +19,7 @@ import json
 import logging
 import uuid
 
-from pytest_corpus.reference import vector
+from pytest_corpus.reference import graph, vector
 
 class Timeless(Wrapped):
     async def handle_stream(self, envelope):
@@ -124,6 +124,16 @@ class Changed:
 class OwnIds(Changed):
     async def handle(self, envelope):
         return mapped(await self.inner.handle(envelope))
+
+class Loud:
+    def __init__(self, metrics=None, provider=None):
+        self.inner = graph(metrics, provider)
+    async def handle(self, envelope):
+        answer = await self.inner.handle(envelope)
+        if op_of(envelope) == "graph.traversal":
+            for edge in (answer.get("result") or {}).get("relationships", ()):
+                edge["label"] = edge["label"].upper()
+        return answer
 
 class NoNamespaces(Changed):
     # It is busy every other time that a namespace is to be made, and refuses it then.
@@ -231,6 +241,13 @@ def test_ids_stand_as_they_are(adapters: Project) -> None:
     [match, *_] = json.loads(seen["answer"])["result"]["matches"]
     assert re.fullmatch("[0-9a-f-]{36}", match["vector"]["id"])
     assert match["vector"]["namespace"] == request_of(seen["sent"])["args"]["namespace"]
+
+
+def test_what_was_written_stands_before_what_was_read(adapters: Project) -> None:
+    """A finding on a read shows the last calls with which its test had written there."""
+    options = ("--corpus-components=graph", "--corpus-requirement=GRA-EDGE-1")
+    found = said(adapters.run("--corpus-adapter=mine:Loud", *options)).partition("\nGRA-EDGE-1 (MUST): ")[2]
+    assert re.search(r"story:\n +the test had written:\n +1\. .*\n +2\. handle .*graph\.upsert_edges", found), found
 
 
 def test_a_leak_names_the_record(adapters: Project) -> None:

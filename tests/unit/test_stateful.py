@@ -128,7 +128,7 @@ def test_calls_that_are_not_needed_are_left_out() -> None:
     adder = Adder(15)
     said, numbers = adder.story([0, 8, 0, 1, 8])
     assert numbers == [8, 8]
-    assert said == "2 calls, none of which can be left out; found with 13 further calls"
+    assert said == "smallest story: 2 calls, none of which can be left out; found with 13 further calls"
     assert adder.client.meter.total_calls == 5 + 13
     assert adder.open == 0
 
@@ -138,7 +138,7 @@ def test_the_budget_ends_the_search() -> None:
     adder = Adder(40)
     said, numbers = adder.story([1] * 45)
     assert len(numbers) == 41
-    assert said == "41 calls, the smallest sequence found so far, after 5 further calls"
+    assert said == "smallest story: 41 calls, the smallest sequence found so far, after 5 further calls"
     adder = Adder(99)
     said, numbers = adder.story([50, 0, 0, 0, 0, 0, 0, 0, 0, 50])
     assert len(numbers) < 10
@@ -164,7 +164,7 @@ def test_no_calls_are_made_for_a_story(why: str) -> None:
     adder.outages.lasting = "provider" in why
     said, numbers = adder.story([0, 8, 8])
     assert numbers == [0, 8, 8]
-    assert said.startswith(f"3 calls, not shortened, because the {why}")
+    assert said.startswith(f"smallest story: 3 calls, not shortened, because the {why}")
     assert adder.client.meter.total_calls == 3
 
 
@@ -175,7 +175,7 @@ def test_a_story_stands_in_the_message() -> None:
     lines = ("1 calls", '1. handle {"op": "x"}')
     seen = Evidence("a", "vector", "VEC-STATE-1", "t", "n", "rerun", story=lines)
     said = presentation.failure([finding], [seen])
-    assert said.endswith('  smallest story:\n    1 calls\n    1. handle {"op": "x"}')
+    assert said.endswith('  story:\n    1 calls\n    1. handle {"op": "x"}')
 
 
 def write(client: int, value: str | None, start: float, end: float) -> Event:

@@ -38,7 +38,7 @@ from pytest_corpus.redaction import (
 )
 from pytest_corpus.spec.errors import BY_KIND
 from pytest_corpus.spec.operations import BY_OP
-from pytest_corpus.text.values import strings_of
+from pytest_corpus.text.values import around, strings_of
 from pytest_corpus.verdict.evidence import Content, Evidence
 from pytest_corpus.verdict.ledger import Finding, TestRecord
 
@@ -51,6 +51,7 @@ MOST_OBSERVATIONS = 4
 FRAMES_AT_ENDS = 2  # the frames of a long stream that are shown at its beginning and at its end
 FRAMES_AROUND = 2  # and before and after the frame at fault
 MOST_JUDGED = 4  # the most calls that are shown of those that a finding was judged on
+MOST_WRITES = 2  # the most writes of the test that are shown before a request that reads what they wrote
 WRITTEN_BEFORE = "# What was written before: run with --corpus-transcript, then pytest-corpus replay --as shell"
 
 
@@ -83,6 +84,13 @@ class Sighting:
         """The last of the calls that it was judged on, if they are several and no story tells of them."""
         several = len(self.violation.exchanges) > 1 and self.violation.story is None
         return self.violation.exchanges[-MOST_JUDGED:] if several else ()
+
+    @property
+    def told(self) -> Story | None:
+        """The story of the finding; of a plain read, the last calls with which the test had written there."""
+        if self.violation.story or self.judged_on or self.exchange is None or _is_write(self.exchange):
+            return self.violation.story
+        return Story("the test had written:", tuple(self.writes[-MOST_WRITES:])) if self.writes else None
 
     @property
     def origin(self) -> pytest.Item | None:
@@ -183,7 +191,7 @@ class EvidenceCapture:
             problems=tuple(masked(each, secrets) for each in behind.violation.lines),
             judged_on=_numbered(behind.judged_on, lambda each: self._own(each, behind, secrets)),
             story=_told(
-                behind.violation.story,
+                behind.told,
                 lambda each: content(each, secrets, LONGEST, foreign=False) if self.made_up else shape(each, LONGEST),
             ),
             trace=masked(self.trace, secrets),
@@ -201,7 +209,7 @@ class EvidenceCapture:
     def _content(self, behind: Sighting, secrets: tuple[str, ...]) -> Content:
         exchange = behind.exchange
         shown = functools.partial(content, secrets=secrets, most=LONGEST, foreign=False)
-        judged_on, story = _numbered(behind.judged_on, shown), _told(behind.violation.story, shown)
+        judged_on, story = _numbered(behind.judged_on, shown), _told(behind.told, shown)
         logged = tuple(_logged(exchange.logs, secrets)) if exchange and self.logs else ()
         printed = [(title, text) for title, text in self.printed if not (logged and " log " in title)]
         lines_printed = tuple(_printed(printed, secrets))
@@ -229,7 +237,10 @@ class EvidenceCapture:
         own = {*strings_of([each.request for each in (*behind.before, exchange)])} if self.made_up else set[str]()
         bodies = [frame.body for frame in exchange.frames]
         if not exchange.streaming:
-            return content(bodies[-1], secrets, LONGEST, foreign=True, own=own)
+            whole = content(bodies[-1], secrets, LONGEST + 1, foreign=True, own=own)
+            if len(whole) <= LONGEST:
+                return whole
+            return content(around(bodies[-1], behind.violation.path), secrets, LONGEST, foreign=True, own=own)
         at_fault = behind.violation.frame or len(bodies)
         shown = {*range(1, FRAMES_AT_ENDS + 1), *range(at_fault - FRAMES_AROUND, at_fault + FRAMES_AROUND + 1)}
         shown |= {*range(len(bodies) - FRAMES_AT_ENDS + 1, len(bodies) + 1)}

@@ -184,7 +184,7 @@ def shortest(failed: Trial[Any], violation: Violation, *, is_disturbed: bool = F
     found, exchanges = search.violation, search.best.exchanges
     if exchanges:
         calls = "1 call" if len(exchanges) == 1 else f"{len(exchanges)} calls"
-        found.story = Story(f"{calls}, {said}", tuple(exchanges))
+        found.story = Story(f"smallest story: {calls}, {said}", tuple(exchanges))
         found.seen_in(exchanges[-1])
     return found
 

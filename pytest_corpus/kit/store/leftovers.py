@@ -17,12 +17,10 @@ from pathlib import Path
 from typing import Literal
 
 from pytest_corpus.adapter.inputs import DIGITS
+from pytest_corpus.redaction import PREFIX
 
 FOLDER = ".corpus"
 """The folder of the files, below the one in which pytest was started."""
-
-PREFIX = "corpusrun"
-"""The beginning of every name that the suite makes; letters and digits are taken in the names of any store."""
 
 EARLIEST, AHEAD_S = 1_767_225_600.0, 86_400.0
 """Seconds since 1970 before which no run began; and how far ahead the clock of another machine may be."""
