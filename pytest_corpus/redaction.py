@@ -353,12 +353,9 @@ def content(value: object, secrets: Iterable[str], most: int, *, foreign: bool, 
 
 def _plain_ids(value: object, key: str = "") -> Iterator[str]:
     """The ids in a JSON value that are UUIDs or names that the suite made."""
-    if isinstance(value, Mapping):
-        for name, item in value.items():
+    if isinstance(value, Mapping | list):
+        for name, item in value.items() if isinstance(value, Mapping) else ((key, item) for item in value):
             yield from _plain_ids(item, str(name))
-    elif isinstance(value, list):
-        for item in value:
-            yield from _plain_ids(item, key)
     elif isinstance(value, str) and _ID_KEY.search(key) and _PLAIN_ID.fullmatch(value):
         yield value
 

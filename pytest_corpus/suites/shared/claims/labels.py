@@ -116,7 +116,8 @@ class TestLabels:
             again = [values_of(subject.call(subject.principal).exchange) for _ in range(MOST_IDENTICAL)]
             derived = [key for key in derived if not unlike(each.get(key, set()) for each in again)]  # COM-OBS-27
         if derived:
-            raise Violation("the same labels for calls of other content", found=Keys(derived), path="extra")
+            found = Violation("the same labels for calls of other content", found=Keys(derived), path="extra")
+            raise found.seen_in(*(reply.exchange for reply in replies))
 
     @pytest.mark.requirement("COM-OBS-19")
     def test_deadlines_fall_into_few_buckets(self, subject: Subject) -> Steps:
