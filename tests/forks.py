@@ -5,7 +5,6 @@ passes signals on to it, and ends as it ends. What it does not know it leaves to
 """
 
 import contextlib
-import gc
 import importlib
 import json
 import os
@@ -102,8 +101,6 @@ def prepare() -> None:
         assert pytest.main(["--collect-only", "-q", *off, *PLUGIN, *every]) == 0
     for name in ("pytest_corpus.reference.llm.adapter", "xdist.remote", "yaml"):
         importlib.import_module(name)
-    gc.collect()
-    gc.freeze()
 
 
 def forget(wait: selectors.BaseSelector, asking: socket.socket) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import concurrent.futures
-import gc
 import importlib
 import json
 import multiprocessing
@@ -151,7 +150,6 @@ def prepare(components: Sequence[str] = COMPONENTS, *more: str) -> None:
         importlib.import_module(name)
     for component in components:
         inventory.tests(component, "ci")
-    gc.freeze()  # the runs need not look for garbage among it
 
 
 def forked(run: Callable[..., None], *given: object, limit_s: float = LIMIT_S) -> int | None:

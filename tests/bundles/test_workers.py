@@ -4,7 +4,6 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -45,37 +44,28 @@ def test_cases_that_never_ran_are_not_judged(pytester: pytest.Pytester) -> None:
     assert section(pytester)["thresholds"] == []
 
 
+SSH = """#!/bin/sh
+export TMPDIR={root}/$2/temporary PYTHONPATH={package}
+cd {root}/$2/work && exec sh -c "$3"
+"""  # called with -C, the host and the command
+
+
 @pytest.fixture
-def servers(tmp_path: Path) -> Iterator[list[str]]:
-    """Two worker machines, as xdist sees them: socket servers with folders and TMPDIRs of their own."""
-    specs, started = [], []
+def machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Two worker machines, as xdist sees them by ssh: folders and TMPDIRs of their own."""
     for name in ("one", "two"):
-        folders = [tmp_path / name / kind for kind in ("work", "temporary")]
-        for folder in folders:
-            folder.mkdir(parents=True)
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            address = f"127.0.0.1:{free.getsockname()[1]}"
-        environment = {
-            **os.environ,
-            "PYTHONUNBUFFERED": "1",
-            "TMPDIR": str(folders[1]),
-            "PYTHONPATH": str(Path(__file__).parents[2]),
-        }
-        command = [sys.executable, "-m", "execnet.script.socketserver", address]
-        process = subprocess.Popen(command, cwd=folders[0], env=environment, stdout=subprocess.PIPE, text=True)
-        started.append(process)
-        assert process.stdout is not None
-        process.stdout.readline()  # it listens
-        specs.append(f"--tx=socket={address}")
-    yield specs
-    for process in started:
-        process.kill()
-        process.communicate()
+        for kind in ("work", "temporary"):
+            (tmp_path / name / kind).mkdir(parents=True)
+    ssh = tmp_path / "bin" / "ssh"
+    ssh.parent.mkdir()
+    ssh.write_text(SSH.format(root=tmp_path, package=Path(__file__).parents[2]))
+    ssh.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{ssh.parent}{os.pathsep}{os.environ['PATH']}")
+    return [f"--tx=ssh={name}//python={sys.executable}" for name in ("one", "two")]
 
 
-def test_workers_on_other_machines(pytester: pytest.Pytester, servers: list[str], tmp_path: Path) -> None:
-    """Two socket workers give the same result as none, ask each case once, and keep no file of ours."""
+def test_workers_on_other_machines(pytester: pytest.Pytester, machines: list[str], tmp_path: Path) -> None:
+    """Two workers by ssh give the same result as none, ask each case once, and keep no file of ours."""
     cases = [echo(n, "no" if n % 10 == 3 else "yes") for n in range(40)]
     more = f"provider: {{name: ours}}\nparallel: true\n{ALL}"
     bundle(pytester.path / "bundles" / "qa", cases, more)
@@ -83,7 +73,7 @@ def test_workers_on_other_machines(pytester: pytest.Pytester, servers: list[str]
     log = tmp_path / "calls"
     provider(pytester, "ours", f"lambda request: open({str(log)!r}, 'a').write(request.case + '\\n') and 'yes'")
     found = []
-    for given in ([*servers, "--dist=load", f"--rsyncdir={pytester.path}"], ["-n0"]):
+    for given in ([*machines, "--dist=load", f"--rsyncdir={pytester.path}"], ["-n0"]):
         log.write_text("")
         result = run(pytester, *given, "--corpus-report=r.json", str(pytester.path), apart=given != ["-n0"])
         whole = section(pytester)
@@ -95,7 +85,7 @@ def test_workers_on_other_machines(pytester: pytest.Pytester, servers: list[str]
 
 
 @pytest.mark.slow
-def test_a_lost_worker_on_another_machine(pytester: pytest.Pytester, servers: list[str], tmp_path: Path) -> None:
+def test_a_lost_worker_on_another_machine(pytester: pytest.Pytester, machines: list[str], tmp_path: Path) -> None:
     """The case that it asked is an error; the other worker asks the rest, each once."""
     more = f"provider: {{name: dies}}\nparallel: true\nmax_parallel: 1\n{ALL}"
     bundle(pytester.path / "bundles" / "qa", [echo(n) for n in range(20)], more)
@@ -105,7 +95,7 @@ def test_a_lost_worker_on_another_machine(pytester: pytest.Pytester, servers: li
     said = f"import os\ndef log(case):\n    open({str(log)!r}, 'a').write(case + '\\n')\n    return 'yes'\n"
     provider(pytester, "dies", answer, said)
     given = ("--dist=load", "--max-worker-restart=0", f"--rsyncdir={pytester.path}", "--corpus-report=r.json")
-    result = run(pytester, *servers, *given, str(pytester.path), apart=True)
+    result = run(pytester, *machines, *given, str(pytester.path), apart=True)
     assert result.ret == 1
     whole = section(pytester)
     assert [each["case"] for each in whole["failures"]] == ["case-3"]
@@ -115,11 +105,35 @@ def test_a_lost_worker_on_another_machine(pytester: pytest.Pytester, servers: li
 
 
 @pytest.mark.slow
-def test_a_suite_on_other_machines(pytester: pytest.Pytester, servers: list[str]) -> None:
-    """A component's suite over two socket workers is complete and conformant."""
+def test_a_worker_behind_a_socket(pytester: pytest.Pytester) -> None:
+    """Messages of several threads could mix on a socket, so the run refuses in one sentence."""
+    bundle(pytester.path / "bundles" / "qa", [echo(0)], ALL)
+    pytester.makeini("[pytest]\n")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    command = [sys.executable, "-m", "execnet.script.socketserver", address]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONPATH": str(Path(__file__).parents[2])}
+    server = subprocess.Popen(command, cwd=pytester.mkdir("work"), env=environment, stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout is not None
+        server.stdout.readline()  # it listens
+        given = (f"--tx=socket={address}", "--dist=load", f"--rsyncdir={pytester.path / 'bundles'}")
+        result = run(pytester, *given, str(pytester.path / "bundles"), apart=True)
+    finally:
+        server.kill()
+        server.communicate()
+    assert result.ret not in (0, 5)
+    assert "cannot run on workers behind --tx=socket=...; start them with --tx=ssh=HOST" in text(result)
+    assert "Traceback" not in text(result)
+
+
+@pytest.mark.slow
+def test_a_suite_on_other_machines(pytester: pytest.Pytester, machines: list[str]) -> None:
+    """A component's suite over two workers by ssh is complete and conformant."""
     pytester.makeini("[pytest]\n")
     adapter = ("--corpus-adapter=pytest_corpus.reference:all", "--corpus-components=embedding")
-    result = run(pytester, *servers, "--dist=load", f"--rsyncdir={pytester.path}", *adapter, apart=True)
+    result = run(pytester, *machines, "--dist=load", f"--rsyncdir={pytester.path}", *adapter, apart=True)
     assert result.ret == 0, text(result)
     assert "verdict: conformant" in text(result)
 

@@ -1,6 +1,5 @@
 """Inner pytest runs: a folder of a user's, the suite run in it, and what came out."""
 
-import gc
 import importlib
 import json
 import subprocess
@@ -60,7 +59,6 @@ def preload() -> None:
         importlib.import_module(f"pytest_corpus.suites.{component}.support.root_causes")
         for chapter in chapters:
             importlib.import_module(f"pytest_corpus.suites.{component}.{chapter}")
-    gc.freeze()  # each inner run collects garbage, twice
 
 
 PYTHON = sys.executable  # not the program of forks, for what needs a new process

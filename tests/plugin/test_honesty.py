@@ -34,7 +34,6 @@ def test_without_hooks(project: Project) -> None:
             assert (entry["id"] in line) == (entry["keyword"] == keyword)
     assert "  verdict: incomplete" in result.outlines
     assert "not assessed" in result.outlines[-1]
-    assert "skipped" not in result.outlines[-1]
     totals = report["components"]["llm"]["totals"]["must"]
     applicable = sum(totals.values()) - totals["not_applicable"]
     (line,) = [line for line in result.outlines if line.startswith("    MUST")]
@@ -123,3 +122,13 @@ def test_no_secret_of_an_exception_in_the_report(project: Project) -> None:
     run(project, "mine:factory", "--corpus-requirement=COM-FAULT-*,COM-CAP-2")
     assert statuses(project.report())["llm", "COM-FAULT-1"] in ("not_assessed", "satisfied")
     assert "sk-4f8z2" not in (project.path / "r.json").read_text("utf-8")
+
+
+def test_features_that_are_not_offered_leave_the_bar_green(project: Project) -> None:
+    """Their tests count as skipped, which is not yellow, and only the summary of the suite lists them."""
+    given = ("--corpus-adapter=pytest_corpus.reference:llm", "--corpus-requirement=COM-CAP-[678]", "--color=yes", "-rs")
+    result = project.run(*given)
+    assert result.outlines[-1].startswith("\x1b[32m=")
+    assert "3 skipped" in result.outlines[-1] or "2 skipped" in result.outlines[-1]
+    assert [line for line in result.outlines if "not applicable  COM-CAP-7" in line]
+    assert not [line for line in result.outlines if line.startswith("SKIPPED")]

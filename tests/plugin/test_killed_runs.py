@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inner_runs import Project, said
+from inner_runs import Project
 from thinning import thinned
 
 from pytest_corpus.suites import inventory
@@ -138,7 +138,7 @@ def test_an_interrupted_run_tidies_up(project: Project, stop: signal.Signals, wo
 
 
 def test_a_run_that_ends_by_itself(project: Project) -> None:
-    """An adapter that leaves the process with code 0 leaves another code, and no older report."""
+    """An adapter that leaves the process in the middle of the run leaves a partial report, and no older one."""
     project.adapter(
         "import os\nclass Leaving(Wrapped):\n"
         "    async def handle(self, envelope):\n"
@@ -147,9 +147,7 @@ def test_a_run_that_ends_by_itself(project: Project) -> None:
     )
     asked = ("--corpus-report=r.json", "--corpus-report=r.svg")
     (project.path / "r.json").write_text("an older report")
-    result = project.run_apart("--corpus-adapter=mine:Leaving", *asked)
-    assert result.ret == 1
-    assert "os._exit(0) was called" in said(result)
+    project.run_apart("--corpus-adapter=mine:Leaving", *asked)
     assert (project.report()["verdict"], project.report()["gaps"]) == (
         "partial",
         ["the run did not finish", "no conformance test ran"],

@@ -172,7 +172,7 @@ def test_an_adapter_that_ends_the_process_well(tmp_path: Path, more: tuple[str, 
     ended = ran("verify", *given, *more, cwd=tmp_path)
     assert not path.exists() or json.loads(path.read_bytes())["verdict"] == "partial"
     assert ended.code == 3, ended.out + ended.err
-    said = "pytest-corpus verify: pytest ended with 1, but it ended before the suite did, so nothing is verified"
+    said = "pytest-corpus verify: pytest ended with 0, but it ended before the suite did, so nothing is verified"
     assert said in ended.err.splitlines()
     if form == "json":
         assert json.loads(ended.out)["exit_code"] == 3

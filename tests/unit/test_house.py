@@ -121,6 +121,111 @@ def lines_of(path: Path) -> int:
     return len(path.read_text("utf-8").splitlines())
 
 
+OTHERS = ("_pytest", "hypothesis.internal", "ctypes")
+"""Modules that are private to others, or that reach into the interpreter."""
+
+TRICKS = {"meta_path", "set_threshold", "freeze", "sched_setaffinity"}
+"""Names of `sys`, `gc` and `os` that change the user's process."""
+
+REPLACED = {"_exit", "__class__"}
+"""Names that are never assigned to on an object of others."""
+
+PRIVATE: dict[str, str] = {
+    "_replace": "documented of every named tuple",
+    "_exit": "documented of `os`: called, never replaced",
+    "_asyncgens": "asyncio names its open generators nowhere else; `getattr` with a default",
+    "_threads_queues": "Python names the threads of executors nowhere else; `getattr` with a default",
+}
+"""Private names of others that are used, and why."""
+
+
+def reach_of(node: ast.AST, own: set[str]) -> Iterator[str]:
+    """The private names of others, and the tricks, in a part of a module; `own` are the names that modules define."""
+    match node:
+        case ast.Import(names=names):
+            yield from (each.name for each in names if f"{each.name}.".startswith(tuple(f"{one}." for one in OTHERS)))
+        case ast.ImportFrom(module=str(module), names=names) if not module.startswith("pytest_corpus"):
+            if f"{module}.".startswith(tuple(f"{one}." for one in OTHERS)):
+                yield module
+            yield from (each.name for each in names if is_private(each.name, set()))
+        case ast.Attribute(attr=name, ctx=context):
+            stored = not isinstance(context, ast.Load) and name in REPLACED
+            if is_private(name, own) or ((stored or name in TRICKS) and is_other(node.value)):
+                yield ast.unparse(node)
+        case ast.Call(
+            func=ast.Name(id="getattr" | "setattr" | "delattr" as does), args=[_, ast.Constant(str(name)), *_]
+        ):
+            if is_private(name, own) or (does != "getattr" and name in REPLACED):
+                yield name
+        case ast.keyword(arg=str(name)) if is_private(name, own):
+            yield f"{name}="
+
+
+def is_other(value: ast.expr) -> bool:
+    """True unless an attribute is that of the object itself."""
+    return not (isinstance(value, ast.Name) and value.id in ("self", "cls"))
+
+
+def is_private(name: str, own: set[str]) -> bool:
+    """True for a private name that no module of the package defines."""
+    return name.startswith("_") and not name.startswith("__") and name not in own | PRIVATE.keys()
+
+
+def names_defined(tree: ast.Module) -> Iterator[str]:
+    """The names of functions, parameters, variables and attributes that a module defines."""
+    for node in ast.walk(tree):
+        match node:
+            case (
+                ast.FunctionDef(name=name)
+                | ast.AsyncFunctionDef(name=name)
+                | ast.ClassDef(name=name)
+                | ast.arg(arg=name)
+            ):
+                yield name
+            case ast.Name(id=name, ctx=ast.Store()):
+                yield name
+            case ast.Attribute(value=ast.Name(id="self" | "cls"), attr=name, ctx=ast.Store()):
+                yield name
+
+
+@cache
+def own_names() -> set[str]:
+    """The names that the modules of the package define."""
+    return {name for module in modules() for name in names_defined(tree_of(module))}
+
+
+def test_no_module_reaches_into_others() -> None:
+    """No private name of pytest, xdist, hypothesis or execnet is used, and nothing changes the user's process."""
+    found = {
+        name: {each for node in ast.walk(tree_of(name)) for each in reach_of(node, own_names())} for name in modules()
+    }
+    assert {name: each for name, each in found.items() if each} == {}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from _pytest.terminal import KNOWN_TYPES",
+        "import ctypes",
+        "from hypothesis.internal.conjecture import providers",
+        "from xdist.dsession import _worker",
+        "sys.meta_path.insert(0, finder)",
+        "gc.freeze()",
+        "os.sched_setaffinity(0, {1})",
+        "os._exit = checked",
+        "setattr(os, '_exit', checked)",
+        "config.option.__class__ = IdleOptions",
+        "write = gateway._io.write",
+        "reporter._determine_main_color = decide",
+        "getattr(reporter, '_determine_main_color', None)",
+        "pytest.Mark(name, (), {}, _ispytest=True)",
+    ],
+)
+def test_what_reaches_into_others_is_seen(line: str) -> None:
+    """Each trick that the package once had is seen."""
+    assert [each for node in ast.walk(ast.parse(line)) for each in reach_of(node, own_names())]
+
+
 API = Path(__file__).parents[1] / "typing" / "api.py"
 
 

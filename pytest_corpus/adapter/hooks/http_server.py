@@ -20,6 +20,8 @@ MAX_BODY_BYTES = 4 * 2**20
 WATCH_S = 0.02
 """The interval at which the server looks if a waiting client has gone."""
 
+PHRASES = {status.value: status.phrase for status in HTTPStatus}
+
 _JSON = {"Content-Type": "application/json"}
 _EVENTS = {"Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-cache"}
 
@@ -147,7 +149,7 @@ class Connection:
             working.cancel()
 
     def _head(self, status: int, headers: Mapping[str, str], length: int | None = None) -> bytes:
-        phrase = HTTPStatus(status).phrase if status in HTTPStatus._value2member_map_ else "Overloaded"
+        phrase = PHRASES.get(status, "Overloaded")
         size = {"Transfer-Encoding": "chunked"} if length is None else {"Content-Length": str(length)}
         kept = {"Connection": "keep-alive" if self.keeps_open else "close"}
         lines = [f"{name}: {value}" for name, value in {**headers, **size, **kept}.items()]

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from pytest_corpus.integration.declaring.properties import CHANNEL
-from pytest_corpus.integration.xdist.controller_hooks import serialise_writes
 
 
 class BundleControllerHooks:
@@ -18,9 +17,10 @@ class BundleControllerHooks:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        gateway = node.gateway
-        channel = node.workerinput[CHANNEL] = gateway.newchannel()
-        serialise_writes(gateway)
+        # execnet lets several threads write to a pipe, one message after another, but messages on a socket could mix.
+        if node.gateway.spec.socket:
+            return
+        channel = node.workerinput[CHANNEL] = node.gateway.newchannel()
         channel.setcallback(partial(self._take, channel), endmarker=None)
 
     def _take(self, channel: Any, message: str | None) -> None:

@@ -63,7 +63,7 @@ class BundleFile(pytest.File):
         if name in FOREIGN_MARKERS or name.startswith("_"):
             return
         self.config.addinivalue_line("markers", f"{name}: tag of behaviour bundles")
-        item.add_marker(pytest.MarkDecorator(pytest.Mark(name, (), {}, _ispytest=True), _ispytest=True))
+        item.add_marker(getattr(pytest.mark, name))
 
 
 class _Item(pytest.Item):

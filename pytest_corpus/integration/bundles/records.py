@@ -17,8 +17,9 @@ from pytest_corpus.bundles.running.store import Journal, SpentBudget, Store
 from pytest_corpus.bundles.session import BundleRun
 from pytest_corpus.integration.bundles import options
 from pytest_corpus.integration.declaring.properties import CHANNEL
-from pytest_corpus.integration.xdist.controller_hooks import serialise_writes
 from pytest_corpus.text.values import rebuilt
+
+NO_SOCKETS = "behaviour bundles cannot run on workers behind --tx=socket=...; start them with --tx=ssh=HOST"
 
 _MAKING = threading.Lock()  # messages of workers arrive in several threads
 
@@ -41,11 +42,10 @@ class BundleResults:
         self.stores: dict[str, Store] = {}
         self.spent_budget = SpentBudget()
         self._root = config.rootpath
-        channel = getattr(config, "workerinput", {}).get(CHANNEL)
-        self._client: StoreClient | None = None
-        if channel is not None:
-            serialise_writes(channel.gateway)
-            self._client = StoreClient(channel)
+        given = getattr(config, "workerinput", None)
+        if given is not None and CHANNEL not in given:
+            raise pytest.UsageError(NO_SOCKETS)
+        self._client = StoreClient(given[CHANNEL]) if given is not None else None
         self._shard = options.read(config).shard
         self.journal = self._journal(config)
         self.server = StoreServer(self.spent_budget, self.journal, self._begin)

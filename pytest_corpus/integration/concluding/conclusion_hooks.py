@@ -16,7 +16,7 @@ from pytest_corpus.integration.concluding import progress
 from pytest_corpus.integration.concluding.exits import TERMINATED, USUAL_ENDS, Exits, leave_in_time, uninterrupted
 from pytest_corpus.integration.concluding.record_hooks import RecordHooks
 from pytest_corpus.integration.concluding.result import Placeholders, RunResult
-from pytest_corpus.integration.concluding.screen import Screen, add_summary, commands, keep_green, since_the_last_run
+from pytest_corpus.integration.concluding.screen import Screen, add_summary, commands, since_the_last_run
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.declaring.state import RunState
 from pytest_corpus.integration.options.leniency import reported_warnings
@@ -51,7 +51,6 @@ class ConclusionHooks:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
         if self._concludes:
-            keep_green(self.state.config.pluginmanager.get_plugin("terminalreporter"))
             self._exits.watch()
             self._placeholders.put(self.state.labels)
 

@@ -1,4 +1,4 @@
-"""Exits that bypass pytest: a termination signal, and an adapter that leaves the process."""
+"""Exits that bypass pytest: a termination signal, and threads that keep the process from ending."""
 
 import inspect
 import os
@@ -70,42 +70,24 @@ class Terminated(KeyboardInterrupt):
 
 
 class Exits:
-    """Makes SIGTERM end the run like Ctrl-C, and `os._exit(0)` in any thread leave with another code.
+    """Makes SIGTERM end the run like Ctrl-C; a handler that other code installed is left alone.
 
-    A handler that other code installed is left alone. `terminated` is True after SIGTERM.
+    `terminated` is True after SIGTERM.
     """
 
     def __init__(self) -> None:
-        self._leave: Any = None
-        self._errors = -1
         self._handles = False
         self.terminated = False
 
     def watch(self) -> None:
         """Begin to watch; a second call does nothing."""
-        if self._leave is not None:
-            return
-        leave, process = os._exit, os.getpid()
-        errors = self._errors = os.dup(2)  # pytest captures the original during a test
-
-        def checked(status: int) -> NoReturn:
-            if status == 0 and os.getpid() == process:
-                os.write(errors, b"\npytest-corpus: os._exit(0) was called in the middle of the run: exit code 1\n")
-                status = 1
-            leave(status)
-
-        self._leave = leave
-        os._exit = checked
         main = threading.current_thread() is threading.main_thread()
         if main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
             signal.signal(signal.SIGTERM, self._terminate)
             self._handles = True
 
     def leave(self) -> None:
-        """Restore everything."""
-        if self._leave is not None:
-            os._exit, self._leave = self._leave, None
-            os.close(self._errors)
+        """Restore the handler."""
         if self._handles:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
             self._handles = False

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from _pytest.terminal import KNOWN_TYPES
 
 from pytest_corpus.integration.concluding.record_hooks import Findings, Seen
 from pytest_corpus.integration.concluding.result import RunResult
 from pytest_corpus.integration.options.run_options import Options
-from pytest_corpus.integration.running.presentation import LETTERS, Shown
+from pytest_corpus.integration.running.presentation import Shown
 from pytest_corpus.reports import terminal
 from pytest_corpus.reports.finding_text import block, got, one_line
 from pytest_corpus.reports.terminal import Detail, Line
@@ -26,14 +25,6 @@ from pytest_corpus.verdict.ledger import Ledger
 from pytest_corpus.verdict.verdict import Status, Verdict, counted
 
 COLOURS = {"plain": {}, "good": {"green": True}, "caution": {"yellow": True}, "bad": {"red": True}}
-
-
-def keep_green(reporter: Any) -> None:
-    """Let tests of features that the adapter does not offer leave pytest's bar green instead of yellow."""
-    decide = getattr(reporter, "_determine_main_color", None)
-    if decide is not None:
-        plain = {"", LETTERS["not_applicable"][0], *KNOWN_TYPES}
-        reporter._determine_main_color = lambda _: decide(bool(reporter.stats.keys() - plain))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +62,9 @@ class Screen:
     def without_own(self) -> Iterator[None]:
         """Keep pytest from showing the tests of the suite one by one; it counts them all the same."""
         stats = self.reporter.stats
-        whole: dict[str, list[Any]] = {name: list(stats[name]) for name in ("failed", "passed") if name in stats}
+        whole: dict[str, list[Any]] = {
+            name: list(stats[name]) for name in ("failed", "passed", "skipped") if name in stats
+        }
         for name, reports in whole.items():
             stats[name][:] = [each for each in reports if not self._is_shown_here(each)]
             if not stats[name]:
@@ -83,7 +76,7 @@ class Screen:
 
     def _is_shown_here(self, report: Any) -> bool:
         own = getattr(report, "nodeid", None) in self.findings.nodes
-        return own and (report.outcome == "passed" or isinstance(getattr(report, "longrepr", None), Shown))
+        return own and (report.outcome != "failed" or isinstance(getattr(report, "longrepr", None), Shown))
 
     def show_findings(self, result: RunResult) -> None:
         """Show the findings of each adapter, by requirement, in the order of repair."""

@@ -75,7 +75,7 @@ def offered(ledger: Ledger) -> str:
 LETTERS: dict[str, tuple[str, str, Any]] = {
     "violated": ("SHOULD failed", "w", ("SHOULD", {"yellow": True})),
     "deviated": ("deviated", "d", ("DEVIATED", {"yellow": True})),
-    "not_applicable": ("not applicable", "-", ("NOT APPLICABLE", {"cyan": True})),
+    "not_applicable": ("skipped", "-", ("NOT APPLICABLE", {"cyan": True})),
     "not_assessed": ("not assessed", "?", ("NOT ASSESSED", {"yellow": True})),
 }
 """The category, letter and word of a test that neither passed nor failed, by status."""

@@ -1,6 +1,5 @@
 """Hooks of a controller whose workers may find suites, which the controller does not collect."""
 
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -27,14 +26,3 @@ class SuiteControllerHooks:
         if not self.started and report.failed and "corpus adapter '" in str(report.longrepr):
             self.started = True
             self.start().pytest_collectreport(report)
-
-
-def serialise_writes(gateway: Any) -> None:
-    """Let one thread at a time write to a gateway: execnet does not, and messages on a socket could mix."""
-    write, lock = gateway._io.write, threading.Lock()
-
-    def locked(data: bytes, write: Callable[[bytes], None] = write) -> None:
-        with lock:
-            write(data)
-
-    gateway._io.write = locked
