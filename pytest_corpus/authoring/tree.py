@@ -11,7 +11,7 @@ from urllib.parse import unquote, urljoin
 from pytest_corpus import resources
 from pytest_corpus.redaction import printable
 from pytest_corpus.spec.schemas import BASE_URI, OWN_FOLDERS
-from pytest_corpus.text import strict_json
+from pytest_corpus.text import bounded, strict_json
 from pytest_corpus.text.values import at, escaped
 from pytest_corpus.validation.schema.files import NAMED, table_of
 
@@ -70,13 +70,9 @@ def drift(listed: Iterable[str], found: Iterable[str], table: str) -> Iterator[F
 def read_bytes(path: Path, limit: int) -> tuple[bytes, str, str]:
     """The bytes of a file; where there are none, the rule that it breaks and why: it cannot be read, or is too big."""
     try:
-        if not path.is_file():
-            return b"", "json", "is not a regular file" if path.exists() else "does not exist"
-        if (size := path.stat().st_size) > limit:
-            return b"", "size", f"has {size} bytes, and {limit} are the most"
-        return path.read_bytes(), "", ""
-    except OSError as fault:
-        return b"", "json", f"cannot be read: {fault.strerror}"
+        return bounded.contents(path, limit), "", ""
+    except bounded.FileRefused as fault:
+        return b"", "size" if fault.is_too_large else "json", fault.why
 
 
 def parsed(data: bytes) -> tuple[Any, str]:

@@ -14,11 +14,13 @@ from typing import Any, BinaryIO
 from pytest_corpus.commands import CommandError
 from pytest_corpus.commands._console import size
 from pytest_corpus.spec.words import BOM
+from pytest_corpus.text import bounded
 
 STDIN = "-"  # the name of stdin
 MAX_BYTES = 64 * 1024 * 1024  # the default size limit of a document
 LINES = (".ndjson", ".jsonl")  # the suffixes of files with one document per line
 SUFFIXES = (".json", *LINES)  # the suffixes of the files that are read in a folder
+_HANDLES = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")  # names that a shell gives to the output of another program
 _SNIFFED = 4096
 _SIGNATURES = (
     (b"\x1f\x8b", "is compressed with gzip; unpack it first"),
@@ -45,27 +47,21 @@ def shown_name(name: str) -> str:
 
 @contextmanager
 def opened(name: str) -> Iterator[BinaryIO]:
-    """A file or stdin, open for bytes; errors while reading become `CommandError`."""
+    """A regular file or stdin, open for bytes; errors while reading become `CommandError`."""
     if name == STDIN and sys.stdin is None:
         raise CommandError("stdin: is closed; there is nothing to read")
     try:
         if name == STDIN:
             yield sys.stdin.buffer
         else:
-            with open(name, "rb") as file:
+            with open(name, "rb") if name.startswith(_HANDLES) else bounded.opened(Path(name)) as file:
                 yield file
-    except FileNotFoundError:
-        raise CommandError(f"{name}: there is no such file") from None
-    except IsADirectoryError:
-        raise CommandError(f"{name}: is a folder, not a file") from None
-    except PermissionError:
-        raise CommandError(f"{name}: you may not read it; its permissions forbid it") from None
+    except bounded.FileRefused as error:
+        raise CommandError(f"{name}: {error.why}") from None
     except BrokenPipeError:
         raise
     except OSError as error:
         raise CommandError(f"{shown_name(name)}: cannot be read: {error.strerror or error}") from None
-    except ValueError as error:  # a name with a NUL in it
-        raise CommandError(f"{name}: is not a name of a file: {error}") from None
 
 
 def read_bytes(name: str, limit: int = MAX_BYTES) -> bytes:

@@ -14,6 +14,7 @@ from pytest_corpus.commands import _console as console
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.goldens import BY_FILE, GOLDENS, Golden, goldens_of
 from pytest_corpus.spec.operations import BY_OP
+from pytest_corpus.text import bounded
 from pytest_corpus.text.values import meant
 from pytest_corpus.validation.schema.registry import SchemaRegistry
 
@@ -91,7 +92,7 @@ def _row(name: str) -> Golden:
 
 def _show(given: argparse.Namespace, schemas: SchemaRegistry) -> int:  # noqa: ARG001 - has the shape of all actions
     row = _row(given.name)
-    text = (checks.root_folder(given.root) / row.file).read_text("utf-8")
+    text = bounded.contents(checks.root_folder(given.root) / row.file).decode("utf-8", "backslashreplace")
     if given.format == "json":
         about = {"file": row.file, "component": row.component, "schema": row.schema, "also": row.also}
         console.say_json({**about, "editions": row.editions, "text": text})

@@ -10,6 +10,7 @@ from typing import Any
 from pytest_corpus.commands import FINDINGS, FINE, USAGE, CommandError, _validate
 from pytest_corpus.commands import _console as console
 from pytest_corpus.spec.schemas import BASE_URI, EDITIONS, LATEST, SCHEMAS, SchemaFile
+from pytest_corpus.text import bounded
 from pytest_corpus.validation.schema.exceptions import UnknownSchemaError
 from pytest_corpus.validation.schema.registry import ROOT_VARIABLE, SchemaRegistry, registry
 
@@ -101,7 +102,7 @@ def _show(given: argparse.Namespace) -> int:
         console.say_json(_bundled(schemas, document))
     else:
         schema, edition = schemas.table.resolve(given.schema, given.edition)
-        sys.stdout.write((_root(schemas) / schema.file(edition)).read_text(encoding="utf-8"))
+        sys.stdout.write(bounded.contents(_root(schemas) / schema.file(edition)).decode("utf-8", "backslashreplace"))
     return FINE
 
 

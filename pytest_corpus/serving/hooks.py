@@ -131,7 +131,7 @@ class Reports:
         await self.flush()
         try:
             answer = json.loads(await self._posting.post(self.url, "provider/reached", json.dumps(facts).encode()))
-        except (OSError, ValueError, EOFError):
+        except (OSError, ValueError, EOFError, RecursionError):
             return
         fault = answer.get("fault") if isinstance(answer, Mapping) else None
         if not isinstance(fault, Mapping):

@@ -37,19 +37,49 @@ FOLDER = "is a folder, not a file"
 
 
 class FileRefused(PlainError, ValueError):
-    """A file that is not read; `missing` if there is none that could be."""
+    """A file that is not read; `missing` if there is none that could be, `is_too_large` if it is beyond its limit."""
 
-    def __init__(self, path: Path, why: str, *, missing: bool = False) -> None:
+    def __init__(self, path: Path, why: str, *, missing: bool = False, too_large: bool = False) -> None:
         super().__init__(f"{path}: {why}")
         self.path, self.why, self.missing, self.is_folder = path, why, missing, why == FOLDER
+        self.is_too_large = too_large
+
+
+def too_large(most: int) -> str:
+    """The reason against a file of more than `most` bytes."""
+    return f"is larger than {_size(most)}, the limit for such a file"
+
+
+def opened(path: Path) -> BinaryIO:
+    """A regular file, open for bytes. Raises FileRefused."""
+    try:
+        _check(path, os.stat(path).st_mode)
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        file = os.fdopen(handle, "rb")
+        try:
+            _check(path, os.fstat(handle).st_mode)  # another file may have taken the name
+        except BaseException:
+            file.close()
+            raise
+        return file
+    except FileRefused:
+        raise
+    except FileNotFoundError:
+        raise FileRefused(path, "there is no such file", missing=True) from None
+    except PermissionError:
+        raise FileRefused(path, "you may not read it; its permissions forbid it", missing=True) from None
+    except OSError as error:
+        raise FileRefused(path, f"cannot be read: {error.strerror}", missing=True) from None
+    except ValueError:
+        raise FileRefused(path, "no file can have this name", missing=True) from None
 
 
 def contents(path: Path, most: int = LARGEST) -> bytes:
     """The bytes of a file. Raises FileRefused."""
-    with _opened(path) as file:
+    with opened(path) as file:
         data = _read(path, file, most + 1)
     if len(data) > most:
-        raise FileRefused(path, f"is larger than {_size(most)}, the limit for such a file")
+        raise FileRefused(path, too_large(most), too_large=True)
     return data
 
 
@@ -64,7 +94,7 @@ def lines(
 
     A packed file that was cut off ends there. `take` gets the bytes of the file itself. Raises FileRefused.
     """
-    with _opened(path) as file:
+    with opened(path) as file:
         packed = _pieces(path, file, most, take)
         held: list[bytes] = []
         size = total = 0
@@ -173,28 +203,6 @@ def _leniently(data: bytes) -> Any:
         raise ValueError("is not UTF-8") from None
 
 
-def _opened(path: Path) -> BinaryIO:
-    """A regular file, open for bytes."""
-    try:
-        _check(path, os.stat(path).st_mode)
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-        file = os.fdopen(handle, "rb")
-        try:
-            _check(path, os.fstat(handle).st_mode)  # another file may have taken the name
-        except BaseException:
-            file.close()
-            raise
-        return file
-    except FileRefused:
-        raise
-    except FileNotFoundError:
-        raise FileRefused(path, "there is no such file", missing=True) from None
-    except OSError as error:
-        raise FileRefused(path, f"cannot be read: {error.strerror}", missing=True) from None
-    except ValueError:
-        raise FileRefused(path, "no file can have this name", missing=True) from None
-
-
 def _check(path: Path, mode: int) -> None:
     if stat.S_ISDIR(mode):
         raise FileRefused(path, FOLDER, missing=True)
@@ -214,7 +222,7 @@ def _pieces(path: Path, file: BinaryIO, most: int, take: Callable[[bytes], objec
     while data := _read(path, file, _CHUNK):
         total += len(data)
         if total > most:
-            raise FileRefused(path, f"is larger than {_size(most)}, the limit for such a file")
+            raise FileRefused(path, too_large(most), too_large=True)
         take(data)
         yield data
 

@@ -23,21 +23,28 @@ from cli_runs import called, environment
 from hostile_files import bytes_changed, changed, sealed
 from sound import sound, written
 
+from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.bundles.errors import BundleError
 from pytest_corpus.bundles.loading import bundle_file
 from pytest_corpus.bundles.loading.output_schema import read_schema
-from pytest_corpus.bundles.providers.protocol import CompletionRequest
+from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest
 from pytest_corpus.bundles.reporting import comparison
 from pytest_corpus.bundles.running import shards
 from pytest_corpus.bundles.running.cassettes import CassetteMiss, Cassettes
+from pytest_corpus.bundles.running.store import Journal
+from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.store import leftovers, sweeping
 from pytest_corpus.reports import json_report, reading
 from pytest_corpus.reports.checking import verification
 from pytest_corpus.reports.signing import dsse, intoto
 from pytest_corpus.reports.site import building
 from pytest_corpus.schema_registry import SchemaRegistry, SchemaValidationError, json_problems
+from pytest_corpus.spec.schemas import BASE_URI
 from pytest_corpus.stream_validator import validate_frames
 from pytest_corpus.text import bounded, strict_json
 from pytest_corpus.text.problems import PlainError
+from pytest_corpus.validation.schema import files as schema_files
+from pytest_corpus.validation.schema.exceptions import SchemaFileError
 from pytest_corpus.verdict import deviations
 
 LONGEST_S = 10.0
@@ -73,6 +80,15 @@ reason = "agreed"
 removal_plan = "next release"
 expires = 2999-01-01
 """
+
+
+ANSWERS = [["a k", {"answer": CASSETTE["recordings"][0]["answer"], "attempts": 1, "latency_ms": 2.0}],  # type: ignore[index]
+           ["b", {"answer": {"text": "", "latency_ms": None}, "attempts": 2, "latency_ms": 0}]]  # fmt: skip
+LEFTOVERS = [{"run": "abcdefghij", "adapter": "a", "factory": ""},
+             ["+", "vector", None, None, "namespace", ["corpusrunabcdefghij1", "b"]],
+             ["-", "vector", "t", "n", "vector", ["a"]], ["+", "graph", None, None, "edge", ["e"]]]  # fmt: skip
+LISTS = ("answers", "leftovers")
+"""Documents that are files of lines."""
 
 
 def read_transcript(path: Path) -> None:
@@ -138,6 +154,24 @@ def read_remembered(path: Path) -> None:
     building.remembered(path.parent.parent)
 
 
+def read_answers(path: Path) -> None:
+    journal = Journal(path.parent)
+    for key in list(journal._known):
+        Answer(**journal.recall(key)["answer"])
+    journal.close()
+
+
+def read_leftovers(path: Path) -> None:
+    if (left := leftovers.read(path)) is not None:
+        leftovers.began_at(left.run)
+        sweeping.sweep(left, lambda _envelope, _component: Reply(Exchange({}, "handle")))
+
+
+def read_schema_file(path: Path) -> None:
+    with contextlib.suppress(SchemaFileError):
+        schema_files.read(path.parent, path.name)
+
+
 READERS: dict[str, tuple[str, Callable[[Path], None], Any]] = {
     "transcript": ("t.jsonl", read_transcript, list(hostile_files.LINES)),
     "report": ("r.json", read_report, REPORT),
@@ -149,6 +183,9 @@ READERS: dict[str, tuple[str, Callable[[Path], None], Any]] = {
     "baseline": ("b.json", read_baseline, BASELINE),
     "deviations": ("d.toml", read_deviations, DEVIATIONS),
     "bundle": ("bundle.yaml", read_bundle, None),
+    "answers": ("answers.jsonl", read_answers, ANSWERS),
+    "leftovers": ("l.jsonl", read_leftovers, LEFTOVERS),
+    "schema": ("s.json", read_schema_file, {"$id": BASE_URI + "s.json", "type": "object", "properties": {"a": {}}}),
     "remembered": ("data/verified.json", read_remembered,
                    {"format": "1.0", "verified": {"0" * 64: {"kit": "1.0.0", "faults": ["a"]}}}),
 }  # fmt: skip
@@ -170,6 +207,11 @@ def inputs(kind: str, number: int, folder: Path) -> Iterator[bytes]:
             data = sealed(lines if isinstance(lines, list) else [lines])
         elif isinstance(document, str):
             data = document.encode()
+        elif kind in LISTS:
+            lines = changed(document, chance)
+            data = b"".join(
+                json.dumps(line).encode() + b"\n" for line in (lines if isinstance(lines, list) else [lines])
+            )
         else:
             data = json.dumps(changed(document, chance)).encode()
         yield bytes_changed(data, chance) if isinstance(document, str) or chance.random() < 0.35 else data
@@ -284,7 +326,8 @@ def test_what_is_not_a_file(tmp_path: Path, kind: str) -> None:
     """A device, a pipe and a folder are refused at once, also behind a link, by each command that reads evidence."""
     folder = tmp_path / "all"
     folder.mkdir()
-    names = ("t.jsonl", "t.jsonl.gz", "r.json", "a.har", "durations.json", "bundle.yaml", "d.toml", "c.json")
+    names = ("t.jsonl", "t.jsonl.gz", "r.json", "a.har", "durations.json", "bundle.yaml", "d.toml", "c.json",
+             "llm_complete_request.json", "answers.jsonl")  # fmt: skip
     for name in names:
         if kind == "zero":
             (folder / name).symlink_to("/dev/zero")
@@ -292,6 +335,8 @@ def test_what_is_not_a_file(tmp_path: Path, kind: str) -> None:
             os.mkfifo(folder / name)
         else:
             (folder / name).mkdir()
+    (tmp_path / ".corpus").mkdir()
+    (tmp_path / ".corpus" / "r.jsonl").symlink_to(folder / "t.jsonl")
     said: list[tuple[int, str]] = []
 
     def ask() -> None:
@@ -302,19 +347,25 @@ def test_what_is_not_a_file(tmp_path: Path, kind: str) -> None:
             ("report", "diff", folder / "r.json", folder / "r.json"), ("bundle", "validate", folder / "bundle.yaml"),
             ("bundle", "compare", folder / "c.json", folder / "c.json"),
             ("site", folder, "-o", tmp_path / "site"),
+            ("schema", "validate", folder / "r.json"), ("schema", "validate", "--lines", folder / "t.jsonl"),
+            ("stream", "check", "--component", "llm", folder / "t.jsonl"),
+            ("golden", "check", folder / "llm_complete_request.json"),
+            ("sweep", "--adapter", "pytest_corpus.reference:vector", "--folder", tmp_path),
         ):  # fmt: skip
             ended = called(*words)
             said.append((ended.code, ended.err))
-        for name, read in (("durations.json", shards.durations), ("d.toml", deviations.read)):
+        for read, given in ((shards.durations, folder), (Journal, folder), (deviations.read, folder / "d.toml")):
             with pytest.raises(DOCUMENTED):
-                read(folder if read is shards.durations else folder / name)
+                read(given)
 
     thread = threading.Thread(target=ask, daemon=True)
     thread.start()
     thread.join(LONGEST_S * 3)
     assert not thread.is_alive()
-    assert [code for code, _ in said[:-1]] == [2, 2, 2, 2, 2, said[5][0], 2, 2, said[8][0], 2], said
-    assert {said[5][0], said[8][0], said[-1][0]} <= {1, 2}
+    codes = [code for code, _ in said]
+    assert codes[:10] == [2, 2, 2, 2, 2, said[5][0], 2, 2, said[8][0], 2], said
+    assert {codes[5], codes[8], codes[10]} <= {1, 2}
+    assert codes[11:] == [2, 2, 2, 1, 2], said
 
 
 def test_brackets_in_a_string_that_never_ends() -> None:

@@ -21,6 +21,7 @@ from pytest_corpus.reports import json_report
 from pytest_corpus.reports.checking import verification
 from pytest_corpus.reports.site import index, sources
 from pytest_corpus.suites import inventory
+from pytest_corpus.text import bounded
 from pytest_corpus.verdict.deviations import Deviation
 from pytest_corpus.verdict.verdict import decide
 
@@ -135,15 +136,20 @@ def test_history(here: Path) -> None:
     """Every version in the git history counts, also one that was replaced or deleted."""
     git = ["git", "-C", str(here / "reports"), "-c", "user.name=a", "-c", "user.email=a@b"]
     subprocess.run(["git", "init", "-q", str(here)], check=True)
+    big = here / "reports/1/big.json"
+    big.write_bytes(b" " * (bounded.LARGEST + 1))
     for day in (5, 6):
         json_report.write(attestation("pkg:fine", day), here / "reports/1/fine.json")
         subprocess.run([*git, "add", "."], check=True)
         subprocess.run([*git, "commit", "-qm", "more", "--no-gpg-sign"], check=True)
     shutil.rmtree(here / "reports/2")
+    big.unlink()
     assert site("--history") == 0
     runs = {each["name"]: [run["started_at"][:10] for run in each["runs"]] for each in data(here)["adapters"]}
     assert runs["pkg:fine"] == ["2025-01-01", "2025-01-02", "2025-01-05", "2025-01-06"]
     assert runs[HOSTILE] == ["2025-01-02"]
+    (refused,) = [each for each in data(here)["refused"] if each["file"].startswith("1/big.json (version ")]
+    assert refused["why"] == ["is larger than 16 MiB, the limit for such a file"]
 
 
 def test_several_processes(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -324,9 +325,16 @@ def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs /dev/zero")
 def test_a_file_without_end() -> None:
-    """A file that never ends is given up at the limit."""
-    ended = called("schema", "validate", "--max-bytes", 100_000, "/dev/zero")
-    assert (ended.code, ended.err.count("\n")) == (2, 1)
+    """A device is not read, whether it is taken for one document or for lines; the output of a program is."""
+    for more in ((), ("--lines",)):
+        ended = called("schema", "validate", *more, "--max-bytes", 100_000, "/dev/zero")
+        assert (ended.code, ended.err.count("\n")) == (2, 1)
+    reading, writing = os.pipe()
+    os.write(writing, REQUEST.read_bytes())
+    os.close(writing)
+    ended = called("schema", "validate", f"/dev/fd/{reading}")
+    os.close(reading)
+    assert ended.code == 0, ended
 
 
 @given(st.binary(max_size=60) | st.text(alphabet='{}[]",:1ab\\ \n', max_size=30).map(str.encode))

@@ -189,7 +189,7 @@ BROKEN_FILES: tuple[tuple[str, bytes, str], ...] = (
     ("json", b"[]", "is not a JSON object"),
     ("json", b'{"title": "\xff"}', "is not UTF-8 at byte 12"),
     ("json", b'{"a": 1, "a": 2}', "appears twice"),
-    ("size", b" " * (5 * 1024 * 1024 + 1), "are the most"),
+    ("size", b" " * (5 * 1024 * 1024 + 1), "is larger than 5 MiB"),
 )
 
 

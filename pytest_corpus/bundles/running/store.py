@@ -13,6 +13,8 @@ from typing import Any
 
 from pytest_corpus.adapter.usage import Budget
 from pytest_corpus.bundles.results import CaseResult, lost
+from pytest_corpus.text import bounded
+from pytest_corpus.validation.schema.evidence import flaw
 from pytest_corpus.verdict.shards import Shard
 
 FILE = "answers{}.jsonl"
@@ -26,34 +28,38 @@ class Journal:
         shard: the shard that runs; None for a whole run.
 
     Raises:
-        OSError: the file can be neither read nor written.
+        FileRefused: a file of the folder is none that is read, or is beyond the limits of such a file.
+        OSError: the file cannot be written.
     """
 
     def __init__(self, folder: Path, shard: Shard | None = None) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._lock = threading.Lock()
         own = folder / FILE.format(f"-{shard.number}-of-{shard.of}" if shard else "")
-        self._handle = os.open(own, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
-        self._known: dict[str, Any] = {}
+        self._known: dict[str, bytes] = {}  # as lines, which take less memory than their values
+        is_cut_off = False
         for path in sorted(folder.glob(FILE.format("*"))):
-            with open(path, "rb") as file:
-                line = b""
-                for line in file:
-                    with suppress(ValueError):
-                        key, entry = json.loads(line)
-                        self._known[key] = entry
-            if path == own and line and not line.endswith(b"\n"):  # the process was killed while it wrote
-                os.write(self._handle, b"\n")
+            line = b""
+            for line in bounded.lines(path):
+                with suppress(ValueError):  # a line that was cut off; what it answered is asked again
+                    entry = bounded.value(line)
+                    if not flaw("bundle/answer", entry):
+                        self._known[entry[0]] = line
+            is_cut_off = is_cut_off or (path == own and line[-1:] not in (b"", b"\n"))
+        self._handle = os.open(own, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+        if is_cut_off:  # the process was killed while it wrote
+            os.write(self._handle, b"\n")
 
     def recall(self, key: str) -> Any:
         """The entry of a key; None if there is none."""
-        return self._known.get(key)
+        line = self._known.get(key)
+        return line and bounded.value(line)[1]
 
     def record(self, key: str, entry: Any) -> None:
         """Keep an entry; it is in the file when this returns."""
         line = json.dumps([key, entry]).encode() + b"\n"
         with self._lock:
-            self._known[key] = entry
+            self._known[key] = line
             os.write(self._handle, line)
 
     def close(self) -> None:

@@ -17,6 +17,7 @@ from pytest_corpus.bundles.running.store import Journal, SpentBudget, Store
 from pytest_corpus.bundles.session import BundleRun
 from pytest_corpus.integration.bundles import options
 from pytest_corpus.integration.declaring.properties import CHANNEL
+from pytest_corpus.text.bounded import FileRefused
 from pytest_corpus.text.values import rebuilt
 
 NO_SOCKETS = "behaviour bundles cannot run on workers behind --tx=socket=...; start them with --tx=ssh=HOST"
@@ -58,6 +59,8 @@ class BundleResults:
             return RemoteJournal(self._client)
         try:
             return Journal(config.invocation_params.dir / folder, self._shard)
+        except FileRefused as error:
+            raise pytest.UsageError(f"--corpus-bundle-resume={folder}: {error.path.name} {error.why}") from None
         except OSError as error:
             raise pytest.UsageError(f"--corpus-bundle-resume={folder}: {error.strerror}") from None
 

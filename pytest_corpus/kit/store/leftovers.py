@@ -14,10 +14,11 @@ import uuid
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, cast, get_args
 
 from pytest_corpus.adapter.inputs import DIGITS
 from pytest_corpus.redaction import PREFIX
+from pytest_corpus.text import bounded
 
 FOLDER = ".corpus"
 """The folder of the files, below the one in which pytest was started."""
@@ -29,6 +30,9 @@ RANDOM_DIGITS, TIME_DIGITS = 4, 6
 
 TIDY_S = 20.0
 """The seconds that a component may take to clean up in the end; what is left then is listed."""
+
+MOST_BYTES, MOST_NAMES = 64 * 2**20, 1_000_000
+"""The bytes of the file of a run, and its values: a name is one of them."""
 
 Kind = Literal["namespace", "vector", "node", "edge"]
 
@@ -167,19 +171,34 @@ class Journal(Leftovers):
 
 
 def read(path: Path) -> Leftovers | None:
-    """The leftovers in the file of a run, without a line that was cut off; None if it is not one. Raises OSError."""
+    """The leftovers in the file of a run, but for lines that were cut off; None if it is none. Raises FileRefused."""
     found: Leftovers | None = None
-    for line in path.read_text("utf-8", errors="replace").splitlines():
+    held = 0
+    for number, line in enumerate(bounded.lines(path, MOST_BYTES)):
+        held += bounded.counted(line)
+        if held > MOST_NAMES:
+            raise bounded.FileRefused(path, f"has more than {MOST_NAMES:,} names, the limit for such a file")
         try:
-            value = json.loads(line)
-            if found is None:
-                found = Leftovers(str(value["run"]), str(value["adapter"]), str(value.get("factory", "")))
-                continue
-            sign, component, tenant, namespace, kind, names = value
-            (found.add if sign == "+" else found.remove)((component, tenant, namespace, kind), names)
-        except (ValueError, TypeError, KeyError):
+            value = bounded.value(line)
+        except ValueError:
             continue
+        if number == 0 and isinstance(value, dict):
+            run, adapter, factory = (str(value.get(key, "")) for key in ("run", "adapter", "factory"))
+            found = Leftovers(run, adapter, factory)
+        elif found is not None and _is_change(value):
+            sign, *place, names = value
+            (found.add if sign == "+" else found.remove)(cast("Place", tuple(place)), names)
     return found
+
+
+def _is_change(value: Any) -> bool:
+    """True if a line of a file adds names to a place, or removes them."""
+    if not isinstance(value, list) or len(value) != 6:
+        return False
+    _, component, tenant, namespace, kind, names = value
+    texts = isinstance(component, str) and all(isinstance(each, str | None) for each in (tenant, namespace))
+    named = isinstance(names, list) and all(isinstance(each, str) for each in names)
+    return texts and named and kind in get_args(Kind)
 
 
 def is_held(path: Path) -> bool:

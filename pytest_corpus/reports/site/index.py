@@ -105,7 +105,8 @@ def examine(
 def _chunk(
     sources: Sequence[Source], memory: Memory, today: date, shipped: Shipped, statements: Statements
 ) -> list[Examined]:
-    found, blobs = [], [source for source in sources if source.blob]
+    found = [Examined(source, "", (source.refusal,)) for source in sources if source.refusal]
+    blobs = [source for source in sources if source.blob and not source.refusal]
     one = partial(_examined, memory=memory, today=today, shipped=shipped, known={}, statements=statements)
     for source in (source for source in sources if not source.blob):
         try:

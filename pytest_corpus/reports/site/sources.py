@@ -6,10 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from typing import IO, cast
 
 from pytest_corpus.redaction import printable
 from pytest_corpus.reports import formats
 from pytest_corpus.reports.reading import contents
+from pytest_corpus.text.bounded import LARGEST, too_large
 from pytest_corpus.text.problems import PlainError
 
 
@@ -25,11 +27,13 @@ class Source:
         name: its path below the folder, for a reader.
         path: the file, or of a version the folder.
         blob: the id of the version in git; empty for a file.
+        refusal: the reason not to read the version; empty if there is none.
     """
 
     name: str
     path: Path
     blob: str = ""
+    refusal: str = ""
 
 
 def files(folder: Path, without: Path) -> list[Source]:
@@ -73,8 +77,16 @@ def versions(folder: Path) -> list[Source]:
         blob, _, path = line.partition(" ")
         name = path.removeprefix(above)
         if all(map(_visible, name.split("/"))) and _wanted(name):
-            found[blob] = Source(f"{printable(name)} (version {blob[:10]})", folder, blob)
-    return sorted(found.values(), key=lambda source: (source.name, source.blob))
+            found[blob] = f"{printable(name)} (version {blob[:10]})"
+    known = _git(folder, "cat-file", "--batch-check", given="".join(f"{blob}\n" for blob in found))
+    sources = []
+    for blob, kind, *size in (line.split() for line in known.decode().splitlines()):
+        if kind == "missing":
+            sources.append(Source(found[blob], folder, blob, "git does not have it"))
+        elif kind == "blob":  # a folder may be named like a report
+            refusal = too_large(LARGEST) if int(size[0]) > LARGEST else ""
+            sources.append(Source(found[blob], folder, blob, refusal))
+    return sorted(sources, key=lambda source: (source.name, source.blob))
 
 
 def shallow(folder: Path) -> bool:
@@ -97,13 +109,18 @@ def texts(sources: Iterable[Source]) -> Iterator[tuple[Source, bytes]]:
 
 
 def _blobs(folder: Path, sources: Sequence[Source]) -> Iterator[tuple[Source, bytes]]:
-    answer = memoryview(_git(folder, "cat-file", "--batch", given="".join(f"{source.blob}\n" for source in sources)))
-    for source in sources:
-        head, _, _ = bytes(answer[:200]).partition(b"\n")
-        end = len(head) + 1 + int(head.split()[2])
-        if head.split()[1] == b"blob":  # a folder may be named like a report
-            yield source, bytes(answer[len(head) + 1 : end])
-        answer = answer[end + 1 :]
+    """The bytes of versions, one at a time."""
+    command = ["git", "-C", str(folder), "cat-file", "--batch"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as git:  # noqa: S603
+        asked, answered = cast("IO[bytes]", git.stdin), cast("IO[bytes]", git.stdout)
+        for source in sources:
+            asked.write(f"{source.blob}\n".encode())
+            asked.flush()
+            *_, size = answered.readline().split() or [b"0"]
+            data = answered.read(int(size) + 1)
+            if len(data) != int(size) + 1:
+                raise SourceError(f"{source.name} cannot be read: git ended")
+            yield source, data[:-1]
 
 
 def _wanted(name: str) -> bool:

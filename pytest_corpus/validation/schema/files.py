@@ -1,7 +1,6 @@
 """Schema files: their names (SCHEMA 2.3, 6.1, 10.1), and their text as the compiled validator is fast with it."""
 
 import json
-import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
@@ -12,6 +11,7 @@ from typing import Any, Final
 
 from pytest_corpus import resources
 from pytest_corpus.spec.schemas import BASE_URI, EDITIONS, LATEST, OWN_FOLDERS, SCHEMAS, SchemaFile
+from pytest_corpus.text import bounded
 from pytest_corpus.validation.schema.exceptions import SchemaFileError, UnknownEditionError, UnknownSchemaError
 
 VERSION_MARK = "#version/"
@@ -153,13 +153,12 @@ NAMED: Final = ("properties", "patternProperties", "$defs", "dependentSchemas")
 
 def read(root: Path, file: str, formats: Collection[str] = ()) -> tuple[dict[str, Any], dict[str, Any], bool]:
     """A schema file as it is and `for_compiler`, and if it may deprecate anything. Raises SchemaFileError."""
-    path, uri = os.path.join(root, file), BASE_URI + file
+    uri = BASE_URI + file
     try:
-        with open(path, "rb", buffering=0) as opened:
-            text = opened.read().decode()
+        text = bounded.contents(root / file).decode()
         document = json.loads(text)
-    except OSError as fault:
-        raise SchemaFileError(root / file, f"cannot be read: {fault.strerror}") from fault
+    except bounded.FileRefused as fault:
+        raise SchemaFileError(root / file, fault.why) from fault
     except (ValueError, RecursionError) as fault:
         raise SchemaFileError(root / file, f"is not JSON: {fault}") from fault
     if not isinstance(document, dict) or document.get("$id") != uri:
