@@ -40,7 +40,6 @@ def suggestion(name: str, known: Iterable[str]) -> str:
 
 LIBRARIES = {
     "yaml": ("PyYAML", "bundles"),
-    "jinja2": ("Jinja2", "bundles"),
     "regex": ("regex", "bundles"),
     "scipy": ("scipy", "bundles"),
     "openai": ("openai", "openai"),

@@ -1,74 +1,23 @@
-"""Behaviour bundles on the HTML page: runs next to each other, cases to filter and sort, small drawings."""
+"""Behaviour bundles as the HTML page shows them: runs next to each other, cases to filter and sort, drawings."""
 
 import difflib
 import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
 from typing import Any
 
 from pytest_corpus.reports import bundle_view
-from pytest_corpus.reports.bundle_view import threshold
-from pytest_corpus.reports.html.page import choice, pill, text
 from pytest_corpus.reports.text import printable
 
 BINS = 32
 
-
-def gate(entry: Mapping[str, Any], interval: Sequence[float] | None) -> str:
-    """A gate: the metric as a point on its interval, and the number that it is held to as a line."""
-    actual = entry["actual"]
-    if actual is None:
-        return ""
-    metric, wanted = parts(entry)
-    low, high = interval or (actual, actual)
-    is_share = "rate" in metric or metric.startswith(("pass_at", "score_", "agreement_"))
-    most = 1.0 if is_share and max(high, wanted, actual) <= 1 else 1.15 * max(high, wanted, actual, 1e-9)
-    at = {name: round(100 * min(max(each / most, 0), 1), 2) for name, each in
-          (("low", low), ("high", high), ("actual", actual), ("wanted", wanted))}  # fmt: skip
-    tone = "caution" if entry.get("undecided") else "good" if entry["holds"] else "bad"
-    return (
-        f'<svg class="gate {tone}" viewBox="0 0 100 12" preserveAspectRatio="none" role="img" '
-        f'aria-label="{text(threshold(entry))}"><rect class="axis" width="100" height="1" y="5.5"/>'
-        f'<rect class="reach" x="{at["low"]}" y="3" width="{max(round(at["high"] - at["low"], 2), 0.8)}" height="6"/>'
-        f'<rect class="point" x="{max(at["actual"] - 0.6, 0)}" y="1" width="1.2" height="10"/>'
-        f'<rect class="wanted" x="{max(at["wanted"] - 0.3, 0)}" width="0.6" height="12"/></svg>'
-    )
-
-
-def parts(entry: Mapping[str, Any]) -> tuple[str, float]:
-    """The metric and the number of a threshold."""
-    metric, _, number = re.split("([<>=]+)", entry["threshold"])
-    return metric, float(number)
-
-
-def latencies(times: Sequence[float], longest: float) -> str:
-    """A histogram of milliseconds, on an axis that all runs of a bundle share."""
-    if not times:
-        return ""
-    counts = [0] * BINS
-    for each in times:
-        counts[min(int(each / longest * BINS) if longest else 0, BINS - 1)] += 1
-    tallest = max(counts)
-    heights = [(at, round(40 * count / tallest, 2)) for at, count in enumerate(counts) if count]
-    bars = "".join(f'<rect x="{3 * at}" y="{40 - high:g}" width="2.4" height="{high:g}"/>' for at, high in heights)
-    ordered = sorted(times)
-    middle, late = (ordered[min(int(part * len(ordered)), len(ordered) - 1)] for part in (0.5, 0.95))
-    said = f"median {middle:,.0f} ms, 95 % within {late:,.0f} ms, axis to {longest:,.0f} ms"
-    axis = f'<rect class="axis" y="39.5" width="{3 * BINS}" height="0.5"/>'
-    return (
-        f'<svg class="latency" viewBox="0 0 {3 * BINS} 40" preserveAspectRatio="none" role="img" '
-        f'aria-label="latency: {text(said)}">{axis}{bars}</svg>'
-        f'<span class="small muted">{text(said)}</span>'
-    )
-
-
 LABELS = {"output": "Answer", "expected": "Expected", "system": "System prompt", "prompt": "Prompt"}
 SIGNS = {"passed": "✓", "failed": "✗", "error": "!", "not_judged": "○", "not_asked": "○"}
 CASE_TONES = {"passed": "good", "failed": "bad", "error": "caution", "not_asked": "none"}
-COMPARED = {"better": ("good", "▲"), "worse": ("bad", "▼"), "cannot_tell": ("none", "○")}
 MOST_STATIC = 200
 """Rows of a table without JavaScript."""
 
@@ -79,93 +28,137 @@ Section = bundle_view.Section
 Contents = Mapping[tuple[str, str, str], Sequence[Mapping[str, Any]]]
 
 
-def bundles(document: Mapping[str, Any], evidence: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """A section for each bundle; nothing if there are none."""
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A fact of a run, and the way to show it; `drawing` has the numbers of a gate's picture."""
+
+    value: Any
+    kind: str = "text"
+    drawing: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cases:
+    """The table of cases.
+
+    Attributes:
+        heads: the titles of its columns.
+        columns: those of numbers.
+        statuses: the choices of its filter.
+        static: the rows that are shown without JavaScript: name, statuses, first reason.
+        data: all rows as JSON.
+    """
+
+    names: Sequence[str]
+    heads: Sequence[str] = ()
+    columns: Sequence[str] = ()
+    statuses: Sequence[tuple[str, str]] = ()
+    static: Sequence[Mapping[str, Any]] = ()
+    data: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """The runs of a bundle: their labels, their facts row by row, their cases."""
+
+    name: str
+    labels: Sequence[str]
+    facts: Mapping[str, Sequence[Fact]]
+    cases: Cases
+
+
+def bundles(document: Mapping[str, Any], evidence: Sequence[Mapping[str, Any]]) -> Iterator[Runs]:
+    """Each bundle with its runs."""
     by_file: dict[str, list[Section]] = defaultdict(list)
     for each in bundle_view.sections(document):
         by_file[each["file"]].append(each)
     contents: dict[tuple[str, str, str], list[Mapping[str, Any]]] = defaultdict(list)
     for entry in evidence:
         contents[entry["bundle"], entry["run"], entry["case"]].append(entry)
-    for number, runs in enumerate(by_file.values()):
-        title = f'<h2 id="bundle-{number}">Behaviour bundle {text(runs[0]["name"])}</h2>'
-        yield f'<section aria-labelledby="bundle-{number}">{title}'
-        yield from _runs(runs, number)
-        yield from _cases(runs, number, contents)
-        yield "</section>"
+    for runs in by_file.values():
+        yield Runs(runs[0]["name"], [bundle_view.label(run) for run in runs], _rows(runs), _cases(runs, contents))
 
 
-def _runs(runs: Sequence[Section], number: int) -> Iterator[str]:
-    """A column for each run, a row for each fact that one of them has."""
+def _rows(runs: Sequence[Section]) -> dict[str, list[Fact]]:
+    """A row for each fact that one of the runs has."""
     times = [bundle_view.latencies(run) for run in runs]
     longest = max((each for run in times for each in run), default=0.0)
     columns = [dict(_facts(run, own, longest)) for run, own in zip(runs, times, strict=True)]
-    if len(runs) > 1:
-        columns = [{**column, "Provider": ""} for column in columns]
-    yield f'<div class="scroll" tabindex="0" role="region" aria-labelledby="bundle-{number}"><table class="runs">'
-    if len(runs) > 1:
-        labels = "".join(f'<th scope="col">{text(bundle_view.label(run))}</th>' for run in runs)
-        yield f'<thead><tr><th scope="col">Run</th>{labels}</tr></thead>'
-    yield "<tbody>"
-    for name in dict.fromkeys(name for column in columns for name in column):
-        if any(column.get(name) for column in columns):
-            cells = "".join(f"<td>{column.get(name, '')}</td>" for column in columns)
-            yield f'<tr><th scope="row">{text(name)}</th>{cells}</tr>'
-    yield "</tbody></table></div>"
+    names = dict.fromkeys(name for column in columns for name in column if len(runs) == 1 or name != "Provider")
+    rows = {name: [column.get(name, Fact("")) for column in columns] for name in names}
+    return {name: row for name, row in rows.items() if any(fact.value for fact in row)}
 
 
-def _facts(run: Section, times: Sequence[float], longest: float) -> Iterator[tuple[str, str]]:
-    verdict = run["verdict"]
-    yield "Verdict", pill(bundle_view.TONES[verdict], SIGNS[verdict], bundle_view.WORDS[verdict])
-    yield "Provider", text(run["provider"])
-    yield "Version", text(run.get("version", ""))
-    yield "Cases", text(bundle_view.cases(run))
+def _facts(run: Section, times: Sequence[float], longest: float) -> Iterator[tuple[str, Fact]]:
+    yield "Verdict", Fact(run["verdict"], "verdict")
+    yield "Provider", Fact(run["provider"])
+    yield "Version", Fact(run.get("version", ""))
+    yield "Cases", Fact(bundle_view.cases(run))
     for entry in run["thresholds"]:
         ends = entry.get("interval") or run.get("intervals", {}).get(parts(entry)[0])
-        yield f"Gate {entry['threshold']}", f"{gate(entry, ends)}<span>{text(bundle_view.outcome(entry))}</span>"
+        yield f"Gate {entry['threshold']}", Fact(entry, "gate", gate(entry, ends))
     for each in run.get("compared", ()):
-        yield f"Against {each['with']}", _compared(each)
-    yield from ((f"Baseline, {kind}", text(what)) for kind, what in bundle_view.baseline(run))
-    yield "Latency", latencies(times, longest)
+        yield f"Against {each['with']}", Fact(each, "compared")
+    yield from ((f"Baseline, {kind}", Fact(what)) for kind, what in bundle_view.baseline(run))
+    yield "Latency", Fact(latencies(times, longest), "latency")
     currency = run.get("currency", "")
     for name, number in bundle_view.numbers(run):
-        yield name, text(f"{number} {currency}" if name == "cost" else number)
-    yield "Calls", text(run["calls"])
-    yield "Calls of scorers", text(bundle_view.judging(run))
-    yield "Saved", text("{answers} of {of} answers".format(**run["saved"])) if "saved" in run else ""
+        yield name, Fact(f"{number} {currency}" if name == "cost" else number)
+    yield "Calls", Fact(str(run["calls"]))
+    yield "Calls of scorers", Fact(bundle_view.judging(run))
+    yield "Saved", Fact("{answers} of {of} answers".format(**run["saved"]) if "saved" in run else "")
 
 
-def _compared(found: Mapping[str, Any]) -> str:
-    listed = "".join(f"<li>{text(bundle_view.difference(each))}</li>" for each in found["differences"])
-    tone, sign = COMPARED[found["verdict"]]
-    changes = ((kind, found.get(kind, ())) for kind in ("newly_failing", "fixed", "added", "gone"))
-    changed = "".join(
-        f"<li>{kind.replace('_', ' ')}: {text(', '.join(cases[:20]))}{' ...' if len(cases) > 20 else ''}</li>"
-        for kind, cases in changes
-        if cases
-    )
-    said = pill(tone, sign, found["verdict"].replace("_", " "))
-    return f'{said} <span class="small muted">{found["cases"]} cases</span><ul class="small">{listed}{changed}</ul>'
+def gate(entry: Mapping[str, Any], interval: Sequence[float] | None) -> dict[str, Any] | None:
+    """The numbers of a gate's picture: the metric as a point on its interval, what it is held to as a line."""
+    actual = entry["actual"]
+    if actual is None:
+        return None
+    metric, wanted = parts(entry)
+    low, high = interval or (actual, actual)
+    is_share = "rate" in metric or metric.startswith(("pass_at", "score_", "agreement_"))
+    most = 1.0 if is_share and max(high, wanted, actual) <= 1 else 1.15 * max(high, wanted, actual, 1e-9)
+    low, high, actual, wanted = (round(100 * min(max(each / most, 0), 1), 2) for each in (low, high, actual, wanted))
+    return {
+        "tone": "caution" if entry.get("undecided") else "good" if entry["holds"] else "bad",
+        "low": low,
+        "width": max(round(high - low, 2), 0.8),
+        "point": max(actual - 0.6, 0),
+        "line": max(wanted - 0.3, 0),
+    }
 
 
-def _cases(runs: Sequence[Section], number: int, contents: Contents) -> Iterator[str]:
+def parts(entry: Mapping[str, Any]) -> tuple[str, float]:
+    """The metric and the number of a threshold."""
+    metric, _, number = re.split("([<>=]+)", entry["threshold"])
+    return metric, float(number)
+
+
+def latencies(times: Sequence[float], longest: float) -> dict[str, Any] | None:
+    """A histogram of milliseconds, on an axis that all runs of a bundle share; None without times."""
+    if not times:
+        return None
+    counts = [0] * BINS
+    for each in times:
+        counts[min(int(each / longest * BINS) if longest else 0, BINS - 1)] += 1
+    heights = [(at, round(40 * count / max(counts), 2)) for at, count in enumerate(counts) if count]
+    ordered = sorted(times)
+    middle, late = (ordered[min(int(part * len(ordered)), len(ordered) - 1)] for part in (0.5, 0.95))
+    return {
+        "width": 3 * BINS,
+        "bars": [(3 * at, f"{40 - high:g}", f"{high:g}") for at, high in heights],
+        "said": f"median {middle:,.0f} ms, 95 % within {late:,.0f} ms, axis to {longest:,.0f} ms",
+    }
+
+
+def _cases(runs: Sequence[Section], contents: Contents) -> Cases:
     """The table of cases. The page's script makes its rows from JSON, as far as they are looked at."""
     results = [bundle_view.results(run) for run in runs]
     names = list(dict.fromkeys(name for found in results for name in found))
     if not names:
-        return
+        return Cases(())
     alone = len(runs) == 1
     columns = _columns(results[0]) if alone else {}
-    heads = ["Case", *(["Status"] if alone else map(bundle_view.label, runs)), *columns, "Details"]
-    yield f'<h3 class="cases-head">Cases</h3><form class="filters case-filters" data-table="cases-{number}" hidden>'
-    yield '<label class="search">Search<input type="search" name="search" autocomplete="off"></label>'
-    yield choice("Status", "status", [(each, each.replace("_", " ")) for each in CASE_TONES])
-    if not alone:
-        yield '<label class="check"><input type="checkbox" name="differ" value="1">Only where they differ</label>'
-    yield '<button type="reset">Reset</button></form><p class="count muted small"><output role="status"></output></p>'
-    yield f'<table class="cases" id="cases-{number}"><thead><tr>'
-    yield "".join(f'<th scope="col"><button type="button" class="sort">{text(head)}</button></th>' for head in heads)
-    yield "</tr></thead><tbody>"
     rows: list[list[Any]] = []
     for name in names:
         found = [each.get(name) for each in results]
@@ -177,16 +170,19 @@ def _cases(runs: Sequence[Section], number: int, contents: Contents) -> Iterator
             if each
         ]
         rows.append([_plain(name), statuses, numbers, said])
-    for row in [row for row in rows if set(row[1]) - {"passed"}][:MOST_STATIC]:
-        first = next((part[2] for part in row[3] if part[2]), "")
-        words = "".join(f"<td>{each.replace('_', ' ')}</td>" for each in row[1]) + "<td></td>" * len(columns)
-        yield f'<tr><th scope="row">{text(row[0])}</th>{words}<td>{text(first)}</td></tr>'
-    yield '</tbody></table><button type="button" class="more" hidden>Show more</button>'
-    yield "<noscript><p>Without JavaScript only cases that did not pass are listed.</p></noscript>"
-    data = json.dumps({"signs": SIGNS, "tones": CASE_TONES, "rows": rows}, separators=(",", ":")).replace(
-        "<", "\\u003c"
+    open_rows = [row for row in rows if set(row[1]) - {"passed"}][:MOST_STATIC]
+    data = json.dumps({"signs": SIGNS, "tones": CASE_TONES, "rows": rows}, separators=(",", ":"))
+    return Cases(
+        names=names,
+        heads=["Case", *(["Status"] if alone else map(bundle_view.label, runs)), *columns, "Details"],
+        columns=list(columns),
+        statuses=[(each, each.replace("_", " ")) for each in CASE_TONES],
+        static=[
+            {"name": row[0], "statuses": row[1], "first": next((part[2] for part in row[3] if part[2]), "")}
+            for row in open_rows
+        ],
+        data=data.replace("<", "\\u003c"),
     )
-    yield f'<script type="application/json" id="cases-{number}-data">{data}</script>'
 
 
 def _columns(results: Mapping[str, Mapping[str, Any]]) -> dict[str, Callable[[Mapping[str, Any]], Any]]:

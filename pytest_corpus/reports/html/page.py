@@ -1,25 +1,30 @@
-"""One HTML page without network: its shell, its strict content policy, and foreign text as text."""
+"""HTML pages without network: their templates, their strict content policy, and foreign text as text."""
+
+from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from functools import cache
-from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pytest_corpus.reports import view
-from pytest_corpus.reports.text import STATUS_SIGNS, STATUS_WORDS, STATUSES, VERDICT_WORDS, found, printable
+from pytest_corpus.reports import bundle_view, view
+from pytest_corpus.reports.catalogue import rulings
+from pytest_corpus.reports.difference import CHANGES, KINDS
+from pytest_corpus.reports.text import STATUS_SIGNS, STATUS_WORDS, STATUSES, VERDICT_WORDS, count, found, printable
 from pytest_corpus.spec.components import TITLES
+from pytest_corpus.spec.documents import SECTIONS
 from pytest_corpus.verdict.editions import PREVIEW
 
-ASSETS = Path(__file__).resolve().parent / "assets"
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
 
-TONES = dict(zip(STATUSES, ("good", "bad", "caution", "caution", "none"), strict=True))
-"""The tone of each status."""
+FOLDER = Path(__file__).resolve().parent
 
-SIGNS = {"good": "✓", "caution": "!", "bad": "✗", "none": "○"}
-"""A sign for each tone of a verdict."""
+NAMED = 8
+"""The most names in a list of the site; further ones are counted."""
 
 _ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E"
@@ -27,110 +32,95 @@ _ICON = (
 )
 
 
-def page(title: str, body: Iterable[str]) -> str:
+def page(template: str, title: str, **given: Any) -> str:
     """A whole page. Its policy allows its own style and script, by their digests, and nothing else."""
-    style, script = asset("page.css"), asset("page.js")
+    style, script = _asset("page.css"), _asset("page.js")
     policy = (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
-    whole = "\n".join(body)
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<title>{text(title)}</title>
-<link rel="icon" href="{_ICON}">
-<style>{style}</style>
-</head>
-<body>
-{whole}
-<script>{script}</script>
-</body>
-</html>
-"""
+    shell = {"title": title, "policy": policy, "icon": _ICON, "style": style, "script": script}
+    return str(_environment().get_template(template).render(**shell, **given))
 
 
 @cache
-def asset(name: str) -> str:
+def _environment() -> Environment:
+    """The templates, in which every value is escaped and printable unless it is markup."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(FOLDER / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        finalize=lambda value: value if hasattr(value, "__html__") else printable(str(value)),
+    )
+    environment.filters["sentence"] = _sentence
+    environment.globals.update(
+        view=view,
+        bundle_view=bundle_view,
+        count=count,
+        found_words=found,
+        rulings=rulings,
+        section_title=_section_title,
+        test_notes=_test_notes,
+        titled=lambda components: [(name, TITLES[name]) for name in components],
+        doubled=lambda values: [(each, each) for each in values],
+        TITLES=TITLES,
+        LEVELS=("MUST", "SHOULD", "MAY", PREVIEW),
+        STATUS_WORDS=STATUS_WORDS,
+        STATUS_SIGNS=STATUS_SIGNS,
+        TONES=dict(zip(STATUSES, ("good", "bad", "caution", "caution", "none"), strict=True)),
+        VERDICT_WORDS=VERDICT_WORDS,
+        VERDICT_TONES=view.TONES,
+        SIGNS={"good": "✓", "caution": "!", "bad": "✗", "none": "○"},
+        CASE_SIGNS={"passed": "✓", "failed": "✗", "error": "!", "not_judged": "○", "not_asked": "○"},
+        COMPARED={"better": ("good", "▲"), "worse": ("bad", "▼"), "cannot_tell": ("none", "○")},
+        CHANGES=CHANGES,
+        CHANGE_TONES={"new": "bad", "same": "caution", "fixed": "good"},
+        CHANGE_SIGNS={"new": "▲", "same": "=", "fixed": "▼"},
+        DECLARED={"reason": "Deviates because", "removal_plan": "Removal plan", "issue": "Issue", "expires": "Expires"},
+        KINDS=KINDS,
+        NAMED=NAMED,
+        UNSIGNED="not signed: anybody can write a report with this name",
+    )
+    return environment
+
+
+@cache
+def _asset(name: str) -> str:
     """The style or the script of every page."""
-    return (ASSETS / name).read_text(encoding="utf-8")
+    return (FOLDER / "assets" / name).read_text(encoding="utf-8")
 
 
 def _hash(content: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
 
 
-def text(value: object) -> str:
-    """Foreign text, fit for an element and for an attribute in double quotes."""
-    return escape(printable(str(value)), quote=True)
-
-
-def sentence(value: str) -> str:
+def _sentence(value: str) -> Markup:
     """A sentence in which backticks mark code, as the catalogue writes it."""
-    parts = value.split("`")
+    from markupsafe import Markup
+
+    parts = printable(value).split("`")
     if len(parts) % 2 == 0:
-        return text(value)
-    return "".join(f"<code>{text(part)}</code>" if at % 2 else text(part) for at, part in enumerate(parts))
+        return Markup.escape(printable(value))
+    return Markup("").join(Markup("<code>{}</code>").format(part) if at % 2 else part for at, part in enumerate(parts))
 
 
-def pill(tone: str, sign: str, words: str) -> str:
-    """A word on a coloured background, with a sign that does not depend on colour."""
-    return f'<span class="pill {tone}"><span aria-hidden="true">{text(sign)}</span> {text(words)}</span>'
+def _section_title(source: str) -> str:
+    document, _, section = source.partition(" ")
+    return SECTIONS.get(document, {}).get(section, "")
 
 
-def status_pill(status: str) -> str:
-    """A status as a pill."""
-    return pill(TONES[status], STATUS_SIGNS[status], STATUS_WORDS[status])
-
-
-def verdict_pill(verdict: str) -> str:
-    """A verdict as a pill."""
-    tone = view.TONES.get(verdict, "none")
-    return pill(tone, SIGNS[tone], VERDICT_WORDS.get(verdict, verdict))
-
-
-def pairs(rows: Iterable[tuple[str, str]], kind: str = "pairs") -> str:
-    """Labels with markup, as a description list."""
-    listed = "".join(f"<div><dt>{text(name)}</dt><dd>{markup}</dd></div>" for name, markup in rows)
-    return f'<dl class="{kind}">{listed}</dl>'
-
-
-def command(lines: Iterable[str]) -> str:
-    """Commands to be copied; without a script the button is not there."""
-    code = "<br>".join(map(text, lines))
-    return f'<div class="command"><code>{code}</code><button type="button" class="copy" hidden>Copy</button></div>'
-
-
-def findings(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The findings of a requirement as rows of `pairs`."""
-    for finding in entry.get("findings", ()):
-        yield "Expected", f"<code>{text(finding['expected'])}</code>"
-        got, path = found(finding["got"], finding["path"])
-        yield "Got", f"<code>{text(got)}</code>" + (f" at <code>{text(path)}</code>" if path else "")
-
-
-def top(title: str) -> str:
-    """The first line of a page, with the switch of the theme."""
-    return f'<div class="top"><p>{text(title)}</p><button type="button" id="theme" hidden>Dark theme</button></div>'
-
-
-def filters(components: Iterable[str], chapters: Iterable[str], extra: str = "") -> Iterator[str]:
-    """The form that filters the rows of a page; it is hidden without JavaScript."""
-    yield '<form id="filters" class="filters" hidden>'
-    yield '<label class="search">Search<input type="search" name="search" autocomplete="off"></label>'
-    yield choice("Component", "component", [(name, TITLES[name]) for name in components])
-    yield choice("Level", "level", [(level, level) for level in ("MUST", "SHOULD", "MAY", PREVIEW)])
-    yield choice("Status", "status", list(STATUS_WORDS.items()))
-    yield choice("Chapter", "chapter", [(name, name) for name in chapters])
-    yield f'{extra}<button type="reset">Reset</button></form>'
-    yield '<p class="count muted small"><output id="shown" role="status"></output></p>'
-
-
-def choice(label: str, name: str, options: Iterable[tuple[str, str]]) -> str:
-    """One filter: a value and what a reader calls it, for each choice."""
-    listed = "".join(f'<option value="{text(value)}">{text(words)}</option>' for value, words in options)
-    return f'<label>{label}<select name="{name}"><option value="">all</option>{listed}</select></label>'
+def _test_notes(test: dict[str, Any]) -> Iterable[str]:
+    """The notes on one test of a requirement."""
+    notes = [test["reason"]] if test.get("reason") else []
+    if repeats := test.get("repeats"):
+        notes.append(f"passed {repeats['passed']} of {repeats['runs']}")
+    if calls := test.get("calls"):
+        notes.append(count(calls, "call"))
+    if took := test.get("duration_s"):
+        notes.append(f"{took:g} s")
+    return notes

@@ -5,12 +5,9 @@ from typing import Any
 
 from pytest_corpus.reports import bundle_view, view
 from pytest_corpus.reports.difference import Earlier, since
-from pytest_corpus.reports.html import requirements
 from pytest_corpus.reports.html.bundles import bundles
-from pytest_corpus.reports.html.page import SIGNS, TONES, page, pairs, text, top, verdict_pill
-from pytest_corpus.reports.html.requirements import Shown, appendix
-from pytest_corpus.reports.text import STATUS_WORDS
-from pytest_corpus.spec.components import TITLES
+from pytest_corpus.reports.html.page import page
+from pytest_corpus.reports.html.requirements import Shown
 from pytest_corpus.verdict.evidence import Evidence
 
 MEANINGS = {
@@ -21,6 +18,10 @@ MEANINGS = {
     "partial": "What ran is listed below; it supports no verdict.",
 }
 
+LEFT_OUT = ("Adapter", "sha256")
+OF_REQUIREMENTS = ("Catalogue", "Schema editions met", "Counts from", "Seed")
+"""Facts that a report without components does not have."""
+
 
 def render(
     document: view.Document,
@@ -29,97 +30,32 @@ def render(
     contents: Sequence[Mapping[str, Any]] = (),
 ) -> str:
     """The page, with changes since an earlier run, evidence of findings, prompts and answers of bundles if given."""
-    shown = Shown(document, earlier, tuple(evidence))
     alone = bundle_view.headline(document)
-    return page(
-        alone[1] if alone else f"{view.words(document)} - {document['adapter']['name']}", _body(shown, contents)
-    )
-
-
-def _body(shown: Shown, contents: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    document = shown.document
-    alone = bundle_view.headline(document)
-    yield top("Behaviour bundles" if alone else "Corpus Protocol v1.0 conformance report")
-    yield "<main>"
-    yield from _verdict(shown)
-    if not alone:
-        yield from _components(document)
-    for part in (requirements.fix_first, requirements.findings, requirements.deviations):
-        yield from part(shown)
-    yield from bundles(document, contents)
-    yield from requirements.helps(shown)
-    if not alone:
-        yield from requirements.rows(shown)
-        yield from appendix(document)
-    yield from _background(document)
-    yield "</main>"
-    seal = f"<code>{text(document['sha256'])}</code>"
-    yield f'<footer class="small muted"><p>sha256 of the JSON report: {seal}</p></footer>'
-
-
-def _verdict(shown: Shown) -> Iterator[str]:
-    document = shown.document
-    alone = bundle_view.headline(document)
-    tone, words = alone or (str(view.tone(document)), view.words(document))
-    yield f'<section class="verdict {tone}" aria-labelledby="verdict">'
-    yield "" if alone else f'<p class="name">{text(document["adapter"]["name"])}</p>'
-    yield f'<h1 id="verdict"><span aria-hidden="true">{SIGNS[tone]}</span> {text(words[:1].upper() + words[1:])}</h1>'
-    if alone is None:
-        lines = view.notices(document) or [MEANINGS[document["verdict"]]]
-        yield from (f"<p>{text(line)}</p>" for line in lines)
-        yield from (f"<p>Not complete: {text(gap)}.</p>" for gap in document["gaps"])
-    yield from (f"<p>{text(note)}</p>" for note in document.get("notes", ()))
-    if shown.earlier:
-        yield f"<p>Since {text(shown.earlier.label)}: {text(since(document, shown.earlier))}.</p>"
-    facts = {label: text(value) for label, value in view.facts(document)}
+    tone, words = alone or (view.tone(document), view.words(document))
+    left_out = (*LEFT_OUT, *(OF_REQUIREMENTS if alone else ()))
     url = document.get("ci", {}).get("url", "")
-    if url.startswith(("https://", "http://")) and "CI run" in facts:
-        facts["CI run"] = f'<a href="{text(url)}">{facts["CI run"]}</a>'
-    if commit := facts.pop("Commit", ""):
-        facts["Commit"] = f"<code>{commit}</code>"
-    left_out = ("Adapter", "sha256", *(("Catalogue", "Schema editions met", "Counts from", "Seed") if alone else ()))
-    rows = [(label, markup) for label, markup in facts.items() if label not in left_out]
-    yield pairs([*([] if alone else [("Components", text(view.titles(document)))]), *rows], "facts")
-    yield "</section>"
-
-
-def _components(document: view.Document) -> Iterator[str]:
-    yield '<section aria-labelledby="components"><h2 id="components">Components</h2><div class="cards">'
-    lost = view.altered(document)
-    for component in view.components(document):
-        said = verdict_pill("altered" if lost else document["components"][component]["verdict"])
-        yield f'<article class="card"><header><h3>{TITLES[component]}</h3>{said}</header>'
-        for row in view.numbers(document, component):
-            yield _numbers(row)
-        if used := view.used([document["components"][component]]):
-            yield f'<p class="small muted">{used}</p>'
-        yield "</article>"
-    yield "</div></section>"
-
-
-def _numbers(row: view.Numbers) -> str:
-    parts = {status: getattr(row, status) for status in STATUS_WORDS}
-    rest = " · ".join(f"{parts[status]} {word}" for status, word in STATUS_WORDS.items() if status != "satisfied")
-    at, bars = 0, ""
-    for status, number in parts.items():
-        bars += f'<rect class="{TONES[status]}" x="{at}" width="{number}" height="10"/>' if number else ""
-        at += number
-    bar = f'<svg class="bar" viewBox="0 0 {at or 1} 10" preserveAspectRatio="none" aria-hidden="true">{bars}</svg>'
-    return (
-        f'<div class="level-row"><p><strong>{row.level}</strong> <span class="ratio">{row.satisfied} / '
-        f'{row.applicable}</span> satisfied</p>{bar}<p class="small muted">{rest}</p></div>'
+    return page(
+        "report.html",
+        words if alone else f"{words} - {document['adapter']['name']}",
+        shown=Shown(document, earlier, tuple(evidence)),
+        document=document,
+        alone=bool(alone),
+        tone=tone,
+        words=words,
+        notices=list(_notices(document, alone=bool(alone))),
+        since=since(document, earlier) if earlier else "",
+        facts=[(label, value) for label, value in view.facts(document) if label not in left_out],
+        url=url if url.startswith(("https://", "http://")) else "",
+        bundles=list(bundles(document, contents)),
+        flat=_flat,
     )
 
 
-def _background(document: view.Document) -> Iterator[str]:
-    yield '<section aria-labelledby="background"><h2 id="background">Background</h2>'
-    for component in view.components(document):
-        stated = document["capabilities"].get(component)
-        if stated:
-            rows = [(name, f"<code>{text(value)}</code>") for name, value in _flat(stated)]
-            yield f'<details class="plain"><summary>Capabilities: {TITLES[component]}</summary>{pairs(rows)}</details>'
-    rows = [(name, text(value)) for name, value in sorted(document["environment"].items())]
-    yield f'<details class="plain"><summary>Environment</summary>{pairs(rows)}</details></section>'
+def _notices(document: view.Document, *, alone: bool) -> Iterator[str]:
+    if not alone:
+        yield from view.notices(document) or [MEANINGS[document["verdict"]]]
+        yield from (f"Not complete: {gap}." for gap in document["gaps"])
+    yield from document.get("notes", ())
 
 
 def _flat(stated: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
