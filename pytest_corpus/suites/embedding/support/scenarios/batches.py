@@ -7,7 +7,7 @@ from typing import Any
 from pytest_corpus.adapter.exchange import non_finite
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
-from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Violation
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
 from pytest_corpus.suites.embedding.support.answers import (
@@ -262,8 +262,11 @@ def only(embedding: Embedding, stream: StreamReply) -> list[list[float]]:
 def streamed_vector(embedding: Embedding, text: str, **changed: Any) -> list[float]:
     """The one vector of a stream. Raises NotApplicable if it gives several: the text in parts."""
     embedding.require("stream_embed")
-    found = only(embedding, embedding.known_stream(text, **changed))
+    stream = embedding.known_stream(text, **changed)
+    found = only(embedding, stream)
     if not found:
+        if any(streamed_embeddings(expect.finished(stream))):
+            raise NotAssessed("no vector of a stream can be read")
         raise Blocked("EMB-STREAM-2", "a stream gives no embedding")
     expect.applicable(len(found) <= 1, "a stream gives several embeddings")
     return found[0]
