@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from pytest_corpus.reports.text import found, printable
-from pytest_corpus.spec.operations import OPERATIONS
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.verdict.evidence import Content, Evidence
 from pytest_corpus.verdict.ledger import Finding
+from pytest_corpus.verdict.verdict import hint_of
 
 
 def headline(finding: Finding) -> str:
@@ -26,17 +26,6 @@ def got(finding: Finding) -> str:
     return text + (f"  (at {place})" if place else "")
 
 
-PLAIN = frozenset(operation.works for operation in OPERATIONS)
-"""The requirements that say that a plain request of an operation works."""
-
-
-def hint(finding: Finding) -> str:
-    """The change that helps: other credentials, if those of the run may not make a plain request."""
-    if finding.requirement in PLAIN and "AuthError" in finding.got:
-        return "run the suite with credentials that may make this call; those of this run may be read-only"
-    return catalogue()[finding.requirement].hint
-
-
 def block(finding: Finding, seen: Evidence | None, *, test: bool = False, script: bool = False) -> list[str]:
     """The text of a finding with its evidence, and if wanted with the id of its test and commands that show it."""
     entry, (values, lists) = catalogue()[finding.requirement], _shown(seen)
@@ -44,7 +33,7 @@ def block(finding: Finding, seen: Evidence | None, *, test: bool = False, script
         "source": ", ".join(entry.source),
         "expected": finding.expected,
         "got": got(finding),
-        "hint": hint(finding),
+        "hint": hint_of(entry, [finding.got]),
         **values,
         **({} if test else {"test": ""}),
     }

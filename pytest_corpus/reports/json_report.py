@@ -23,7 +23,7 @@ from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.text.atomic_write import write_atomically
 from pytest_corpus.verdict.ledger import WORSE, Ledger, TestRecord, left_behind, unseen
 from pytest_corpus.verdict.shards import Shard
-from pytest_corpus.verdict.verdict import STATUSES, ComponentVerdict, Status, Verdict, decide
+from pytest_corpus.verdict.verdict import STATUSES, ComponentVerdict, Status, Verdict, decide, hint_of
 
 FORMAT = "1.0"  # the version of the report's own shape
 SHORT = 80  # no text that an adapter states in its capabilities is longer in a report
@@ -236,8 +236,8 @@ def _requirement(status: Status) -> dict[str, Any]:
             ({"expected": finding.expected, "got": finding.got, "path": finding.path} for finding in status.findings),
             key=json.dumps,
         )[:5]
-        if status.requirement.hint:
-            entry["hint"] = status.requirement.hint
+        if hint := hint_of(status.requirement, (each["got"] for each in entry["findings"])):
+            entry["hint"] = hint
     if status.deviation:
         entry["deviation"] = {key: printable(text) for key, text in status.deviation.document().items()}
     passed, runs = status.runs

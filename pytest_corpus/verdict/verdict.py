@@ -5,6 +5,7 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import date
 
+from pytest_corpus.spec.operations import OPERATIONS
 from pytest_corpus.spec.requirements import Requirement, applicable
 from pytest_corpus.verdict.deviations import Deviation, today
 from pytest_corpus.verdict.editions import PREVIEW, Edition, current
@@ -17,6 +18,17 @@ VERDICTS = ("conformant", "conformant_with_deviations", "incomplete", "nonconfor
 
 HELD_BACK = "it blocks {}, although its own tests passed"
 """The reason why a requirement whose own tests passed is not assessed."""
+
+
+PLAIN = frozenset(operation.works for operation in OPERATIONS)
+"""The requirements that say that a plain request of an operation works."""
+
+
+def hint_of(requirement: Requirement, got: Iterable[str]) -> str:
+    """The change that helps against what came: other credentials, if those of the run may not make a plain request."""
+    if requirement.id in PLAIN and any("AuthError" in each for each in got):
+        return "run the suite with credentials that may make this call; those of this run may be read-only"
+    return requirement.hint
 
 
 @dataclass(frozen=True, slots=True)

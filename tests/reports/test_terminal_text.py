@@ -2,19 +2,17 @@
 
 import ast
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import given
 from ledgers import MUSTS, SHOULDS, ledger, ledgers, record, violation
 
 from pytest_corpus.reports.catalogue import explained
-from pytest_corpus.reports.finding_text import hint
 from pytest_corpus.reports.remedies import remedy
 from pytest_corpus.reports.terminal import summary, what_ran
 from pytest_corpus.spec.requirements import catalogue
-from pytest_corpus.verdict.ledger import Finding, Ledger
-from pytest_corpus.verdict.verdict import decide
+from pytest_corpus.verdict.ledger import Ledger
+from pytest_corpus.verdict.verdict import decide, hint_of
 
 ROOT = Path(__file__).parents[2] / "pytest_corpus"
 
@@ -117,7 +115,7 @@ def test_every_reason_has_a_remedy() -> None:
 
 def test_the_hint_for_a_read_only_login_names_the_credentials() -> None:
     """Where a plain call of an operation is refused with AUTH_ERROR, the adapter's code is not what is to change."""
-    refused = Finding("VEC-UPSERT-1", "a success", "the error AuthError / AUTH_ERROR")
-    assert "credentials" in hint(refused)
-    assert hint(replace(refused, requirement="VEC-UPSERT-9")) == catalogue()["VEC-UPSERT-9"].hint
-    assert hint(replace(refused, got="a success")) == catalogue()["VEC-UPSERT-1"].hint
+    plain, other, denied = catalogue()["VEC-UPSERT-1"], catalogue()["VEC-UPSERT-9"], "the error AuthError / AUTH_ERROR"
+    assert "credentials" in hint_of(plain, ["a success", denied])
+    assert hint_of(other, [denied]) == other.hint
+    assert hint_of(plain, ["a success"]) == plain.hint
