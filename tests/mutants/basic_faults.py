@@ -8,11 +8,14 @@ nothing but capabilities works, `vector_writes_denied` one whose login may not w
 import asyncio
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pytest_corpus.reference.embedding.adapter import ReferenceEmbedding
 from pytest_corpus.reference.errors import AdapterError
 from pytest_corpus.reference.graph.adapter import ReferenceGraph
+from pytest_corpus.reference.graph.store import DEFAULT_NAMESPACE, Edge, Entity, Graph, Node, Space
+from pytest_corpus.reference.graph.traversals import Journey
 from pytest_corpus.reference.llm.adapter import ReferenceLLM
 from pytest_corpus.reference.request import Call, Fields
 from pytest_corpus.reference.vector.adapter import ReferenceVector
@@ -154,11 +157,234 @@ class MetadataDropped(ReferenceVector):
         return {}
 
 
+class NothingKept(ReferenceVector):
+    """It says that it has stored, and has not."""
+
+    def store(self, space: Any, item: Item) -> None:
+        return None
+
+
+class TenantsShared(ReferenceVector):
+    """It takes tenants, and gives all of them one store."""
+
+    def tenant_hash(self, tenant: str) -> str:
+        return super().tenant_hash(tenant) and "one"
+
+
+class EmptyResults(ReferenceVector):
+    """Its `batch_query` answers with an empty list."""
+
+    async def batch_query(self, call: Call) -> dict[str, Any]:
+        return {"results": []}
+
+
+class NoMatches(ReferenceVector):
+    """Its `query` finds nothing."""
+
+    def search(self, call: Call, query: Query) -> dict[str, Any]:
+        return {**super().search(call, query), "matches": [], "total_matches": 0}
+
+
 class NothingDeleted(ReferenceVector):
     """It says that it has deleted, and has not."""
 
     def erase(self, call: Call, namespace: str, ids: Sequence[str], conditions: Any) -> int:
         return len(ids)
+
+
+class NoNodesKept(ReferenceGraph):
+    """It says that it has stored nodes, and has not."""
+
+    def put_node(self, graph: Graph, node: Node) -> None:
+        self.check_names("node", node.id, *node.labels)
+
+
+class NoEdgesKept(ReferenceGraph):
+    """It says that it has stored edges, and has not."""
+
+    def put_edge(self, graph: Graph, edge: Edge) -> None:
+        self.check_names("edge", edge.id, edge.src, edge.dst, edge.label)
+
+
+class GraphKeepsNothing(NoNodesKept, NoEdgesKept):
+    """It says that it has stored nodes and edges, and has not."""
+
+
+class PropertiesDropped(ReferenceGraph):
+    """It stores no properties."""
+
+    def own(self, entity: Any) -> Any:
+        return replace(entity, properties={})
+
+
+class PropertiesRefused(ReferenceGraph):
+    """It takes no properties."""
+
+    def read_object(self, args: Fields, name: str) -> Mapping[str, Any]:
+        found = super().read_object(args, name)
+        if name == "properties" and found:
+            raise AdapterError("BadRequest", "properties are not taken")
+        return found
+
+
+class EdgePropertiesDropped(ReferenceGraph):
+    """It stores no properties of edges."""
+
+    def put_edge(self, graph: Graph, edge: Edge) -> None:
+        super().put_edge(graph, replace(edge, properties={}))
+
+
+class LabelsChanged(ReferenceGraph):
+    """It stores labels in lower case."""
+
+    def put_node(self, graph: Graph, node: Node) -> None:
+        super().put_node(graph, replace(node, labels=tuple(each.lower() for each in node.labels)))
+
+
+class LabelsDropped(ReferenceGraph):
+    """It stores no labels."""
+
+    def put_node(self, graph: Graph, node: Node) -> None:
+        super().put_node(graph, replace(node, labels=()))
+
+
+class LabelsRefused(ReferenceGraph):
+    """It takes no labels of nodes."""
+
+    def put_node(self, graph: Graph, node: Node) -> None:
+        if node.labels:
+            raise AdapterError("BadRequest", "labels are not taken")
+        super().put_node(graph, node)
+
+
+class EdgeLabelsChanged(ReferenceGraph):
+    """It stores the labels of edges in lower case."""
+
+    def put_edge(self, graph: Graph, edge: Edge) -> None:
+        super().put_edge(graph, replace(edge, label=edge.label.lower()))
+
+
+class OnlyUuidsOfNodes(ReferenceGraph):
+    """It takes no id but a UUID."""
+
+    def check_names(self, kind: str, *names: str) -> None:
+        super().check_names(kind, *names)
+        if not is_uuid(names[0]):
+            raise AdapterError("BadRequest", "id must be a UUID")
+
+
+class NodeIdsBecomeUuids(ReferenceGraph):
+    """It answers with a UUID in place of the id of a node."""
+
+    def value(self, value: Any) -> Any:
+        return super().value(renamed(value))
+
+    def page(self, nodes: Sequence[Node], limit: int) -> dict[str, Any]:
+        return super().page([renamed(node) for node in nodes], limit)
+
+    async def traversal(self, call: Call) -> dict[str, Any]:
+        found = await super().traversal(call)
+        return {**found, "nodes": [{**node, "id": uuid_for(node["id"])} for node in found["nodes"]]}
+
+
+class NodeFiltersIgnored(ReferenceGraph):
+    """It accepts filters and does not apply them."""
+
+    def matches(self, entity: Entity, wanted: Mapping[str, Any]) -> bool:
+        return True
+
+
+class NodeFiltersRefused(ReferenceGraph):
+    """It claims filters, and takes none."""
+
+    def read_filter(self, args: Fields, name: str) -> Mapping[str, Any]:
+        if super().read_filter(args, name):
+            raise AdapterError("BadRequest", "filters are not taken")
+        return {}
+
+
+class GraphTenantsShared(ReferenceGraph):
+    """It takes tenants, and gives all of them one graph."""
+
+    def tenant_hash(self, tenant: str) -> str:
+        return super().tenant_hash(tenant) and "one"
+
+
+class NoNamespaces(ReferenceGraph):
+    """It claims namespaces, and takes none."""
+
+    def read_namespace(self, args: Fields) -> str:
+        if super().read_namespace(args) != DEFAULT_NAMESPACE:
+            raise AdapterError("BadRequest", "namespace is not taken")
+        return DEFAULT_NAMESPACE
+
+
+class NamespacesIgnored(ReferenceGraph):
+    """It claims namespaces, and holds one graph for all of them."""
+
+    def read_namespace(self, args: Fields) -> str:
+        super().read_namespace(args)
+        return DEFAULT_NAMESPACE
+
+
+class NothingReached(ReferenceGraph):
+    """Its traversal ends at the start nodes."""
+
+    def travel(self, graph: Graph, journey: Journey) -> tuple[dict[str, list[str]], list[Edge]]:
+        super().travel(graph, journey)
+        return {start: [start] for start in journey.start_nodes}, []
+
+
+class DialectRefused(ReferenceGraph):
+    """It lists dialects, and supports none."""
+
+    def read_dialect(self, args: Fields) -> str:
+        super().read_dialect(args)
+        raise AdapterError("NotSupported", "the dialect is not supported")
+
+
+class DialectsButOneRefused(ReferenceGraph):
+    """It lists dialects, and supports the first alone."""
+
+    def read_dialect(self, args: Fields) -> str:
+        if (found := super().read_dialect(args)) != self.dialects[0]:
+            raise AdapterError("NotSupported", "the dialect is not supported")
+        return found
+
+
+class ParamsRefused(ReferenceGraph):
+    """It takes no parameters of queries."""
+
+    def read_object(self, args: Fields, name: str) -> Mapping[str, Any]:
+        found = super().read_object(args, name)
+        if name == "params" and found:
+            raise AdapterError("BadRequest", "params are not taken")
+        return found
+
+
+class NoRecords(ReferenceGraph):
+    """Its queries find nothing."""
+
+    def records(self, space: Space, question: Any) -> list[dict[str, Any]]:
+        super().records(space, question)
+        return []
+
+
+class NoNodesDeleted(ReferenceGraph):
+    """It says that it has deleted, and has not."""
+
+    def delete(self, space: Space, selection: Any, remove: Callable[..., int]) -> Any:
+        return super().delete({name: graph.draft() for name, graph in space.items()}, selection, remove)
+
+
+def uuid_for(name: str) -> str:
+    """The UUID in place of an id."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, name))
+
+
+def renamed(value: Any) -> Any:
+    """A node with a UUID in place of its id."""
+    return replace(value, id=uuid_for(value.id)) if isinstance(value, Node) else value
 
 
 def __getattr__(name: str) -> type[Any]:
