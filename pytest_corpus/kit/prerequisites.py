@@ -1,6 +1,7 @@
 """The operations that a test may rely on: they are offered and answer a plain request."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
@@ -9,6 +10,19 @@ from pytest_corpus.kit.judgement import judging
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Calls
+from pytest_corpus.spec.operations import Operation
+
+
+def lacking(operation: Operation, result: Any) -> str:
+    """The lack of a result from which no test can read anything; empty if there is none."""
+    if operation.payload and not isinstance(result, Mapping):
+        return "is not an object"
+    if operation.payload and not result:
+        return "is empty"
+    found = result.get(operation.lists) if isinstance(result, Mapping) else result
+    if operation.lists and not isinstance(found, list):
+        return f"has no list `{operation.lists}`"
+    return f"has an empty list `{operation.lists}`" if operation.filled and not found else ""
 
 
 class Prerequisites:
@@ -87,11 +101,9 @@ class Prerequisites:
         try:
             if isinstance(reply, StreamReply):
                 expect.finished(reply)
-            elif operation.payload and (not isinstance(expect.success(reply), Mapping) or not reply.result):
-                by, found = operation.shaped or operation.works, "empty" if reply.result == {} else "not an object"
-                return Blocked(by, f"the result of a plain {operation.op} is {found}", judged_on=(reply.exchange,))
-            else:
-                expect.success(reply)
+            elif lack := lacking(operation, expect.success(reply)):
+                by, said = operation.shaped or operation.works, f"the result of a plain {operation.op} {lack}"
+                return Blocked(by, said, judged_on=(reply.exchange,))
         except Undecided as obstacle:
             return obstacle
         except Violation:

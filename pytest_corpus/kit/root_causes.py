@@ -20,6 +20,7 @@ from pytest_corpus.adapter.exchange import Exchange, context_of
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.judgement import reading_apart
 from pytest_corpus.kit.outcomes import Accepted, Blocked, Misclassified, Undecided, Violation
+from pytest_corpus.kit.prerequisites import lacking
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import HOUR_MS, in_ms
 from pytest_corpus.spec.errors import is_a
@@ -253,8 +254,8 @@ def _names(exchange: Exchange) -> tuple[str, ...]:
 
 
 def _is_empty(exchange: Exchange) -> bool:
-    """Return if the result of an operation that has one is an empty object."""
+    """Return if a success has a result from which no test can read anything."""
     if exchange.streaming or exchange.op not in BY_OP:
         return False
     reply = Reply(exchange)
-    return reply.is_success and reply.result == {} and bool(BY_OP[exchange.op].payload)
+    return reply.is_success and bool(lacking(BY_OP[exchange.op], reply.result))

@@ -21,7 +21,8 @@ class Operation:
     the request envelope, the success envelope (of a stream: the frame) and what lies in `result` or `chunk`. One
     without a `capability` must be offered, unless it is `optional`: no signature of SPECIFICATION 7 to 10 names it.
     `works` is the requirement that says that a plain request of it is carried out (where it has none of its own, that
-    what is advertised works), `shaped` the one that says what its answer looks like.
+    what is advertised works), `shaped` the one that says what its answer looks like. `lists` is the key of the list in
+    its result without which no test can read it; `filled` says that a plain request never gets an empty one.
     """
 
     op: str
@@ -34,6 +35,8 @@ class Operation:
     payload: str | None = None
     works: str = "COM-CAP-6"
     shaped: str = ""
+    lists: str = ""
+    filled: bool = False
 
     @cached_property
     def component(self) -> str:
@@ -80,9 +83,9 @@ llm.health: Says how the adapter and its provider are.
 vector.capabilities: Says what the adapter offers, and its limits.
   deadline_exempt; works COM-CAP-1; shaped COM-CAP-1
 vector.query: Finds the stored vectors that are most similar to a vector.
-  payload vector.types.query_result; works VEC-QUERY-1; shaped VEC-QUERY-1
+  payload vector.types.query_result; works VEC-QUERY-1; shaped VEC-QUERY-1; lists matches
 vector.batch_query: Answers several queries in one call, in their order.
-  capability supports_batch_queries; works VEC-MULTI-1; shaped VEC-MULTI-1
+  capability supports_batch_queries; works VEC-MULTI-1; shaped VEC-MULTI-1; lists results; filled
 vector.upsert: Writes vectors; one with the id of a stored vector takes its place.
   mutating; payload vector.types.partial_success_result; works VEC-UPSERT-1; shaped VEC-UPSERT-1
 vector.delete: Deletes vectors by their ids, or those that a filter selects.
@@ -118,21 +121,21 @@ graph.delete_nodes: Deletes nodes by their ids, or those that a filter selects.
 graph.delete_edges: Deletes edges by their ids, or those that a filter selects.
   mutating; works GRA-DELETE-3; shaped GRA-DELETE-8
 graph.query: Runs a query in one of the adapter's languages and returns all records.
-  works GRA-QUERY-1; shaped GRA-QUERY-1
+  works GRA-QUERY-1; shaped GRA-QUERY-1; lists records
 graph.stream_query: Runs a query and sends its records in chunks.
   streaming; capability supports_streaming; payload graph.types.chunk; shaped GRA-STREAM-1
 graph.bulk_vertices: Lists nodes page by page.
-  capability supports_bulk_ops; shaped GRA-BULK-2
+  capability supports_bulk_ops; shaped GRA-BULK-2; lists nodes
 graph.batch: Carries out several operations in their order and reports on each.
-  mutating; capability supports_batch; shaped GRA-BATCH-2
+  mutating; capability supports_batch; shaped GRA-BATCH-2; lists results
 graph.get_schema: Describes the kinds of nodes and edges that the graph holds.
   capability supports_schema_ops; shaped GRA-SCHEMA-1
 graph.health: Says how the adapter and its provider are.
   works COM-HEALTH-1; shaped COM-HEALTH-1
 graph.transaction: Carries out several operations so that either all of them take effect or none.
-  mutating; capability supports_txn; shaped GRA-TXN-4
+  mutating; capability supports_txn; shaped GRA-TXN-4; lists results
 graph.traversal: Follows edges from some nodes and returns what it meets.
-  capability supports_traversal; shaped GRA-TRAV-1
+  capability supports_traversal; shaped GRA-TRAV-1; lists nodes
 """)
 )
 

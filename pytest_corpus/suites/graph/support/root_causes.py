@@ -6,7 +6,6 @@ rest on it: they are blocked by it. A fault that only one operation shows is not
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from pytest_corpus.kit import expect
@@ -47,26 +46,15 @@ class GraphRootCauses(RootCauses[Graph]):
         for stage in (_nodes, _edges, _places, _many):
             try:
                 for root in stage(graph):
-                    yield _as_it_fails(root, graph)
+                    yield BASICS[root]
                     if root in ("GRA-NODE-1", "GRA-NODE-3"):
                         return
             except Blocked as obstacle:
                 if obstacle.by == "GRA-NODE-1":
-                    yield _as_it_fails(obstacle.by, graph)
+                    yield BASICS[obstacle.by]
                     return
             except (Undecided, Violation):
                 continue
-
-
-def _as_it_fails(root: str, graph: Graph) -> BasicRequirement:
-    """The findings that a broken requirement explains.
-
-    An adapter that keeps no node and accepts any argument for one does nothing at all: that is not a single mistake, so
-    its edges stay a finding of their own.
-    """
-    if root == "GRA-NODE-1" and graph.call("upsert_nodes", {"nodes": 7}).is_success:
-        return replace(BASICS[root], without=frozenset(("upsert_edges",)))
-    return BASICS[root]
 
 
 def _nodes(graph: Graph) -> Iterator[str]:
