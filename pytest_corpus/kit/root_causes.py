@@ -11,7 +11,7 @@ has in common with a plain request that fails, such as a tenant.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Generic, TypeVar
 
@@ -46,21 +46,23 @@ class WrongErrorClass:
 
 @dataclass(frozen=True, slots=True)
 class BasicRequirement:
-    """A plain requirement on which tests depend if they do certain things, and do not do others.
+    """A plain requirement on which tests depend if they do certain things.
 
     Attributes:
         requirement: its id.
         needs: the actions that all dependent tests do.
-        without: the actions that no dependent test does.
+        seen: what came instead of what it demands, in words.
+        exchanges: the last one that was made to see it.
     """
 
     requirement: str
     needs: frozenset[str]
-    without: frozenset[str] = frozenset()
+    seen: str
+    exchanges: tuple[Exchange, ...] = ()
 
     def explains(self, done: frozenset[str]) -> bool:
         """Return if a test with these actions depends on it."""
-        return self.needs <= done and not self.without & done
+        return self.needs <= done
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,17 +180,22 @@ class RootCauses(Generic[Own]):
         """The plain requirements that are broken; none if that is unknown."""
         yield from ()
 
+    def _failing_basics(self) -> Iterator[BasicRequirement]:
+        """The plain requirements that are broken, with the exchange that shows it."""
+        for basis in self.failing_basics():
+            yield replace(basis, exchanges=basis.exchanges or tuple(self.subject.client.exchanges[-1:]))
+
     def _consequence_of_failing(self, requirement: str, violation: Violation) -> Blocked | None:
         """The plain requirement that is broken, if a violation may be its consequence."""
         done = frozenset(self.subject.shared.actions.done)
         if isinstance(violation, Accepted) or not done:
             return None
-        failing = self._once(self.failing_basics)
+        failing = self._once(self._failing_basics)
         if any(requirement == basis.requirement for basis in failing):
             return None
         for basis in failing:
             if basis.explains(done):
-                return Blocked(basis.requirement, "what the test found may be a consequence of it")
+                return Blocked(basis.requirement, basis.seen, judged_on=basis.exchanges)
         return None
 
     def _wrongly_refused(self, requirement: str, violation: Violation) -> Blocked | None:
@@ -197,7 +204,7 @@ class RootCauses(Generic[Own]):
             return None
         for found in self._once(self._find_wrong_class):
             if requirement != found.root and violation.names == found.names:
-                return Blocked(found.root, "bad requests of every kind get this class")
+                return Blocked(found.root, f"bad requests of every kind are refused with {' and '.join(found.names)}")
         return None
 
     def _find_wrong_class(self) -> Iterator[WrongErrorClass]:

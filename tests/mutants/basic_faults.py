@@ -164,11 +164,28 @@ class NothingKept(ReferenceVector):
         return None
 
 
+class OneStore(dict[str | None, Any]):
+    """The data of all tenants, which is that of each."""
+
+    def get(self, _tenant: str | None, default: Any = None) -> Any:
+        return super().get(None, default)
+
+    def setdefault(self, _tenant: str | None, default: Any = None) -> Any:
+        return super().setdefault(None, default)
+
+    def __getitem__(self, _tenant: str | None) -> Any:
+        return super().__getitem__(None)
+
+    def __setitem__(self, _tenant: str | None, value: Any) -> None:
+        super().__setitem__(None, value)
+
+
 class TenantsShared(ReferenceVector):
     """It takes tenants, and gives all of them one store."""
 
-    def tenant_hash(self, tenant: str) -> str:
-        return super().tenant_hash(tenant) and "one"
+    def __init__(self, **hooks: Any) -> None:
+        super().__init__(**hooks)
+        self.tenants = OneStore()
 
 
 class EmptyResults(ReferenceVector):
@@ -306,8 +323,9 @@ class NodeFiltersRefused(ReferenceGraph):
 class GraphTenantsShared(ReferenceGraph):
     """It takes tenants, and gives all of them one graph."""
 
-    def tenant_hash(self, tenant: str) -> str:
-        return super().tenant_hash(tenant) and "one"
+    def __init__(self, **hooks: Any) -> None:
+        super().__init__(**hooks)
+        self.tenants = OneStore()
 
 
 class NoNamespaces(ReferenceGraph):

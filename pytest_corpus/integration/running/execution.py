@@ -313,22 +313,21 @@ class TestExecution:
             return Ending("not_applicable", undecided)
         if not isinstance(undecided, Blocked):
             return Ending(undecided=undecided)
-        seen, own = undecided.violation, undecided.by == self.requirement.id
-        cause = self._cause(undecided.by, seen) if seen and not own else None
+        seen = undecided.violation
+        cause = self._cause(undecided.by, seen) if seen else None
         blocked = cause or self._cause(undecided.by, undecided) or undecided
         if blocked.by == self.requirement.id:
             violation = blocked.violation
             if violation is None:
                 violation = Violation(self.requirement.text, blocked.seen).seen_in(*blocked.exchanges)
             return Ending("violated", raised=violation, sighting=Sighting(blocked.by, violation))
-        said = seen.got if seen and blocked is undecided else blocked.seen if blocked.exchanges else undecided.seen
+        said = seen.got if seen and blocked is undecided else blocked.seen
         return self._blocked(blocked, f"{said}, seen while testing {self.requirement.id}", seen)
 
     def _violated(self, violation: Violation) -> Ending:
         cause = self._cause(self.requirement.id, violation)
         if cause is not None and cause.by != self.requirement.id:
-            said = cause.seen if cause.exchanges else "not so"
-            return self._blocked(cause, f"{said}, seen while testing {self.requirement.id}", violation)
+            return self._blocked(cause, f"{cause.seen}, seen while testing {self.requirement.id}", violation)
         sighting = Sighting(self.requirement.id, violation)
         return Ending("violated", raised=violation, sighting=sighting)
 

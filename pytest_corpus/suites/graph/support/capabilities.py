@@ -144,15 +144,24 @@ class GraphCapabilities(Subject):
 
     @property
     def filters(self) -> bool:
-        """Return whether filters by property are claimed, or served where nothing is said."""
+        """Return whether lists of nodes take filters by property: claimed and not refused, or served unclaimed."""
         claimed = self.capabilities.flag("supports_property_filters")
 
         def answered() -> bool:
             args = {"limit": 5, "filter": {"corpus_group": self.seeds.group}}
             with self.client.provider.paused():
-                return self.works("bulk_vertices") and self.call("bulk_vertices", args).is_success
+                if not self.works("bulk_vertices"):
+                    return claimed is True
+                reply = self.call("bulk_vertices", args)
+            return reply.is_success or (claimed is True and not reply.is_a("BadRequest", "NotSupported"))
 
-        return self.shared.once("filters", answered) if claimed is None else claimed
+        return claimed is not False and self.shared.once("filters", answered)
+
+    @property
+    def lists_groups(self) -> bool:
+        """Return whether lists of nodes take filters, as far as that is known; they are not tried."""
+        known = self.shared.filters
+        return self.capabilities.flag("supports_property_filters") is True if known is None else known
 
     def claims(self, word: str) -> list[Any]:
         """The values of capabilities whose keys hold a word."""

@@ -62,7 +62,12 @@ class Readers:
         return name
 
     def _shows_new_nodes(self, name: str) -> None:
-        """Go on only if an operation shows nodes that no query asked for before they were written."""
+        """Go on only if an operation shows nodes that no query asked for before they were written.
+
+        A stream of the records that a query does not show either rests on the query.
+        """
+        if name == "stream_query" and self.nodes_shown().get("query") is False:
+            self._shows_new_nodes("query")
         sandbox = self._graph.sandbox(own=False)
         values = [value for node in SEEDS for value in sandbox.put(sandbox.node(node))]
         with expect.resting_on(NODE_READERS[name]):
@@ -164,7 +169,7 @@ class GraphSettling(Settling):
         groups = self._group.findall(str(args))
         params = args.get("params") if isinstance(args, Mapping) else None
         listed = request.get("op") == "graph.bulk_vertices"
-        if listed and not groups and not self._graph.capabilities.flag("supports_property_filters"):
+        if listed and not groups and not self._graph.lists_groups:
             return frozenset(_NAMESPACE.findall(str(args)))
         if groups and (listed or (isinstance(params, Mapping) and "group" in params)):
             return frozenset(groups)
@@ -233,6 +238,13 @@ ANY_ID = "GRA-NODE-12"
 """The requirement that says that any text is an id."""
 
 
+NODES = "GRA-NODE-1"
+"""The requirement that says that nodes are written."""
+
+DELETES = {"delete_nodes": "GRA-DELETE-1", "delete_edges": "GRA-DELETE-2"}
+"""The deletes, and the requirement that says of each that it removes what is there."""
+
+
 class GraphPrerequisites(Prerequisites):
     """Queries need a listed dialect that the suite knows, and what holds ids needs ids that are taken."""
 
@@ -254,7 +266,36 @@ class GraphPrerequisites(Prerequisites):
             return NotApplicable("bulk_vertices refuses to list nodes; it may import them (R123)")
         if name in NAMING and is_refused(reply) and self.takes_only_uuids():
             return Blocked(ANY_ID, "only ids that are UUIDs are taken")
-        return None
+        if name in ("upsert_edges", "traversal") and is_refused(reply):
+            return self._without_nodes()
+        return self._deletes(name) if name in DELETES and is_refused(reply) else None
+
+    def _without_nodes(self) -> Blocked | None:
+        """The reason why the nodes that plain requests name are not there; None if they are, or that is unknown."""
+        graph = self._calls
+        if not graph.works("upsert_nodes"):
+            obstacle = graph.shared.obstacles.get("upsert_nodes")
+            return obstacle if isinstance(obstacle, Blocked) else None
+        shown = [observed(graph.seeds.seen, reader) for reader in NODE_READERS if graph.works(reader)]
+        if [] not in shown or any(shown):
+            return None
+        return Blocked(NODES, "no operation shows the nodes that were written for the request")
+
+    def _deletes(self, name: str) -> Blocked | None:
+        """The answer to a delete of what is there; None if it is deleted, and only what is not there is refused."""
+        graph = self._calls
+        write, args = {
+            "delete_nodes": ("upsert_nodes", graph.plain_nodes("gone")),
+            "delete_edges": ("upsert_edges", {"edges": [graph.seeds.edge("s1", "s2", "gone", label="CORPUS_OTHER")]}),
+        }[name]
+        with graph.client.provider.paused():
+            written = graph.works(write) and not is_refused(graph.call(write, args))
+            reply = graph.call(name, {"ids": [item["id"] for items in args.values() for item in items]})
+        if not written or not reply.is_error:
+            return None
+        return Blocked(
+            DELETES[name], f"a plain {reply.exchange.op} is answered with {reply}", judged_on=(reply.exchange,)
+        )
 
     def takes_only_uuids(self) -> bool:
         """Return whether a node is refused, and taken as soon as its id is a UUID; tried once a run."""

@@ -6,6 +6,8 @@ rest on it: they are blocked by it. A fault that only one operation shows is not
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from pytest_corpus.kit import expect
@@ -13,29 +15,48 @@ from pytest_corpus.kit.outcomes import Blocked, Undecided, Violation
 from pytest_corpus.kit.root_causes import BasicRequirement, RootCauses
 from pytest_corpus.suites.graph.support import run_state
 from pytest_corpus.suites.graph.support.answers import listed
+from pytest_corpus.suites.graph.support.capabilities import ASKING
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.place import empty_namespace, value_of
 from pytest_corpus.suites.graph.support.sandbox import Sandbox, observed
+from pytest_corpus.text.values import strings_of
 
 BASICS = {
-    requirement: BasicRequirement(requirement, frozenset(needs))
-    for requirement, *needs in (
-        ("GRA-NODE-1", "upsert_nodes"),
-        ("GRA-NODE-3", run_state.SEVERAL_NODES),
-        ("GRA-NODE-2", run_state.NODE_AGAIN, run_state.LOOKING),
-        ("GRA-DELETE-1", "delete_nodes"),
-        ("GRA-EDGE-1", "upsert_edges"),
-        ("GRA-EDGE-9", run_state.SEVERAL_EDGES),
-        ("GRA-DELETE-2", "delete_edges"),
-        ("GRA-TRAV-2", "upsert_edges", "traversal"),
-        ("GRA-TRAV-3", run_state.SEVERAL_EDGES, "traversal"),
-        ("GRA-NS-1", run_state.IN_A_NAMESPACE, run_state.LOOKING),
-        ("GRA-NS-4", run_state.LOOKING_FIRST),
-        ("GRA-BATCH-1", "batch"),
-        ("GRA-TXN-1", "transaction"),
+    requirement: BasicRequirement(requirement, frozenset(needs), seen)
+    for requirement, seen, *needs in (
+        ("GRA-NODE-1", "no operation shows a node that was just written, with its labels", "upsert_nodes"),
+        ("GRA-NODE-12", "a node that was written is shown under another id", "upsert_nodes"),
+        ("GRA-NODE-3", "no operation shows every node of one request", run_state.SEVERAL_NODES),
+        (
+            "GRA-NODE-2",
+            "no operation shows the new values of a node that was written again",
+            *(run_state.NODE_AGAIN, run_state.LOOKING),
+        ),
+        ("GRA-DELETE-1", "after a delete of one of two nodes no operation shows just the other", "delete_nodes"),
+        ("GRA-QUERY-2", "a query does not show a node that other operations show", "query"),
+        ("GRA-EDGE-1", "no operation shows an edge that was just written, with its label", "upsert_edges"),
+        ("GRA-EDGE-2", "a traversal shows an edge without the properties that were written", "upsert_edges"),
+        ("GRA-EDGE-9", "no operation shows every edge of one request", run_state.SEVERAL_EDGES),
+        ("GRA-DELETE-2", "after a delete of one of two edges no operation shows just the other", "delete_edges"),
+        ("GRA-TRAV-2", "a traversal does not reach the other end of an edge", "upsert_edges", "traversal"),
+        ("GRA-TRAV-3", "a traversal of depth 1 reaches the end of a second edge", run_state.SEVERAL_EDGES, "traversal"),
+        (
+            "GRA-NS-1",
+            "no operation shows just what one of two namespaces holds",
+            *(run_state.IN_A_NAMESPACE, run_state.LOOKING),
+        ),
+        ("GRA-NS-4", "reading from a namespace without writes fails", run_state.LOOKING_FIRST),
+        ("GRA-BATCH-1", "no operation shows a node that a batch wrote", "batch"),
+        ("GRA-TXN-1", "no operation shows a node that a transaction wrote", "transaction"),
     )
 }
-"""The basic requirements of a graph, and the actions of a test that rests on them."""
+"""The basic requirements of a graph, what is seen if they are broken, and the actions of a test that rests on them."""
+
+STREAMED = replace(BASICS["GRA-QUERY-2"], needs=frozenset(("stream_query",)))
+"""What a query does not show, a stream of its records does not show either."""
+
+ALL = ("GRA-NODE-1", "GRA-NODE-12", "GRA-NODE-3")
+"""The requirements on which everything else rests."""
 
 
 class GraphRootCauses(RootCauses[Graph]):
@@ -43,12 +64,14 @@ class GraphRootCauses(RootCauses[Graph]):
 
     def failing_basics(self) -> Iterator[BasicRequirement]:
         graph = self.subject
-        for stage in (_nodes, _edges, _places, _many):
+        for stage in (_nodes, _questions, _edges, _places, _many):
             try:
                 for root in stage(graph):
                     yield BASICS[root]
-                    if root in ("GRA-NODE-1", "GRA-NODE-3"):
+                    if root in ALL:
                         return
+                    if root == "GRA-QUERY-2" and _is_streamed_alike(graph):
+                        yield STREAMED
             except Blocked as obstacle:
                 if obstacle.by == "GRA-NODE-1":
                     yield BASICS[obstacle.by]
@@ -66,6 +89,13 @@ def _nodes(graph: Graph) -> Iterator[str]:
     if not _succeeds(sandbox, "upsert_nodes", nodes=[node]) or _nodes_missing(sandbox, node):
         yield "GRA-NODE-1"
         return
+    if shown := _whole_nodes(sandbox, "a", node):
+        if node["id"] not in (each.get("id") for each in shown):
+            yield "GRA-NODE-12"
+            return
+        if not any({*node["labels"]} <= {*listed(each, "labels", of=str)} for each in shown):
+            yield "GRA-NODE-1"
+            return
     sandbox = graph.sandbox()
     nodes = [sandbox.node(name) for name in "abc"][: graph.at_once]
     if not _succeeds(sandbox, "upsert_nodes", nodes=nodes) or _nodes_missing(sandbox, *nodes):
@@ -85,18 +115,39 @@ def _nodes(graph: Graph) -> Iterator[str]:
         yield "GRA-DELETE-1"
 
 
+def _questions(graph: Graph) -> Iterator[str]:
+    """The broken requirement that a query shows a node, if other operations do; it was not asked for before."""
+    if graph.works("query"):
+        sandbox = graph.sandbox(own=False)
+        node = sandbox.node("a")
+        sandbox.put(node)
+        if not _nodes_missing(sandbox, node) and observed(sandbox.seen, "query") == []:
+            yield "GRA-QUERY-2"
+
+
+def _is_streamed_alike(graph: Graph) -> bool:
+    """Return if a stream does not show a node either."""
+    sandbox = graph.sandbox(own=False)
+    sandbox.put(sandbox.node("a"))
+    return graph.works("stream_query") and observed(sandbox.seen, "stream_query") == []
+
+
 def _edges(graph: Graph) -> Iterator[str]:
     """The broken requirements among writing and deleting edges, and following one."""
     sandbox = graph.sandbox("upsert_nodes", "upsert_edges")
     values = sandbox.put_named("abc")
     graph.readers.of_edges()
-    for source, target in ("ab", "cb"):
-        sandbox.call("upsert_edges", {"edges": [sandbox.edge(source, target)]})
+    edges = [sandbox.edge(source, target) for source, target in ("ab", "cb")]
+    for edge in edges:
+        sandbox.call("upsert_edges", {"edges": [edge]})
     if _edges_missing(sandbox, {"a": {"b": values["b"]}, "c": {"b": values["b"]}, "b": {}}):
         yield "GRA-EDGE-1"
         return
     if graph.works("traversal") and observed(sandbox.reached, "a") != ["b"]:
         yield "GRA-TRAV-2"
+    elif lost := _lost(sandbox, edges[0]):
+        yield lost
+        return
     if graph.at_once > 1:
         sandbox = graph.sandbox()
         values = sandbox.put_named("abc")
@@ -113,6 +164,19 @@ def _edges(graph: Graph) -> Iterator[str]:
     deleted = _succeeds(sandbox, "delete_edges", ids=[sandbox.id("e")])
     if not deleted or _edges_missing(sandbox, {"a": {}, "b": {"c": values["c"]}}):
         yield "GRA-DELETE-2"
+
+
+def _lost(sandbox: Sandbox, edge: Mapping[str, Any]) -> str | None:
+    """The broken requirement among keeping the label and the properties of the only edge from `a`."""
+    asked = [reader for reader in ASKING if sandbox.graph.works(reader)]
+    for shown in observed(sandbox.relationships, "a") or ():
+        if shown.get("label") != edge["label"] and not any(observed(sandbox.ends, each, "a") for each in asked):
+            return "GRA-EDGE-1"
+        value, key = value_of(edge), sandbox.key("a")
+        known = (observed(partial(sandbox.answers, each, "link_values", wanted=key)) for each in asked)
+        if value not in strings_of(shown) and not any(known):
+            return "GRA-EDGE-2"
+    return None
 
 
 def _places(graph: Graph) -> Iterator[str]:
@@ -144,6 +208,14 @@ def _succeeds(sandbox: Sandbox, name: str, **args: Any) -> bool:
     reply = sandbox.call(name, args)
     undone = isinstance(reply.result, Mapping) and reply.result.get("success") is False
     return reply.is_success and not undone and not listed(reply.result, "failures")
+
+
+def _whole_nodes(sandbox: Sandbox, name: str, node: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """A node as the operations show it that return whole nodes, known by its value."""
+    listed_nodes = observed(sandbox.listed) if sandbox.graph.works("bulk_vertices") else None
+    reached = observed(sandbox.traversed, name) if sandbox.graph.works("traversal") else None
+    shown = [*(listed_nodes or ()), *listed(reached, "nodes")]
+    return [each for each in shown if value_of(node) in strings_of(each.get("properties"))]
 
 
 def _nodes_missing(sandbox: Sandbox, *nodes: dict[str, Any]) -> bool:

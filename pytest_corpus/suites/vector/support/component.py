@@ -28,7 +28,7 @@ from pytest_corpus.suites.vector.support.geometry import direction
 from pytest_corpus.suites.vector.support.preparation import Preparation, VectorPrerequisites, VectorSettling
 from pytest_corpus.suites.vector.support.requests import VectorRequests
 from pytest_corpus.suites.vector.support.sandbox import Sandbox, offer
-from pytest_corpus.suites.vector.support.shared import RANKING, WRITING, Item, context_of
+from pytest_corpus.suites.vector.support.shared import DROPPING, RANKING, WRITING, Item, context_of
 
 INTERRUPTIONS = (KeyboardInterrupt, pytest.exit.Exception)
 """The end of a run that comes in the middle of a call."""
@@ -166,6 +166,7 @@ class Vector(VectorConditions):
     def send(self, request: Any, **options: Any) -> Reply:
         """Make the places that a request speaks of, then send it."""
         request = self._prepared(request)
+        self.shared.actions.done |= {DROPPING} if op_of(request) == "vector.delete_namespace" else set()
         take_back = nothing if self.outages.lasting else self._cleanup.foresee(request)
         try:
             reply = super().send(request, **options)

@@ -18,13 +18,37 @@ from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities
 from pytest_corpus.suites.vector.support.component import Vector
 from pytest_corpus.suites.vector.support.geometry import POLAR, SEEN_FROM, best, canonical, direction
 from pytest_corpus.suites.vector.support.sandbox import Sandbox
-from pytest_corpus.suites.vector.support.shared import FILTERING, RANKING, READING, WRITING, speaking
+from pytest_corpus.suites.vector.support.shared import DROPPING, FILTERING, RANKING, READING, WRITING, speaking
 
 ANGLES = (10, 45, 80, 115, 150)
 RANKING_OF = {"cosine": "VEC-SCORE-1", "euclidean": "VEC-SCORE-2", "dot": "VEC-SCORE-3"}
 OTHERS_FOUND = "VEC-NS-2"
 OTHER_IDS = "VEC-UPSERT-18"
+DROPPED = "VEC-NS-4"
 STORED = frozenset((WRITING,))
+SEEN = {
+    "VEC-QUERY-12": "a vector with a negative component is refused",
+    OTHERS_FOUND: "a query finds a vector that was written to another namespace",
+    OTHER_IDS: "a query finds a vector under another id than it was written with",
+    "VEC-UPSERT-2": "a query does not find vectors that were written",
+    "VEC-QUERY-2": "a query has more matches than `top_k`",
+    "VEC-QUERY-3": "a query for all vectors of a namespace does not find all of them",
+    "VEC-UPSERT-3": "a query does not find all vectors of one upsert",
+    "VEC-QUERY-7": "the matches of a plain query have no metadata",
+    "VEC-UPSERT-6": "the matches of a plain query have other metadata than were written",
+    **dict.fromkeys(RANKING_OF.values(), "a better match comes after a worse one"),
+    "VEC-QUERY-4": "a query for one match does not get the best one",
+    "VEC-UPSERT-4": "a query finds the old vector of an id that was written again",
+    "VEC-UPSERT-5": "a query finds the old metadata of an id that was written again",
+    "VEC-DELETE-2": "a query finds a vector that was deleted",
+    "VEC-DELETE-4": "a query does not find a vector after another one was deleted",
+    "VEC-FILTER-1": "a query with a filter by one string does not find just the vectors that fit it",
+    "VEC-FILTER-4": "a query with a filter that nothing fits has matches, or fails",
+    "VEC-CAP-2": "a namespace with a metric that capabilities list cannot be made",
+    DROPPED: "a query finds a vector in a namespace that was deleted",
+}
+"""What came instead of what a basic requirement demands."""
+
 COUNTED = {"part": 7, "group": "a"}
 
 
@@ -60,18 +84,24 @@ class VectorRootCauses(RootCauses[Vector]):
         vector = self.subject
         try:
             if found := _taking(vector) or _reading(vector) or _writing(vector):
-                yield BasicRequirement(found, STORED)
+                yield _broken(found, WRITING)
                 if found == OTHERS_FOUND:
-                    yield BasicRequirement(found, frozenset((READING,)))
+                    yield _broken(found, READING)
                 return
             if found := _filtering(vector):
-                yield BasicRequirement(found, frozenset((FILTERING,)))
-            yield from (BasicRequirement(ranking, frozenset((RANKING,))) for ranking in _ranking(vector))
+                yield _broken(found, FILTERING)
+            yield from (_broken(ranking, RANKING) for ranking in _ranking(vector))
+            if _keeps_dropped(vector):
+                yield _broken(DROPPED, DROPPING)
         except Blocked as obstacle:
             if obstacle.by == "VEC-NS-1":
-                yield BasicRequirement(obstacle.by, STORED)
+                yield BasicRequirement(obstacle.by, STORED, obstacle.seen, obstacle.exchanges)
         except (Undecided, Violation):
             return
+
+
+def _broken(requirement: str, *needs: str) -> BasicRequirement:
+    return BasicRequirement(requirement, frozenset(needs), SEEN[requirement])
 
 
 def _is_in(items: str, key: str, request: Mapping[str, Any]) -> bool:
@@ -201,6 +231,16 @@ def _filtering(vector: Vector) -> str | None:
         return "VEC-FILTER-1"
     none = sandbox.ask(direction(77, vector.dimensions), len(items), filter={"group": "nobody"})
     return None if none.is_success and not none.result.get("matches") else "VEC-FILTER-4"
+
+
+def _keeps_dropped(vector: Vector) -> bool:
+    """Return if a vector is found in a namespace that was deleted."""
+    if not vector.namespaces or not vector.works("delete_namespace"):
+        return False
+    sandbox = vector.sandbox(vector.item(45))
+    dropped = vector.call("delete_namespace", {"namespace": sandbox.name}, sandbox.ctx)
+    sandbox.held.clear()
+    return dropped.is_success and bool(_ids(sandbox, 1, 45))
 
 
 def _ranking(vector: Vector) -> Iterator[str]:

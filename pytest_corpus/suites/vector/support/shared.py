@@ -53,6 +53,9 @@ FILTERING = "filtering"
 RANKING = "ranking"
 """A metric was named for what was written."""
 
+DROPPING = "dropping"
+"""A namespace was deleted."""
+
 
 @dataclass(slots=True)
 class VectorActions(Actions):
