@@ -157,12 +157,6 @@ class GraphCapabilities(Subject):
 
         return claimed is not False and self.shared.once("filters", answered)
 
-    @property
-    def lists_groups(self) -> bool:
-        """Return whether lists of nodes take filters, as far as that is known; they are not tried."""
-        known = self.shared.filters
-        return self.capabilities.flag("supports_property_filters") is True if known is None else known
-
     def claims(self, word: str) -> list[Any]:
         """The values of capabilities whose keys hold a word."""
         return [value for key, value in self.capabilities.every_key() if word in re.split(r"[^a-z0-9]+", key.lower())]

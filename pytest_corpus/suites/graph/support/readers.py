@@ -169,7 +169,10 @@ class GraphSettling(Settling):
         groups = self._group.findall(str(args))
         params = args.get("params") if isinstance(args, Mapping) else None
         listed = request.get("op") == "graph.bulk_vertices"
-        if listed and not groups and not self._graph.lists_groups:
+        filters = self._graph.shared.filters
+        if filters is None:
+            filters = self._graph.capabilities.flag("supports_property_filters")
+        if listed and not groups and not filters:
             return frozenset(_NAMESPACE.findall(str(args)))
         if groups and (listed or (isinstance(params, Mapping) and "group" in params)):
             return frozenset(groups)
