@@ -103,6 +103,9 @@ GROUP = 4
 FEW = 3
 """The number of words that are tried one by one if a store refuses many at once."""
 
+MOST_HALVES = 7
+"""The number of parts that are tried if a store refuses many at once: the whole, its halves and their halves."""
+
 Word = tuple[str, str]
 """A kind and its word."""
 
@@ -121,6 +124,12 @@ def some(words: Mapping[str, str], count: int, first: Iterable[str] = ()) -> dic
     start = inputs.below(len(others)) if others else 0
     chosen += [*others[start:], *others[:start]][: max(0, count - len(chosen))]
     return {kind: words[kind] for kind in chosen[:count]}
+
+
+def texts(count: int, stem: str = "") -> list[str]:
+    """Words that any text may hold, by seed, with this unique part: all but that with a NUL."""
+    held = {kind: word for kind, word in {**INJECTIONS, **WORDS}.items() if kind != "nul"}
+    return [*filled(some(held, count), stem).values()]
 
 
 def meeting(stem: str, count: int, first: Iterable[str] = FIRST_TO_MEET) -> list[str]:
@@ -142,9 +151,29 @@ def taken(items: Mapping[str, T], write: Callable[[Sequence[T]], Sequence[T] | N
         write: writes items at once and returns those that were taken; None if all of them were refused permanently.
     """
     printable = {kind: item for kind, item in items.items() if not set(kind.split()) & {*CONTROLS}}
-    few = [{kind: item} for kind, item in [*printable.items()][:FEW]]
-    for batch in (items, printable):
-        found = write([*batch.values()]) if batch else []
-        if found is not None:
-            return {kind: item for kind, item in batch.items() if item in found}
-    return {kind: item for each in few for kind, item in each.items() if write([item])}
+    found = _taken_of(items, write)
+    if found is None:
+        found = _taken_in_parts(printable, write) if printable else {}
+    return {kind: item for kind, item in items.items() if kind in found}
+
+
+def _taken_of(items: Mapping[str, T], write: Callable[[Sequence[T]], Sequence[T] | None]) -> dict[str, T] | None:
+    """The items that are taken at once; None if all are refused."""
+    kept = write([*items.values()])
+    return None if kept is None else {kind: item for kind, item in items.items() if item in kept}
+
+
+def _taken_in_parts(items: Mapping[str, T], write: Callable[[Sequence[T]], Sequence[T] | None]) -> dict[str, T]:
+    """The items that are taken at once, or in halves and quarters, or at least a few of them one by one."""
+    found: dict[str, T] = {}
+    parts, tried = [dict(items)], 0
+    while parts and tried < MOST_HALVES:
+        part = parts.pop(0)
+        kept, tried = _taken_of(part, write), tried + 1
+        found |= kept or {}
+        if kept is None and len(part) > 1:
+            kinds = [*part]
+            halves = (kinds[: len(kinds) // 2], kinds[len(kinds) // 2 :])
+            parts += [{kind: part[kind] for kind in half} for half in halves]
+    few = [] if found else [kind for part in parts for kind in part][:FEW]
+    return found | {kind: items[kind] for kind in few if write([items[kind]])}

@@ -1,5 +1,6 @@
 """Writes that are sent again with their idempotency key (SPECIFICATION 6.1; R26, R45, R126)."""
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from pytest_corpus.kit.answer_cache import keyed
 from pytest_corpus.kit.fixtures import Steps, core, subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.requests import canary
+from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.graph.support.answers import failures, listed
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
@@ -16,7 +18,7 @@ from pytest_corpus.suites.graph.support.sandbox import Sandbox
 from pytest_corpus.suites.graph.support.scenarios.isolation import at, keyed_tenants, two_places
 from pytest_corpus.suites.graph.support.written_items import MANY
 from pytest_corpus.suites.shared.claims import replays
-from pytest_corpus.suites.shared.contexts import new_key
+from pytest_corpus.suites.shared.contexts import keys_alike, new_key
 
 MUTATING = ("upsert_nodes", "upsert_edges", "delete_nodes", "delete_edges", *MANY)
 
@@ -73,10 +75,9 @@ def test_a_replay_changes_nothing(graph: Graph, name: str, where: str) -> Steps:
 
     Its request id, deadline and trace are not part of the key.
     """
-    sandbox, key = at(graph, where), new_key()
+    sandbox = at(graph, where)
     write = Write(graph, sandbox, name)
-    first = sandbox.call(name, write.args, keyed(key))
-    expect.success(first, "a write with an idempotency key to work")
+    key, first = replays.sent_first(partial(sandbox.call, name, write.args))
     write.undo()
     again = sandbox.call(name, write.args, keyed(key))
     expect.success(again, "a replay to succeed")
@@ -170,6 +171,21 @@ def test_a_key_with_another_value_is_another_write(graph: Graph) -> Steps:
         expect.success(sandbox.call("upsert_nodes", {"nodes": [node]}, key), "a write to work")
     yield
     sandbox.all_show([value_of(nodes[1])], "what the second write makes")
+
+
+@pytest.mark.requirement("COM-IDEM-8")
+def test_keys_that_resemble_each_other_are_two(graph: Graph) -> Steps:
+    """A write is carried out, though it was made before under keys that differ from its own in a case or a sign."""
+    sandbox = graph.sandbox("upsert_nodes")
+    early, late = sandbox.node("a"), sandbox.node("a")
+    *others, key = keys_alike()
+    for other in others:
+        expect.either(sandbox.call("upsert_nodes", {"nodes": [late]}, other), *PERMANENT)
+    sandbox.put(early)
+    is_taken = expect.either(sandbox.call("upsert_nodes", {"nodes": [late]}, key), *PERMANENT)
+    expect.applicable(is_taken, "an idempotency key with an underscore is refused permanently")
+    yield
+    sandbox.all_show([value_of(late)], "what the write under the last key makes")
 
 
 @pytest.mark.requirement("COM-IDEM-1")

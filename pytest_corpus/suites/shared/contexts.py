@@ -4,7 +4,7 @@ from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.requests import canary
-from pytest_corpus.kit.vocabulary import ALIKE, MEETING
+from pytest_corpus.kit.vocabulary import ALIKE, INJECTIONS, MEETING, WORDS, filled, some
 from pytest_corpus.kit.vocabulary import STEM as STEM_OF_WORDS
 from pytest_corpus.spec.errors import PERMANENT
 
@@ -20,6 +20,18 @@ def new_tenant() -> dict[str, str]:
 def new_key(**more: str) -> dict[str, str]:
     """A context with an idempotency key that no other call has."""
     return {"idempotency_key": f"key{STEM}{canary()}", **more}
+
+
+def odd_key(**more: str) -> dict[str, str]:
+    """A context with an idempotency key that no other call has, and that is not tame (R138)."""
+    [word] = filled(some({**INJECTIONS, **WORDS}, 1), new_key()["idempotency_key"]).values()
+    return {"idempotency_key": word, **more}
+
+
+def keys_alike() -> list[dict[str, str]]:
+    """The contexts of new idempotency keys that the last one resembles (R139): by case, by a sign, by a blank."""
+    stem = new_key()["idempotency_key"]
+    return [{"idempotency_key": f"{stem}{end}"} for end in ("A_b", "a-b", "a_b ", "a_b")]
 
 
 def tenants_alike(subject: Subject, number: int = 0) -> list[dict[str, str]]:

@@ -1,6 +1,7 @@
 """Context, replays, tenants, observability, privacy (SPECIFICATION 6.1, 6.4, 15; BC 6.6, 6.8; R19 to R21, R24, R25)."""
 
 import json
+from functools import partial
 from typing import Any
 
 import pytest
@@ -10,12 +11,13 @@ from pytest_corpus.kit.answer_cache import keyed
 from pytest_corpus.kit.fixtures import Steps, rules, subject
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import canary
+from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.shared.claims import replays
 from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, TestContext, TestObservability, cache_scope
 from pytest_corpus.suites.shared.claims.deadlines import TestCancelling
 from pytest_corpus.suites.shared.claims.labels import TestIdPrivacy, TestLabels, TestPrivacy, unlabelled
 from pytest_corpus.suites.shared.claims.propagation import TestPropagation
-from pytest_corpus.suites.shared.contexts import new_key, require_tenants, tenants_alike
+from pytest_corpus.suites.shared.contexts import keys_alike, new_key, require_tenants, tenants_alike
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
@@ -117,6 +119,23 @@ def test_another_upsert_under_the_same_key_is_another_request(vector: Vector, di
         if vector.dimensions > 1 and items[0]["vector"] != first["vector"]:
             nearest = sandbox.ids(items[0]["vector"], 1)
             expect.that(nearest == [items[0]["id"]], "the vector of the last upsert", "that of an earlier one")
+
+
+@pytest.mark.requirement("COM-IDEM-8")
+def test_keys_that_resemble_each_other_are_two(vector: Vector) -> Steps:
+    """A write is carried out, though it was made before under keys that differ from its own in a case or a sign."""
+    sandbox = vector.sandbox()
+    early = vector.item(20, {"kind": "early"})
+    late = {**early, "metadata": {"kind": "late"}}
+    *others, key = keys_alike()
+    for other in others:
+        expect.either(within(sandbox, **other).upsert(late), *PERMANENT)
+    sandbox.put(early)
+    is_taken = expect.either(within(sandbox, **key).upsert(late), *PERMANENT)
+    expect.applicable(is_taken, "an idempotency key with an underscore is refused permanently")
+    yield
+    found = exactly(sandbox, late)
+    expect.that(described_by(found[late["id"]], late["metadata"]), "the metadata of the last upsert", "others")
 
 
 @pytest.mark.requirement("COM-IDEM-1")
@@ -237,15 +256,14 @@ def test_a_replay_applies_once(vector: Vector, write: str) -> Steps:
     write, _, tenant = write.partition("_of_a_")
     needs(vector, write)
     owner = f"tenant{canary()}" if tenant or write in OF_A_TENANT else None
-    item, key = vector.item(40, {"kind": "first"}), new_key(**context_of(owner))
+    item = vector.item(40, {"kind": "first"})
     later = {**item, "vector": direction(130, vector.dimensions), "metadata": {"kind": "later"}}
     if write == "create_namespace":
         sandbox = Sandbox(vector, vector.name("n"), vector.dimensions, vector.metric, context_of(owner))
     else:
         sandbox = vector.sandbox(*([] if write == "upsert" else [item]), tenant=owner)
     name, args = replayed(vector, sandbox, write, item)
-    first = vector.call(name, args, keyed(key))
-    expect.success(first, f"a {name}")
+    key, first = replays.sent_first(partial(vector.call, name, args), **context_of(owner))
     if write == "delete_namespace":
         sandbox = vector.sandbox(tenant=owner, name=sandbox.name)
     sandbox.put(later)

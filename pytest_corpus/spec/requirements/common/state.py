@@ -28,6 +28,9 @@ COM-IDEM-6 MUST: An idempotency key still works after fifty other keys and five 
 COM-IDEM-7 SHOULD: Of two calls at once under the same idempotency key one alone asks the provider.
   from SPECIFICATION 6.1, R126; needs idempotent_writes, provider
   hint: let the second call wait for the answer of the first, under a lock for the key
+COM-IDEM-8 MUST: A request under another idempotency key is another one, however much the two keys resemble each other.
+  from SPECIFICATION 6.1, R138, R139; needs idempotent_writes; for vector, graph
+  hint: compare keys as they are sent: do not fold their case, strip them, or leave signs out
 COM-TENANT-2 SHOULD: Health and statistics for one tenant name no namespace or id that only another tenant uses.
   from SPECIFICATION 14.1, R68; needs supports_multi_tenant; for vector, embedding, graph
   hint: report the namespaces of the tenant who asks, or counts alone

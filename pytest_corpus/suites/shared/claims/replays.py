@@ -1,6 +1,6 @@
 """Replays under an idempotency key, one after the other and at once (SPECIFICATION 6.1, 11.4; R24, R61, R126)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,12 +8,13 @@ import pytest
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import Rivals, cached, under
+from pytest_corpus.kit.answer_cache import Rivals, cached, keyed, under
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.redaction import listed
+from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.shared.claims.capabilities import RETRYABLE
-from pytest_corpus.suites.shared.contexts import new_key, new_tenant
+from pytest_corpus.suites.shared.contexts import new_key, new_tenant, odd_key
 from pytest_corpus.text.values import same
 
 ANSWERING = ("complete", "embed", "embed_batch")
@@ -28,6 +29,22 @@ def answers_again(first: Reply, again: Reply) -> None:
     result = expect.success(again, "the answer of the first call")
     got = differing(first.result, result)
     expect.that(same(result, first.result), "the result of the first call", got, "result", on=[first, again])
+
+
+def sent_first(call: Callable[[Mapping[str, Any]], Reply], **more: str) -> tuple[dict[str, str], Reply]:
+    """A key, and the answer to the first call under it: one that is not tame, or a plain one if that is refused.
+
+    Args:
+        call: makes the call in a context.
+        more: what else is in the context.
+    """
+    key = odd_key(**more)
+    first = call(keyed(key))
+    if not expect.either(first, *PERMANENT):
+        key = new_key(**more)
+        first = call(keyed(key))
+    expect.success(first, "a write with an idempotency key to work")
+    return key, first
 
 
 def differing(first: Any, again: Any) -> str:
