@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.kit import expect
+from pytest_corpus.kit import expect, vocabulary
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import Steps, core, subject
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.graph.support.answers import listed
 from pytest_corpus.suites.graph.support.component import Graph, graph
-from pytest_corpus.suites.graph.support.scenarios import batches, isolation
+from pytest_corpus.suites.graph.support.scenarios import batches, isolation, words
 from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of
 
 
@@ -113,19 +113,17 @@ def test_a_filter_is_heeded_on_every_page(graph: Graph, limit: int) -> Steps:
 def test_a_filter_compares_values(graph: Graph) -> Steps:
     """Text, numbers and booleans are compared with their type, several properties all together."""
     sandbox = batches.bulky(graph)
-    sandbox.put(
-        sandbox.node("a", corpus_kind="x", corpus_size=1, corpus_true=True),
-        sandbox.node("b", corpus_kind="x", corpus_size=2, corpus_true=False),
-        sandbox.node("c", corpus_kind="y", corpus_size=1),
-    )
+    kind, other = words.put_kinds(sandbox)
+    [unknown] = vocabulary.texts(1, "w")
     cases: tuple[tuple[dict[str, Any], str], ...] = (
-        ({"corpus_kind": "x"}, "ab"),
+        ({"corpus_kind": kind}, "ab"),
+        ({"corpus_kind": other}, "c"),
         ({"corpus_size": 1}, "ac"),
         ({"corpus_true": True}, "a"),
         ({"corpus_true": False}, "b"),
-        ({"corpus_kind": "X"}, ""),
-        ({"corpus_kind": "x", "corpus_size": 1}, "a"),
-        ({"corpus_missing": 1}, ""),
+        ({"corpus_kind": kind.swapcase()}, ""),
+        ({"corpus_kind": kind, "corpus_size": 1}, "a"),
+        ({unknown: 1}, ""),
         ({"corpus_size": "1"}, ""),
     )
     yield

@@ -91,7 +91,7 @@ def test_a_deleted_node_stays_deleted(graph: Graph) -> None:
 
 @core("GRA-DELETE-2")
 def test_deleted_edges_are_gone(graph: Graph) -> Steps:
-    """A deleted edge is gone, the other edges and the nodes at its ends stay."""
+    """A deleted edge is gone, at the end of a long list too; the other edges and the nodes at its ends stay."""
     graph.require("delete_edges")
     edges.sees_edges(graph)
     sandbox, values = edges.linked_nodes(graph)
@@ -100,7 +100,9 @@ def test_deleted_edges_are_gone(graph: Graph) -> Steps:
     yield
     for name in "ab":
         sandbox.all_lead(name, {"c": values["c"]}, "all but the deleted edge")
-    sandbox.remove("edges", "f", "g")
+    unknown = [sandbox.id(f"none{number}") for number in range(LONG)]
+    if is_refused(sandbox.call("delete_edges", {"ids": [*unknown, sandbox.id("f"), sandbox.id("g")]})):
+        sandbox.remove("edges", "f", "g")
     sandbox.all_lead("a", (), "no edge")
     sandbox.all_show(values.values(), "the nodes of deleted edges")
 
@@ -218,23 +220,29 @@ def test_a_filter_deletes_the_nodes_that_fit(graph: Graph, kind: str, size: int 
     nodes = {name: sandbox.node(name, corpus_kind=sandbox.tag + of, corpus_size=n) for name, (of, n) in kinds.items()}
     sandbox.put(*nodes.values())
     odd = with_injections(sandbox) if kind == "none" else {}
-    taken = words.offer(sandbox, "nodes", odd)
+    taken = words.offer(sandbox, "nodes", {each: node for each, (_, node) in odd.items()})
     yield
     wanted = {"corpus_kind": sandbox.tag + kind, **({} if size is None else {"corpus_size": size})}
     reply = sandbox.call("delete_nodes", {"filter": wanted})
     expect.either(reply, *PERMANENT)
     left = [value_of(node) for name, node in nodes.items() if reply.is_error or name not in gone]
-    for each, node in odd.items():  # the group comes last: what is deleted by mistake is of the group too
-        term = {key: node["properties"][key] for key in ("corpus_kind", "corpus_group")}
+    for each, (odd_key, node) in odd.items():  # the group comes last: what is deleted by mistake is of the group too
+        term = {key: node["properties"][key] for key in (odd_key, "corpus_group")}
         if expect.either(sandbox.call("delete_nodes", {"filter": term}), *PERMANENT):
             taken.pop(each, None)
     sandbox.all_show([*left, *map(value_of, taken.values())], "what does not fit")
 
 
-def with_injections(sandbox: Sandbox) -> dict[str, words.Item]:
-    """Nodes with a property that means something where it is written into a query."""
-    some = vocabulary.filled(vocabulary.some(vocabulary.INJECTIONS, 3, ["condition", "expression"]), "w")
-    return {kind: sandbox.node(f"odd{number}", corpus_kind=word) for number, (kind, word) in enumerate(some.items())}
+def with_injections(sandbox: Sandbox) -> dict[str, tuple[str, words.Item]]:
+    """Nodes with a property, whose key is given, that means something where it is written into a query."""
+    values = vocabulary.filled(vocabulary.some(vocabulary.INJECTIONS, 2, ["condition", "expression"]), "w")
+    keys = vocabulary.some({**vocabulary.INJECTIONS, **vocabulary.WORDS}, 2, ["backtick_end"])
+    terms = {kind: ("corpus_kind", word) for kind, word in values.items()}
+    terms |= {f"{kind} key": (word, "a") for kind, word in vocabulary.filled(keys, "w").items()}
+    return {
+        kind: (key, sandbox.node(f"odd{number}", **{key: value}))
+        for number, (kind, (key, value)) in enumerate(terms.items())
+    }
 
 
 @pytest.mark.requirement("GRA-DELETE-6")

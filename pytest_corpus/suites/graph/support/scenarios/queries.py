@@ -166,9 +166,12 @@ MOST_DEPTH = 30
 
 CHAIN = 4
 
-HUBS: tuple[Any, ...] = (1, "text", "none")
-KINDS: dict[str, Any] = {"a": 1, "b": 2, "c": "text", "d": 1, "ab": 2, "ac": 1}
-"""The values that filters of traversals look for: of hubs, and of the nodes that edges lead to."""
+HUBS = ("number", "text", "none")
+KINDS = {"a": "number", "b": "other", "c": "text", "d": "number", "ab": "other", "ac": "number"}
+"""The names of the values that filters of traversals look for: of hubs, and of the nodes that edges lead to."""
+
+PLAIN: dict[str, Any] = {"number": 1, "other": 2, "text": "text", "none": "none"}
+"""These values, if a store refuses texts that are not tame."""
 
 Chain = tuple[Sandbox, tuple[dict[str, Any], ...]]
 """A place with nodes n0, n1 ... and its edges e0, e1 ... from each to the next, of two labels in turn."""
@@ -211,18 +214,32 @@ def kind_of(value: Any) -> dict[str, Any]:
     return {"corpus_kind" if isinstance(value, str) else "corpus_size": value}
 
 
-def filterable(graph: Graph) -> Sandbox:
-    """Hubs with edges to the same nodes; each edge has the value of its target, and so has the hub of a filter."""
+def filterable(graph: Graph) -> tuple[Sandbox, dict[str, Any]]:
+    """Hubs with edges to the same nodes; each edge has the value of its target, and so has the hub of a filter.
+
+    The values are given by their names. Texts are not tame, if the store takes those (R138).
+    """
     graph.require("traversal", "upsert_nodes", "upsert_edges")
 
-    def fill(sandbox: Sandbox) -> None:
-        hubs = {f"hub-{value}": value for value in HUBS}
-        sandbox.put(*(sandbox.node(name, **kind_of(kind)) for name, kind in {**hubs, **KINDS}.items()))
-        pairs = [(hub, name) for hub in hubs for name in KINDS if len(name) == 1]
-        pairs += [("a", "ab"), ("a", "ac")]
-        sandbox.link(*(sandbox.edge(one, other, **kind_of(KINDS[other])) for one, other in pairs))
+    hubs = {f"hub-{value}": value for value in HUBS}
+    pairs = [(hub, name) for hub in hubs for name in KINDS if len(name) == 1]
+    pairs += [("a", "ab"), ("a", "ac")]
 
-    return lasting_place(graph, "filterable", fill)[0]
+    def fill(sandbox: Sandbox) -> dict[str, Any]:
+        texts = {"text": vocabulary.texts(1, "w")[0], "none": vocabulary.INJECTIONS["condition"]}
+        for values in ({**PLAIN, **texts}, PLAIN):
+            nodes = {name: sandbox.node(name, **kind_of(values[kind])) for name, kind in {**hubs, **KINDS}.items()}
+            if values is PLAIN:
+                sandbox.put(*nodes.values())
+            elif len(words.offer(sandbox, "nodes", nodes)) < len(nodes):
+                continue
+            links = {f"{one} {end}": sandbox.edge(one, end, **kind_of(values[KINDS[end]])) for one, end in pairs}
+            if values is not PLAIN and len(words.offer(sandbox, "edges", links)) == len(links):
+                return values
+        sandbox.link(*links.values())
+        return PLAIN
+
+    return lasting_place(graph, "filterable", fill)
 
 
 def depths(graph: Graph) -> range:

@@ -85,6 +85,24 @@ def with_properties(sandbox: Sandbox) -> dict[str, Item]:
     return {kinds: sandbox.node(f"p{number}", **held) for number, (kinds, held) in enumerate(properties().items())}
 
 
+def put_kinds(sandbox: Sandbox) -> tuple[str, str]:
+    """Write the nodes `a` and `b` of a kind, and `c` of another one; these kinds are not tame, if that is taken (R138).
+
+    They differ in their sizes, and in `corpus_true`.
+    """
+    given: dict[str, tuple[int, dict[str, Any]]] = {
+        "a": (0, {"corpus_size": 1, "corpus_true": True}),
+        "b": (0, {"corpus_size": 2, "corpus_true": False}),
+        "c": (1, {"corpus_size": 1}),
+    }
+    odd = (f"x{vocabulary.texts(1, 'w')[0]}", vocabulary.INJECTIONS["condition"])
+    nodes = {name: sandbox.node(name, corpus_kind=odd[at], **more) for name, (at, more) in given.items()}
+    if len(offer(sandbox, "nodes", nodes)) == len(nodes):
+        return odd
+    sandbox.put(*(sandbox.node(name, corpus_kind="xy"[at], **more) for name, (at, more) in given.items()))
+    return "x", "y"
+
+
 def places(home: Sandbox, names: Sequence[str], *, by: str) -> list[tuple[Sandbox, list[str]]]:
     """Places of other namespaces, or tenants, of these names, each with a node; those whose names are taken."""
     found = []
