@@ -14,7 +14,8 @@ from pytest_corpus.kit.fixtures import core, deciding, rules, subject
 from pytest_corpus.kit.generation import generate
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.spec.errors import MODEL_ERRORS, UNKNOWN_MODEL
+from pytest_corpus.kit.vocabulary import INJECTIONS, WORDS, filled, texts
+from pytest_corpus.spec.errors import MODEL_ERRORS, PERMANENT, UNKNOWN_MODEL
 from pytest_corpus.suites.embedding.support.answers import distance, embeddings_of
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
 from pytest_corpus.suites.embedding.support.requests import OPERATIONS
@@ -23,6 +24,9 @@ from pytest_corpus.suites.embedding.support.scenarios.batches import FINAL, belo
 from pytest_corpus.suites.embedding.support.texts import FILLER, FLAGS, LETTERS, NO_MODELS, SCRIPTS, UNRELATED
 from pytest_corpus.suites.shared.claims.capabilities import TestModels
 from pytest_corpus.suites.shared.claims.tokens import NO_STRINGS
+
+ODD = 0.5
+"""The part of the generated texts that are words of the vocabulary."""
 
 OPTIONS: tuple[dict[str, Any], ...] = ({}, {"truncate": True}, {"truncate": False}, {"normalize": False})
 
@@ -98,17 +102,25 @@ def test_a_text_in_any_script_is_embedded(embedding: Embedding, script: str) -> 
 
 @pytest.mark.requirement("EMB-EMBED-4")
 def test_every_text_is_embedded(embedding: Embedding) -> None:
-    """Generated texts of letters, marks and signs of all scripts are embedded, and given back."""
+    """Generated texts of letters, marks and signs of all scripts, and odd words, are embedded, and given back.
+
+    A text with a NUL may be refused permanently.
+    """
     embedding.require("embed")
+    words = [*filled({**INJECTIONS, **WORDS}, "w").values()]
     most = 40 if embedding.limit is None else max(1, min(40, embedding.limit // 4))
 
     def draw(chance: Random, size: float) -> str:
+        if chance.random() < ODD:
+            return embedding.fit(chance.choice(words))
         letters = (chr(chance.randint(*chance.choice(LETTERS))) for _ in range(generate.length(chance, size, most) - 1))
         return "".join(["a", *letters])
 
     def check(text: str) -> None:
         reply = embedding.embed(text)
         embedding.fits(reply)
+        if "\x00" in text and not expect.either(reply, *PERMANENT):
+            return
         result = expect.success(reply, "an embedding of any text")
         shown = result.get("text") if isinstance(result, dict) else None
         if not isinstance(shown, str) or not embedding.holds(text):
@@ -239,7 +251,8 @@ def test_chunks_are_of_the_schema(embedding: Embedding, requirement: str, text: 
 def test_a_stream_gives_an_embedding(embedding: Embedding) -> None:
     """A stream that comes to its end has an embedding with a vector, the second time too."""
     for model in embedding.able_to("stream_embed"):
-        text = embedding.unique()
+        [odd], plain = texts(1, embedding.unique()), embedding.unique()
+        text = odd if embedding.holds(odd) else plain
         for _ in range(2):
             found = batches.only(embedding, embedding.streamed(text, model=model))
             expect.that(found, "at least one embedding", "none", "chunk.embeddings")

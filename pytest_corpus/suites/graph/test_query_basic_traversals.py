@@ -71,7 +71,7 @@ def test_a_traversal_starts_at_every_start_node(graph: Graph) -> Steps:
     """The nodes within reach of any start node are reached, of the first one and of the last one of a long list."""
     sandbox = graph.sandbox()
     graph.require("traversal", "upsert_edges")
-    others = [f"n{number}" for number in range(min(STARTS, graph.at_once - 6))]
+    others = [f"n{number}" for number in range(min(STARTS, 2 * graph.at_once - 6))]
     sandbox.put(*(sandbox.node(name) for name in (*"abcdef", *others)))
     sandbox.link(sandbox.edge("a", "b"), sandbox.edge("c", "d"), sandbox.edge("e", "f"))
     yield

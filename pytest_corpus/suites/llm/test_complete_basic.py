@@ -11,6 +11,7 @@ from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import core, deciding, rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.requests import in_ms
+from pytest_corpus.kit.vocabulary import texts
 from pytest_corpus.redaction import word
 from pytest_corpus.suites.llm.support.answers import completion_tokens
 from pytest_corpus.suites.llm.support.capabilities import MINIMUM, MOST_MODELS, OPTIONAL, PERMANENT
@@ -51,9 +52,10 @@ def test_a_plain_request_is_completed(llm: LLM) -> None:
 
 @deciding("operation", complete="LLM-COMPLETE-1", stream="LLM-STREAM-1")
 def test_a_prompt_in_any_script_is_answered(llm: LLM, operation: str) -> None:
-    """Letters, marks and signs of any script are completed, and streamed."""
+    """Letters, marks and signs of any script are completed, and streamed, and so are words that are not tame."""
     llm.require(operation)
-    reply = llm.ask(operation, messages=[user(SCRIPTS)])
+    text = " ".join([SCRIPTS, *texts(4)])
+    reply = llm.ask(operation, messages=[user(text if llm.holds(text) else SCRIPTS)])
     llm.fits(reply)
     expect.works(reply, "an answer to a prompt in several scripts")
 

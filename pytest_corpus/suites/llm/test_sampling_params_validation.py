@@ -7,6 +7,7 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import core
 from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.kit.vocabulary import texts
 from pytest_corpus.suites.llm.support.capabilities import MOST_MODELS, NO_STOPS, OPTIONAL, PERMANENT, RANGES, UNSIGNED
 from pytest_corpus.suites.llm.support.component import LLM, llm
 from pytest_corpus.suites.llm.support.scenarios.completions import well_formed
@@ -154,20 +155,23 @@ def test_what_may_be_ignored_is_checked(llm: LLM, operation: str, name: str, val
 
 @pytest.mark.requirement("LLM-SAMPLING-9")
 def test_stop_sequences_end_a_completion(llm: LLM) -> None:
-    """A text that is asked for with a stop sequence does not hold it."""
+    """A text that is asked for with a stop sequence, and another one that is not tame, does not hold it."""
     llm.require("complete")
     expect.applicable(llm.takes("stop_sequences"), "stop_sequences are refused permanently")
     args = llm.requests.long("complete")
     stops = [letter for letter in text_of(llm, args) if letter.isalpha()]
     expect.assessable(stops, "a completion has no letters to stop at")
     most_usual = max(sorted(set(stops)), key=stops.count)
-    text = text_of(llm, {**args, "stop_sequences": [most_usual]})
+    odd, plain = ({**args, "stop_sequences": [most_usual, *more]} for more in (texts(1, "w"), []))
+    text = text_of(llm, odd, plain)
     expect.that(most_usual not in text, "a text that ends before its stop sequence", "the stop sequence", "result.text")
 
 
-def text_of(llm: LLM, args: dict[str, Any]) -> str:
-    """The text of a completion."""
+def text_of(llm: LLM, args: dict[str, Any], otherwise: dict[str, Any] | None = None) -> str:
+    """The text of a completion; that of other arguments, if these are refused permanently."""
     reply = llm.call("complete", args)
+    if otherwise is not None and not expect.either(reply, *PERMANENT):
+        reply = llm.call("complete", otherwise)
     llm.fits(reply)
     well_formed(llm, reply)
     return str(reply.result["text"])

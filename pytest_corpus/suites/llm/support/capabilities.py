@@ -7,11 +7,12 @@ from typing import Any
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import remembered
+from pytest_corpus.kit.answer_cache import cached, remembered
 from pytest_corpus.kit.judgement import reading_apart
 from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.run_state import MOST_WORDS, Shared
+from pytest_corpus.kit.vocabulary import texts
 from pytest_corpus.spec.capabilities import SAMPLING_RANGES
 from pytest_corpus.suites.shared.claims.tokens import ListedModels
 
@@ -146,6 +147,8 @@ class LLMCapabilities(Windows):
     def optional(self) -> dict[str, Any]:
         """Every optional argument of a completion without tools, with a value that the adapter says it takes."""
         values: dict[str, Any] = {**OPTIONAL, "max_tokens": self.allowed(16)}
+        if not self.small:  # the same words all through a run, for answers are asked for once
+            values["system_message"] += " " + cached(self, "odd texts", lambda: " ".join(texts(3)))
         for name in SAMPLING_RANGES:
             low, high = self.range_of(name)
             values[name] = min(max(float(values[name]), low), high)

@@ -9,6 +9,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.kit.vocabulary import texts
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
 from pytest_corpus.suites.embedding.support.answers import (
     FAR,
@@ -184,7 +185,9 @@ def arranged(embedding: Embedding, how: str, many: int) -> list[str]:
     if how == "equal_texts":
         return [words[number // 2] if number % 3 else words[0] for number in range(many)]
     if how == "mixed":
-        grown = [embedding.fit(f"{word}{' and so on' * (number * 5 % 7)}") for number, word in enumerate(words)]
+        odd = cached(embedding, "odd texts", lambda: texts(len(WORDS)))
+        ends = [f" {odd[number % 8]}{' and so on' * (number * 5 % 7)}" for number in range(many)]
+        grown = [embedding.fit(f"{word}{end}") for word, end in zip(words, ends, strict=True)]
         return [*grown[1::2], *grown[::2]]
     if how == "equal_lengths":
         return [word for word in words if len(word) == len(words[0])]
