@@ -236,7 +236,7 @@ def test_budgets_are_not_shared_by_chance() -> None:
     first, second = ClosingBudget(), ClosingBudget()
     first.spend(100)
     first.hang("mine")
-    assert (first.limit(last=True), second.limit(last=True)) == (0.0, 10.0)
+    assert (first.limit(last=True), second.limit(last=True)) == (0.0, 8.0)
     assert second.said("mine") == []
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inner_runs import Project
+from inner_runs import Project, said
 from thinning import thinned
 
 from pytest_corpus.suites import inventory
@@ -169,3 +169,66 @@ def test_several_adapters_leave_no_report_of_none(project: Project) -> None:
     few = ("--corpus-client=a=mine:one", "--corpus-client=b=mine:two", "--corpus-requirement=WIR-OFFER-1")
     project.run(*few, "--corpus-report=r.json")
     assert sorted(path.name for path in project.path.glob("r*.json")) == ["r.a.json", "r.b.json"]
+
+
+BLOCKING = '''
+import asyncio, threading, time
+
+class close_blocks(Wrapped):
+    def close(self): time.sleep(1000)
+
+class aclose_goes_on(Wrapped):
+    async def aclose(self):
+        while True:
+            try: await asyncio.sleep(1000)
+            except asyncio.CancelledError: pass
+
+class Counting(Wrapped):
+    async def handle(self, envelope):
+        if op_of(envelope) == "llm.count_tokens": await self.begin()
+        return await self.inner.handle(envelope)
+
+class thread_blocks(Counting):
+    async def begin(self): await asyncio.to_thread(threading.Event().wait)
+
+class executor_blocks(Counting):
+    async def begin(self): await asyncio.get_running_loop().run_in_executor(None, threading.Event().wait)
+
+class thread_is_left(Counting):
+    """The adapter gives up on its client, and answers."""
+    async def begin(self): asyncio.get_running_loop().run_in_executor(None, threading.Event().wait)
+'''
+
+LAST_TEST = """
+import time
+def pytest_runtest_logreport(report):
+    with open("last.txt", "w") as file: file.write(str(time.monotonic()))
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "workers"),
+    [
+        ("thread_is_left", "0"),
+        *(
+            pytest.param(name, workers, marks=pytest.mark.slow)
+            for name in ("close_blocks", "aclose_goes_on", "thread_blocks", "executor_blocks", "thread_is_left")
+            for workers in ("0", "2")
+            if (name, workers) != ("thread_is_left", "0")
+        ),
+    ],
+)
+def test_a_process_that_an_adapter_blocks_ends(project: Project, name: str, workers: str) -> None:
+    """The verdict is shown, the report is whole, and the process is gone within 15 s of the last test."""
+    project.adapter(BLOCKING)
+    project.pytester.makepyfile(last_test=LAST_TEST)
+    few = "--corpus-requirement=COM-CAP-1,LLM-TOKENS-1,LLM-COMPLETE-1"
+    given = (f"--corpus-adapter=mine:{name}", "--corpus-report=r.json", few, "-ocorpus_call_timeout=1")
+    plugins = ("xdist",) if workers != "0" else ()
+    spread = ("-n", workers) if workers != "0" else ()
+    result = project.run_apart(*given, *spread, "-p", "last_test", plugins=plugins)
+    assert time.monotonic() - float((project.path / "last.txt").read_text()) < 15
+    assert "  no verdict: only a part of the suite ran" in result.outlines, said(result)
+    report = project.report()
+    assert {test["outcome"] for entry in report["requirements"] for test in entry["tests"]} >= {"satisfied"}
+    assert "the run did not finish" not in report["gaps"]

@@ -131,7 +131,6 @@ PRIVATE: dict[str, str] = {
     "_replace": "documented of every named tuple",
     "_exit": "documented of `os`: called, never replaced",
     "_asyncgens": "asyncio names its open generators nowhere else; `getattr` with a default",
-    "_threads_queues": "Python names the threads of executors nowhere else; `getattr` with a default",
 }
 """Private names of others that are used, and why."""
 

@@ -1,17 +1,17 @@
 """The time that closing may take in all, and what is left behind if that is not enough."""
 
+import sys
 import threading
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from concurrent.futures import thread as pools
 from typing import Final
 
 from pytest_corpus.redaction import names, type_name
 
 TOTAL_S: Final = 30.0
-EACH_S: Final = 10.0
-LAST_S: Final = 12.0
-"""The part of it that is kept for the instances that are closed at the end."""
+EACH_S: Final = 8.0
+LAST_S: Final = 10.0
+"""The part of it that is kept for the instances that are closed at the end, and all that they may take."""
 
 MAX_HANGING: Final = 3
 
@@ -36,6 +36,7 @@ class ClosingBudget:
     def limit(self, *, last: bool) -> float:
         """Return the seconds for the next closing: for a fresh instance half of the usual, or 0 if that is not left."""
         if last:
+            self._left = min(self._left, self._kept)
             return max(0.0, min(self.each_s, self._left))
         usual = self.each_s / 2
         return usual if self._left - self._kept >= usual else 0.0
@@ -77,8 +78,17 @@ def grouped(what: str, labels: Iterable[str]) -> list[str]:
 
 def lasting() -> set[threading.Thread]:
     """The threads for which Python waits at its end, except those of executors, which end on request."""
-    pooled = set(getattr(pools, "_threads_queues", ()))
-    return {thread for thread in threading.enumerate() if not thread.daemon and thread not in pooled}
+    return {thread for thread in threading.enumerate() if not thread.daemon} - pooled()
+
+
+POOLS: Final = {"concurrent.futures.thread": "_threads_queues", "concurrent.futures.process": "_threads_wakeups"}
+"""The names under which Python keeps the threads of executors, which it joins at its end: it has no others."""
+
+
+def pooled() -> set[threading.Thread]:
+    """The threads of executors: Python waits for those that a call still blocks, daemons or not."""
+    found = (getattr(sys.modules.get(module), name, ()) for module, name in POOLS.items())
+    return {thread for threads in found for thread in list(threads)}
 
 
 def thread_name(thread: threading.Thread) -> str:

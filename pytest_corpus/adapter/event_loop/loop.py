@@ -121,10 +121,7 @@ class LoopThread:
         blocked: something holds it, or has ended it.
         ended: the type of the exception that ended it, if one did.
         blamed: a call was found at fault for that.
-        given_up: the number of calls in this process that did not end, and may still hold a thread.
     """
-
-    given_up = 0
 
     def __init__(self, name: str) -> None:
         self.blocked = self.blamed = False
@@ -189,7 +186,6 @@ class LoopThread:
         if not has_ended and not call.is_over:
             self.blocked = not self._alive()
             self._cancel(call)
-            LoopThread.given_up += 1
             raise TimeLimit(self.blocked, self.ended)
         try:
             return cast(T, call.result())
@@ -269,7 +265,8 @@ class LoopThread:
             self._advance(Phase.STOPPING)
             with contextlib.suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join(max(0.0, min(GRACE_S, until - time.monotonic())))
+            if not self.blocked:
+                self._thread.join(max(0.0, min(GRACE_S, until - time.monotonic())))
         return list(left)
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations  # pytest 8.2 has no pytest.TerminalReporter
 
 import os
+import threading
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import nullcontext
 from typing import Any
 
 import pytest
 
-from pytest_corpus.adapter.event_loop.loop import LoopThread
 from pytest_corpus.adapter.inputs import Clock
 from pytest_corpus.adapter.opening import address
 from pytest_corpus.integration.concluding import progress
@@ -40,6 +40,7 @@ class ConclusionHooks:
         self.result: RunResult | None = None
         self._placeholders = Placeholders(state.options.reports)
         self._exits = Exits()
+        self._threads = frozenset(threading.enumerate())
         self._code = 0
         self._unsaid: list[str] = []
         self._since: list[str] = []
@@ -216,8 +217,7 @@ class ConclusionHooks:
                 self._placeholders.remove(self.result.paths if self.result else ())
         finally:
             self._exits.leave()
-            if LoopThread.given_up:
-                leave_in_time(self._code, is_worker=self.state.worker is not None)
+            leave_in_time(self._code, self._threads, is_worker=self.state.worker is not None)
 
 
 def _has_line(entry: Any) -> bool:

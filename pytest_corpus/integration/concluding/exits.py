@@ -5,12 +5,14 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
+
+from pytest_corpus.adapter.event_loop.closing import lasting, pooled
 
 USUAL_ENDS = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
 """The exit codes of a run that pytest finished."""
@@ -32,16 +34,18 @@ def uninterrupted() -> Iterator[None]:
 
 
 LEAVE_S = 2.0
-"""The seconds that a process may take to end after a run in which calls were given up."""
+"""The seconds for which the end of a process waits for threads that an adapter left behind."""
 
 
-def leave_in_time(code: int, *, is_worker: bool) -> None:
-    """End the process soon, although Python waits at its end for the threads of calls that were given up.
+def leave_in_time(code: int, former: Collection[threading.Thread], *, is_worker: bool) -> None:
+    """End the process soon, although Python would wait at its end for threads that calls of an adapter still block.
 
     Only a process that ends as soon as pytest has: a worker, or the program `pytest`. By then everything is reported.
+    `former` are the threads that are not the adapter's.
     """
-    if is_worker or _is_program():
-        timer = threading.Timer(LEAVE_S, _leave, [code])
+    threads = [thread for thread in (lasting() | pooled()).difference(former) if thread.is_alive()]
+    if threads and (is_worker or _is_program()):
+        timer = threading.Timer(LEAVE_S, _leave, [code, threads])
         timer.daemon = True  # what ends in time is not waited for
         timer.start()
 
@@ -58,7 +62,9 @@ def _is_program() -> bool:
     return name in ("pytest", "py")
 
 
-def _leave(code: int) -> None:
+def _leave(code: int, threads: Iterable[threading.Thread]) -> None:
+    if not any(thread.is_alive() for thread in threads):  # the functions of `atexit` may take their time
+        return
     with suppress(Exception):
         sys.stdout.flush()
         sys.stderr.flush()
