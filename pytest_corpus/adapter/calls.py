@@ -15,7 +15,7 @@ from pytest_corpus.adapter.hooks.fault_plan import Plan
 from pytest_corpus.adapter.hooks.late_reports import Expected, LateReports
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.adapter.snapshot import NotJSON
-from pytest_corpus.adapter.transports.protocol import CallFailed, Transport
+from pytest_corpus.adapter.transports.protocol import MAX_STREAM_BYTES, TOO_LARGE, CallFailed, Transport
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.operations import BY_OP
@@ -23,9 +23,6 @@ from pytest_corpus.text.strict_json import NOT_PLAIN, Fault, read_exactly, read_
 
 MAX_FRAMES = 10_000
 """No request of the suite asks for a longer stream; one that goes on does not end."""
-
-MAX_STREAM_BYTES = 64 * 2**20
-"""The same in bytes; a longer single answer is not read."""
 
 _PERHAPS_INFINITE = re.compile(rb"NaN|Infinity|[eE]\+?\d{3}|\d{309}")
 """A pattern in every text whose value is not finite, and in few others."""
@@ -118,7 +115,7 @@ async def _stream(transport: Transport, exchange: Exchange) -> None:
 def _keep(data: bytes, started: float, exchange: Exchange) -> bool:
     """Note an answer, and return if there may be another."""
     if len(data) > MAX_STREAM_BYTES:
-        exchange.fault = CallFault("cut_off", f"an answer of more than {MAX_STREAM_BYTES >> 20} MiB")
+        exchange.fault = CallFault("cut_off", TOO_LARGE)
         return False
     try:
         frame = read_frame(data, time.monotonic() - started)

@@ -49,6 +49,33 @@ def to_bytes(value: Any) -> bytes:
         raise NotJSON(f"{type_name(error)} while writing JSON") from None
 
 
+def is_longer_than(most: int, value: Any) -> bool:
+    """True if the JSON text of a value has more than `most` bytes, found without writing it.
+
+    Only plain types are looked at, and each number counts as one byte: the text may still be longer.
+    """
+    try:
+        return _least_length(value, {}) > most
+    except (RecursionError, RuntimeError):  # it nests too deep to be written, or another thread changes it
+        return False
+
+
+def _least_length(value: Any, known: dict[int, int]) -> int:
+    """The least length of a text; `known` has those of containers, for one may stand in many places."""
+    kind = type(value)
+    if kind is str:
+        return len(value) + 2
+    if kind is not dict and kind is not list and kind is not tuple:
+        return 1
+    if id(value) not in known:
+        known[id(value)] = 0  # what holds itself is found when it is written
+        items = value.values() if kind is dict else value
+        total = sum(_least_length(item, known) for item in items if type(item) is not float)
+        total += sum(len(key) + 3 for key in value if type(key) is str) if kind is dict else 0
+        known[id(value)] = total + len(value) + 1
+    return known[id(value)]
+
+
 def _mapping(value: Any) -> Any:
     if isinstance(value, Mapping):
         return dict(value)

@@ -13,6 +13,8 @@ from pytest_corpus.adapter import calls
 from pytest_corpus.adapter.calls import call
 from pytest_corpus.adapter.event_loop.loop import TimeLimit
 from pytest_corpus.adapter.exchange import CallFault, Exchange
+from pytest_corpus.adapter.snapshot import is_longer_than, to_bytes
+from pytest_corpus.adapter.transports import in_process
 from pytest_corpus.adapter.transports.in_process import InProcess
 from pytest_corpus.adapter.transports.protocol import CallFailed, Frames, Transport
 
@@ -275,3 +277,36 @@ def test_an_answer_that_is_too_large_is_not_read(monkeypatch: pytest.MonkeyPatch
     exchange = carried(Remote(b"{}"), streaming=False)
     assert (exchange.fault or CallFault("raised", "")).kind == "cut_off"
     assert exchange.frames == []
+
+
+def laughs() -> list[Any]:
+    """A list of few objects whose text has more than 2 to the power of 60 bytes."""
+    value: list[Any] = []
+    for _ in range(60):
+        value = [value, value]
+    return value
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+@pytest.mark.parametrize("make", [lambda: {"text": "x" * (65 << 20)}, lambda: {"x" * (65 << 20): 1}, laughs])
+def test_an_object_that_is_too_large_is_not_written(
+    monkeypatch: pytest.MonkeyPatch, make: Callable[[], Any], streaming: bool
+) -> None:
+    """In process the size of an answer is known before its text, which would cost its memory again, is made."""
+
+    async def frames(_: Any) -> AsyncIterator[Any]:
+        yield make()
+
+    monkeypatch.setattr(in_process, "to_bytes", pytest.fail)
+    exchange = carried(InProcess(Handler(lambda _: make(), frames)), streaming=streaming)
+    assert exchange.fault == CallFault("cut_off", "an answer of more than 64 MiB")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [{"text": "x" * 80}, [["a" * 30, 1.5, None] * 2], {"a": {"b": ["c" * 10]}, "d": True}, ("é" * 60, {1: 2}), [[[]]]],
+)
+def test_the_least_length_is_never_above_the_length(value: Any) -> None:
+    """No answer that is within the limit is refused."""
+    assert not is_longer_than(len(to_bytes(value)), value)
+    assert is_longer_than(len(to_bytes(value)) // 3, value)

@@ -13,9 +13,9 @@ from typing import Any
 
 from pytest_corpus.adapter.event_loop.loop import is_cancelled, is_collected
 from pytest_corpus.adapter.exchange import CallFault
-from pytest_corpus.adapter.snapshot import NotJSON, to_bytes
+from pytest_corpus.adapter.snapshot import NotJSON, is_longer_than, to_bytes
 from pytest_corpus.adapter.tracebacks import escaped_exception
-from pytest_corpus.adapter.transports.protocol import CallFailed
+from pytest_corpus.adapter.transports.protocol import MAX_STREAM_BYTES, TOO_LARGE, CallFailed
 from pytest_corpus.redaction import type_name
 
 
@@ -107,6 +107,8 @@ def _has_stream(handler: Any) -> bool:
 
 
 def _written(answer: Any) -> bytes:
+    if is_longer_than(MAX_STREAM_BYTES, answer):
+        raise CallFailed(CallFault("cut_off", TOO_LARGE))
     try:
         return to_bytes(answer)
     except NotJSON as error:

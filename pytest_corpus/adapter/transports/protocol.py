@@ -75,6 +75,11 @@ MAX_ANSWER_BYTES = 16 * 2**20
 TOO_LONG = f"an answer of more than {MAX_ANSWER_BYTES // 2**20} MiB"
 """The text of the fault of a longer answer, frame or line, which is not read to its end."""
 
+MAX_STREAM_BYTES = 64 * 2**20
+"""No request of the suite asks for a longer stream; a single answer of this size is not even written in process."""
+
+TOO_LARGE = f"an answer of more than {MAX_STREAM_BYTES // 2**20} MiB"
+
 _NOT_FINITE = re.compile(rb'"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b')
 
 
