@@ -22,11 +22,13 @@ class CallFault:
     written as such; no_stream: `handle_stream` gave nothing to iterate; cut_off: the suite stopped reading an
     answer that may yet have ended; endless: a stream went on beyond what any request can ask for.
     `text` names the exception's type or the place, never content; `raised` tells more of the exception.
+    `wants_credentials`: a server refused the request before an adapter saw it.
     """
 
     kind: FaultKind
     text: str
     raised: EscapedException | None = field(default=None, compare=False)
+    wants_credentials: bool = field(default=False, compare=False)
 
     def __str__(self) -> str:
         """The fault without content: of an exception its type and the place where it was raised."""

@@ -6,16 +6,17 @@ import os
 import signal
 import subprocess
 import sys
-import tomllib
 from collections.abc import Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, TextIO
 
+from pytest_corpus.adapter.opening.settings import Settings, of_folder, setting
 from pytest_corpus.commands import FINDINGS, FINE, INTERRUPTED, USAGE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.reports.json_report import INTERNAL_REPORT_DIR
 from pytest_corpus.reports.reading import ReportError, read
+from pytest_corpus.spec.transports import CONNECTION
 
 EXIT_CODES = {0: FINE, 1: FINDINGS, 2: USAGE, 4: USAGE, 5: USAGE}
 """The exit code of the command for each of pytest's; with 2 and 5 nothing was verified. Others stay as they are."""
@@ -35,29 +36,30 @@ def settings_arguments(folder: Path) -> list[str]:
 
 
 def use_connection(folder: Path, headers: Sequence[str]) -> None:
-    """Let a run in `folder` know [tool.pytest-corpus] of the current folder, and `headers` (NAME:VALUE) besides.
+    """Let a run in `folder` have the connection that pytest has in the current folder, and `headers` besides.
 
-    They stand in files of the run's own folder: arguments of a process are seen by every user of the machine.
+    It stands in a file of the run's own folder: arguments of a process are seen by every user of the machine.
     """
-    project, table = Path("pyproject.toml"), {}
-    if project.is_file():
-        (folder / project.name).write_bytes(project.read_bytes())
-        with contextlib.suppress(ValueError):  # pytest says what is wrong with the file
-            table = (
-                tomllib.loads(project.read_text("utf-8")).get("tool", {}).get("pytest-corpus", {}).get("headers", {})
-            )
-    if headers:
-        if any(not each.isprintable() or ":" not in each for each in headers):
-            raise CommandError("--header: write NAME:VALUE in one line")
-        named = table.items() if isinstance(table, dict) else ()
-        lines = [*(f"{name}:{value}" for name, value in named), *headers]
-        with (folder / "pytest.ini").open("a", encoding="utf-8") as file:
-            file.write("corpus_headers =\n" + "".join(f"    {each}\n" for each in lines))
+    found = connection(headers)
+    with (folder / "pytest.ini").open("a", encoding="utf-8") as file:
+        for key, (kind, _) in CONNECTION.items():
+            lines = found.headers if kind == "linelist" else [found.text(key)]
+            file.write(f"{setting(key)} =\n" + "".join(f"    {each}\n" for each in lines if each))
+
+
+def connection(headers: Sequence[str]) -> Settings:
+    """The settings of the connection in the current folder, with the headers of the command line (NAME:VALUE)."""
+    if any(not each.isprintable() or ":" not in each for each in headers):
+        raise CommandError("--header: write NAME:VALUE in one line")
+    found = of_folder(Path.cwd(), headers)
+    found.connection()
+    found.call_timeout_s()
+    return found
 
 
 def header_argument(parser: argparse.ArgumentParser) -> None:
     """Add `--header NAME:VALUE`, for an adapter at an address."""
-    text = "sent to an adapter at an address, besides the headers of [tool.pytest-corpus]; repeatable"
+    text = "sent to an adapter at an address, besides the headers of the settings; repeatable"
     parser.add_argument("--header", action="append", default=[], metavar="NAME:VALUE", help=text)
 
 

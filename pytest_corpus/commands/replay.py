@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_corpus.adapter.opening.factory import split_label
-from pytest_corpus.commands import FINDINGS, FINE, CommandError
+from pytest_corpus.commands import FINDINGS, FINE, USAGE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.commands._pytest import header_argument, run_pytest, settings_arguments, use_connection
 from pytest_corpus.commands.judge import given_files, opened
@@ -232,8 +232,8 @@ def _sent_again(
         said = folder / "output.txt"  # it speaks of files that are gone when this command ends
         with said.open("w", encoding="utf-8") as output:
             code = run_pytest("replay", passed, folder, output)
-        if not again.exists():
-            sys.stderr.write(said.read_text("utf-8", errors="replace"))
+        if code == USAGE or not again.exists():
+            sys.stderr.write(said.read_text("utf-8", errors="replace").lstrip("\n"))
             raise CommandError(f"the tests could not be run again: pytest ended with {code}")
         new = opened(again)
     new_findings = {(each.test, each.requirement): each for each in reversed([*findings(new)])}

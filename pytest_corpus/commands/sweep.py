@@ -8,11 +8,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pytest_corpus.adapter.client import AdapterClient, Declaration
+from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.adapter.opening import address
 from pytest_corpus.adapter.opening.factory import resolve, spec_of, split_label
-from pytest_corpus.adapter.opening.remote import Connection, RemoteFactory
+from pytest_corpus.adapter.opening.remote import RemoteFactory
+from pytest_corpus.adapter.transports.protocol import CREDENTIALS
 from pytest_corpus.commands import FINDINGS, FINE, CommandError
 from pytest_corpus.commands import _console as console
+from pytest_corpus.commands._pytest import connection, header_argument
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.store import leftovers, sweeping
 from pytest_corpus.kit.store.leftovers import FOLDER, Leftovers, began_at
@@ -34,7 +37,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     of = "vector or graph (default: both); repeatable"
     parser.add_argument("--component", action="append", choices=STORES, help=of)
-    parser.add_argument("--header", action="append", default=[], metavar="NAME:VALUE", help="for an address")
+    header_argument(parser)
     parser.add_argument("--folder", default=".", metavar="DIR", help="where pytest was started (default: here)")
 
 
@@ -46,7 +49,12 @@ def run(given: argparse.Namespace) -> int:
         components = [name for name in given.component or STORES if client.serves(name)]
 
         def send(envelope: object, component: str) -> Reply:
-            return Reply(client.send(envelope, component))
+            reply = Reply(client.send(envelope, component))
+            fault = reply.exchange.fault
+            if (fault is not None and fault.wants_credentials) or (client.remote and reply.is_a("AuthError")):
+                said = fault.text if fault is not None else "the answer is AuthError"
+                raise DeclarationError(client.declaration.declared, said, f"{CREDENTIALS}, or give --header")
+            return reply
 
         patient = sweeping.patient(send)
         clean, tried = True, {left.run for _, left in files} | going
@@ -132,15 +140,16 @@ def _own(found: list[tuple[Path, Leftovers]], given: argparse.Namespace) -> list
 @contextmanager
 def _opened(given: argparse.Namespace) -> Iterator[AdapterClient]:
     label, spec = split_label(given.adapter)
+    settings = connection(given.header)
     if address.scheme_of(spec):
         parsed = address.parse(spec)
-        headers = {name.strip(): value.strip() for name, _, value in (each.partition(":") for each in given.header)}
-        remote = RemoteFactory(parsed, Connection(headers=headers))
+        remote = RemoteFactory(parsed, settings.connection())
         remote.check()
-        declaration = Declaration(label or spec, remote, parsed.shown, in_process=False, startup_s=10.0)
+        startup_s = remote.connection.startup_s
+        declaration = Declaration(label or spec, remote, parsed.shown, in_process=False, startup_s=startup_s)
     else:
         declaration = Declaration(label or spec, resolve(spec), spec)
-    client = AdapterClient(declaration).open(STORES)
+    client = AdapterClient(declaration, settings.call_timeout_s()).open(STORES)
     try:
         yield client
     finally:

@@ -48,7 +48,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "Exit code: 0 nothing binding is violated, 1 violations, 2 a wrong command line or nothing ran, "
         "3 pytest itself failed or ended before the suite did, 130 interrupted. Settings and tests in the current "
-        "folder are ignored, but for [tool.pytest-corpus]; its modules can be imported."
+        "folder are ignored, but for those of the connection; its modules can be imported."
     )
 
 

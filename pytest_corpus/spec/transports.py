@@ -69,3 +69,13 @@ TRANSPORT_GROUPS = {
     "grpc": ("grpc",),
 }
 """The transports that a requirement may need, each with its modules in `adapter/transports/`."""
+
+CONNECTION = {
+    "headers": ("linelist", "headers of each request, NAME:VALUE; ${VARIABLE} comes from the environment; never shown"),
+    "tls-verify": ("string", "verify TLS: yes (default), no, or path of a CA bundle (PEM)"),
+    "connections": ("string", "most HTTP connections at the same time (default 100)"),
+    "startup-timeout": ("string", "seconds to wait for the adapter to start (default 10)"),
+    "log": ("string", "log file of a remote adapter, searched for leaked secrets"),
+    "call-timeout": ("string", "seconds until a call is abandoned (default 30; profile quick: 10)"),
+}
+"""Settings of the connection to an adapter: keys of [tool.pytest-corpus], each with its ini type and its help."""

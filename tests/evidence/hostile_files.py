@@ -12,7 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pytest_corpus.integration.options.table import CONNECTION, OPTIONS
+from pytest_corpus.integration.options.table import OPTIONS
+from pytest_corpus.spec.transports import CONNECTION
 
 MARKER = "PWNED"
 

@@ -17,6 +17,7 @@ from inner_runs import WRAPPED
 from recording import FAULTY, record
 from served_adapters import command, served
 
+from pytest_corpus.adapter.opening import settings
 from pytest_corpus.evidence import encoding, shell
 from pytest_corpus.evidence.recorder import dumps
 from pytest_corpus.evidence.shell import Sent, Target
@@ -189,18 +190,68 @@ def test_what_is_not_sent_again() -> None:
     assert len(shell.sent_of({"entry_point": "together", "at": 1.0, "calls": [{"request": 1}, {"request": 2}]})) == 2
 
 
-@pytest.mark.parametrize("how", ["option", "table"])
-def test_replay_sends_the_headers_of_the_user(tmp_path: Path, how: str) -> None:
-    """Those of [tool.pytest-corpus] and of `--header`; findings have their level, and no line names a lost file."""
+SETTINGS = {
+    "table": ("pyproject.toml", '[tool.pytest-corpus]\nheaders = { Authorization = "Bearer ${MY_TOKEN}" }\n'),
+    "ini": (
+        "pytest.ini",
+        "[pytest]\naddopts = --none\ncorpus_headers =\n    X-A: b\n    Authorization: Bearer ${MY_TOKEN}\n",
+    ),
+}
+"""Where a user may write the headers: the file, and its text."""
+
+
+def test_commands_send_the_headers_of_the_user(tmp_path: Path) -> None:
+    """Those of the settings of pytest, of [tool.pytest-corpus] and of `--header`; without them a 401 is named.
+
+    Findings have their level, and no line names a lost file.
+    """
     (tmp_path / "mine.py").write_text(WRAPPED + FAULTY)
     record(tmp_path, "mine:Counts", "LLM-TOKENS-1")
     token = "5a2f9c0e7d"
-    if how == "table":
-        table = '[tool.pytest-corpus]\nheaders = { Authorization = "Bearer ${MY_TOKEN}" }\n'
-        (tmp_path / "pyproject.toml").write_text(table)
-    headers = ["--header", f"Authorization: Bearer {token}"] if how == "option" else []
-    with served(REFERENCE, "--token", token) as (place, _):
-        found = ran("replay", "t.jsonl", "--adapter", f"http://{place}/", *headers, cwd=tmp_path, MY_TOKEN=token)
+    one = ("--", "-q", "--corpus-requirement=COM-CAP-1")
+    with served("pytest_corpus.reference:all", "--token", token) as (place, _):
+        adapter = ("--adapter", f"http://{place}/")
+        commands = (("replay", "t.jsonl", *adapter), ("sweep", *adapter), ("verify", *adapter, *one))
+        for words in commands:
+            found = ran(*words, cwd=tmp_path, MY_TOKEN=token)
+            assert found.code == 2, found
+            assert "the answer is AuthError; set credentials in corpus_headers" in found.err, found
+            assert len(found.err.splitlines()) <= 5, found
+        for how, (name, text) in SETTINGS.items():
+            (tmp_path / name).write_text(text)
+            for words in commands if how == "ini" else commands[1:2]:
+                found = ran(*words, cwd=tmp_path, MY_TOKEN=token)
+                assert found.code == 0, (how, found)
+            (tmp_path / name).unlink()
+        found = ran(*commands[0], "--header", f"Authorization: Bearer {token}", cwd=tmp_path)
     assert (found.code, found.out.split()[0]) == (0, "FIXED"), found
     assert "LLM-TOKENS-1 MUST (llm)" in found.out
     assert "again.jsonl" not in found.out + found.err
+
+
+@pytest.mark.parametrize(("files", "place", "headers", "tls"), [
+    ({}, ".", [], ""),
+    ({"tox.ini": "[pytest]\ncorpus_tls_verify = no\n"}, ".", [], "no"),
+    ({"setup.cfg": "[tool:pytest]\ncorpus_headers = A: b\n"}, ".", ["A: b"], ""),
+    ({"pytest.ini": "", "setup.cfg": "[tool:pytest]\ncorpus_headers = A: b\n"}, ".", [], ""),
+    ({"pytest.toml": "[pytest]\ncorpus_headers = ['A: b']\ncorpus_tls_verify = false\n"}, ".", ["A: b"], "no"),
+    ({"../pytest.ini": "[pytest]\ncorpus_headers =\n  A: b\n  # no\n  C: d\n", "pyproject.toml": ""}, "..",
+     ["A: b", "C: d"], ""),
+    ({"../pyproject.toml": "[tool.pytest-corpus]\nheaders = {A = 'b'}\n"}, "..", ["A:b"], ""),
+    ({"pyproject.toml": "[tool.pytest-corpus]\nheaders = {A = 'b'}\n[tool.pytest]\ncorpus_headers = ['C: d']\n"}, ".",
+     ["C: d"], ""),
+    ({"pytest.ini": "no section\n[[", "pyproject.toml": "[tool.pytest-corpus]\ntls-verify = 'no'\n"}, ".", [], "no"),
+])  # fmt: skip
+def test_settings_are_found_as_pytest_finds_them(
+    tmp_path: Path, files: dict[str, str], place: str, headers: list[str], tls: str
+) -> None:
+    """The first ini file in the folder or above it counts; without one, the nearest pyproject.toml."""
+    here = tmp_path / "here"
+    here.mkdir()
+    for name, text in files.items():
+        (here / name).write_text(text)
+    found = settings.of_folder(here)
+    assert (found.headers, found.text("tls-verify")) == (headers, tls)
+    assert settings.of_folder(here, ["X: y"]).headers == [*headers, "X: y"]
+    if files:
+        assert settings.found_from(here)[0].resolve() == (here / place).resolve()

@@ -34,7 +34,8 @@ def test_the_types_are_those_of_the_options() -> None:
 
 
 def run_options_table() -> list[Any]:
-    from pytest_corpus.integration.options.table import CONNECTION, OPTIONS, Option
+    from pytest_corpus.integration.options.table import OPTIONS, Option
+    from pytest_corpus.spec.transports import CONNECTION
 
     return [*OPTIONS, *(Option(name, "", "") for name in CONNECTION)]
 

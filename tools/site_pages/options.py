@@ -11,7 +11,8 @@ from typing import Any
 from pytest_corpus import plugin
 from pytest_corpus.integration.collecting.collection_hooks import MARKERS
 from pytest_corpus.integration.options.run_options import ENVIRONMENT, PROFILES
-from pytest_corpus.integration.options.table import CONNECTION, add_options, setting
+from pytest_corpus.integration.options.table import add_options, setting
+from pytest_corpus.spec.transports import CONNECTION
 from pytest_corpus.validation.schema.registry import ROOT_VARIABLE
 from site_pages.markdown import GENERATED, code, paragraph, table
 

@@ -8,7 +8,7 @@ from typing import Any
 import grpc
 
 from pytest_corpus.adapter.exchange import CallFault
-from pytest_corpus.adapter.transports.protocol import MAX_ANSWER_BYTES, CallFailed, request_bytes
+from pytest_corpus.adapter.transports.protocol import MAX_ANSWER_BYTES, CallFailed, request_bytes, unauthorized
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest, RawTransport, Remote
 from pytest_corpus.spec.transports import GRPC_ENVELOPE, GRPC_SERVICE, HOOKS_HEADER
 from pytest_corpus.text.frame_message import pack, unpack
@@ -18,6 +18,8 @@ OPTIONS = (
     ("grpc.max_send_message_length", -1),
     ("grpc.enable_http_proxy", 0),  # the address is where the adapter is, whatever proxy the environment names
 )
+
+UNAUTHORIZED = ("UNAUTHENTICATED", "PERMISSION_DENIED")
 
 _NAME = re.compile(r"(?!grpc-)[0-9a-z_.-]+(?<!-bin)")
 _VALUE = re.compile(r"[\x20-\x7e]*")
@@ -87,7 +89,10 @@ class Grpc(RawTransport):
         found = trailing.get(GRPC_ENVELOPE)
         if isinstance(found, bytes):
             return found
-        raise CallFailed(CallFault("raised", f"the status is {error.code().name}, without an envelope")) from None
+        status = error.code().name
+        if status in UNAUTHORIZED:
+            raise unauthorized(status) from None
+        raise CallFailed(CallFault("raised", f"the status is {status}, without an envelope")) from None
 
     async def aclose(self) -> None:
         await self._channel.close(None)

@@ -9,7 +9,13 @@ from typing import Any
 import aiohttp
 
 from pytest_corpus.adapter.exchange import op_of
-from pytest_corpus.adapter.transports.protocol import MAX_ANSWER_BYTES, connection_failed, request_bytes, too_long
+from pytest_corpus.adapter.transports.protocol import (
+    MAX_ANSWER_BYTES,
+    connection_failed,
+    request_bytes,
+    too_long,
+    unauthorized,
+)
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest, RawTransport, Remote
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.transports import HOOKS_HEADER, JSON, NDJSON, SSE
@@ -28,6 +34,7 @@ _GONE = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, ConnectionReset
 _FAILURES = (aiohttp.ClientError, OSError, ValueError)
 
 NOT_ACCEPTABLE = 406
+UNAUTHORIZED = (401, 403)
 
 
 class Http(RawTransport):
@@ -55,7 +62,10 @@ class Http(RawTransport):
     async def send(self, envelope: Any) -> bytes:
         try:
             async with await self.post(request_bytes(envelope), JSON) as response:
-                return await read_body(response)
+                body = await read_body(response)
+                if response.status in UNAUTHORIZED and not is_envelope(body):
+                    raise unauthorized(str(response.status))
+                return body
         except _FAILURES as error:
             raise connection_failed(error) from None
 
@@ -188,6 +198,12 @@ def _whole(reader: Reader, payloads: Payloads) -> Iterator[bytes]:
 def content_type(response: aiohttp.ClientResponse) -> str:
     """The content type of an answer, without its parameters."""
     return str(response.headers.get("Content-Type", "")).partition(";")[0].strip().lower()
+
+
+def is_envelope(answer: bytes) -> bool:
+    """True if an answer is an object with the member `ok`."""
+    value, _ = read_exactly(answer)
+    return isinstance(value, dict) and "ok" in value
 
 
 def is_not_supported(answer: bytes) -> bool:

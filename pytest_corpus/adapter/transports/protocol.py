@@ -99,6 +99,15 @@ def too_long() -> CallFailed:
     return CallFailed(CallFault("cut_off", TOO_LONG))
 
 
+CREDENTIALS = "set credentials in corpus_headers: NAME:VALUE"
+"""The remedy for a server that answers only those whom it knows."""
+
+
+def unauthorized(status: str) -> CallFailed:
+    """The failure of a call that a server refuses for its credentials, without an envelope."""
+    return CallFailed(CallFault("raised", f"the status is {status}, without an envelope", wants_credentials=True))
+
+
 def connection_failed(error: Exception) -> CallFailed:
     """Return the failure of a call whose connection ended in an error."""
     return CallFailed(CallFault("raised", f"the connection failed: {type_name(error)}"))

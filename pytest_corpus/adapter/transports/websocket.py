@@ -10,7 +10,7 @@ import aiohttp
 
 from pytest_corpus.adapter.exchange import CallFault
 from pytest_corpus.adapter.transports.multiplexer import GOODBYES, CallMultiplexer, ClosedWhileIdle
-from pytest_corpus.adapter.transports.protocol import MAX_ANSWER_BYTES, connection_failed, too_long
+from pytest_corpus.adapter.transports.protocol import CREDENTIALS, MAX_ANSWER_BYTES, connection_failed, too_long
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest, RawTransport, Remote
 from pytest_corpus.spec.transports import HOOKS_HEADER
 
@@ -132,7 +132,7 @@ async def _refuse_redirect(_session: object, _trace: object, params: aiohttp.Tra
 
 def _remedy(status: object) -> str:
     if status in (401, 403):
-        return "set credentials in corpus_headers: NAME:VALUE"
+        return CREDENTIALS
     is_redirect = isinstance(status, int) and 300 <= status < 400
     return "redirects are not followed; name the address that they lead to" if is_redirect else ""
 

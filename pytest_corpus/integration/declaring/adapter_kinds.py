@@ -17,6 +17,7 @@ from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive, Wri
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.adapter.inputs import Source
 from pytest_corpus.adapter.opening.factory import spec_of
+from pytest_corpus.adapter.transports.protocol import CREDENTIALS
 from pytest_corpus.adapter.usage import Meter, Spending
 from pytest_corpus.evidence import shell
 from pytest_corpus.evidence.recorder import Recorder
@@ -219,11 +220,13 @@ class Answer:
         document: the capabilities; None if it did not answer.
         broken: the answer was neither a success nor an error.
         unnamed: neither `protocol` nor the factory names the component (R76).
+        refused: the answer of an adapter at an address, or of a server before it, that wants other credentials.
     """
 
     document: dict[str, Any] | None
     broken: bool = False
     unnamed: bool = False
+    refused: str = ""
 
 
 class FactoryAdapter(Adapter):
@@ -252,6 +255,7 @@ class FactoryAdapter(Adapter):
         )
         self.client = client.open(named or tuple(CHAPTERS))
         answers = {name: self._ask(client, name) for name in named or decided or CHAPTERS}
+        self._check_credentials(answers)
         self.components = tuple(named or decided or self._choose(answers))
         documents = {component: answers[component].document for component in self.components}
         self.capabilities |= {component: each for component, each in documents.items() if each is not None}
@@ -294,7 +298,22 @@ class FactoryAdapter(Adapter):
             family = protocol.partition("/")[0] if isinstance(protocol, str) else ""
             named = family == component or (family not in COMPONENTS and client.names(component))
             return Answer(reply.result, unnamed=not named)
-        return Answer(None, broken=not reply.is_error)
+        fault = reply.exchange.fault
+        if fault is not None and fault.wants_credentials:
+            return Answer(None, broken=True, refused=fault.text)
+        refused = "the answer is AuthError" if client.remote is not None and reply.is_a("AuthError") else ""
+        return Answer(None, broken=not reply.is_error, refused=refused)
+
+    def _check_credentials(self, answers: Mapping[str, Answer]) -> None:
+        """Refuse an adapter at an address where each answer is that credentials are missing."""
+        if not all(answer.refused for answer in answers.values()):
+            return
+        client, self.client = self.client, None
+        if client is not None:
+            client.close()
+        name, answer = next(iter(answers.items()))
+        why = f"it refuses {name}.capabilities: {answer.refused}"
+        raise DeclarationError(self.declaration.declared, why, CREDENTIALS)
 
     def _choose(self, answers: dict[str, Answer]) -> tuple[str, ...]:
         found = {name: answer for name, answer in answers.items() if answer.document is not None}

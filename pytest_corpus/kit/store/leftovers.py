@@ -182,7 +182,7 @@ def read(path: Path) -> Leftovers | None:
             value = bounded.value(line)
         except ValueError:
             continue
-        if number == 0 and isinstance(value, dict):
+        if number == 0 and isinstance(value, dict) and began_at(str(value.get("run"))) is not None:
             run, adapter, factory = (str(value.get(key, "")) for key in ("run", "adapter", "factory"))
             found = Leftovers(run, adapter, factory)
         elif found is not None and _is_change(value):
