@@ -29,7 +29,7 @@ UNCALLABLE = (BudgetSpent, DeclarationError, Unresponsive, WriteForbidden)
 WRITING = (*WRITES, *MANY)
 """The operations that write."""
 
-MANY_ITEMS = 200
+MANY_ITEMS = 400
 """The number of nodes and edges that may stay for some tests (R115)."""
 
 EXTENSIONS = ("provider_specific", "experimental_features")

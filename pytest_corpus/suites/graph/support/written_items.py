@@ -18,6 +18,9 @@ MANY = {"batch": "ops", "transaction": "operations"}
 KINDS: dict[str, Kind] = {"edges": "edge", "nodes": "node"}
 """The kinds of items, in the order of their deletion."""
 
+MOST_IDS = 200
+"""The number of ids in one delete, if the adapter takes as many."""
+
 Place = tuple[str | None, str | None]
 """A tenant or None, and a namespace or None."""
 
@@ -33,11 +36,13 @@ class WrittenItems:
         made: those of the current test.
         older: those of earlier tests.
         kept: those that could not be deleted.
+        takes_long_lists: False once a delete of `MOST_IDS` was refused.
     """
 
     made: dict[Item, None] = field(default_factory=dict)
     older: dict[Item, None] = field(default_factory=dict)
     kept: dict[Item, None] = field(default_factory=dict)
+    takes_long_lists: bool = True
 
     def note(self, request: Any, journal: Leftovers) -> list[Item]:
         """Remember what a request writes, and where; what was not known before."""
@@ -68,10 +73,10 @@ class WrittenItems:
         self.made.clear()
 
     def delete(self, graph: Subject, at_once: int, spared: Collection[str] = ()) -> bool:
-        """Delete the items of earlier tests, at most `at_once` ids per request; return whether any was deleted."""
+        """Delete the items of earlier tests; return whether any was deleted. Long lists may be refused."""
         gone = False
-        for place, kind, names in self._grouped(self.older, at_once, spared):
-            gone = self._delete(graph, place, kind, names) or gone
+        for place, kind, names in self._grouped(self.older, spared):
+            gone = self._delete(graph, place, kind, names, at_once) or gone
         return gone
 
     def remove(self, graph: Subject, at_once: int) -> None:
@@ -80,31 +85,36 @@ class WrittenItems:
         self.older.update(self.kept)
         self.kept.clear()
         until = inputs.monotonic() + TIDY_S
-        for place, kind, names in self._grouped(self.older, at_once):
+        for place, kind, names in self._grouped(self.older):
             if inputs.monotonic() > until:
                 return
-            if not self._delete(graph, place, kind, names) and graph.outages.lasting:
+            if not self._delete(graph, place, kind, names, at_once) and graph.outages.lasting:
                 return
 
-    def _grouped(
-        self, items: Mapping[Item, None], at_once: int, spared: Collection[str] = ()
-    ) -> list[tuple[Place, str, list[str]]]:
+    @staticmethod
+    def _grouped(items: Mapping[Item, None], spared: Collection[str] = ()) -> list[tuple[Place, str, list[str]]]:
         found: dict[tuple[Place, str], list[str]] = {}
         for kind in KINDS:
             for place, own, name in items:
                 if own == kind and not (place[0] is None and name in spared):
                     found.setdefault((place, kind), []).append(name)
         return [
-            (place, kind, names[start : start + at_once])
+            (place, kind, names[start : start + MOST_IDS])
             for (place, kind), names in found.items()
-            for start in range(0, len(names), at_once)
+            for start in range(0, len(names), MOST_IDS)
         ]
 
-    def _delete(self, graph: Subject, place: Place, kind: str, names: list[str]) -> bool:
-        """Delete some of one kind: one by one if they are refused together."""
+    def _delete(self, graph: Subject, place: Place, kind: str, names: list[str], at_once: int) -> bool:
+        """Delete some of one kind: `at_once` in a request if more are refused together, and then one by one."""
+        if len(names) > at_once and not self.takes_long_lists:
+            parts = [names[start : start + at_once] for start in range(0, len(names), at_once)]
+            return True in [self._delete(graph, place, kind, part, at_once) for part in parts]
         reply = _deleted(graph, place, kind, names)
         if len(names) > 1 and reply.is_a("BadRequest"):
-            return True in [self._delete(graph, place, kind, [name]) for name in names]
+            if len(names) > at_once:
+                self.takes_long_lists = False
+                return self._delete(graph, place, kind, names, at_once)
+            return True in [self._delete(graph, place, kind, [name], at_once) for name in names]
         items = [(place, kind, name) for name in names]
         if reply.is_success and not failures(reply.result):
             self.forget(items, graph.settings.journal)
