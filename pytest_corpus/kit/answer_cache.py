@@ -80,8 +80,8 @@ def plain_call(calls: Calls, name: str) -> Reply:
 
 @remembered
 def expired(calls: Calls, name: str) -> Reply | StreamReply:
-    """The answer to a plain request of an operation whose deadline passed a minute ago."""
-    return calls.invoke(name, ctx={"deadline_ms": in_ms(-60_000)})
+    """The answer to a request of an operation, not sent before, whose deadline passed a minute ago."""
+    return calls.invoke(name, calls.requests.distinct(name), {"deadline_ms": in_ms(-60_000)})
 
 
 @dataclass(frozen=True, slots=True)

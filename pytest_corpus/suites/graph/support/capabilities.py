@@ -128,7 +128,6 @@ class GraphCapabilities(Subject):
         self.seeds = Sandbox(self, f"{self.settings.process_prefix}s")
         self.plain = Sandbox(self, f"{self.settings.process_prefix}p")
         self.operation_names = OperationNames(self)
-        self._seeded: set[tuple[str | None, int]] = set()
 
     @property
     def dialects(self) -> Dialects:
@@ -245,9 +244,10 @@ class GraphCapabilities(Subject):
     def seed(self, tenant: str | None = None) -> None:
         """Write the nodes that plain requests speak of, once for each tenant."""
         when = tenant, self.client.generation
-        if when in self._seeded:
+        seeded = self.shared.seeded.setdefault(self.client, set())
+        if when in seeded:
             return
-        self._seeded.add(when)
+        seeded.add(when)
         with self.client.provider.paused(), inputs.apart(f"graph seeds {tenant}"):
             sandbox = self.seeds.like(tenant=tenant)
             nodes = [sandbox.node(name, f"v-{sandbox.tag}-{name}", rank=rank) for rank, name in enumerate(SEEDS, 1)]

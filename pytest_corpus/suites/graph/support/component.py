@@ -153,9 +153,9 @@ class Graph(GraphCapabilities):
         self.shared.crowded = False
         self.client.provider.clear()
         self.shared.begun.clear()
-        if any(tenant is not None for tenant, _ in self._seeded):
-            self._seeded.clear()  # of tenants that share their data, all lose their seeds with those of one
-        self._seeded = {when for when in self._seeded if when[0] is None}
+        for seeded in self.shared.seeded.values():
+            if any(tenant is not None for tenant, _ in seeded):
+                seeded.clear()  # of tenants that share their data, all lose their seeds with those of one
         self.settling.pause()
         with suppress(*UNCALLABLE, Outage), self.settling.at_once():
             written.delete(self, self.at_once, self.lasting)

@@ -3,7 +3,9 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakKeyDictionary
 
+from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.run_state import Actions, Shared
@@ -146,6 +148,7 @@ class GraphShared(Shared):
     node_readers: dict[str, bool] | None = None
     edge_readers: dict[str, bool] | None = None
     lasting: set[str] = field(default_factory=set)
+    seeded: WeakKeyDictionary[AdapterClient, set[tuple[str | None, int]]] = field(default_factory=WeakKeyDictionary)
     crowded: bool = False
     namespaces: Undecided | None = None
     tried_namespaces: bool = False

@@ -347,11 +347,14 @@ def with_canaries_in_context(subject: Subject) -> list[Reply | StreamReply]:
 def in_full_context(subject: Subject, name: str) -> list[Reply | StreamReply]:
     """The answers of an operation to a good, a refused and an expired request, with all that a context can hold.
 
-    Each member that may be any text is a canary.
+    Each member that may be any text is a canary. Operations other than the principal one are refused and expire in
+    turn.
     """
     tenant, note = cached(subject, "tenant and note", lambda: (canary(24), canary(24)))
-    replies = []
-    for args, left_ms in (("minimal", HOUR_MS), ("wrong_types", HOUR_MS), ("minimal", -60_000)):
+    kinds, replies = [("minimal", HOUR_MS), ("wrong_types", HOUR_MS), ("minimal", -60_000)], []
+    if name != subject.principal:
+        del kinds[1 + subject.operations().index(name) % 2]
+    for args, left_ms in kinds:
         key, identity, trace = canary(24), canary(24), inputs.hexadecimal(16)
         ctx = {
             "request_id": identity,

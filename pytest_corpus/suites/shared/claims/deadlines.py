@@ -76,7 +76,7 @@ class TestDeadlines:
         """No operation reaches the provider when its deadline has passed."""
         subject.faults.provider_op(subject.principal)
         for name in subject.working(subject.deadlined()):
-            reply = subject.invoke(name, subject.requests.distinct(name), {"deadline_ms": in_ms(-60_000)})
+            reply = expired(subject, name)
             heeded(subject, name, reply)
             reached = reply.exchange.reached_provider
             expect.that(reached == 0, f"{name} not to reach the provider", f"{reached} calls of it")

@@ -1,6 +1,6 @@
 """The trace and the deadline that an operation passes on to its provider (SPECIFICATION 6.1, 11.3; R93)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import pytest
@@ -31,7 +31,7 @@ class TestPropagation:
     @pytest.mark.requirement("COM-CTX-5")
     def test_the_trace_is_handed_on_unchanged(self, subject: Subject) -> None:
         """Every operation tells the provider the `traceparent` of its own context, and no other."""
-        handed_on(subject, "traceparent", new_trace, "the traceparent of the context")
+        handed_on(subject, "traceparent", "the traceparent of the context")
 
     @deciding("fact", traceparent="COM-CTX-5", deadline_ms="COM-DEADLINE-9")
     def test_calls_at_the_same_time_keep_their_contexts_apart(self, subject: Subject, fact: str) -> None:
@@ -46,7 +46,7 @@ class TestPropagation:
     @pytest.mark.requirement("COM-DEADLINE-9")
     def test_the_deadline_is_handed_on_as_it_is(self, subject: Subject) -> None:
         """Every operation tells the provider the absolute `deadline_ms` of its own context, and no other."""
-        handed_on(subject, "deadline_ms", ahead, "the deadline_ms of the context, an absolute time")
+        handed_on(subject, "deadline_ms", "the deadline_ms of the context, an absolute time")
 
 
 @remembered
@@ -77,19 +77,31 @@ def ahead() -> int:
     return in_ms(AHEAD_MS + inputs.below(AHEAD_MS))
 
 
-def handed_on(subject: Subject, fact: str, make: Callable[[], Any], wanted: str) -> None:
+def handed_on(subject: Subject, fact: str, wanted: str) -> None:
     """Every operation that reaches the provider tells it a member of its own context as it is."""
     reached_by(subject, subject.principal)
-    seen = [each for name in backed(subject) for each in passed_on(subject, name, fact, {fact: make()})]
+    with_context, without = in_a_context(subject)
+    seen = [each for name, reply in with_context.items() for each in passed_on(subject, name, fact, reply)]
     if all(each.value is None for each in seen):
         raise not_passed_on(subject, fact)
     for each in seen:
         got, place = "none" if each.value is None else "another", f"provider.reached({each.reply.exchange.op}).{fact}"
         expect.that(each.value == each.given, wanted, got, place, on=[each.reply])
     earlier = [each.given for each in seen]
-    for each in passed_on(subject, subject.principal, fact, {}):
+    for each in passed_on(subject, subject.principal, fact, without):
         absent = f"no {fact} where the context has none"
         expect.that(each.value not in earlier, absent, "that of an earlier call", fact, on=[each.reply])
+
+
+@remembered
+def in_a_context(subject: Subject) -> tuple[dict[str, Reply | StreamReply], Reply | StreamReply]:
+    """The answers of operations that are given a trace and a deadline, and then one without them."""
+
+    def ask(name: str, ctx: Mapping[str, Any]) -> Reply | StreamReply:
+        return subject.invoke(name, subject.requests.distinct(name), ctx)
+
+    given = {name: ask(name, {"traceparent": new_trace(), "deadline_ms": ahead()}) for name in backed(subject)}
+    return given, ask(subject.principal, {})
 
 
 class PassedOn(NamedTuple):
@@ -100,9 +112,8 @@ class PassedOn(NamedTuple):
     value: Any
 
 
-def passed_on(subject: Subject, name: str, fact: str, ctx: Mapping[str, Any]) -> list[PassedOn]:
-    """A member of the context as it was sent, with each that the provider got."""
-    reply = subject.invoke(name, subject.requests.distinct(name), ctx)
+def passed_on(subject: Subject, name: str, fact: str, reply: Reply | StreamReply) -> list[PassedOn]:
+    """A member of a call's context as it was sent, with each that the provider got."""
     expect.readable(reply)
     sent = reply.exchange.request["ctx"].get(fact)  # a deadline moves where a write has to settle first
     arrivals = [each for each in reply.exchange.handed_on if each.op in subject.shared.provider_ops[name]]
