@@ -41,7 +41,7 @@ def test_operations_are_applied(graph: Graph, name: str) -> Steps:
     items = [put(sandbox, new[0]), drop(sandbox, "b"), put(sandbox, new[1])]
     expect.success(sandbox.call_many(name, *items), f"a {name} to work")
     yield
-    sandbox.all_show(map(value_of, new), f"what the operations left of {len(values) + 1} nodes")
+    sandbox.one_shows(map(value_of, new), f"what the operations left of {len(values) + 1} nodes")
 
 
 @deciding("name", batch="GRA-BATCH-12", transaction="GRA-TXN-13")
@@ -65,7 +65,7 @@ def test_operations_are_applied_in_order(graph: Graph, name: str) -> Steps:
         for start in range(0, len(request), most):
             expect.success(sandbox.call_many(name, *request[start : start + most]), f"a {name} to work")
     yield
-    sandbox.all_show(map(value_of, new.values()), "what the last operations left")
+    sandbox.one_shows(map(value_of, new.values()), "what the last operations left")
 
 
 @deciding("name", batch="GRA-BATCH-1", transaction="GRA-TXN-1")
@@ -80,8 +80,8 @@ def test_edges_are_written_and_deleted(graph: Graph, name: str) -> Steps:
     items.append(sandbox.item("delete_edges", ids=[sandbox.id("gone")]))
     expect.success(sandbox.call_many(name, *items), f"a {name} to work")
     yield
-    sandbox.all_lead("a", {"b": values["b"]}, "the edge that was written")
-    sandbox.all_lead("c", {"e": values["e"]}, "the edge that is left")
+    sandbox.one_leads("a", {"b": values["b"]}, "the edge that was written")
+    sandbox.one_leads("c", {"e": values["e"]}, "the edge that is left")
 
 
 @pytest.mark.core
@@ -349,7 +349,7 @@ def test_a_transaction_that_the_provider_fails_leaves_no_trace(graph: Graph, kin
     reply = sandbox.call_many("transaction", put(sandbox, sandbox.node("a")))
     fresh.faults.fired(plan)
     if not committed(reply):
-        sandbox.all_show((), "nothing of a transaction that failed")
+        sandbox.one_shows((), "nothing of a transaction that failed")
 
 
 @pytest.mark.requirement("GRA-TXN-2")

@@ -239,18 +239,12 @@ def test_nested_properties_are_read_back_or_refused(graph: Graph) -> None:
 def test_nodes_of_ids_that_look_alike_are_all_written(graph: Graph, kind: str) -> Steps:
     """Ids that differ in their last letter, in letter case, in a space or in composition are those of two nodes."""
     sandbox = graph.sandbox("upsert_nodes")
-    values, at = [], [*LOOKALIKES].index(kind)
-    for name in LOOKALIKES[kind]:
-        node = sandbox.node(name)
-        reply = sandbox.call("upsert_nodes", {"nodes": [node]})
-        expect.either(reply, *PERMANENT)
-        if not reply.is_error and not failures(reply.result):
-            values.append(value_of(node))
+    at = [*LOOKALIKES].index(kind)
     others = {each: word for number, (each, word) in enumerate(IDS.items()) if number % len(LOOKALIKES) == at}
-    odd = words.offer(sandbox, "nodes", words.with_ids(sandbox, others))
-    values += map(value_of, odd.values())
+    alike = {f"{kind} {name}": sandbox.node(name) for name in LOOKALIKES[kind]}
+    odd = words.offer(sandbox, "nodes", {**alike, **words.with_ids(sandbox, others)})
     yield
-    sandbox.all_show(values, "every node that was accepted")
+    sandbox.one_shows(map(value_of, odd.values()), "every node that was accepted")
     if "bulk_vertices" in graph.readers.of_nodes():
         shown = {node.get("id") for node in sandbox.listed()}
         for each, written in odd.items():
@@ -296,7 +290,7 @@ class TestBadItems:
         written = [value_of(node) for node in nodes if node is not bad]
         left = bad_arguments.rest(reply, at, written)
         yield
-        sandbox.all_show(left, "what was not refused")
+        sandbox.one_shows(left, "what was not refused")
 
     @pytest.mark.requirement("GRA-NODE-5")
     @pytest.mark.parametrize(("kind", "count"), bad_arguments.two_or_one(bad_arguments.SPOILED_NODES))

@@ -98,13 +98,13 @@ def test_deleted_edges_are_gone(graph: Graph) -> Steps:
     sandbox.link(sandbox.edge("a", "c", "f"), sandbox.edge("b", "c", "g"))
     sandbox.remove("edges", "e")
     yield
-    for name in "ab":
-        sandbox.all_lead(name, {"c": values["c"]}, "all but the deleted edge")
+    sandbox.all_lead("a", {"c": values["c"]}, "all but the deleted edge")
+    sandbox.one_leads("b", {"c": values["c"]}, "all but the deleted edge")
     unknown = [sandbox.id(f"none{number}") for number in range(LONG)]
     if is_refused(sandbox.call("delete_edges", {"ids": [*unknown, sandbox.id("f"), sandbox.id("g")]})):
         sandbox.remove("edges", "f", "g")
     sandbox.all_lead("a", (), "no edge")
-    sandbox.all_show(values.values(), "the nodes of deleted edges")
+    sandbox.one_shows(values.values(), "the nodes of deleted edges")
 
 
 @pytest.mark.requirement("GRA-DELETE-2")
@@ -230,7 +230,7 @@ def test_a_filter_deletes_the_nodes_that_fit(graph: Graph, kind: str, size: int 
         term = {key: node["properties"][key] for key in (odd_key, "corpus_group")}
         if expect.either(sandbox.call("delete_nodes", {"filter": term}), *PERMANENT):
             taken.pop(each, None)
-    sandbox.all_show([*left, *map(value_of, taken.values())], "what does not fit")
+    sandbox.one_shows([*left, *map(value_of, taken.values())], "what does not fit")
 
 
 def with_injections(sandbox: Sandbox) -> dict[str, tuple[str, words.Item]]:
@@ -271,8 +271,8 @@ def test_a_predicate_of_a_delete_is_applied_or_refused(graph: Graph, kind: str) 
     yield
     wanted = {"corpus_kind": sandbox.tag, "corpus_size": batches.PREDICATES[kind]}
     expect.either(sandbox.call("delete_nodes", {"filter": wanted}), "BadRequest", "NotSupported")
-    for reader in graph.readers.of_nodes():
-        expect.that(values[0] in sandbox.seen(reader), "what does not fit to stay", "it is gone", reader)
+    reader = sandbox.node_reader()
+    expect.that(values[0] in sandbox.seen(reader), "what does not fit to stay", "it is gone", reader)
 
 
 @pytest.mark.requirement("GRA-DELETE-6")
@@ -284,7 +284,7 @@ def test_a_filter_deletes_in_a_batch_too(graph: Graph, way: str) -> Steps:
     yield
     reply = sandbox.call_many(way, sandbox.item("delete_nodes", filter={"corpus_kind": f"{sandbox.tag}a"}))
     expect.either(reply, "BadRequest", "NotSupported")
-    sandbox.all_show(values if is_refused(reply) else values[1:], "what does not fit, or all if the delete failed")
+    sandbox.one_shows(values if is_refused(reply) else values[1:], "what does not fit, or all if the delete failed")
 
 
 @pytest.mark.requirement("GRA-DELETE-6")

@@ -64,7 +64,11 @@ class NodeViews(Place):
 
     def one_shows(self, values: Iterable[str], claim: str) -> None:
         """One operation that shows nodes correctly, each in turn, shows exactly these values."""
-        self.shows(self._in_turn(self.graph.readers.of_nodes()), values, claim)
+        self.shows(self.node_reader(), values, claim)
+
+    def node_reader(self) -> str:
+        """An operation that shows nodes correctly, each in turn."""
+        return self._in_turn(self.graph.readers.of_nodes())
 
     def _in_turn(self, readers: list[str]) -> str:
         return readers[inputs.turn("reader") % len(readers)]
@@ -144,10 +148,10 @@ class EdgeViews(NodeViews):
         """One operation that shows edges correctly, each in turn, shows that a node leads exactly to these."""
         self.leads(self._in_turn(self.graph.readers.of_edges()), source, targets, claim)
 
-    def relationships(self, source: str) -> list[Mapping[str, Any]]:
-        """The outgoing edges of a node, as a traversal shows them."""
-        found = listed(self.traversed(source), "relationships")
-        return [edge for edge in found if edge.get("src") == self.id(source)]
+    def relationships(self, *sources: str) -> list[Mapping[str, Any]]:
+        """The outgoing edges of nodes, as a traversal shows them."""
+        found = listed(self.traversed(*sources), "relationships")
+        return [edge for edge in found if edge.get("src") in map(self.id, sources)]
 
     def traversed(self, *sources: str, **args: Any) -> Any:
         """The result of a traversal. Raises NotApplicable if edges are not followed in its direction."""

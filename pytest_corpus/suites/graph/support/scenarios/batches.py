@@ -63,18 +63,19 @@ class Spoiled:
     before: list[str]
     sandbox: Sandbox
 
-    def look(self) -> dict[str, list[str]]:
-        """By operation that shows nodes, the values of those that are there now."""
-        return {reader: self._seen(reader) for reader in self.sandbox.graph.readers.of_nodes()}
+    def look(self) -> tuple[str, list[str]]:
+        """An operation that shows nodes, each in turn, and the values of those that it shows."""
 
-    def _seen(self, reader: str) -> list[str]:
-        return cached(self.sandbox.graph, ("left", self.sandbox.tag, reader), partial(self.sandbox.seen, reader))
+        def see() -> tuple[str, list[str]]:
+            reader = self.sandbox.node_reader()
+            return reader, self.sandbox.seen(reader)
+
+        return cached(self.sandbox.graph, ("left", self.sandbox.tag), see)
 
     def leaves(self, values: list[str], claim: str) -> None:
-        """Every operation that shows nodes shows exactly these values."""
-        for reader in self.look():
-            found = self._seen(reader)
-            expect.that(found == sorted(values), f"{claim}: {len(values)} nodes", f"{len(found)}, or others", reader)
+        """An operation that shows nodes shows exactly these values."""
+        reader, found = self.look()
+        expect.that(found == sorted(values), f"{claim}: {len(values)} nodes", f"{len(found)}, or others", reader)
 
 
 def carrying(graph: Graph, name: str = "batch") -> Sandbox:

@@ -46,16 +46,22 @@ MORE_WORDS = 5
 TRICKY_IN_STREAMS = (*INJECTIONS, "parameter", "unicode")
 """Those that a stream is asked for, as it binds with the code of `query`."""
 
-TYPED: dict[str, tuple[Any, Any]] = {
-    "integer": (2**53 + 1, 2**53),
-    "float": (2.5, 2.25),
-    "text": (" thre\u0301e ", "four"),
-    "empty": ("", "x"),
-    "boolean": (True, False),
-    "number_as_text": ("3", 3),
-    "text_as_number": (3, "3"),
+TYPED: dict[str, Any] = {
+    "integer": 2**53 + 1,
+    "another_integer": 2**53,
+    "small_integer": 3,
+    "float": 2.5,
+    "another_float": 2.25,
+    "text": " thre\u0301e ",
+    "empty": "",
+    "true": True,
+    "false": False,
+    "digits": "3",
 }
-"""For each kind of parameter a value that is there and one that is not."""
+"""The values of nodes of one key: each is the parameter of a query that finds its own node and no other."""
+
+ASKED = ("integer", "small_integer", "float", "text", "empty", "true", "digits")
+"""The kinds of values that are asked for."""
 
 _BAD_ARGUMENTS: dict[str, dict[str, Any]] = {
     "text": {"missing": ..., "number": 7, "list": ["MATCH"], "object": {"a": 1}},
@@ -130,7 +136,8 @@ def tricky_nodes(graph: Graph) -> tuple[Sandbox, dict[str, tuple[str, str]]]:
     nodes = {}
     for kind, value in TRICKY.items():
         nodes[kind] = sandbox.node(kind)
-        key = f"{sandbox.tag} {value}" if value.endswith("\\") else f"{value} {sandbox.tag}"
+        last = kind in INJECTIONS or value.endswith("\\")  # what is injected ends the query
+        key = f"{sandbox.tag} {value}" if last else f"{value} {sandbox.tag}"
         nodes[kind]["properties"]["corpus_key"] = key
     sandbox.put(*nodes.values(), sandbox.node("other"))
     odd = vocabulary.filled(vocabulary.some(vocabulary.WORDS, MORE_WORDS), sandbox.tag)

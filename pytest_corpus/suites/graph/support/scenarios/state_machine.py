@@ -56,7 +56,7 @@ class World:
             graph.readers.of_edges()[:1] if graph.works("upsert_edges") else [],
         )
         self.touched: set[str] = set()
-        self.steps = 0
+        self.steps = self.looks = 0
         self.nodes: dict[str, str] = {}
         self.edges: dict[str, tuple[str, str]] = {}
 
@@ -133,11 +133,19 @@ class World:
         """The adapter shows the nodes of the model."""
         self.sandbox.shows(reader, self.nodes.values(), "what the sequence adds up to")
 
-    def show_edges(self, edge_reader: str, name: str) -> None:
-        """The adapter shows the edges from a node of the model."""
-        if name in self.nodes:
-            targets = {pair[1]: self.nodes[pair[1]] for pair in self.edges.values() if pair[0] == name}
-            self.sandbox.leads(edge_reader, name, targets, "the edges that the sequence adds up to")
+    def show_edges(self, edge_reader: str, names: frozenset[str]) -> None:
+        """The adapter shows the edges from nodes of the model: a traversal those of all of them at once."""
+        sources, claim = sorted(names & self.nodes.keys()), "the edges that the sequence adds up to"
+        if edge_reader != "traversal":
+            for name in sources:
+                targets = {pair[1]: self.nodes[pair[1]] for pair in self.edges.values() if pair[0] == name}
+                self.sandbox.leads(edge_reader, name, targets, claim)
+        elif sources:
+            shown = {str(edge.get("id")): edge for edge in self.sandbox.relationships(*sources)}
+            found = sorted((str(edge.get("src")), str(edge.get("dst"))) for edge in shown.values())
+            pairs = (pair for pair in self.edges.values() if pair[0] in sources)
+            wanted = sorted((self.sandbox.id(source), self.sandbox.id(target)) for source, target in pairs)
+            expect.that(found == wanted, f"{claim}: {len(wanted)}", f"{len(found)}, or other ones", "relationships")
 
     def close(self) -> None:
         """Leave the nodes to the end of the run."""
@@ -148,16 +156,21 @@ def names_of(*writes: Write) -> frozenset[str]:
     return frozenset(name for kind, name, pair in writes for name in (pair if kind in ("link", "unlink") else (name,)))
 
 
-def compare(trial: Trial[World], number: int) -> None:
-    """The adapter shows the content of the model, by one operation after the other."""
+def compare_nodes(trial: Trial[World]) -> None:
+    """The adapter shows the nodes of the model, by one operation after the other."""
     world = trial.model
-    reader = world.readers[number % len(world.readers)]
+    reader = world.readers[world.looks % len(world.readers)]
+    world.looks += 1
     trial.take(Step(lambda world: world.show_nodes(reader), is_look=True))
-    touched, world.touched = sorted(world.touched & set(world.nodes)), set()
-    for edge_reader in world.edge_readers:
-        for name in touched:
-            look = partial(World.show_edges, edge_reader=edge_reader, name=name)
-            trial.take(Step(look, names=frozenset({name}), is_look=True))
+
+
+def compare_edges(trial: Trial[World]) -> None:
+    """The adapter shows the edges of the model from the nodes that were touched since they were compared."""
+    world = trial.model
+    touched, world.touched = frozenset(world.touched & set(world.nodes)), set()
+    for edge_reader in world.edge_readers if touched else ():
+        look = partial(World.show_edges, edge_reader=edge_reader, names=touched)
+        trial.take(Step(look, names=touched, is_look=True))
 
 
 def plain(graph: Graph) -> None:
@@ -176,18 +189,21 @@ def plain(graph: Graph) -> None:
     if not graph.settling.late:
         trial = Trial(graph, lambda: World(graph))
         with shortened(trial):
-            for number, step in enumerate(steps, start=1):
+            for step in steps:
                 trial.take(step)
-                compare(trial, number)
+                compare_nodes(trial)
+                compare_edges(trial)
         return
     trials = [Trial(graph, lambda: World(graph)) for _ in steps]
     for number, trial in enumerate(trials, start=1):
         with shortened(trial):
             for step in steps[:number]:
                 trial.take(step)
-    for number, trial in enumerate(trials, start=1):
+    for number, trial in enumerate(trials):
+        trial.model.looks = number
         with shortened(trial):
-            compare(trial, number + 1)
+            compare_nodes(trial)
+            compare_edges(trial)
 
 
 def rules_of(graph: Graph) -> list[Rule[World]]:
@@ -200,13 +216,16 @@ def rules_of(graph: Graph) -> list[Rule[World]]:
         return chance.choice(KINDS), chance.choice(NAMES), chance.choice(pairs)
 
     def take(trial: Trial[World], act: Callable[[World], None], *writes: Write) -> None:
-        """Take a step, and compare; if each look waits for a write, only after every fifth step."""
+        """Take a step, and compare nodes and edges in turn; if each look waits for a write, both after five steps."""
         before = len(trial.calls)
         trial.take(Step(act, names=names_of(*writes)))
         if len(trial.calls) > before:
-            trial.model.steps += 1
-            if not graph.settling.late or trial.model.steps % 5 == 0:
-                compare(trial, trial.model.steps)
+            world, late = trial.model, graph.settling.late
+            world.steps += 1
+            if world.steps % (5 if late else 2) == 0:
+                compare_edges(trial)
+            if world.steps % 5 == 0 if late else world.steps % 2 or not world.edge_readers:
+                compare_nodes(trial)
 
     def one(chance: Random, trial: Trial[World]) -> None:
         kind, name, pair = write(chance)
