@@ -42,12 +42,12 @@ def fixture_of(component: type[Own]) -> Callable[..., Own]:
     return tested
 
 
-def in_turn(names: Iterable[str], principal: str, case: int) -> Iterator[str]:
+def in_turn(names: Iterable[str], principal: str, case: int, *, one_in: int = ONE_IN) -> Iterator[str]:
     """The operations that get a case, by its number: the principal one gets each, the others take turns."""
     others = 0
     for name in names:
         others += name != principal
-        if name == principal or others % ONE_IN == case % ONE_IN:
+        if name == principal or others % one_in == case % one_in:
             yield name
 
 

@@ -15,7 +15,7 @@ from pytest_corpus.kit.component import Subject, holds
 from pytest_corpus.kit.fixtures import Steps, core, in_turn, rules
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.requests import HOUR_MS, canary, in_ms
+from pytest_corpus.kit.requests import HOUR_MS, canary, in_ms, new_trace
 from pytest_corpus.spec.errors import BY_KIND, PERMANENT
 from pytest_corpus.suites.shared.claims.envelopes import refusals, wrongly_typed
 
@@ -54,6 +54,12 @@ UNKNOWN: dict[str, dict[str, Any]] = {
 }
 """Keys of a context that no document knows."""
 
+UNKNOWN_ARGUMENT: dict[str, Any] = {"vendor_hint": {"a": 1}}
+"""An argument that no document knows."""
+
+AHEAD_MS = 20_000
+"""The least time until deadlines that are handed on: no adapter gives a provider more, and few give less."""
+
 LONGEST: dict[str, Any] = {
     "request_id": "req~1.a_b:" + "x" * 246,
     "idempotency_key": "clé 1: " + "k" * 249,
@@ -84,8 +90,7 @@ class TestContext:
         """Every operation works with undocumented keys in `ctx`; in a run pinned to 1.0.0 it may refuse them."""
         subject.require(subject.principal)
         for name in subject.working():
-            every = {key: value for each in UNKNOWN.values() for key, value in each.items()}
-            together = cached(subject, ("unknown", name), partial(subject.invoke, name, ctx=every))
+            together = with_more(subject, name)
             reply = subject.invoke(name, ctx=unknown) if together.is_error else together
             if closed(subject, reply):
                 raise NotApplicable("the context of edition 1.0.0 is closed, and unknown keys in it are refused")
@@ -96,8 +101,9 @@ class TestContext:
     def test_a_context_field_of_the_wrong_type_is_refused(self, subject: Subject, key: str, value: Any) -> None:
         """A documented field of `ctx` with another type is BAD_REQUEST, whatever the operation."""
         subject.require(subject.principal)
+        case = WRONG_CONTEXT.index((key, value))
         for name in subject.working(
-            in_turn(subject.operations(), subject.principal, WRONG_CONTEXT.index((key, value)))
+            in_turn(subject.operations(), subject.principal, case, one_in=len(WRONG_CONTEXT) // 2)
         ):
             reply = subject.invoke(name, ctx={key: value})
             if name == "capabilities":
@@ -310,6 +316,22 @@ def calls_of_one_tenant(subject: Subject) -> list[Reply]:
 def two_tenants(_subject: Subject) -> tuple[str, str]:
     """Two tenants whose ids differ in length."""
     return f"t{canary()}", f"t{canary()}{canary(LONGER)}"
+
+
+@remembered
+def with_more(subject: Subject, name: str) -> Reply | StreamReply:
+    """The answer to a request with a trace, a deadline, unknown keys in `ctx` and an unknown argument.
+
+    It serves the tests of each of them. If it is an error, they ask for what they are about alone.
+    """
+    unknown = {key: value for each in UNKNOWN.values() for key, value in each.items()}
+    ctx = {"traceparent": new_trace(), "deadline_ms": ahead(), **unknown}
+    return subject.invoke(name, {**subject.requests.distinct(name), **UNKNOWN_ARGUMENT}, ctx)
+
+
+def ahead() -> int:
+    """A deadline that was not given before."""
+    return in_ms(AHEAD_MS + inputs.below(AHEAD_MS))
 
 
 @remembered

@@ -1,11 +1,9 @@
 """The trace and the deadline that an operation passes on to its provider (SPECIFICATION 6.1, 11.3; R93)."""
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import pytest
 
-from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.hooks.provider import Arrival
 from pytest_corpus.kit import expect
@@ -14,10 +12,8 @@ from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.fixtures import deciding
 from pytest_corpus.kit.outcomes import NotAssessed, Undecided
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.requests import in_ms, new_trace
-
-AHEAD_MS = 20_000
-"""How far ahead the deadlines lie: no adapter gives a provider more time than that, and few give less."""
+from pytest_corpus.kit.requests import new_trace
+from pytest_corpus.suites.shared.claims.context import ahead, with_more
 
 SLOW_MS = 60
 """How long the provider takes while two calls are under way."""
@@ -72,11 +68,6 @@ def request_of(exchange: Exchange) -> dict[str, Any]:
     return dict(exchange.request)
 
 
-def ahead() -> int:
-    """A deadline that was not given before."""
-    return in_ms(AHEAD_MS + inputs.below(AHEAD_MS))
-
-
 def handed_on(subject: Subject, fact: str, wanted: str) -> None:
     """Every operation that reaches the provider tells it a member of its own context as it is."""
     reached_by(subject, subject.principal)
@@ -96,12 +87,12 @@ def handed_on(subject: Subject, fact: str, wanted: str) -> None:
 @remembered
 def in_a_context(subject: Subject) -> tuple[dict[str, Reply | StreamReply], Reply | StreamReply]:
     """The answers of operations that are given a trace and a deadline, and then one without them."""
-
-    def ask(name: str, ctx: Mapping[str, Any]) -> Reply | StreamReply:
-        return subject.invoke(name, subject.requests.distinct(name), ctx)
-
-    given = {name: ask(name, {"traceparent": new_trace(), "deadline_ms": ahead()}) for name in backed(subject)}
-    return given, ask(subject.principal, {})
+    given = {name: with_more(subject, name) for name in backed(subject)}
+    for name, reply in given.items():
+        if reply.is_error:
+            ctx = {"traceparent": new_trace(), "deadline_ms": ahead()}
+            given[name] = subject.invoke(name, subject.requests.distinct(name), ctx)
+    return given, subject.invoke(subject.principal, subject.requests.distinct(subject.principal))
 
 
 class PassedOn(NamedTuple):
