@@ -173,7 +173,7 @@ def test_a_batch_that_is_too_large_is_refused(graph: Graph) -> Steps:
     reply, sandbox = batches.too_large(graph)
     expect.refusal(reply, "BadRequest")
     yield
-    sandbox.all_show((), "nothing of a batch that is refused")
+    sandbox.one_shows((), "nothing of a batch that is refused")
 
 
 @pytest.mark.requirement("GRA-BATCH-8")
@@ -198,7 +198,7 @@ def test_a_batch_of_the_stated_size_is_carried_out(graph: Graph) -> Steps:
     failed = batches.failed_operations(result)
     expect.that(not failed, "no failures", f"{len(failed)}", "result.results")
     yield
-    sandbox.all_show([value_of(last)], "what the last operation wrote")
+    sandbox.one_shows([value_of(last)], "what the last operation wrote")
 
 
 @pytest.mark.core
@@ -320,7 +320,7 @@ def test_a_batch_that_is_refused_is_not_applied(graph: Graph) -> Steps:
             expect.either(reply, "BadRequest", "NotSupported")
         written += [] if reply.is_error else [value_of(node)]
     yield
-    sandbox.all_show(written, "what the batches that are not refused wrote")
+    sandbox.one_shows(written, "what the batches that are not refused wrote")
 
 
 @pytest.mark.requirement("GRA-TXN-6")
@@ -333,7 +333,7 @@ def test_a_transaction_that_is_refused_is_not_applied(graph: Graph) -> Steps:
         reply = sandbox.call_many("transaction", put(sandbox, sandbox.node(bad.name)), item)
         expect.either(reply, "BadRequest", "NotSupported")
     yield
-    sandbox.all_show((), "nothing of a transaction that failed")
+    sandbox.one_shows((), "nothing of a transaction that failed")
 
 
 @pytest.mark.requirement("GRA-TXN-2")
@@ -361,7 +361,7 @@ def test_a_transaction_works_after_a_failed_one(graph: Graph) -> Steps:
     result = expect.success(sandbox.call_many("transaction", put(sandbox, node)), "a transaction to work")
     expect.that(result.get("success") is not False, "a commit", "a failure", "result.success")
     yield
-    sandbox.all_show([value_of(node)], "what the second transaction wrote")
+    sandbox.one_shows([value_of(node)], "what the second transaction wrote")
 
 
 @pytest.mark.requirement("GRA-TXN-12")

@@ -170,7 +170,7 @@ def test_a_key_with_another_value_is_another_write(graph: Graph) -> Steps:
     for node in nodes:
         expect.success(sandbox.call("upsert_nodes", {"nodes": [node]}, key), "a write to work")
     yield
-    sandbox.all_show([value_of(nodes[1])], "what the second write makes")
+    sandbox.one_shows([value_of(nodes[1])], "what the second write makes")
 
 
 @pytest.mark.requirement("COM-IDEM-8")
@@ -196,7 +196,7 @@ def test_a_key_of_one_operation_is_not_that_of_another(graph: Graph) -> Steps:
     for name in ("delete_edges", "delete_nodes"):
         expect.success(sandbox.call(name, {"ids": [sandbox.id("a")]}, key), f"{name} to work")
     yield
-    sandbox.all_show([], "nothing, after the second delete")
+    sandbox.one_shows([], "nothing, after the second delete")
 
 
 def done_in_each(graph: Graph, name: str, *places: Sandbox) -> Steps:

@@ -29,8 +29,8 @@ UNCALLABLE = (BudgetSpent, DeclarationError, Unresponsive, WriteForbidden)
 WRITING = (*WRITES, *MANY)
 """The operations that write."""
 
-MANY_ITEMS = 400
-"""The number of nodes and edges that may stay for some tests (R115)."""
+MANY_ITEMS, MANY_SEEN = 600, 200
+"""The number of nodes and edges that may stay for some tests (R115); fewer where tests list those of others."""
 
 EXTENSIONS = ("provider_specific", "experimental_features")
 """The keys of any result that hold an object, if they are there (SCHEMA 10.3, R56)."""
@@ -106,9 +106,15 @@ class Graph(GraphCapabilities):
         )
 
     @property
+    def most_items(self) -> int:
+        """The number of nodes and edges that may stay for some tests."""
+        apart = all(map(self.capabilities.flag, ("supports_namespaces", "supports_property_filters")))
+        return MANY_ITEMS if apart else MANY_SEEN
+
+    @property
     def has_room(self) -> bool:
         written = self.shared.written_items
-        return len(written.made) + len(written.older) < MANY_ITEMS * 3 // 4
+        return len(written.made) + len(written.older) < self.most_items * 3 // 4
 
     def relieve(self, reply: Reply | StreamReply) -> bool:
         if not self.is_full(reply):
@@ -148,7 +154,7 @@ class Graph(GraphCapabilities):
         """Delete what earlier tests wrote, once it is much."""
         written = self.shared.written_items
         written.age()
-        if len(written.older) < MANY_ITEMS and not self.shared.crowded and not self._makes_room():
+        if len(written.older) < self.most_items and not self.shared.crowded and not self._makes_room():
             return
         self.shared.crowded = False
         self.client.provider.clear()
@@ -164,7 +170,7 @@ class Graph(GraphCapabilities):
         """Return whether tests that are begun early would have too little room (R115)."""
         if not self.settling.late or self.shared.begun:
             return False
-        return sum(name not in self.lasting for _, _, name in self.shared.written_items.older) > MANY_ITEMS // 4
+        return sum(name not in self.lasting for _, _, name in self.shared.written_items.older) > self.most_items // 4
 
     def tidy(self) -> None:
         """Delete all that was written; what an adapter refuses to delete stays."""
