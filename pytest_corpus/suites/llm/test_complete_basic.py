@@ -290,11 +290,13 @@ def test_other_arguments_are_another_request(llm: LLM, name: str) -> None:
         chosen = llm.capabilities.flag("supports_tool_choice") is True or name == "tools"
         if llm.tools is not True or not chosen or llm.model not in (None, *llm.able("supports_tools")):
             raise NotApplicable(f"{name} is not claimed for this model")
+        args.pop("max_tokens", None)  # a call of a tool may not be cut
         if name == "tool_choice":
             args = {**args, "tools": [WEATHER], "tool_choice": "none"}
         changed = {**args, "tools": [WEATHER], **({"tool_choice": "required"} if name == "tool_choice" else {})}
     else:
-        changed = {**args, **completions.accepted(llm, name)}
+        given = completions.accepted(llm, name)
+        changed = {**args, **({name: llm.other_limit("complete")} if name == "max_tokens" else given)}
         expect.applicable(name != "stop_sequences" or not completions.ignores_stops(llm), "stop_sequences are ignored")
     completions.not_shared(llm, args, changed, learnt=name != "tool_choice", binding=name not in OPTIONAL)
 

@@ -111,7 +111,7 @@ def test_another_limit_is_another_stream(llm: LLM) -> None:
     """At temperature 0, a stream that differs in `max_tokens` is never answered from the cache."""
     llm.require("stream")
     args = {**completions.cold(llm, "stream"), "messages": [user(llm.unique())]}
-    changed = {**args, "max_tokens": llm.limit(8, "stream")}
+    changed = {**args, "max_tokens": llm.other_limit("stream")}
     completions.not_shared(llm, args, changed, operation="stream", binding=False)
 
 

@@ -25,11 +25,12 @@ SMALL = 128
 
 @dataclass(slots=True)
 class LLMShared(Shared):
-    """By operation and optional argument whether it is taken."""
+    """By operation and optional argument whether it is taken; whether short completions are."""
 
-    learnt = (*Shared.learnt, "taken")
+    learnt = (*Shared.learnt, "taken", "brief")
 
     taken: dict[tuple[str, str], bool] = field(default_factory=dict)
+    brief: bool | None = None
 
 
 class Windows(ListedModels):
@@ -113,9 +114,12 @@ MOST_MODELS = 5
 MINIMUM = 16
 """The largest minimum of `max_tokens` that a provider may ask for (R117)."""
 
+BRIEF, LONG = 16, 64
+"""The `max_tokens` of requests that do not speak of length, and of those that ask for a long text."""
+
 OPTIONAL = {
     "stop_sequences": ["###"],
-    "max_tokens": 16,
+    "max_tokens": BRIEF,
     "temperature": 0.5,
     "top_p": 0.9,
     "frequency_penalty": 0.1,
@@ -137,6 +141,26 @@ class LLMCapabilities(Windows):
         entries = [entry.get("supports_tools") for entry in self.capabilities.model_entries]
         return True if flag is None and True in entries else flag
 
+    @property
+    def brief(self) -> dict[str, int]:
+        """The `max_tokens` of requests that do not speak of length.
+
+        There is none in a window that holds few tokens, nor if a model refuses so few, as one that has to think may.
+        """
+        if self.allowed(BRIEF) < BRIEF or not self.shared.once("brief", self._takes_brief):
+            return {}
+        return {"max_tokens": BRIEF}
+
+    def _takes_brief(self) -> bool:
+        args = {"messages": [{"role": "user", "content": "hi"}], **({"model": self.model} if self.model else {})}
+        with self.client.provider.paused():
+            refused = self.call("complete", {**args, "max_tokens": BRIEF}).is_a(*PERMANENT)
+            return not (refused and self.call("complete", args).is_success)
+
+    def other_limit(self, operation: str) -> int:
+        """A `max_tokens` that plain requests do not have."""
+        return BRIEF + 1 if self.brief else self.limit(BRIEF // 2, operation)
+
     def limit(self, tokens: int, operation: str = "complete") -> int:
         """Return this `max_tokens`, or fewer in a small window, or the most that a provider may ask for (R117)."""
         limit = self.allowed(tokens)
@@ -146,7 +170,7 @@ class LLMCapabilities(Windows):
 
     def optional(self) -> dict[str, Any]:
         """Every optional argument of a completion without tools, with a value that the adapter says it takes."""
-        values: dict[str, Any] = {**OPTIONAL, "max_tokens": self.allowed(16)}
+        values: dict[str, Any] = {**OPTIONAL, "max_tokens": self.allowed(BRIEF)}
         if not self.small:  # the same words all through a run, for answers are asked for once
             values["system_message"] += " " + cached(self, "odd texts", lambda: " ".join(texts(3)))
         for name in SAMPLING_RANGES:
@@ -207,7 +231,19 @@ class LLMCapabilities(Windows):
     @remembered
     def known(self, name: str, **changed: Any) -> Reply | StreamReply:
         """The answer that `complete` or `stream` gives to a plain request with some arguments changed, once a run."""
-        return self.invoke(name, {**self.requests.minimal(name), **changed})
+        reply = self.invoke(name, self.changed(name, changed))
+        if changed.keys() == {"model"} and self.brief and reply.is_a(*PERMANENT):  # another model may have to think
+            plain = self.changed(name, changed)
+            del plain["max_tokens"]
+            return self.invoke(name, plain)
+        return reply
+
+    def changed(self, name: str, changed: Mapping[str, Any]) -> dict[str, Any]:
+        """Plain arguments of an operation with some of them changed. A call of a tool may not be cut: no limit."""
+        plain = self.requests.minimal(name)
+        if "tools" in changed:
+            plain.pop("max_tokens", None)
+        return {**plain, **changed}
 
     def known_model(self, name: str, model: str) -> Reply | StreamReply:
         return self.known(name, model=model)

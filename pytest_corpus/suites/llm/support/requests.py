@@ -7,7 +7,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import Request, Requests, canary, in_ms
-from pytest_corpus.suites.llm.support.capabilities import MOST_WINDOW, RANGES, UNSIGNED, LLMCapabilities
+from pytest_corpus.suites.llm.support.capabilities import LONG, MOST_WINDOW, RANGES, UNSIGNED, LLMCapabilities
 
 WEATHER: dict[str, Any] = {
     "type": "function",
@@ -51,7 +51,7 @@ class LLMRequests(Requests):
     def minimal(self, name: str) -> dict[str, Any]:
         model = {"model": self._llm.model} if self._llm.model else {}
         if name in ("complete", "stream"):
-            return {"messages": [user("hi")], **model}
+            return {"messages": [user("hi")], **model, **self._llm.brief}
         return {"text": "hi", **model} if name == "count_tokens" else {}
 
     def distinct(self, name: str) -> dict[str, Any]:
@@ -65,7 +65,8 @@ class LLMRequests(Requests):
     def long(self, name: str) -> dict[str, Any]:
         if name == "count_tokens" or self._llm.small:
             return self.distinct(name)
-        return self.args(messages=[user(f"Write two sentences about the sea. {self._llm.unique()}")])
+        room = {"max_tokens": self._llm.allowed(LONG)} if self._llm.brief else {}
+        return self.args(messages=[user(f"Write two sentences about the sea. {self._llm.unique()}")], **room)
 
     def two_streams(self, name: str) -> list[dict[str, Any]]:
         one, other = self.long(name), self.long(name)
@@ -175,4 +176,4 @@ class LLMRequests(Requests):
 
     def args(self, **changed: Any) -> dict[str, Any]:
         """The arguments of a plain completion with some of them changed."""
-        return {**self.minimal("complete"), **changed}
+        return self._llm.changed("complete", changed)
