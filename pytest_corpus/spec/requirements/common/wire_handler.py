@@ -137,6 +137,9 @@ COM-NUM-4 SHOULD: An integer that not even a float can hold is refused with BAD_
 COM-NUM-5 SHOULD: NaN and infinities inside `ctx.attrs` are refused with BAD_REQUEST.
   from SPECIFICATION 4.1, R34
   hint: check the numbers of `attrs` where you check those of `args`, at any depth
+COM-NUM-6 MUST: An integer of more than 32 bits is taken for what it is, or refused permanently.
+  from SPECIFICATION 4.1, BEHAVIORAL_CONFORMANCE 6.3, R144; for llm, vector, graph
+  hint: check the range of an integer before a client with 32-bit fields gets it
 COM-CONC-1 MUST: Calls that run at the same time do not disturb each other.
   from SPECIFICATION 1.3, R148
   hint: keep the state of a call in local variables, not in the adapter object, across every await
