@@ -234,7 +234,7 @@ class TestWireHandler:
 
     @pytest.mark.requirement("COM-NUM-6")
     def test_integers_beyond_32_bits_are_taken_or_refused(self, subject: Subject) -> None:
-        """An integer that a signed 64-bit field holds, and one of 32 bits does not, is taken, or refused permanently."""
+        """An integer that fits a signed 64-bit field, and not one of 32 bits, is taken, or refused permanently."""
         subject.require(subject.principal)
         for request in offered(subject, subject.requests.with_integer(BEYOND_32_BITS)):
             expect.either(subject.carry_out(request), *PERMANENT)
