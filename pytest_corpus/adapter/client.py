@@ -265,6 +265,7 @@ class AdapterClient:
         exchange = Exchange(request, streaming, secrets=dict(secrets or {}), component=component)
         self._check_write(exchange)
         self._check_timeouts(exchange.op)
+        self.provider.under_way = exchange.op
         plans, recording, started = tuple(self.provider.plans), self._begin(1), time.monotonic()
         limit = self.call_timeout if limit_s is None else min(limit_s, self.call_timeout)
         exchange.limited = limit < self.call_timeout
@@ -299,6 +300,7 @@ class AdapterClient:
         exchanges = [Exchange(request, streaming=is_stream(request)) for request in requests]
         for exchange in exchanges:
             self._check_write(exchange)
+        self.provider.under_way = exchanges[0].op if exchanges else None
         plans, recording = tuple(self.provider.plans), self._begin(len(exchanges))
         lanes: dict[int, list[Exchange]] = {}
         for client, exchange in zip(clients or range(len(exchanges)), exchanges, strict=True):
@@ -327,6 +329,7 @@ class AdapterClient:
         assert self.remote is not None, "the adapter runs in this process"
         answer, exchange = RawAnswer(), Exchange(request.envelope, request.streaming)
         self._check_timeouts(exchange.op)
+        self.provider.under_way = exchange.op
         plans, recording = tuple(self.provider.plans), self._begin(1)
         try:
             self._loop.run(self.remote.transport.raw(request, answer), self.call_timeout)

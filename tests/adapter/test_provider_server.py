@@ -36,9 +36,25 @@ PLAIN: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.fixture
-def probe() -> Iterator[ProviderProbe]:
-    made = ProviderProbe()
+class Proxied(ProviderProbe):
+    """A probe whose address is a proxy before another stand-in: what is planned happens there."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.upstream = ProviderProbe()
+
+    @property
+    def url(self) -> str:
+        return self.proxy(self.upstream.url)
+
+    def close(self) -> None:
+        super().close()
+        self.upstream.close()
+
+
+@pytest.fixture(params=[ProviderProbe, Proxied], ids=["stand_in", "proxy"])
+def probe(request: pytest.FixtureRequest) -> Iterator[ProviderProbe]:
+    made: ProviderProbe = request.param()
     yield made
     made.close()
 
@@ -223,9 +239,9 @@ def test_what_the_vendor_refuses_is_refused(probe: ProviderProbe, path: str, wro
     ("path", "body", "status"), [(CHAT, b"{", 400), (CHAT, b"[]", 400), ("v1/unknown", {}, 404), ("../x", {}, 404)]
 )
 def test_what_is_no_request_is_refused(probe: ProviderProbe, path: str, body: Any, status: int) -> None:
-    """And counts for nothing."""
+    """And counts for nothing, but where a proxy has handed it on."""
     assert asked(probe, path, body)[0] == status
-    assert probe.calls() == 0
+    assert probe.calls() == (1 if isinstance(probe, Proxied) else 0)
 
 
 def test_each_request_counts_as_reached(probe: ProviderProbe) -> None:
@@ -279,6 +295,7 @@ def test_a_connection_breaks(probe: ProviderProbe, path: str, form: str) -> None
         probe.clear()
 
 
+@pytest.mark.parametrize("probe", [ProviderProbe], indirect=True)
 def test_who_hangs_up_ends_a_provider_that_hangs(probe: ProviderProbe) -> None:
     """Nothing is left of the connection, and the next request is answered."""
     probe.plan("hang")
@@ -286,7 +303,9 @@ def test_who_hangs_up_ends_a_provider_that_hangs(probe: ProviderProbe) -> None:
     name, _, port = host.partition(":")
     with socket.create_connection((name, int(port))) as waiting:
         body = json.dumps(PLAIN[CHAT])
-        waiting.sendall(f"POST /{token}/{CHAT} HTTP/1.1\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())
+        waiting.sendall(
+            f"POST /{token}/{CHAT} HTTP/1.1\r\nHost: {host}\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode()
+        )
         while not probe.struck:
             time.sleep(0.005)
     assert probe.server is not None
@@ -385,7 +404,7 @@ async def given_up(probe: ProviderProbe) -> None:
     reader, writer = await asyncio.open_connection(host, int(port))
     body = json.dumps(PLAIN[CHAT])
     path = f"/{probe.url.rpartition('/')[2]}/{CHAT}"
-    writer.write(f"POST {path} HTTP/1.1\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())
+    writer.write(f"POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())
     try:
         await reader.read()
     finally:

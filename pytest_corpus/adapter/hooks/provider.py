@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from pytest_corpus.adapter.hooks.fault_plan import Plan, ProviderFault
 from pytest_corpus.adapter.snapshot import snapshot
@@ -15,7 +17,9 @@ from pytest_corpus.spec.errors import BY_KIND, FORMS
 
 if TYPE_CHECKING:
     from pytest_corpus.adapter.hooks.vendors.api import ProviderServer
-    from pytest_corpus.adapter.hooks.vendors.endpoint import Endpoint, Endpoints
+    from pytest_corpus.adapter.hooks.vendors.background import Background
+    from pytest_corpus.adapter.hooks.vendors.endpoint import Endpoint, Endpoints, Errors
+    from pytest_corpus.adapter.hooks.vendors.proxy import OpOf, ProxyServer
 
 __all__ = ["Arrival", "Plan", "ProviderFault", "ProviderProbe"]
 
@@ -47,7 +51,10 @@ class ProviderProbe:
 
     def __init__(self) -> None:
         self.mistakes: list[EscapedException] = []
+        self.under_way: str | None = None
         self.server: ProviderServer | None = None
+        self._background: Background | None = None
+        self._proxies: dict[str, ProxyServer] = {}
         self._own: dict[tuple[str, str], Endpoint] = {}
         self._operations: list[str] = []
         self._arrivals: list[tuple[str, Any, Mapping[str, Any]]] = []
@@ -66,9 +73,54 @@ class ProviderProbe:
             from pytest_corpus.adapter.hooks.vendors.api import ProviderServer
 
             self.server = ProviderServer(
-                self.arrived, self._own, lambda error: self.mistakes.append(escaped_exception(error))
+                self.arrived, self._own, self._loop(), lambda error: self.mistakes.append(escaped_exception(error))
             )
         return self.server.url
+
+    def proxy(self, upstream: str, *, op: OpOf | None = None, errors: str | Errors | None = None) -> str:
+        """The loopback address of a proxy before the real provider at `upstream`, for the adapter's own client.
+
+        Every request is forwarded and counts as `reached`. A planned fault happens on the wire instead of forwarding.
+        `op` is a function of method, path and JSON body that returns the operation of a request; without it, or if it
+        returns None, the usual paths decide, and then the operation of the call that is under way. `errors` is the
+        shape of the provider's errors: `openai`, `anthropic`, `cohere`, `google`, `problem+json` or an `Errors` of
+        `pytest_corpus.vendors`; by default the one that the host or the path is known for, else OpenAI's.
+
+        Raises:
+            ValueError: the address is not one of HTTP, or the shape is unknown.
+            ModuleNotFoundError: aiohttp is not installed; `pip install 'pytest-corpus[http]'`.
+        """
+        from pytest_corpus.adapter.hooks.vendors.shapes import SHAPES, shape_of
+
+        try:
+            from pytest_corpus.adapter.hooks.vendors import proxy
+        except ModuleNotFoundError as error:
+            raise ModuleNotFoundError(
+                "provider.proxy needs aiohttp, which is not installed; pip install 'pytest-corpus[http]'",
+                name=error.name,
+            ) from None
+        address = proxy.upstream_of(upstream)
+        if isinstance(errors, str) and errors not in SHAPES:
+            raise ValueError(f"provider.proxy: unknown shape of errors {errors!r}; one of {', '.join(SHAPES)}")
+        if address not in self._proxies:
+            shape = SHAPES[errors] if isinstance(errors, str) else errors or shape_of(urlsplit(address).hostname or "")
+            server = proxy.ProxyServer(proxy.Upstream(address, shape, op), self)
+            self._loop().run(server.start())
+            self._proxies[address] = server
+        return self._proxies[address].url
+
+    def strikes_in_streams(self, op: str) -> bool:
+        """True if a fault is planned at a chunk of an operation."""
+        return any(
+            plan.at_chunk is not None and plan.fired < plan.times and plan.op in (None, op) for plan in self.plans
+        )
+
+    def _loop(self) -> Background:
+        if self._background is None:
+            from pytest_corpus.adapter.hooks.vendors.background import Background
+
+            self._background = Background()
+        return self._background
 
     def serve(self, endpoints: Endpoints) -> None:
         """Serve the API of another vendor at `url`, too: endpoints by method and path (`pytest_corpus.vendors`).
@@ -88,10 +140,14 @@ class ProviderProbe:
         self._own.update(endpoints)
 
     def close(self) -> None:
-        """End the server at `url`, where one was started, and every connection to it."""
-        server, self.server = self.server, None
-        if server is not None:
-            server.close()
+        """End every server that was started, and every connection to one."""
+        background, self._background = self._background, None
+        if background is not None:
+            background.close(self._end([*([self.server] if self.server else []), *self._proxies.values()]))
+        self.server, self._proxies = None, {}
+
+    async def _end(self, servers: Iterable[ProviderServer | ProxyServer]) -> None:
+        await asyncio.gather(*(server.aclose() for server in servers), return_exceptions=True)
 
     async def reached(self, op: str, **facts: Any) -> None:
         """Count an operation (not a chunk) and carry out what is planned for it.

@@ -4,27 +4,27 @@
 """
 
 import asyncio
-import contextlib
 import hashlib
 import itertools
 import math
-import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from email.utils import formatdate
 from fnmatch import fnmatchcase
 from random import Random
-from typing import Any
+from typing import Any, Protocol
 
 from pytest_corpus.adapter.hooks.fault_plan import Plan
 from pytest_corpus.adapter.hooks.http_server import Connection, HookRequest, LoopbackServer
 from pytest_corpus.adapter.hooks.vendors import cohere
 from pytest_corpus.adapter.hooks.vendors.anthropic_messages import COUNT_TOKENS, Messages
+from pytest_corpus.adapter.hooks.vendors.background import Background
 from pytest_corpus.adapter.hooks.vendors.endpoint import (
     Body,
     Endpoint,
     Endpoints,
+    Errors,
     Events,
     Plain,
     Refusal,
@@ -92,9 +92,33 @@ def told_hints(plan: Plan) -> dict[str, str]:
     return {"retry-after-ms": f"{plan.retry_after_ms:g}", "retry-after": str(seconds)}
 
 
-async def fail(plan: Plan, endpoint: Endpoint, connection: Connection) -> None:
+class Wire(Protocol):
+    """A client's connection, whatever library serves it: an answer, a stream, and the ways in which either breaks."""
+
+    keeps_open: bool
+
+    async def answer(self, status: int, value: Any, headers: Mapping[str, str] | None = None) -> None:
+        """Answer with JSON."""
+
+    async def answer_bytes(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:
+        """Answer with something that is said to be JSON."""
+
+    async def truncate(self, value: Any, headers: Mapping[str, str]) -> None:
+        """Answer 200, and close the connection in the middle of the body."""
+
+    async def send(self, events: bytes) -> None:
+        """Send a part of a stream that has begun."""
+
+    async def end(self) -> None:
+        """End the stream as HTTP has it."""
+
+    def reset(self) -> None:
+        """Break the connection off."""
+
+
+async def fail(plan: Plan, errors: Errors, connection: Wire) -> None:
     """Let a request fail before there is an answer."""
-    errors, trouble, plan.on_wire = endpoint.errors, Trouble(plan.kind, plan.message), True
+    trouble, plan.on_wire = Trouble(plan.kind, plan.message), True
     if plan.form == "reset":
         connection.reset()
     elif plan.form in ("truncated", "unfinished"):
@@ -106,14 +130,14 @@ async def fail(plan: Plan, endpoint: Endpoint, connection: Connection) -> None:
         await connection.answer(status, errors.body(trouble), {**errors.headers, **told_hints(plan)})
 
 
-def has_a_form_in_streams(plan: Plan, endpoint: Endpoint) -> bool:
+def has_a_form_in_streams(plan: Plan, errors: Errors) -> bool:
     """True if a planned fault can happen to a stream that has begun."""
     if plan.form in IN_STREAM_FORMS or (plan.form is None and plan.kind in IN_STREAM):
         return True
-    return endpoint.errors.event(Trouble(plan.kind, plan.message)) is not None
+    return errors.event(Trouble(plan.kind, plan.message)) is not None
 
 
-async def break_off(plan: Plan, endpoint: Endpoint, connection: Connection) -> None:
+async def break_off(plan: Plan, errors: Errors, connection: Wire) -> None:
     """Let a stream fail that has begun."""
     form, plan.on_wire = plan.form or IN_STREAM.get(plan.kind), True
     plan.hints_ms = ()  # no event of these vendors has a place for it
@@ -125,7 +149,7 @@ async def break_off(plan: Plan, endpoint: Endpoint, connection: Connection) -> N
         if form == "garbage":
             await connection.send(event(f"<html>{plan.message}", "message_delta"))
         elif form != "unfinished":
-            await connection.send(endpoint.errors.event(Trouble(plan.kind, plan.message)) or b"")
+            await connection.send(errors.event(Trouble(plan.kind, plan.message)) or b"")
         await connection.end()
 
 
@@ -167,9 +191,6 @@ def hash_of(data: bytes) -> int:
 
 CUT, FLUSHED = 0.8, 0.5
 """The parts of the events that are cut, and whose end does not wait for the next one."""
-
-START_S = 10.0
-CLOSE_S = 2.0
 
 DEADLINE_HEADER = "x-deadline-ms"
 """The header in which an adapter may hand on its deadline: no vendor has one, so it has a name of ours (R93)."""
@@ -236,7 +257,7 @@ async def _answer(
         trouble = Trouble("invalid_request", "We could not parse the JSON body of your request")
         await connection.answer(400, endpoint.errors.body(trouble), endpoint.errors.headers)
         return
-    await _Visit(arrived, endpoint, body, _context_of(request.headers), connection, note).carry_out()
+    await _Visit(arrived, endpoint, body, context_of(request.headers), connection, note).carry_out()
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +278,7 @@ class _Visit:
         await self._wait(plan)
         filtered = plan is not None and plan.form == "in_answer" and self._endpoint.filters
         if plan is not None and plan.kind != "slow" and not filtered:
-            await fail(plan, self._endpoint, self._connection)
+            await fail(plan, self._endpoint.errors, self._connection)
             return
         errors = self._endpoint.errors
         try:
@@ -288,10 +309,10 @@ class _Visit:
                 closing = (b"" if number else events.opening) + (filtered.closing if filtered else closing)
                 break
             await self._wait(plan)
-            if plan is not None and plan.kind != "slow" and has_a_form_in_streams(plan, self._endpoint):
+            if plan is not None and plan.kind != "slow" and has_a_form_in_streams(plan, self._endpoint.errors):
                 if number == 0:
                     await self._connection.send(events.opening)
-                await break_off(plan, self._endpoint, self._connection)
+                await break_off(plan, self._endpoint.errors, self._connection)
                 return
             await writes.send(chunk if number else events.opening + chunk)
         await writes.send(closing)
@@ -306,7 +327,7 @@ class _Visit:
             await asyncio.sleep(0)
 
 
-def _context_of(headers: Mapping[str, str]) -> dict[str, Any]:
+def context_of(headers: Mapping[str, str]) -> dict[str, Any]:
     """Return the facts of the context that the headers contain."""
     context: dict[str, Any] = {}
     if "traceparent" in headers:
@@ -323,40 +344,11 @@ def _context_of(headers: Mapping[str, str]) -> dict[str, Any]:
 class ProviderServer(LoopbackServer):
     """Listens on a free port from its construction until it is closed."""
 
-    def __init__(self, arrived: Arrived, own: Endpoints, note: Note = ignore) -> None:
+    def __init__(self, arrived: Arrived, own: Endpoints, background: Background, note: Note = ignore) -> None:
         super().__init__()
         self._arrived, self._own, self._note = arrived, own, note
-        self._failed: OSError | None = None
-        self._loop, self._ending = asyncio.new_event_loop(), asyncio.Event()
-        listening = threading.Event()
-        self._thread = threading.Thread(target=self._run, args=(listening,), name="corpus-provider", daemon=True)
-        self._thread.start()
-        listening.wait(START_S)
-        if self._failed is not None:
-            raise self._failed
+        background.run(self.start())
 
     async def respond(self, request: HookRequest, path: list[str], connection: Connection) -> None:
         """Serve a request at an endpoint of a vendor."""
         await serve(request, "/".join(path), connection, self._arrived, own=self._own, note=self._note)
-
-    def close(self) -> None:
-        """End every connection, and everything that still waits for the provider."""
-        with contextlib.suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(self._ending.set)
-        self._thread.join(CLOSE_S)
-
-    def _run(self, listening: threading.Event) -> None:
-        asyncio.set_event_loop(self._loop)
-        try:
-            self._loop.run_until_complete(self._serve(listening))
-        except OSError as error:
-            self._failed = error
-        finally:
-            listening.set()
-            self._loop.close()
-
-    async def _serve(self, listening: threading.Event) -> None:
-        await self.start()
-        listening.set()
-        await self._ending.wait()
-        await self.aclose()

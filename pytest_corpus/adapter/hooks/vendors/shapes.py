@@ -1,0 +1,53 @@
+"""The shapes of errors by name, and the one that a host is expected to have."""
+
+from collections.abc import Mapping
+
+from pytest_corpus.adapter.hooks.http_server import PHRASES
+from pytest_corpus.adapter.hooks.vendors import anthropic_messages, cohere, openai
+from pytest_corpus.adapter.hooks.vendors.endpoint import Errors, Trouble, event
+from pytest_corpus.spec.errors import BY_KIND
+
+_STATUSES = {
+    400: "INVALID_ARGUMENT",
+    401: "UNAUTHENTICATED",
+    403: "PERMISSION_DENIED",
+    404: "NOT_FOUND",
+    429: "RESOURCE_EXHAUSTED",
+    500: "INTERNAL",
+    503: "UNAVAILABLE",
+    504: "DEADLINE_EXCEEDED",
+}
+"""Google's name of each status."""
+
+
+def _status(trouble: Trouble) -> int:
+    fault = BY_KIND.get(trouble.kind)
+    return (fault.http_status if fault else 404) or 500
+
+
+def _google(trouble: Trouble) -> dict[str, object]:
+    status = _status(trouble)
+    found = {"code": status, "message": trouble.message, "status": _STATUSES.get(status, "UNAVAILABLE")}
+    return {"error": found}
+
+
+def _problem(trouble: Trouble) -> dict[str, object]:
+    status = _status(trouble)
+    title = PHRASES.get(status, "Overloaded")
+    return {"type": "about:blank", "title": title, "status": status, "detail": trouble.message}
+
+
+SHAPES: Mapping[str, Errors] = {
+    "openai": openai.ERRORS,
+    "anthropic": anthropic_messages.ERRORS,
+    "cohere": cohere.ERRORS,
+    "google": Errors(_google, lambda trouble: event(_google(trouble))),
+    "problem+json": Errors(_problem, headers={"Content-Type": "application/problem+json"}),
+}
+
+_HOSTS = {"anthropic": "anthropic", "cohere": "cohere", "googleapis": "google"}
+
+
+def shape_of(host: str) -> Errors | None:
+    """The shape of the errors of a vendor whose name is in a host; None if it is not known."""
+    return next((SHAPES[shape] for name, shape in _HOSTS.items() if name in host.lower()), None)
