@@ -242,7 +242,8 @@ class AdapterClient:
         self.exchanges.clear()
         if self.recorder is None:
             self.provider.take_arrivals()
-        self.provider.forget()
+        self.provider.clear()
+        self.provider.handed_on.clear()
         self.late.forget()
 
     def send(

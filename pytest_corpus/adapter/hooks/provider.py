@@ -109,12 +109,6 @@ class ProviderProbe:
             self._proxies[address] = server
         return self._proxies[address].url
 
-    def strikes_in_streams(self, op: str) -> bool:
-        """True if a fault is planned at a chunk of an operation."""
-        return any(
-            plan.at_chunk is not None and plan.fired < plan.times and plan.op in (None, op) for plan in self.plans
-        )
-
     def _loop(self) -> Background:
         if self._background is None:
             from pytest_corpus.adapter.hooks.vendors.background import Background
@@ -227,11 +221,6 @@ class ProviderProbe:
     def clear(self) -> None:
         """Forget every plan; the counts stay."""
         self.plans.clear()
-
-    def forget(self) -> None:
-        """Forget every plan, and what was handed on."""
-        self.clear()
-        self.handed_on.clear()
 
     @contextmanager
     def paused(self) -> Iterator[None]:

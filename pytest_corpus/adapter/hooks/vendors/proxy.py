@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 import re
 import secrets
-import socket
-import struct
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -29,11 +26,11 @@ from pytest_corpus.adapter.hooks.vendors.api import (
     has_a_form_in_streams,
 )
 from pytest_corpus.adapter.hooks.vendors.endpoint import Endpoint, Errors, Refusal, embedding
+from pytest_corpus.adapter.hooks.vendors.proxy_client import ProxyClient
 from pytest_corpus.text.strict_json import read_exactly
 
 if TYPE_CHECKING:
     from pytest_corpus.adapter.hooks.fault_plan import Plan
-    from pytest_corpus.adapter.hooks.provider import ProviderProbe
 
 OpOf = Callable[[str, str, Any], "str | None"]
 """A function of method, path and JSON body that returns the operation of a request, or None if it knows none."""
@@ -83,6 +80,16 @@ def usual_operation(path: str, body: Any) -> tuple[str | None, dict[str, Any]]:
     return op, {}
 
 
+class Planned(Protocol):
+    """The probe of an adapter, to which requests arrive. `under_way` is the operation of the latest call."""
+
+    under_way: str | None
+    plans: list[Plan]
+
+    def arrived(self, op: str, **facts: Any) -> Plan | None:
+        """Count a request or a chunk, and return what is planned for it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Upstream:
     """A real provider: its address, the shape of its errors if that is known, the operations of its requests."""
@@ -127,7 +134,7 @@ class ProxyServer:
 
     url: str
 
-    def __init__(self, upstream: Upstream, probe: ProviderProbe) -> None:
+    def __init__(self, upstream: Upstream, probe: Planned) -> None:
         self._upstream, self._probe = upstream, probe
         self._token = secrets.token_urlsafe(12)
 
@@ -168,15 +175,10 @@ class _Visit:
     """One request that passes through."""
 
     def __init__(
-        self,
-        upstream: Upstream,
-        probe: ProviderProbe,
-        session: aiohttp.ClientSession,
-        request: web.BaseRequest,
-        target: str,
+        self, upstream: Upstream, probe: Planned, session: aiohttp.ClientSession, request: web.BaseRequest, target: str
     ) -> None:
         self._upstream, self._probe, self._session = upstream, probe, session
-        self._request, self._target, self._client = request, target, _Client(request)
+        self._request, self._target, self._client = request, target, ProxyClient(request)
         self._path = target.partition("?")[0]
         self._endpoint = next((each for (_, form), each in ENDPOINTS.items() if self._is_at(form)), None)
         self._errors = upstream.errors or (self._endpoint.errors if self._endpoint else UNKNOWN)
@@ -281,7 +283,7 @@ class _Visit:
                         return True
                 await self._client.send(one[sent:])
                 sent = 0
-            if not self._probe.strikes_in_streams(self._op):
+            if not any(plan.at_chunk is not None and plan.fired < plan.times for plan in self._probe.plans):
                 await self._client.send(waiting[sent:])
                 sent = len(waiting)
         await self._client.send(waiting[sent:])
@@ -341,65 +343,3 @@ def _contents(value: Any, key: str = "") -> Iterator[bool]:
             yield from _contents(item, key)
     else:
         yield isinstance(value, str) and value != "" and key in _CONTENT
-
-
-class _Client:
-    """The connection of a client, as the faults of a stand-in use it."""
-
-    def __init__(self, request: web.BaseRequest) -> None:
-        self._request = request
-        self.response: web.StreamResponse = web.Response(status=500)
-        self.keeps_open = True
-
-    async def open(self, status: int, reason: str | None, headers: Mapping[str, str]) -> None:
-        """Begin an answer."""
-        self.response = web.StreamResponse(status=status, reason=reason, headers=headers)
-        await self.response.prepare(self._request)
-
-    async def begin(self, headers: Mapping[str, str]) -> None:
-        """Begin a stream of events."""
-        await self.open(200, None, {"Content-Type": "text/event-stream; charset=utf-8", **headers})
-
-    async def answer(self, status: int, value: Any, headers: Mapping[str, str] | None = None) -> None:
-        """Answer with JSON."""
-        await self.answer_bytes(status, json.dumps(value).encode(), headers or {})
-
-    async def answer_bytes(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:
-        """Answer with something that is said to be JSON."""
-        given = {"Content-Type": "application/json", **headers, "Content-Length": str(len(body))}
-        await self.open(status, None, given)
-        await self.send(body)
-        await self.end()
-
-    async def truncate(self, value: Any, headers: Mapping[str, str]) -> None:
-        """Answer 200, and close the connection in the middle of the body."""
-        body = json.dumps(value).encode()
-        await self.open(200, None, {"Content-Type": "application/json", **headers, "Content-Length": str(len(body))})
-        await self.send(body[: len(body) // 2])
-        self.cut()
-
-    async def send(self, events: bytes) -> None:
-        """Send a part of the answer."""
-        if events:
-            await self.response.write(events)
-
-    async def end(self) -> None:
-        """End the answer as HTTP has it."""
-        await self.response.write_eof()
-
-    def cut(self) -> None:
-        """Close the connection after what was sent."""
-        self.keeps_open = False
-        if self._request.transport is not None:
-            self._request.transport.close()
-
-    def reset(self) -> None:
-        """Break the connection off."""
-        self.keeps_open = False
-        transport = self._request.transport
-        if transport is None:
-            return
-        if (found := transport.get_extra_info("socket")) is not None:
-            with contextlib.suppress(OSError):
-                found.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        transport.abort()
