@@ -266,8 +266,7 @@ class AdapterClient:
         exchange = Exchange(request, streaming, secrets=dict(secrets or {}), component=component)
         self._check_write(exchange)
         self._check_timeouts(exchange.op)
-        self.provider.under_way = exchange.op
-        plans, recording, started = tuple(self.provider.plans), self._begin(1), time.monotonic()
+        plans, recording, started = tuple(self.provider.plans), self._begin([exchange]), time.monotonic()
         limit = self.call_timeout if limit_s is None else min(limit_s, self.call_timeout)
         exchange.limited = limit < self.call_timeout
         with LogTap(debug_logs) as tap:
@@ -301,8 +300,7 @@ class AdapterClient:
         exchanges = [Exchange(request, streaming=is_stream(request)) for request in requests]
         for exchange in exchanges:
             self._check_write(exchange)
-        self.provider.under_way = exchanges[0].op if exchanges else None
-        plans, recording = tuple(self.provider.plans), self._begin(len(exchanges))
+        plans, recording = tuple(self.provider.plans), self._begin(exchanges)
         lanes: dict[int, list[Exchange]] = {}
         for client, exchange in zip(clients or range(len(exchanges)), exchanges, strict=True):
             lanes.setdefault(client, []).append(exchange)
@@ -330,8 +328,7 @@ class AdapterClient:
         assert self.remote is not None, "the adapter runs in this process"
         answer, exchange = RawAnswer(), Exchange(request.envelope, request.streaming)
         self._check_timeouts(exchange.op)
-        self.provider.under_way = exchange.op
-        plans, recording = tuple(self.provider.plans), self._begin(1)
+        plans, recording = tuple(self.provider.plans), self._begin([exchange])
         try:
             self._loop.run(self.remote.transport.raw(request, answer), self.call_timeout)
         except TimeLimit as late:
@@ -354,9 +351,10 @@ class AdapterClient:
         called = frozenset(self.remote.hooks.called if self.remote is not None else ())
         return calls.Circumstances(plans, self.provider.take_arrivals(), self.generation, called)
 
-    def _begin(self, number: int) -> Recording:
+    def _begin(self, exchanges: Sequence[Exchange]) -> Recording:
         """Take calls from the budget; what earlier calls do at the provider no longer counts."""
-        self.meter.spending.admit(number)
+        self.meter.spending.admit(len(exchanges))
+        self.provider.under_way = exchanges[0].op if exchanges else None
         return Recording(self.late, self.provider, self.remote.hooks.turn() if self.remote is not None else None)
 
     def _end(self, exchanges: Sequence[Exchange], recording: Recording, component: str) -> None:
