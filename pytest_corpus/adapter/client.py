@@ -242,8 +242,7 @@ class AdapterClient:
         self.exchanges.clear()
         if self.recorder is None:
             self.provider.take_arrivals()
-        self.provider.clear()
-        self.provider.handed_on.clear()
+        self.provider.clear(handed_on=True)
         self.late.forget()
 
     def send(

@@ -218,9 +218,11 @@ class ProviderProbe:
         self.plans.append(plan)
         return plan
 
-    def clear(self) -> None:
-        """Forget every plan; the counts stay."""
+    def clear(self, *, handed_on: bool = False) -> None:
+        """Forget every plan, and what was handed on if that is asked for; the counts stay."""
         self.plans.clear()
+        if handed_on:
+            self.handed_on.clear()
 
     @contextmanager
     def paused(self) -> Iterator[None]:
