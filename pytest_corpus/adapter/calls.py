@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Protocol
 
 from pytest_corpus.adapter.event_loop.loop import TimeLimit, is_collected
@@ -136,6 +137,28 @@ def cut_off(exchange: Exchange) -> CallFault:
 def moves(exchange: Exchange, limit: float) -> bool:
     """Return if a stream that ran into the time limit was still sending: that is not a hang."""
     return exchange.streaming and bool(exchange.frames) and exchange.frames[-1].at_s > limit / 2
+
+
+AGAIN = "; the answer to a short request goes on for ever, too"
+
+
+def goes_on(exchange: Exchange) -> bool:
+    """True if a stream still sent frames at the time limit, so that it may only be long."""
+    fault = exchange.fault
+    if fault is None or not exchange.streaming:
+        return False
+    return fault == cut_off(exchange) or (fault.kind == "endless" and fault.text.endswith(AGAIN))
+
+
+def is_steady(exchange: Exchange, limit: float) -> bool:
+    """True if frames came all the time up to the limit, so neither the adapter nor the machine has paused."""
+    times = [0.0, *(frame.at_s for frame in exchange.frames), limit]
+    return max(after - before for before, after in pairwise(times)) < limit / 4
+
+
+def endless(exchange: Exchange) -> CallFault:
+    """The fault of a stream that does not end although a short request was sent as well."""
+    return CallFault("endless", f"still going on after {len(exchange.frames)} frames{AGAIN}")
 
 
 def mark(exchanges: Sequence[Exchange], fault: CallFault) -> None:

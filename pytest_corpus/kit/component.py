@@ -200,7 +200,9 @@ class Subject(Target):
             sent = postponed(settled, waited_s)
             return StreamReply(self.client.send(sent, self.component, streaming=True, **options))
 
-        return self.retries.answered(op_of(request), attempt, self.failing)
+        reply = self.retries.answered(op_of(request), attempt, self.failing)
+        self.retries.find_endless(reply.exchange)
+        return reply
 
     @reading_apart()
     def send_all(self, requests: Sequence[Any]) -> list[Exchange]:

@@ -62,6 +62,10 @@ class Requests:
         """Valid arguments, not sent before, whose stream is likely to have several chunks."""
         return self.distinct(name)
 
+    def short(self, name: str) -> dict[str, Any]:
+        """Valid arguments whose stream has little to send."""
+        return self.minimal(name)
+
     def reading_at(self, _request: Any) -> Request | None:
         """A plain read of the place that a request names; None if it names none."""
         return None

@@ -9,10 +9,11 @@ may answer with a hint until it can be read: the hint is followed as often as it
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Protocol, TypeVar
 
 from pytest_corpus.adapter import inputs
+from pytest_corpus.adapter.calls import endless, goes_on, is_steady
 from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.usage import Outages
@@ -134,6 +135,21 @@ class Retries:
             return self._again(op, attempt, failing, answer, begun)
         self._note(op, answer)
         return answer
+
+    def find_endless(self, long: Exchange) -> None:
+        """Send a short request after a stream that went on up to the time limit; if neither ends, both are `endless`.
+
+        A long answer may take long. A stream that goes on for the call limit, without a pause, although it has little
+        to send, never ends.
+        """
+        calls, name = self._calls, long.op.partition(".")[2]
+        if not goes_on(long) or name not in calls.operations(streaming=True):
+            return
+        with calls.client.provider.paused(), suppress(Unresponsive):
+            request = {"op": long.op, "ctx": {}, "args": calls.requests.short(name)}
+            short = calls.client.send(request, calls.component, streaming=True)
+            if goes_on(short) and is_steady(short, calls.client.call_timeout):
+                long.fault, short.fault = endless(long), endless(short)
 
     def until_ready(self, attempt: Callable[[], Reply], tries: int, usual_s: float) -> Reply:
         """The answer of a query to an index that holds something, made again while the index is not ready (R141).

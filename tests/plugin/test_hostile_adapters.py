@@ -198,6 +198,41 @@ def test_a_stream_that_sends_for_ever_never_ends(project: Project) -> None:
     assert violated(project.report()) == {"COM-WIRE-2"}
 
 
+STEADY = """
+class Steady(Wrapped):
+    numbers = itertools.count()
+    async def handle_stream(self, envelope):
+        length = FRAMES(next(self.numbers))
+        if length == "refused":
+            yield {**await self.inner.handle({**envelope, "op": "llm.none"}), "error": "NotSupported"}
+            return
+        for number in itertools.count():
+            await asyncio.sleep(0.05)
+            yield frame("x", number == length)
+            if number == length: return
+"""
+
+
+@pytest.mark.parametrize(
+    ("frames", "status"),
+    [
+        ("lambda number: None", "violated"),
+        ("lambda number: 8 if number else 200", "satisfied"),
+        ("lambda number: 'refused' if number else 200", "not_assessed"),
+        ("lambda number: 2", "satisfied"),
+    ],
+    ids=["endless", "long", "no short one", "short"],
+)
+def test_a_stream_that_sends_slowly_for_ever(project: Project, frames: str, status: str) -> None:
+    """It never ends if a short request does not end either; a long answer may take long."""
+    project.adapter(HOSTILE + f"FRAMES = {frames}\n" + STEADY, name="hostile")
+    few = "--corpus-requirement=COM-WIRE-2,COM-STREAM-6"
+    result = project.run("--corpus-adapter=hostile:Steady", "-ocorpus_call_timeout=1", "--corpus-report=r.json", few)
+    assert "fault of pytest-corpus" not in said(result)
+    assert statuses(project.report())["llm", "COM-WIRE-2"] == status, said(result)
+    assert violated(project.report()) == ({"COM-WIRE-2"} if status == "violated" else set())
+
+
 @pytest.mark.parametrize("name", thinned(ENDLESS, 2))
 def test_a_stream_that_is_cut_off_is_not_judged(project: Project, name: str) -> None:
     """Where a stream goes on and on, what rests on its end is never satisfied, and the run comes to its own."""

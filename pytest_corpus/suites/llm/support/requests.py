@@ -7,7 +7,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import Request, Requests, canary, in_ms
-from pytest_corpus.suites.llm.support.capabilities import LONG, MOST_WINDOW, RANGES, UNSIGNED, LLMCapabilities
+from pytest_corpus.suites.llm.support.capabilities import LONG, MINIMUM, MOST_WINDOW, RANGES, UNSIGNED, LLMCapabilities
 
 WEATHER: dict[str, Any] = {
     "type": "function",
@@ -67,6 +67,9 @@ class LLMRequests(Requests):
             return self.distinct(name)
         room = {"max_tokens": self._llm.allowed(LONG)} if self._llm.brief else {}
         return self.args(messages=[user(f"Write two sentences about the sea. {self._llm.unique()}")], **room)
+
+    def short(self, name: str) -> dict[str, Any]:
+        return {**self.minimal(name), "max_tokens": MINIMUM}
 
     def two_streams(self, name: str) -> list[dict[str, Any]]:
         one, other = self.long(name), self.long(name)

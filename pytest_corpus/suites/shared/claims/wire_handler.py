@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter.calls import goes_on
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import expired, plain
 from pytest_corpus.kit.component import Subject, holds
@@ -101,7 +102,13 @@ class TestWireHandler:
         """Each operation answers a plain request within the call limit, and each stream ends."""
         streams = subject.client.streams(subject.component)
         for name in subject.operations(streaming=None if streams else False):
-            holds(expect.IN_TIME, plain(subject, name), subject)
+            reply = plain(subject, name)
+            holds(expect.IN_TIME, reply, subject)
+            if goes_on(reply.exchange):  # it may be long; a short one must be seen to end
+                short = subject.stream(name, subject.requests.short(name))
+                holds(expect.IN_TIME, short, subject)
+                expect.readable(short)
+                expect.assessable(not short.is_error, f"the plain stream is long, and a short one is refused: {short}")
 
     @core("COM-WIRE-3")
     def test_an_answer_is_an_envelope(self, subject: Subject) -> None:
