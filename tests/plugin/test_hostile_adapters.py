@@ -201,10 +201,19 @@ def test_a_stream_that_sends_for_ever_never_ends(project: Project) -> None:
 STEADY = """
 class Steady(Wrapped):
     numbers = itertools.count()
+
+    async def refusal(self, envelope):
+        return {**await self.inner.handle({**envelope, "op": "llm.none"}), "error": "NotSupported"}
+
+    async def handle(self, envelope):
+        if op_of(envelope) == "llm.complete" and FRAMES(0, envelope["args"]) == "refused":
+            return await self.refusal(envelope)
+        return await self.inner.handle(envelope)
+
     async def handle_stream(self, envelope):
-        length = FRAMES(next(self.numbers))
+        length = FRAMES(next(self.numbers), envelope["args"])
         if length == "refused":
-            yield {**await self.inner.handle({**envelope, "op": "llm.none"}), "error": "NotSupported"}
+            yield await self.refusal(envelope)
             return
         for number in itertools.count():
             await asyncio.sleep(0.05)
@@ -216,10 +225,10 @@ class Steady(Wrapped):
 @pytest.mark.parametrize(
     ("frames", "status"),
     [
-        ("lambda number: None", "violated"),
-        ("lambda number: 8 if number else 200", "satisfied"),
-        ("lambda number: 'refused' if number else 200", "not_assessed"),
-        ("lambda number: 2", "satisfied"),
+        ("lambda number, args: None", "violated"),
+        ("lambda number, args: 8 if number else 200", "satisfied"),
+        ("lambda number, args: 'refused' if 'max_tokens' in args else 200", "not_assessed"),
+        ("lambda number, args: 2", "satisfied"),
     ],
     ids=["endless", "long", "no short one", "short"],
 )
