@@ -37,11 +37,12 @@ def cached(calls: Calls, key: Hashable, ask: Callable[[], T]) -> T:
         recalled: T = answer
         return recalled
     before = {id(each) for client in calls.clients for each in client.exchanges}
+    mistakes = len(calls.client.provider.mistakes.noted)
     with calls.client.provider.paused(), inputs.apart(f"{calls.component} {key!r}"), reading_apart() as read:
         answer = ask()
     look_at(*read)
     made = [each for client in calls.clients for each in client.exchanges if id(each) not in before]
-    if all(map(lasting, made)):
+    if all(map(lasting, made)) and len(calls.client.provider.mistakes.noted) == mistakes:
         kept[key] = (answer, made, frozenset(done), read)
     return answer
 

@@ -6,6 +6,7 @@ its turn, with the exchanges, the actions and the checks that it had then.
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,6 +54,7 @@ class Begun:
 
 def run(subject: Any, test: SteppedTest, following: Callable[[], Iterator[SteppedTest]]) -> None:
     """Run a test to its end, and begin others when it has made its calls."""
+    subject.client.provider.mistakes.noted.extend(subject.shared.misled.pop(test.name, ()))
     begun: Begun | None = subject.shared.begun.pop(test.name, None)
     if begun is not None:
         subject.shared.actions = begun.actions
@@ -91,7 +93,12 @@ def _begin_others(subject: Any, following: Iterator[SteppedTest]) -> None:
         made = {id(each) for each in subject.client.exchanges}
         subject.shared.actions = type(outer)()
         try:
-            with subject.client.provider.paused(), inputs.apart(f"begun {name}"), judging() as judgement:
+            with (
+                subject.client.provider.paused(),
+                inputs.apart(f"begun {name}"),
+                judging() as judgement,
+                _blaming(subject, name),
+            ):
                 subject.gate(known[name].requirement)
                 steps = known[name].begin()
                 next(steps)
@@ -101,8 +108,22 @@ def _begin_others(subject: Any, following: Iterator[SteppedTest]) -> None:
             continue  # it begins again in its turn
         else:
             exchanges = [each for each in subject.client.exchanges if id(each) not in made]
-            if all(map(lasting, exchanges)):
+            if all(map(lasting, exchanges)) and name not in subject.shared.misled:
                 written = [each for each in subject.places if each not in places]
                 subject.shared.begun[name] = Begun(steps, exchanges, subject.shared.actions, written, judgement)
         finally:
             subject.shared.actions = outer
+
+
+@contextmanager
+def _blaming(subject: Any, name: str) -> Iterator[None]:
+    """Keep the mistakes of the author's stand-in for the test that met them, and nothing else that came of them."""
+    mistakes = subject.client.provider.mistakes.noted
+    before = len(mistakes)
+    try:
+        yield
+    finally:
+        if found := mistakes[before:]:
+            del mistakes[before:]
+            subject.shared.unlearn()
+            subject.shared.misled[name] = found

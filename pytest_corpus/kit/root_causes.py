@@ -96,6 +96,11 @@ class RootCauses(Generic[Own]):
                 self._found[find.__name__] = tuple(find())
         return self._found[find.__name__]
 
+    def forget(self) -> None:
+        """Search again when the next violation is found: the author's stand-in of the provider failed meanwhile."""
+        self._found.clear()
+        self._tried.clear()
+
     def explain(self, requirement: str, violation: Violation) -> Blocked | None:
         """The finding of another requirement that explains a violation, or None."""
         with self.subject.client.provider.paused():

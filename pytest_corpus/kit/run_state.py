@@ -109,6 +109,7 @@ class Shared:
         cached: answers, with the exchanges that were made, the actions of the test, and the exchanges that it read
             (`kit/answer_cache.py`).
         begun: by name, the tests that have made their calls and look later (`kit/early_calls.py`).
+        misled: by name, the mistakes of the author's stand-in that a test met when it was begun early.
         provider_ops: by operation, the ops at which a plain request reaches the provider.
     """
 
@@ -121,6 +122,7 @@ class Shared:
     provider_ops: dict[str, tuple[str, ...]] = field(default_factory=dict)
     cached: dict[Hashable, tuple[Any, list[Exchange], frozenset[str], list[Exchange]]] = field(default_factory=dict)
     begun: dict[str, Any] = field(default_factory=dict)
+    misled: dict[str, list[Any]] = field(default_factory=dict)
 
     def once(self, name: str, find: Callable[[], T]) -> T:
         """The value of an attribute, found out by the first test that needs it."""

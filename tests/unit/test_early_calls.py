@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
+from pytest_corpus.adapter.tracebacks import escaped_exception
 from pytest_corpus.kit.early_calls import SteppedTest, run
 from pytest_corpus.kit.fixtures import Steps
 from pytest_corpus.kit.judgement import judging, note_check
@@ -74,6 +75,36 @@ def test_a_store_without_room_begins_no_other_test() -> None:
     store.has_room = False
     store.run("a", *ROWS)
     assert store.done == ["a writes", "a looks"]
+
+
+def test_a_mistake_of_the_stand_in_is_of_the_test_that_met_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not of the one that begins it early; nothing that was found out meanwhile is kept."""
+    store, error = Store(0.1), escaped_exception(KeyError("choices"))
+
+    def gate(requirement: Any) -> None:
+        if requirement.id == "misled":
+            store.client.provider.mistakes.noted.append(error)
+            store.shared.obstacles["complete"] = None
+
+    monkeypatch.setattr(store, "gate", gate)
+    store.run("a", ("b", "", ""), ("c", "misled", ""), ("d", "", ""))
+    assert store.client.provider.mistakes.take() == ([], [])
+    assert (list(store.shared.begun), store.shared.obstacles) == (["d"], {})
+    store.run("b")
+    assert store.client.provider.mistakes.take() == ([], [])
+    store.run("c")
+    assert store.client.provider.mistakes.take() == ([error], [])
+    assert store.done[-2:] == ["c writes", "c looks"]
+
+
+def test_a_mistake_after_its_test_is_of_no_other_test() -> None:
+    """A request that came before the mistakes were taken notes what it raises as late."""
+    provider = ProviderProbe()
+    note = provider.mistakes.noting()
+    assert provider.mistakes.take() == ([], [])
+    note(KeyError("choices"))
+    taken, (late,) = provider.mistakes.take()
+    assert (taken, late.type) == ([], "KeyError")
 
 
 MIXED = (("b", "GRA-CRUD-1", ""), ("c", "COM-OBS-13", ""), ("d", "GRA-OBS-1", ""), ("e", "COM-LEAK-3", ""))

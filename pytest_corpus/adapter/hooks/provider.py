@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -36,6 +36,32 @@ class Arrival:
     facts: Mapping[str, Any]
 
 
+class Mistakes:
+    """The exceptions of the author's own endpoints; late ones are of requests that came before the last `take`."""
+
+    def __init__(self) -> None:
+        self.noted: list[EscapedException] = []
+        self._late: list[EscapedException] = []
+        self._turn = 0
+
+    def noting(self) -> Callable[[BaseException], None]:
+        """The function that notes the mistakes of a request that comes now."""
+        turn = self._turn
+
+        def note(error: BaseException) -> None:
+            (self.noted if turn == self._turn else self._late).append(escaped_exception(error))
+
+        return note
+
+    def take(self) -> tuple[list[EscapedException], list[EscapedException]]:
+        """The mistakes since the last time, and the late ones."""
+        self._turn += 1
+        found = self.noted[:], self._late[:]
+        self.noted.clear()
+        self._late.clear()
+        return found
+
+
 class ProviderProbe:
     """Given to a factory that asks for `provider`.
 
@@ -50,7 +76,7 @@ class ProviderProbe:
     """
 
     def __init__(self) -> None:
-        self.mistakes: list[EscapedException] = []
+        self.mistakes = Mistakes()
         self.under_way: str | None = None
         self.server: ProviderServer | None = None
         self._background: Background | None = None
@@ -72,9 +98,7 @@ class ProviderProbe:
         if self.server is None:
             from pytest_corpus.adapter.hooks.vendors.api import ProviderServer
 
-            self.server = ProviderServer(
-                self.arrived, self._own, self._loop(), lambda error: self.mistakes.append(escaped_exception(error))
-            )
+            self.server = ProviderServer(self.arrived, self._own, self._loop(), self.mistakes.noting)
         return self.server.url
 
     def proxy(self, upstream: str, *, op: OpOf | None = None, errors: str | Errors | None = None) -> str:

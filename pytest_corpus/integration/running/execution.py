@@ -193,9 +193,11 @@ class TestExecution:
                 try:
                     ending = self._ending(function, arguments)
                 finally:
-                    known = self.adapter.client.provider.mistakes if self.adapter.client else []
-                    mistakes = known[:]
-                    known.clear()
+                    client = self.adapter.client
+                    mistakes, late = client.provider.mistakes.take() if client else ([], [])
+                    for each in late:
+                        said = f"an endpoint of the provider's stand-in (provider.serve) raised {each}, after its test"
+                        self.adapter.ledger.mark_unreliable(said)
                     if not mistakes:
                         self._observe(ending.sighting, observed)
         finally:
@@ -209,6 +211,8 @@ class TestExecution:
         with the traceback.
         """
         self.target.begin(unlearn=True)
+        if self._causes is not None:
+            self._causes.forget()
         self._recorded = None
         reason = f"an endpoint of the provider's stand-in (provider.serve) raised {mistake}"
         self.adapter.ledger.mark_unreliable(reason)

@@ -344,11 +344,13 @@ def context_of(headers: Mapping[str, str]) -> dict[str, Any]:
 class ProviderServer(LoopbackServer):
     """Listens on a free port from its construction until it is closed."""
 
-    def __init__(self, arrived: Arrived, own: Endpoints, background: Background, note: Note = ignore) -> None:
+    def __init__(
+        self, arrived: Arrived, own: Endpoints, background: Background, noting: Callable[[], Note] = lambda: ignore
+    ) -> None:
         super().__init__()
-        self._arrived, self._own, self._note = arrived, own, note
+        self._arrived, self._own, self._noting = arrived, own, noting
         background.run(self.start())
 
     async def respond(self, request: HookRequest, path: list[str], connection: Connection) -> None:
         """Serve a request at an endpoint of a vendor."""
-        await serve(request, "/".join(path), connection, self._arrived, own=self._own, note=self._note)
+        await serve(request, "/".join(path), connection, self._arrived, own=self._own, note=self._noting())
