@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
-from pytest_corpus.spec.capabilities import SECTIONS, fact
+from pytest_corpus.spec.capabilities import ROUNDED_NUMBERS, SECTIONS, fact
 
 
 def whole(value: object) -> int | None:
@@ -109,6 +109,12 @@ class Capabilities:
         """Return if any key or value matches a pattern: both are read as lower-case words."""
         stated = ((key, value) for key, value in self.every_key() if value not in (False, None, ""))
         return any(pattern.search(_words(key, value)) for key, value in stated)
+
+    @property
+    def rounds_numbers(self) -> bool:
+        """True if `extensions` state that numbers have less than 64 bits (R128)."""
+        stated = _nested(self.document.get("extensions"))
+        return any(ROUNDED_NUMBERS.search(_words(key, value)) for key, value in stated)
 
     @property
     def caches(self) -> bool:

@@ -27,6 +27,9 @@ APPROXIMATE_SEARCH = re.compile(r"approximat|hnsw|ivf|diskann|\brecall|\b(anns?|
 LOWER_PRECISION = re.compile(r"\b(half|quanti[sz]\w*|b?fp?(8|16)|b?float ?(8|16)|u?int ?8|(8|16) ?bits?|pq|sq8?)\b")
 """A key or value that speaks of vectors with components of less than 32 bits (R128), in lower-case words."""
 
+ROUNDED_NUMBERS = re.compile(r"\b(float|fp) ?32\b|\b32 ?bits?\b|\bsingle precision\b|\b\d+ (\w+ )?digits\b")
+"""A key or value that speaks of numbers with less than the 64 bits of a double (R128), in lower-case words."""
+
 DEFAULT_METRIC = ("metric", "default")
 """Words of a key that names the metric of a namespace for which none is given (B)."""
 
