@@ -1,7 +1,9 @@
 """Adapters that do what no adapter should: the run ends, says what broke, and tests the rest."""
 
+from pathlib import Path
+
 import pytest
-from inner_runs import Project, said, statuses, violated
+from inner_runs import PYTHON, Project, said, statuses, violated
 from thinning import thinned, thinned_rows
 
 from pytest_corpus.adapter.hooks import late_reports
@@ -240,6 +242,18 @@ def test_a_stream_that_sends_slowly_for_ever(project: Project, frames: str, stat
     assert "fault of pytest-corpus" not in said(result)
     assert statuses(project.report())["llm", "COM-WIRE-2"] == status, said(result)
     assert violated(project.report()) == ({"COM-WIRE-2"} if status == "violated" else set())
+
+
+@pytest.mark.slow
+def test_a_stream_that_sends_slowly_for_ever_over_the_wire(project: Project) -> None:
+    """It is found as in process."""
+    project.adapter(HOSTILE + "FRAMES = lambda number, args: None\n" + STEADY, name="hostile")
+    program = f"{Path(PYTHON).parent / 'pytest-corpus'} serve hostile:Steady --stdio"
+    few = "--corpus-requirement=COM-WIRE-2,COM-STREAM-6"
+    result = project.run_apart(
+        f"--corpus-adapter=x=cmd:{program}", "-ocorpus_call_timeout=2", "--corpus-report=r.json", few
+    )
+    assert violated(project.report()) == {"COM-WIRE-2"}, said(result)
 
 
 @pytest.mark.parametrize("name", thinned(ENDLESS, 2))

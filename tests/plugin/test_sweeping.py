@@ -252,3 +252,28 @@ def test_a_disk_that_becomes_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     journal.close()
     assert journal.failed.endswith("could not be written: No space left on device")
     assert list(journal.names[place]) == ["two"]
+
+
+LIMITED = """
+import resource, sys, pytest
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+sys.exit(pytest.main())
+"""
+
+
+@pytest.mark.slow
+def test_files_that_cannot_grow(project: Project) -> None:
+    """If neither `.corpus` nor transcript nor report can be written, one line each says so, and the verdict stands."""
+    few = ("--corpus-requirement=VEC-UPSERT-*,VEC-DELETE-*,VEC-NS-*", "-p", "no:cacheprovider")
+    given = ("--corpus-adapter=pytest_corpus.reference:vector", "--corpus-report=r.json", "--corpus-transcript=t.jsonl")
+    command = [sys.executable, "-B", "-c", LIMITED, *project.arguments((*given, *few), ())]
+    done = subprocess.run(command, cwd=project.path, capture_output=True, text=True, timeout=100, check=False)
+    lines = done.stdout.splitlines()
+    for name in (".corpus/", "t.jsonl", "r.json"):
+        told = [line for line in lines if "could not be written: File too large" in line and f"/{name}" in line]
+        assert len(told) == 1, done.stdout
+    assert "0 violated, 0 not assessed" in done.stdout
+    assert "  no verdict: only a part of the suite ran" in lines
+    assert "Traceback" not in done.stdout + done.stderr
+    assert "INTERNALERROR" not in done.stdout
+    assert done.returncode != 0
