@@ -145,3 +145,5 @@ def test_a_basic_fault_has_one_finding_that_comes_first(fault: str, first: str) 
     assert report.to_fix[:1] == [first], str(report)
     assert len(report.to_fix) <= MOST, str(report)
     assert (report.verdict, report.gaps, report.errors) == ("nonconformant", [], []), str(report)
+    words = [said for found in report.findings.values() for said in found]
+    assert not [said for said in words if "blocked by" in said or "not so" in said], words

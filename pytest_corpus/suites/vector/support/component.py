@@ -264,7 +264,7 @@ class Vector(VectorConditions):
                 for each in results_of(result):
                     yield from _query_result(each, edition, shaped)
             except Blocked as problem:
-                yield shaped, Violation("a list of query results", problem.reason, "result")
+                yield shaped, Violation("a list of query results", problem.seen, "result")
 
 
 def _repeats(path: str, request: Any) -> bool:
