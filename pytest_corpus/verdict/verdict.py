@@ -26,7 +26,8 @@ PLAIN = frozenset(operation.works for operation in OPERATIONS)
 
 def hint_of(requirement: Requirement, got: Iterable[str]) -> str:
     """The change that helps against what came: other credentials, if those of the run may not make a plain request."""
-    if requirement.id in PLAIN and any("AuthError" in each for each in got):
+    denied = [each for each in got if "AuthError" in each]
+    if any(requirement.id in PLAIN or each.startswith("a plain ") for each in denied):
         return "run the suite with credentials that may make this call; those of this run may be read-only"
     return requirement.hint
 

@@ -84,6 +84,7 @@ FIRST = {
     "graph_delete_nodes_broken": "GRA-DELETE-1",
     "graph_delete_nodes_refused": "GRA-DELETE-1",
     "graph_delete_nodes_empty": "GRA-DELETE-1",
+    "graph_delete_nodes_denied": "GRA-DELETE-1",
     "graph_delete_nodes_slow": "COM-WIRE-2",
     "graph_delete_edges_broken": "GRA-DELETE-2",
     "graph_delete_edges_refused": "GRA-DELETE-2",

@@ -117,5 +117,6 @@ def test_the_hint_for_a_read_only_login_names_the_credentials() -> None:
     """Where a plain call of an operation is refused with AUTH_ERROR, the adapter's code is not what is to change."""
     plain, other, denied = catalogue()["VEC-UPSERT-1"], catalogue()["VEC-UPSERT-9"], "the error AuthError / AUTH_ERROR"
     assert "credentials" in hint_of(plain, ["a success", denied])
+    assert "credentials" in hint_of(other, [f"a plain vector.upsert is answered with {denied}"])
     assert hint_of(other, [denied]) == other.hint
     assert hint_of(plain, ["a success"]) == plain.hint
