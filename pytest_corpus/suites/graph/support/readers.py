@@ -269,7 +269,7 @@ class GraphPrerequisites(Prerequisites):
             return NotApplicable("bulk_vertices refuses to list nodes; it may import them (R123)")
         if name in NAMING and is_refused(reply) and self.takes_only_uuids():
             return Blocked(ANY_ID, "only ids that are UUIDs are taken")
-        if name in ("upsert_edges", "traversal") and is_refused(reply):
+        if name in ("upsert_edges", "traversal") and is_refused(reply) and not reply.is_a("NotSupported"):
             return self._without_nodes()
         return self._deletes(name) if name in DELETES and is_refused(reply) else None
 
@@ -294,11 +294,10 @@ class GraphPrerequisites(Prerequisites):
         with graph.client.provider.paused():
             written = graph.works(write) and not is_refused(graph.call(write, args))
             reply = graph.call(name, {"ids": [item["id"] for items in args.values() for item in items]})
-        if not written or not reply.is_error:
+        if not written or not reply.is_error or reply.is_a("ResourceExhausted"):
             return None
-        return Blocked(
-            DELETES[name], f"a plain {reply.exchange.op} is answered with {reply}", judged_on=(reply.exchange,)
-        )
+        said = f"a plain {reply.exchange.op} is answered with {reply}"
+        return Blocked(DELETES[name], said, judged_on=(reply.exchange,))
 
     def takes_only_uuids(self) -> bool:
         """Return whether a node is refused, and taken as soon as its id is a UUID; tried once a run."""
