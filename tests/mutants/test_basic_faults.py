@@ -158,3 +158,19 @@ def test_a_basic_fault_has_one_finding_that_comes_first(fault: str, first: str) 
     assert (report.verdict, report.gaps, report.errors) == ("nonconformant", [], []), str(report)
     words = [said for found in report.findings.values() for said in found]
     assert not [said for said in words if "blocked by" in said or "not so" in said], words
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("refusal", "verdict"),
+    [
+        ("NodeFiltersRefused", "conformant"),
+        ("graph_bulk_vertices_refused", "conformant"),
+        ("NoNamespaces", "incomplete"),
+    ],
+)
+def test_what_may_be_refused_permanently_violates_nothing(refusal: str, verdict: str) -> None:
+    """A graph may refuse filters (GRA-BULK-5), lists of nodes (R123) and namespaces that it does not know (R133)."""
+    with Laboratory(1) as laboratory:
+        report = laboratory.report(f"mutants.basic_faults:{refusal}")
+    assert (report.to_fix, report.verdict, report.errors) == ([], verdict, []), str(report)
