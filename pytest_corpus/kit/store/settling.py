@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_corpus.adapter import inputs
+from pytest_corpus.adapter.exceptions import Unresponsive
 from pytest_corpus.adapter.exchange import context_of, op_of
 from pytest_corpus.kit.judgement import judging
 from pytest_corpus.kit.outcomes import Undecided, Violation
@@ -176,7 +177,7 @@ class Settling:
             with self.at_once(), judging(), inputs.apart("settling"):
                 try:
                     longest = self._longest()
-                except (Undecided, Violation):
+                except (Undecided, Violation, Unresponsive):
                     longest = 0.0
             self.known.seconds = longest + max(longest * MARGIN, MARGIN_S) if longest else 0.0
             self.known.found = True
@@ -220,7 +221,8 @@ class Settling:
         for _ in range(TRIALS):
             taken: list[tuple[float, float]] = []
             for look in self.trials():
-                taken.append(shows_after(look, LIMIT_S + (begun if MISSING in taken else inputs.monotonic())))
+                with suppress(Unresponsive):  # an operation that does not answer tells nothing of the others
+                    taken.append(shows_after(look, LIMIT_S + (begun if MISSING in taken else inputs.monotonic())))
             if MISSING in taken:
                 self.known.missed_s = inputs.monotonic() - begun
             late += [times for times in taken if times not in (AT_ONCE, MISSING)]

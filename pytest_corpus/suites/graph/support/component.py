@@ -162,9 +162,10 @@ class Graph(GraphCapabilities):
         for seeded in self.shared.seeded.values():
             if any(tenant is not None for tenant, _ in seeded):
                 seeded.clear()  # of tenants that share their data, all lose their seeds with those of one
-        self.settling.pause()
-        with suppress(*UNCALLABLE, Outage), self.settling.at_once():
-            written.delete(self, self.at_once, self.lasting)
+        with suppress(*UNCALLABLE, Outage):
+            self.settling.pause()
+            with self.settling.at_once():
+                written.delete(self, self.at_once, self.lasting)
 
     def _makes_room(self) -> bool:
         """Return whether tests that are begun early would have too little room (R115)."""
