@@ -218,7 +218,7 @@ def test_one_limit_for_all_closings() -> None:
 
     class Slow(Handler):
         async def aclose(self) -> None:
-            await asyncio.sleep(1)
+            await asyncio.sleep(0.7)
             done.append(1)
 
     client = opened(Slow, total_s=2.0)
