@@ -103,7 +103,9 @@ def judged(folder: Path, number: int, monkeypatch: pytest.MonkeyPatch) -> int:
             changed = {**sound, "command": command, "adapter": {**sound["adapter"], "name": command}}
             report.write_text(json.dumps(changed))
             asked += [("report", "verify", report), ("report", "render", report, "-o", folder / "o.html"),
-                      ("report", "merge", report, report), ("site", report.parent, "-o", folder / "site")]  # fmt: skip
+                      ("report", "merge", report, report), ("report", "diff", report, report),
+                      ("report", "combine", report, report, "-o", folder / "c.json"),
+                      ("report", "sign", report, "--key", report), ("site", report.parent, "-o", folder / "site")]  # fmt: skip
         for words in asked:
             with deeds(folder.parent) as done:
                 ended = called(*words)

@@ -336,3 +336,45 @@ def test_what_a_vendors_client_lets_through(project: Project, name: str, blamed:
     project.pytester.makepyfile(official=OFFICIAL)
     result, report = project.judged(f"official:{name}", "COM-FAULT-5,COM-FAULT-9", "--corpus-components=llm")
     assert violated(report) == ({blamed} if blamed else set()), said(result)
+
+
+NEVER_WORKED = """
+from pytest_corpus.reference import embedding, graph, llm, vector
+OFFERED = {"llm": llm, "vector": vector, "embedding": embedding, "graph": graph}
+
+class Broken:
+    def __init__(self, inner, ops):
+        self.inner, self.ops = inner, ops
+
+    async def handle(self, envelope):
+        op = envelope.get("op", "").partition(".")[2]
+        if op in self.ops or ("*" in self.ops and op != "capabilities"):
+            return {"ok": False, "code": "UNAVAILABLE", "error": "Unavailable", "message": "AttributeError", "ms": 1.0,
+                    "retry_after_ms": None, "details": None}
+        return await self.inner.handle(envelope)
+
+    def handle_stream(self, envelope):
+        return self.inner.handle_stream(envelope)
+
+def made(component, *ops):
+    return lambda provider=None: Broken(OFFERED[component](provider=provider), ops)
+"""
+
+
+@pytest.mark.parametrize(("component", "op", "first"), [
+    ("vector", "create_namespace", "VEC-NS-1"), ("vector", "delete", "VEC-DELETE-1"),
+    ("vector", "upsert", "VEC-UPSERT-1"), ("vector", "query", "VEC-QUERY-1"), ("vector", "*", "VEC-UPSERT-1"),
+    ("llm", "complete", "LLM-COMPLETE-1"), ("embedding", "embed", "EMB-EMBED-1"),
+    ("graph", "upsert_nodes", "GRA-NODE-1"), ("graph", "query", "GRA-QUERY-1"),
+])  # fmt: skip
+@pytest.mark.slow
+def test_a_broken_operation_is_a_finding(project: Project, component: str, op: str, first: str) -> None:
+    """An operation that is unavailable from the first call on is a finding with its answer (R147)."""
+    project.pytester.makepyfile(
+        mine=f"{NEVER_WORKED}\nbroken = made({component!r}, {op!r})\n".replace('["*"]', '("*",)')
+    )
+    result, report = project.judged("mine:broken", first)
+    assert result.ret == 1
+    assert first in violated(report), said(result)
+    assert not any(each in said(result) for each in ("outage", "has been unavailable")), said(result)
+    assert "UNAVAILABLE" in said(result)
