@@ -105,7 +105,8 @@ def judged(folder: Path, number: int, monkeypatch: pytest.MonkeyPatch) -> int:
             asked += [("report", "verify", report), ("report", "render", report, "-o", folder / "o.html"),
                       ("report", "merge", report, report), ("report", "diff", report, report),
                       ("report", "combine", report, report, "-o", folder / "c.json"),
-                      ("report", "sign", report, "--key", report), ("site", report.parent, "-o", folder / "site")]  # fmt: skip
+                      ("report", "sign", report, "--key", report), ("report", "badge", report),
+                      ("site", report.parent, "-o", folder / "site")]  # fmt: skip
         for words in asked:
             with deeds(folder.parent) as done:
                 ended = called(*words)
