@@ -275,7 +275,7 @@ def test_a_failed_transaction_leaves_edges_as_they_were(graph: Graph) -> Steps:
     with expect.resting_on("GRA-TXN-3"):
         expect.that(not committed(reply), "an error, or success false", str(reply), "result.success")
     yield
-    sandbox.all_lead("a", {"b": values["b"]}, "the edges as they were")
+    sandbox.one_leads("a", {"b": values["b"]}, "the edges as they were")
 
 
 @pytest.mark.requirement("GRA-TXN-2")

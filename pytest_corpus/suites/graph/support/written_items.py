@@ -110,10 +110,10 @@ class WrittenItems:
             parts = [names[start : start + at_once] for start in range(0, len(names), at_once)]
             return True in [self._delete(graph, place, kind, part, at_once) for part in parts]
         reply = _deleted(graph, place, kind, names)
+        if len(names) > at_once and reply.is_a("BadRequest", "NotSupported", "ResourceExhausted"):
+            self.takes_long_lists = False
+            return self._delete(graph, place, kind, names, at_once)
         if len(names) > 1 and reply.is_a("BadRequest"):
-            if len(names) > at_once:
-                self.takes_long_lists = False
-                return self._delete(graph, place, kind, names, at_once)
             return True in [self._delete(graph, place, kind, [name], at_once) for name in names]
         items = [(place, kind, name) for name in names]
         if reply.is_success and not failures(reply.result):

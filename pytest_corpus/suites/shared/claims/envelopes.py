@@ -11,7 +11,6 @@ from pytest_corpus.kit.component import Subject, holds
 from pytest_corpus.kit.fixtures import rules
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
-from pytest_corpus.kit.requests import in_ms
 from pytest_corpus.redaction import word
 
 KEYS = ("op", "ctx", "args")
@@ -96,7 +95,7 @@ class TestErrors:
     def test_an_exceeded_deadline_does_not_ask_to_wait(self, subject: Subject) -> None:
         """A call whose deadline has passed is refused without `retry_after_ms`."""
         subject.require(subject.principal)
-        reply = subject.call(subject.principal, ctx={"deadline_ms": in_ms(-60_000)})
+        reply = expired(subject, subject.principal)
         with expect.resting_on("COM-DEADLINE-1"):
             expect.refusal(reply, "DeadlineExceeded")
         holds("COM-ERR-16", reply, subject)
@@ -105,7 +104,7 @@ class TestErrors:
     def test_a_refusal_names_the_fields_at_fault(self, subject: Subject) -> None:
         """`details.validation_errors` of a refused argument is a list with at least one entry."""
         subject.require(subject.principal)
-        reply = subject.call(subject.principal, subject.requests.wrong_types(subject.principal))
+        reply = wrongly_typed(subject, subject.principal)
         with expect.resting_on(subject.checked):
             expect.refusal(reply, "BadRequest")
         named = reply.details.get("validation_errors")
@@ -115,7 +114,7 @@ class TestErrors:
     def test_the_same_bad_request_gets_the_same_class(self, subject: Subject) -> None:
         """Three times the same bad request, three times the same answer."""
         wrong = subject.requests.wrong_types(subject.principal)
-        replies = [subject.call(subject.principal, wrong) for _ in range(3)]
+        replies = [wrongly_typed(subject, subject.principal), *(subject.call(subject.principal, wrong) for _ in "ab")]
         for reply in replies:
             expect.readable(reply)
             expect.named(reply)

@@ -220,9 +220,9 @@ class TestWireHandler:
     @pytest.mark.requirement("COM-NUM-5")
     @pytest.mark.parametrize("number", [math.nan, math.inf], ids=["nan", "infinity"])
     def test_attributes_hold_finite_numbers(self, subject: Subject, number: float) -> None:
-        """NaN and infinities are refused deep inside `attrs` too, NaN by every operation."""
+        """NaN and infinities are refused deep inside `attrs` too; operations but for the principal one take turns."""
         subject.require(subject.principal)
-        for name in subject.working(subject.deadlined() if math.isnan(number) else [subject.principal]):
+        for name in subject.working(in_turn(subject.deadlined(), subject.principal, int(math.isnan(number)))):
             expect.refusal(subject.invoke(name, ctx={"attrs": {"note": [{"a": number}]}}), "BadRequest")
 
     @pytest.mark.requirement("COM-NUM-2")
@@ -307,10 +307,11 @@ class TestStreamEntryPoint:
 
     @pytest.mark.requirement("COM-WIRE-11")
     def test_a_unary_operation_on_handle_stream_is_refused(self, subject: Subject) -> None:
-        """The streaming entry point carries out no unary operation."""
+        """The streaming entry point carries out no unary operation; those but for the principal one take turns."""
         subject.require(subject.principal_stream)
-        for request in requests(subject):
-            stream: StreamReply = subject.send_stream(request)
+        by_op = {request["op"]: request for request in requests(subject)}
+        for op in in_turn(by_op, f"{subject.component}.{subject.principal}", subject.settings.seed):
+            stream: StreamReply = subject.send_stream(by_op[op])
             expect.refusal(stream, "BadRequest", "NotSupported")
 
     @pytest.mark.requirement("COM-WIRE-11")

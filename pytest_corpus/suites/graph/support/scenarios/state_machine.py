@@ -22,8 +22,8 @@ from pytest_corpus.suites.graph.support.written_items import MANY
 KINDS = ("put", "put", "drop", "link", "unlink")
 NAMES = ("a", "b", "c", "d")
 PAIRS = (("a", "b"), ("b", "c"), ("c", "a"), ("a", "a"), ("d", "b"))
-EXAMPLES, STEPS = 3, 10
-SLOW_STEPS = 8
+EXAMPLES, STEPS = 3, 8
+SLOW_STEPS = 6
 SLOW_S = 0.004
 """An adapter whose fastest call takes longer gets shorter sequences; one that shows writes late gets a single one."""
 
