@@ -29,7 +29,7 @@ UNCALLABLE = (BudgetSpent, DeclarationError, Unresponsive, WriteForbidden)
 WRITING = (*WRITES, *MANY)
 """The operations that write."""
 
-MANY_ITEMS, MANY_SEEN = 600, 200
+MANY_ITEMS, MANY_SEEN = 800, 200
 """The number of nodes and edges that may stay for some tests (R115); fewer where tests list those of others."""
 
 EXTENSIONS = ("provider_specific", "experimental_features")

@@ -250,9 +250,8 @@ class GraphRequests(Requests):
         if graph.dialect:
             asked = graph.question("find", wanted=secret)
             broken = next(iter(graph.dialects.texts("broken", graph.dialect)), None)
-            for name in ASKING:
-                requests.append((name, {**asked, "dialect": "no-such-dialect"}))
-                requests.append((name, {**asked, "params": [secret]}))
-                requests.append((name, {**asked, "text": [secret]}))
-                requests += [(name, {**asked, "text": f"{broken} '{secret}'"})] if broken else []
+            wrong = [{"params": [secret]}, {"text": [secret]}, {"dialect": "no-such-dialect"}]
+            wrong += [{"text": f"{broken} '{secret}'"}] if broken else []
+            requests += [("query", {**asked, **each}) for each in wrong]
+            requests += [("stream_query", {**asked, **each}) for each in wrong[1::2]]
         return requests

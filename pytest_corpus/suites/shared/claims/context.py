@@ -103,7 +103,7 @@ class TestContext:
         subject.require(subject.principal)
         case = WRONG_CONTEXT.index((key, value))
         for name in subject.working(
-            in_turn(subject.operations(), subject.principal, case, one_in=len(WRONG_CONTEXT) // 2)
+            in_turn(subject.operations(), subject.principal, case, one_in=len(WRONG_CONTEXT) * 2 // 3)
         ):
             reply = subject.invoke(name, ctx={key: value})
             if name == "capabilities":

@@ -145,7 +145,7 @@ class TestWireHandler:
         by_op = {request["op"]: request for request in requests(subject)}
         principal = f"{subject.component}.{subject.principal}"
         case = envelopes.WRONG_KEYS.index((key, value))
-        for op in in_turn(by_op, principal, case, one_in=len(envelopes.WRONG_KEYS) // 2):
+        for op in in_turn(by_op, principal, case, one_in=len(envelopes.WRONG_KEYS) * 2 // 3):
             request = by_op[op]
             expect.refusal(subject.send({**request, key: value}), "BadRequest")
 
