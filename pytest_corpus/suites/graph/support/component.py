@@ -16,6 +16,7 @@ from pytest_corpus.kit.outcomes import Outage, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Request
 from pytest_corpus.redaction import word
+from pytest_corpus.spec.errors import BY_KIND
 from pytest_corpus.suites.graph.support.answers import failures
 from pytest_corpus.suites.graph.support.capabilities import ASKING, GraphCapabilities
 from pytest_corpus.suites.graph.support.place import value_of
@@ -34,6 +35,9 @@ MANY_ITEMS, MANY_SEEN = 800, 200
 
 EXTENSIONS = ("provider_specific", "experimental_features")
 """The keys of any result that hold an object, if they are there (SCHEMA 10.3, R56)."""
+
+FEW_ITEMS = 4
+"""Fewer items of a kind in one place stay until the end: each place costs a call."""
 
 ANSWERED_WITH_IDS = ("upsert_nodes", "upsert_edges", "delete_nodes", "delete_edges")
 """The operations that may answer with ids or nothing, where edition 1.0.0 does not forbid it (R123)."""
@@ -75,7 +79,8 @@ class Graph(GraphCapabilities):
             written.answered(request, journal, is_success=False)
             raise
         written.answered(request, journal, is_success=reply.is_success)
-        if reply.is_a("BadRequest", "NotSupported", "ResourceExhausted"):
+        struck = any(BY_KIND[kind].canonical for kind in reply.exchange.faults) and self.client.provider.server is None
+        if reply.is_a("BadRequest", "NotSupported", "ResourceExhausted") or (struck and reply.is_error):
             written.forget(fresh, journal)
         elif reply.is_success and not failures(reply.result):
             written.forget(list(deleted_by(request)), journal)
@@ -156,6 +161,7 @@ class Graph(GraphCapabilities):
         written.age()
         if len(written.older) < self.most_items and not self.shared.crowded and not self._makes_room():
             return
+        least = 1 if self.shared.crowded else FEW_ITEMS
         self.shared.crowded = False
         self.client.provider.clear()
         self.shared.begun.clear()
@@ -165,7 +171,7 @@ class Graph(GraphCapabilities):
         with suppress(*UNCALLABLE, Outage):
             self.settling.pause()
             with self.settling.at_once():
-                written.delete(self, self.at_once, self.lasting)
+                written.delete(self, self.at_once, self.lasting, least=least)
 
     def _makes_room(self) -> bool:
         """Return whether tests that are begun early would have too little room (R115)."""

@@ -72,10 +72,12 @@ class WrittenItems:
         self.older.update(self.made)
         self.made.clear()
 
-    def delete(self, graph: Subject, at_once: int, spared: Collection[str] = ()) -> bool:
-        """Delete the items of earlier tests; return whether any was deleted. Long lists may be refused."""
+    def delete(self, graph: Subject, at_once: int, spared: Collection[str] = (), *, least: int = 1) -> bool:
+        """Delete the items of earlier tests, `least` of a kind in a place; return whether any was deleted."""
         gone = False
         for place, kind, names in self._grouped(self.older, spared):
+            if len(names) < least:
+                continue
             gone = self._delete(graph, place, kind, names, at_once) or gone
         return gone
 
