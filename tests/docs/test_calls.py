@@ -2,7 +2,9 @@
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import forks
 import pytest
@@ -21,6 +23,15 @@ RUNS = {
 }
 """The columns of the table, and what a run of each is told."""
 
+LIMITS = {"llm": 780, "graph": 2_400}
+"""The most calls of a whole run with the profile `dev`."""
+
+GENERATING = 300
+"""The most calls of a run that a model answers with a text: each costs tokens."""
+
+BRIEF, LONG = 16, 64
+"""The most `max_tokens` of a request that does not speak of length, and of one that asks for a long text."""
+
 NEAR = 0.1
 """So much of the number a run may differ by: how often a call is repeated depends on the machine a little."""
 
@@ -33,10 +44,10 @@ def table() -> dict[str, dict[str, int]]:
     return {row[1]: {run: int(row[at].replace(",", "")) for at, run in enumerate(RUNS, start=2)} for row in rows}
 
 
-def measured(component: str, run: str, folder: Path) -> int:
+def measured(component: str, run: str, folder: Path, *more: str) -> int:
     options = ("-p", "no:randomly", "-p", "no:cacheprovider", "-p", "no:xdist", "-q")
     adapter = f"--corpus-adapter=pytest_corpus.reference:{component}"
-    argv = (forks.python(), "-m", "pytest", *options, adapter, *RUNS[run], "--corpus-report=r.json")
+    argv = (forks.python(), "-m", "pytest", *options, adapter, *RUNS[run], "--corpus-report=r.json", *more)
     process(*argv, cwd=folder, env=environment())
     calls: int = json.loads((folder / "r.json").read_text("utf-8"))["components"][component]["calls"]
     return calls
@@ -62,3 +73,36 @@ def test_a_quick_run_makes_so_many_calls(tmp_path: Path) -> None:
 def test_a_run_makes_so_many_calls(component: str, run: str, tmp_path: Path) -> None:
     """So is every number."""
     assert measured(component, run, tmp_path) == pytest.approx(table()[component][run], rel=NEAR)
+
+
+@pytest.mark.parametrize("component", LIMITS)
+def test_a_run_stays_within_its_limit(component: str, tmp_path: Path) -> None:
+    """A whole run makes at most so many calls, of an LLM at most so many that generate, and these are short.
+
+    A call of a tool may not be cut, so a request with tools states no limit, nor one that is compared with such a one.
+    """
+    assert measured(component, "dev", tmp_path, "--corpus-transcript=t.jsonl") <= LIMITS[component]
+    if component != "llm":
+        return
+    requests = [*completions(tmp_path / "t.jsonl")]
+    answered = [args for args, is_success in requests if is_success]
+    assert len(answered) <= GENERATING
+    with_tools = [args["messages"] for args in answered if args.get("tools")]
+    unlimited = [args for args in answered if "max_tokens" not in args]
+    assert [args for args in unlimited if not args.get("tools") and args["messages"] not in with_tools] == []
+    long = [args for args in answered if args.get("max_tokens", 0) > BRIEF]
+    absurd = [args for args in long if args["max_tokens"] > 2**31]  # it speaks of nothing but length
+    assert len(absurd) <= 2
+    assert max(args["max_tokens"] for args in long if args not in absurd) <= LONG
+    assert len(long) <= len(answered) // 8, "requests that speak of length are few"
+
+
+def completions(path: Path) -> Iterator[tuple[dict[str, Any], bool]]:
+    """The arguments of each request for a completion or a stream, and whether it was answered with a success."""
+    for line in map(json.loads, path.read_text("utf-8").splitlines()):
+        for call in line.get("calls", [line]) if line["kind"] == "exchange" else ():
+            request, frames = call.get("request"), call.get("frames") or [{}]
+            args = request.get("args") if isinstance(request, dict) else None
+            if isinstance(args, dict) and request.get("op") in ("llm.complete", "llm.stream"):
+                body = frames[-1].get("body")
+                yield args, isinstance(body, dict) and body.get("ok") is True

@@ -131,7 +131,7 @@ class LLMRequests(Requests):
         requests = [
             Request(op, self.args(**args), {}, held)
             for op in ("complete", "stream")
-            for args in (self._wrong(text)[:: 1 + (op == "stream")] if refused else self._good(op, text))
+            for args in (self._wrong(text) if refused else self._good(op, text))[:: 1 + (op == "stream")]
         ]
         if not refused:
             return [*requests, Request("count_tokens", counted, {}, held)]
