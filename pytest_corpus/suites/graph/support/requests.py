@@ -250,8 +250,12 @@ class GraphRequests(Requests):
         if graph.dialect:
             asked = graph.question("find", wanted=secret)
             broken = next(iter(graph.dialects.texts("broken", graph.dialect)), None)
-            wrong = [{"params": [secret]}, {"text": [secret]}, {"dialect": "no-such-dialect"}]
-            wrong += [{"text": f"{broken} '{secret}'"}] if broken else []
-            requests += [("query", {**asked, **each}) for each in wrong]
-            requests += [("stream_query", {**asked, **each}) for each in wrong[1::2]]
+            wrong_parts: list[dict[str, Any]] = [
+                {"params": [secret]},
+                {"text": [secret]},
+                {"dialect": "no-such-dialect"},
+            ]
+            wrong_parts += [{"text": f"{broken} '{secret}'"}] if broken else []
+            requests += [("query", {**asked, **each}) for each in wrong_parts]
+            requests += [("stream_query", {**asked, **each}) for each in wrong_parts[1::2]]
         return requests
