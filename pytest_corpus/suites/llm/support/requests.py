@@ -97,7 +97,8 @@ class LLMRequests(Requests):
         return [name for name in names if self._llm.takes(name, operation)]
 
     def with_integer(self, number: int) -> list[Request]:
-        return [Request(op, self.args(max_tokens=number)) for op in ("complete", "stream")]
+        operations = ("complete", "stream") if number > 0 else ("complete",)  # a stream is asked for -1 elsewhere
+        return [Request(op, self.args(max_tokens=number)) for op in operations]
 
     def distinguishable(self) -> list[dict[str, Any]]:
         self._llm.require("complete")
