@@ -86,6 +86,10 @@ class Subject(Target):
         if not self.settings.remembers:
             self.shared.cached.clear()
         self.shared.actions.forget()
+        if self.shared.struck is not None:
+            self.shared.struck.forget()
+            if unlearn:
+                self.close_fresh(is_last=True)
         self.client.forget()
 
     def gate(self, requirement: Requirement) -> None:
@@ -322,32 +326,25 @@ class Subject(Target):
         client = self.client.fresh()
         if client is not self.client:
             opened.append(client)
-        fresh = type(self)(client, self.capabilities, self.settings, self.shared)
-        fresh.main, fresh._fresh = self.main, opened
-        return fresh
+        return self.on(client)
 
-    def with_fault(
-        self: Own, kind: str, name: str, send: Callable[[Own], Answer] | None = None, **options: Any
-    ) -> tuple[Own, Answer]:
-        """A new instance whose provider has a fault, and its answer: to a request not sent before, or to `send`.
-
-        Raises:
-            NotAssessed: the fault did not strike.
-        """
-        self.faults.provider_op(name)
-        fresh = self.fresh()
-        plan = fresh.faults.plan(kind, name, **options)
-        reply: Any = send(fresh) if send else fresh.invoke(name, fresh.requests.distinct(name))
-        fresh.faults.fired(plan)
-        return fresh, reply
+    def on(self: Own, client: AdapterClient) -> Own:
+        """The same component of another instance."""
+        other = type(self)(client, self.capabilities, self.settings, self.shared)
+        other.main, other._fresh = self.main, self._fresh
+        return other
 
     def another(self: Own, call_timeout: float) -> Own:
         """The same component of an instance for calls outside tests; the caller closes its client."""
         return type(self)(self.client.second_instance(call_timeout), self.capabilities, self.settings, self.shared)
 
-    def close_fresh(self) -> None:
+    def close_fresh(self, *, is_last: bool = False) -> None:
         while self._fresh:
             self._fresh.pop().close()
+        if is_last and self.shared.struck is not None:
+            if self.shared.struck is not self.client:
+                self.shared.struck.close()
+            self.shared.struck = None
 
     @property
     def has_room(self) -> bool:
@@ -367,7 +364,8 @@ class Subject(Target):
 
     @property
     def clients(self) -> list[AdapterClient]:
-        return [self.client, *(client for client in self._fresh if client is not self.client)]
+        others = [*self._fresh, *([self.shared.struck] if self.shared.struck else [])]
+        return [self.client, *(client for client in others if client is not self.client)]
 
     @property
     def outages(self) -> Outages:

@@ -1,13 +1,18 @@
 """Faults that are planned at the provider behind an adapter, through the hook `provider`."""
 
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol, Self, TypeVar
 
 from pytest_corpus.adapter import inputs
+from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.hooks.provider import Plan
 from pytest_corpus.kit.answer_cache import lasting
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Undecided
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Outage, Undecided, Violation
+from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Calls
-from pytest_corpus.spec.errors import FORMS
+from pytest_corpus.spec.errors import BY_KIND, FORMS
 from pytest_corpus.spec.operations import BY_OP
 
 MAX_PROVIDER_RETRIES = 20
@@ -91,3 +96,78 @@ class ProviderFaults:
             except Undecided:
                 continue
         return found
+
+
+class Instance(Calls, Protocol):
+    """A component of one instance of the adapter, which has others."""
+
+    @property
+    def faults(self) -> ProviderFaults: ...
+
+    def fresh(self) -> Self: ...
+
+    def on(self, client: AdapterClient, /) -> Self: ...
+
+
+Own = TypeVar("Own", bound=Instance)
+Result = TypeVar("Result")
+Answer = TypeVar("Answer", Reply, StreamReply, "Reply | StreamReply")
+
+
+def with_fault(
+    subject: Own,
+    kind: str,
+    name: str,
+    send: Callable[[Own], Answer] | None = None,
+    *,
+    sound: Callable[[Answer], bool] | None = None,
+    **options: Any,
+) -> tuple[Own, Answer]:
+    """An instance whose provider has a fault, and its answer: to a request not sent before, or to `send`.
+
+    Args:
+        sound: if an answer is as it should be; by default an error of the class that the fault is to become.
+
+    Raises:
+        NotAssessed: the fault did not strike.
+    """
+    subject.faults.provider_op(name)
+    canonical = BY_KIND[kind].canonical
+
+    def attempt(instance: Own) -> Answer:
+        plan = instance.faults.plan(kind, name, **options)
+        reply: Any = send(instance) if send else instance.invoke(name, instance.requests.distinct(name))
+        instance.faults.fired(plan)
+        return reply  # type: ignore[no-any-return]
+
+    def usual(reply: Answer) -> bool:
+        return reply.is_a(canonical) if canonical else not reply.is_error
+
+    return at_struck(subject, attempt, sound or usual)
+
+
+def at_struck(subject: Own, attempt: Callable[[Own], Result], sound: Callable[[Result], bool]) -> tuple[Own, Result]:
+    """An instance, and the result of an attempt that plans a fault there.
+
+    Tests share one instance for that until a result is odd. An instance that has failed before may answer otherwise,
+    as one with a circuit breaker does, so an odd result counts only if it is that of a new instance.
+    """
+    shared = subject.shared
+    is_new = shared.struck is None
+    if shared.struck is None:
+        shared.struck = subject.client.fresh()
+    instance = subject.on(shared.struck)
+    if is_new or instance.client is subject.client:
+        return instance, attempt(instance)
+    if not shared.struck_once:
+        try:
+            result = attempt(instance)
+            if sound(result):
+                return instance, result
+        except Outage:
+            raise
+        except (Undecided, Violation):
+            subject.client.provider.clear()
+        shared.struck_once = True
+    fresh = subject.fresh()
+    return fresh, attempt(fresh)

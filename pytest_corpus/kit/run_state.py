@@ -6,6 +6,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, ClassVar, TypeVar
 
 from pytest_corpus.adapter import inputs
+from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit.judgement import reading_apart
 from pytest_corpus.kit.outcomes import Undecided
@@ -111,6 +112,8 @@ class Shared:
         begun: by name, the tests that have made their calls and look later (`kit/early_calls.py`).
         misled: by name, the mistakes of the author's stand-in that a test met when it was begun early.
         provider_ops: by operation, the ops at which a plain request reaches the provider.
+        struck: the instance at which tests plan faults one after the other; None before the first.
+        struck_once: it gave an odd answer, so each fault has an instance of its own.
     """
 
     learnt: ClassVar[tuple[str, ...]] = ("obstacles", "provider_ops", "cached", "begun")
@@ -123,6 +126,8 @@ class Shared:
     cached: dict[Hashable, tuple[Any, list[Exchange], frozenset[str], list[Exchange]]] = field(default_factory=dict)
     begun: dict[str, Any] = field(default_factory=dict)
     misled: dict[str, list[Any]] = field(default_factory=dict)
+    struck: AdapterClient | None = None
+    struck_once: bool = False
 
     def once(self, name: str, find: Callable[[], T]) -> T:
         """The value of an attribute, found out by the first test that needs it."""

@@ -71,8 +71,8 @@ class Target:
         """Forget the test before; `unlearn`: also what was found out of the adapter."""
         self.editions = set(EDITIONS)
 
-    def close_fresh(self) -> None:
-        """Close what was opened for the current test alone."""
+    def close_fresh(self, *, is_last: bool = False) -> None:
+        """Close what was opened for the current test alone, or also what tests share if it `is_last`."""
 
     def tidy(self) -> None:
         """Remove what the tests left in the adapter's store; called once, before the adapter is closed."""

@@ -188,6 +188,7 @@ class Adapter:
                 self.ledger.mark_partial("the late reports of the last calls were not judged")
             try:
                 target.begin()
+                target.close_fresh(is_last=True)
                 target.tidy()
             except (WriteForbidden, Outage):
                 continue  # nothing was written, or nothing can be removed

@@ -8,6 +8,7 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import keyed
+from pytest_corpus.kit.faults import at_struck
 from pytest_corpus.kit.fixtures import Steps, rules, subject
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import canary
@@ -302,7 +303,9 @@ def test_a_write_that_is_sent_twice_at_once_is_carried_out_once(vector: Vector, 
 def test_a_write_that_failed_can_be_sent_again(vector: Vector) -> None:
     """A write that failed at the provider is carried out when it is sent again, under the same key or a new one."""
     vector.require("upsert")
-    fresh = vector.fresh()
-    args = {"vectors": [fresh.item(40)], **fresh.requests.in_scratch}
-    result = replays.can_be_sent_again(fresh, "upsert", args).result
+    args = {"vectors": [vector.item(40)], **vector.requests.in_scratch}
+    _, reply = at_struck(
+        vector, lambda instance: replays.can_be_sent_again(instance, "upsert", args), lambda reply: reply.is_success
+    )
+    result = reply.result
     expect.that(not failures_of(result), "the write to be carried out", "a failed item", "result.failures")

@@ -12,6 +12,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, expired, plain, remembered
 from pytest_corpus.kit.audit import leaks, telemetry
 from pytest_corpus.kit.component import Subject, holds
+from pytest_corpus.kit.faults import with_fault
 from pytest_corpus.kit.fixtures import Steps, core, in_turn, rules
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
@@ -354,8 +355,8 @@ def failed_stream(subject: Subject, *, at_chunk: int = 0) -> StreamReply:
     if "provider" not in subject.client.hooks:
         subject.require(name)
         return subject.stream(name, subject.requests.wrong_types(name))
-    return subject.with_fault(
-        "unavailable", name, lambda fresh: fresh.stream(name, fresh.requests.long(name)), at_chunk=at_chunk
+    return with_fault(
+        subject, "unavailable", name, lambda fresh: fresh.stream(name, fresh.requests.long(name)), at_chunk=at_chunk
     )[1]
 
 
@@ -416,4 +417,4 @@ def provider_failure(subject: Subject, name: str, kind: str) -> Reply | StreamRe
         request = replace(found, ctx={**ctx, **found.ctx}, canaries={**found.canaries, **own})
         return fresh.carry_out(request, debug_logs=in_process(subject))
 
-    return subject.with_fault(kind, name, send)[1]
+    return with_fault(subject, kind, name, send)[1]

@@ -1,7 +1,7 @@
 """From a provider's failures to the taxonomy (ERRORS 1, 4, 8; SPECIFICATION 12)."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -11,7 +11,7 @@ from pytest_corpus.adapter.hooks.provider import Plan
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, keyed
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES
+from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES, at_struck, with_fault
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import canary, in_ms
@@ -56,10 +56,8 @@ class TestFaults:
         it for each of them.
         """
         canonical = str(BY_KIND[kind].canonical)
-        first, *others = subject.faults.backed(streaming=False)
-        expect.failure(struck(subject, first, kind), canonical)
-        for reply in struck_in_turn(subject, others, kind, lambda reply: reply.is_a(canonical)):
-            expect.failure(reply, canonical)
+        for name in asked(subject, kind):
+            expect.failure(struck(subject, name, kind), canonical)
         expect.failure(provider_failure(subject, subject.principal, kind), canonical)
         if kind == "content_filtered" and subject.component == "llm":
             is_not_taken_for_a_whole_answer(subject)
@@ -75,7 +73,7 @@ class TestFaults:
                 expect.failure(first, "ResourceExhausted")
             return fresh.invoke(name, fresh.requests.distinct(name))
 
-        _, second = subject.with_fault("rate_limited", name, send, times=2 * MAX_PROVIDER_RETRIES)
+        _, second = with_fault(subject, "rate_limited", name, send, times=2 * MAX_PROVIDER_RETRIES)
         if not second.exchange.reached_provider or not second.is_error:
             raise NotApplicable("after a failure the provider is not asked, or no longer fails")
         expect.refusal(second, "ResourceExhausted")
@@ -84,10 +82,8 @@ class TestFaults:
     @pytest.mark.parametrize("kind", PASSED_ON)
     def test_the_providers_retry_hint_is_passed_on(self, subject: Subject, kind: str) -> None:
         """`retry_after_ms` of the provider stands in the error of every operation, unless items fail instead."""
-        names = subject.faults.backed(streaming=False)
-        for name, reply in zip(
-            names, struck_in_turn(subject, names, kind, hinting, retry_after_ms=HINT_MS), strict=True
-        ):
+        for name in subject.faults.backed(streaming=False):
+            reply = struck(subject, name, kind, sound=hinting, retry_after_ms=HINT_MS)
             if isinstance(reply, Reply) and reply.failed_items:
                 continue
             classified(reply, kind, decided(kind))
@@ -162,6 +158,7 @@ class TestFaults:
             subject,
             plan,
             lambda fresh, ctx, limit_s: fresh.invoke(name, fresh.requests.distinct(name), ctx, limit_s=limit_s),
+            is_shared=False,
         )
         fresh = opened[-1]
         fresh.faults.fired(planned)
@@ -251,7 +248,7 @@ class TestStreamFaults:
 
 def is_not_taken_for_a_whole_answer(subject: Subject) -> None:
     """A good answer of the provider that says that its rest was filtered is refused, or says so too."""
-    _, reply = subject.with_fault("content_filtered", subject.principal, form="in_answer")
+    _, reply = with_fault(subject, "content_filtered", subject.principal, form="in_answer")
     assert isinstance(reply, Reply)
     if expect.either(reply, "BadRequest"):
         reason = reply.result.get("finish_reason") if isinstance(reply.result, Mapping) else None
@@ -266,8 +263,24 @@ def ids() -> dict[str, Any]:
 def works_again(subject: Subject, name: str, kind: str) -> None:
     """After one failure of the provider the same request works where it may be retried, and else another one."""
     same = subject.requests.distinct(name)
-    fresh, _ = subject.with_fault(kind, name, lambda fresh: fresh.invoke(name, same), times=1)
     retryable = TAXONOMY[str(BY_KIND[kind].canonical)].retry == "yes"
+
+    def failed(instance: Subject) -> Subject:
+        plan = instance.faults.plan(kind, name, times=1)
+        instance.invoke(name, same)
+        instance.faults.fired(plan)
+        return instance
+
+    def asked_again(instance: Subject) -> Reply | StreamReply:
+        with failed(instance).retries.once():
+            return instance.invoke(name, same if retryable else instance.requests.distinct(name))
+
+    subject.faults.provider_op(name)
+    _, again = at_struck(subject, asked_again, lambda reply: not reply.is_error)
+    if not again.is_error:
+        expect.works(again, "the next call to work")
+        return
+    fresh = failed(subject.fresh())
     broken = kind == "unexpected" and is_broken(subject, fresh, name)
     if broken and is_broken(subject, broken_again(subject, name), name):
         expect.that(False, "the next call to work", "an error, though the one after it works")
@@ -279,9 +292,11 @@ def works_again(subject: Subject, name: str, kind: str) -> None:
 
 def broken_again(subject: Subject, name: str) -> Subject:
     """A new instance whose provider failed once in a way that nothing foresees."""
-    return subject.with_fault(
-        "unexpected", name, lambda fresh: fresh.invoke(name, fresh.requests.distinct(name)), times=1
-    )[0]
+    fresh = subject.fresh()
+    plan = fresh.faults.plan("unexpected", name, times=1)
+    fresh.invoke(name, fresh.requests.distinct(name))
+    fresh.faults.fired(plan)
+    return fresh
 
 
 def is_broken(subject: Subject, fresh: Subject, name: str) -> bool:
@@ -301,39 +316,34 @@ def is_broken(subject: Subject, fresh: Subject, name: str) -> bool:
 
 
 def struck(
-    subject: Subject, name: str, kind: str, ctx: Mapping[str, Any] | None = None, **options: float
+    subject: Subject,
+    name: str,
+    kind: str,
+    ctx: Mapping[str, Any] | None = None,
+    *,
+    sound: Callable[[Reply | StreamReply], bool] | None = None,
+    **options: float,
 ) -> Reply | StreamReply:
-    """The answer of a new instance whose provider fails."""
+    """The answer of an instance whose provider fails; `sound` as in `Subject.with_fault`."""
 
     def ask() -> Reply | StreamReply:
         def send(fresh: Subject) -> Reply | StreamReply:
             return fresh.invoke(name, fresh.requests.distinct(name), ctx)
 
-        return subject.with_fault(kind, name, send, **options)[1]
+        return with_fault(subject, kind, name, send, sound=sound, **options)[1]
 
     return ask() if ctx else cached(subject, ("struck", name, kind, *sorted(options.items())), ask)
 
 
-def struck_in_turn(
-    subject: Subject, names: Sequence[str], kind: str, sound: Callable[[Reply | StreamReply], bool], **options: float
-) -> Iterator[Reply | StreamReply]:
-    """The answers of several operations whose provider fails, of one instance as far as they are `sound`.
+def asked(subject: Subject, kind: str) -> Iterator[str]:
+    """The operations whose provider fails in a way: the principal one, and in turn the others.
 
-    An instance that has failed before may answer otherwise, as one with a circuit breaker does. So another answer comes
-    from a new instance.
+    Each is asked for one of the kinds that become one class.
     """
-    for name in names:
-        subject.faults.provider_op(name)
-    fresh = subject.fresh() if names else subject
-    for name in names:
-        plan = fresh.faults.plan(kind, name, **options)
-        reply = fresh.invoke(name, fresh.requests.distinct(name))
-        fresh.client.provider.clear()
-        if plan.fired and sound(reply):
-            yield reply
-        else:
-            yield struck(subject, name, kind, None, **options)
-            fresh = subject.fresh()
+    alike = next(kinds for kinds in REQUIREMENTS.values() if kind in kinds)
+    for number, name in enumerate(subject.faults.backed(streaming=False)):
+        if name == subject.principal or alike[number % len(alike)] == kind:
+            yield name
 
 
 def hinting(reply: Reply | StreamReply) -> bool:
@@ -347,17 +357,21 @@ def struck_at(subject: Subject, kind: str, at_chunk: int | None, **options: Any)
     if at_chunk is None:
         return struck(subject, name, kind, None, **options)
     subject.faults.provider_op(name)
-    fresh = subject.fresh()
-    plan, provider = fresh.faults.plan(kind, name, at_chunk=at_chunk, **options), fresh.client.provider
-    before = provider.calls()
-    stream = fresh.stream(name, fresh.requests.long(name))
-    ended = inputs.read("ended", lambda: plan.form == "unfinished" and plan.on_wire and provider.calls() == before + 1)
-    provider.clear()
-    if ended and stream.finished:
-        wanted = "an error, because the provider's stream ended without its last event"
-        raise Violation(wanted, "a successful end").seen_in(stream.exchange)
-    expect.applicable(not stream.finished, "the stream has fewer chunks, or goes on after the failure")
-    return stream
+
+    def attempt(instance: Subject) -> StreamReply:
+        plan, provider = instance.faults.plan(kind, name, at_chunk=at_chunk, **options), instance.client.provider
+        before = provider.calls()
+        stream = instance.stream(name, instance.requests.long(name))
+        is_cut = plan.form == "unfinished" and plan.on_wire
+        ended = inputs.read("ended", lambda: is_cut and provider.calls() == before + 1)
+        provider.clear()
+        if ended and stream.finished:
+            wanted = "an error, because the provider's stream ended without its last event"
+            raise Violation(wanted, "a successful end").seen_in(stream.exchange)
+        expect.applicable(not stream.finished, "the stream has fewer chunks, or goes on after the failure")
+        return stream
+
+    return at_struck(subject, attempt, lambda stream: stream.is_a(str(BY_KIND[kind].canonical)))[1]
 
 
 def classified(reply: Reply | StreamReply, kind: str, requirement: str) -> None:

@@ -18,6 +18,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, plain, remembered
 from pytest_corpus.kit.audit import telemetry
 from pytest_corpus.kit.component import Subject, holds
+from pytest_corpus.kit.faults import with_fault
 from pytest_corpus.kit.fixtures import Steps, rules
 from pytest_corpus.kit.judgement import note_check
 from pytest_corpus.kit.outcomes import Keys, NotApplicable, Violation
@@ -231,7 +232,7 @@ def slowed(subject: Subject, name: str, kind: str) -> Reply | StreamReply:
         fresh.client.provider.clear()
         if plan.fired:
             return reply
-    return subject.with_fault(kind, name, delay_ms=DELAY_MS)[1]
+    return with_fault(subject, kind, name, delay_ms=DELAY_MS)[1]
 
 
 def times(subject: Subject, exchange: Exchange) -> dict[int, Any]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from pytest_corpus.adapter.exchange import Exchange, op_of
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import Rivals
 from pytest_corpus.kit.audit.exchanges import payload_problem
-from pytest_corpus.kit.faults import ProviderFaults
+from pytest_corpus.kit.faults import ProviderFaults, at_struck
 from pytest_corpus.kit.fixtures import fixture_of
 from pytest_corpus.kit.judgement import reading_apart
 from pytest_corpus.kit.outcomes import Blocked, Outage, Violation, in_words
@@ -52,12 +53,17 @@ class VectorFaults(ProviderFaults):
             return False
         if name not in self._calls.shared.itemised:
             with inputs.apart(f"vector.{name} itemised"):
-                fresh = self._calls.fresh()
-                fresh.faults.plan("unavailable", name)
-                reply = fresh.call(name, fresh.requests.distinct(name))
-                fresh.client.provider.clear()
+                _, reply = at_struck(self._calls, partial(_unavailable, name=name), lambda reply: reply.is_error)
             self._calls.shared.itemised[name] = reply.is_success and bool(failures_of(reply.result))
         return self._calls.shared.itemised[name]
+
+
+def _unavailable(vector: VectorCapabilities, name: str) -> Reply:
+    """The answer of an operation whose provider is unavailable."""
+    vector.faults.plan("unavailable", name)
+    reply = vector.call(name, vector.requests.distinct(name))
+    vector.client.provider.clear()
+    return reply
 
 
 class Vector(VectorConditions):
