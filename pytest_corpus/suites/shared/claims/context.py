@@ -314,9 +314,11 @@ def calls_of_one_tenant(subject: Subject) -> list[Reply]:
 
 
 @remembered
-def two_tenants(_subject: Subject) -> tuple[str, str]:
+def two_tenants(subject: Subject) -> tuple[str, str]:
     """Two tenants whose ids differ in length."""
-    return f"t{canary()}", f"t{canary()}{canary(LONGER)}"
+    found = f"t{canary()}", f"t{canary()}{canary(LONGER)}"
+    subject.shared.tenants.update(found)
+    return found
 
 
 @remembered
@@ -373,7 +375,7 @@ def in_full_context(subject: Subject, name: str) -> list[Reply | StreamReply]:
     Each member that may be any text is a canary. Operations other than the principal one are refused and expire in
     turn.
     """
-    tenant, note = cached(subject, "tenant and note", lambda: (canary(24), canary(24)))
+    (tenant, _), note = two_tenants(subject), cached(subject, "note", lambda: canary(24))
     kinds, replies = [("minimal", HOUR_MS), ("wrong_types", HOUR_MS), ("minimal", -60_000)], []
     if name != subject.principal:
         del kinds[1 + subject.operations().index(name) % 2]
@@ -412,7 +414,7 @@ def provider_failure(subject: Subject, name: str, kind: str) -> Reply | StreamRe
 
     def send(fresh: Subject) -> Reply | StreamReply:
         found = next(each for each in subject.requests.with_canaries(refused=False) if each.op == name)
-        own = {"tenant": canary(24), "idempotency key": canary(24)}
+        own = {"tenant": two_tenants(subject)[0], "idempotency key": canary(24)}
         ctx = {"deadline_ms": in_ms(HOUR_MS), "tenant": own["tenant"], "idempotency_key": own["idempotency key"]}
         request = replace(found, ctx={**ctx, **found.ctx}, canaries={**found.canaries, **own})
         return fresh.carry_out(request, debug_logs=in_process(subject))

@@ -17,7 +17,7 @@ from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import canary, in_ms
 from pytest_corpus.kit.retries import is_retryable
 from pytest_corpus.spec.errors import BY_KIND, PERMANENT, RESOURCE_SCOPES, TAXONOMY
-from pytest_corpus.suites.shared.claims.context import PASSING, provider_failure
+from pytest_corpus.suites.shared.claims.context import PASSING, provider_failure, two_tenants
 from pytest_corpus.suites.shared.claims.deadlines import cut_off, out_of_time
 
 REQUIREMENTS = {
@@ -117,8 +117,7 @@ class TestFaults:
     @pytest.mark.requirement("COM-FAULT-15")
     def test_the_scope_of_throttling_is_bounded(self, subject: Subject) -> None:
         """Two requests of one tenant that are throttled are throttled in the same scope, whatever their ids."""
-        tenant = f"tenant{canary()}"
-        scopes = []
+        tenant, scopes = two_tenants(subject)[0], []
         for _ in range(2):
             reply = struck(subject, subject.principal, "rate_limited", {"tenant": tenant, **ids()})
             classified(reply, "rate_limited", "COM-FAULT-1")

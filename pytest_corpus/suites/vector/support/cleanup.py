@@ -124,14 +124,14 @@ class Cleanup:
 
     def release(self) -> None:
         """Delete what a test made and no other one needs."""
-        plain = (None, self._shared.main_namespace), (None, self._shared.scratch)
+        lasting = self._lasting()
         self._shared.used.clear()
         self._shared.sandboxes.clear()
         self._shared.passing.clear()
         self._shared.ahead = {place for begun in self._shared.begun.values() for place in begun.places}
         self._vector.client.provider.clear()
         try:
-            for place in [each for each in self._shared.made_namespaces if each not in (*plain, *self._shared.ahead)]:
+            for place in [each for each in self._shared.made_namespaces if each not in lasting | self._shared.ahead]:
                 if not self._drop(place):
                     return
             if len(self._shared.scratched) > KEPT_VECTORS:
@@ -140,6 +140,13 @@ class Cleanup:
                 self.sweep(tenant)
         except (*UNCALLABLE, Outage):
             return
+
+    def _lasting(self) -> set[Place]:
+        """The namespaces that other tests need, too: they are made again when something speaks of them."""
+        plain = self._shared.main_namespace, self._shared.scratch
+        undeleted = (name for left in self._shared.undeleted.values() for names in left.values() for name in names)
+        found = {(tenant, name) for tenant in (None, *self._shared.tenants) for name in plain}
+        return found | {(None, name) for name in undeleted}
 
     def _drop(self, place: Place) -> bool:
         """Delete a namespace, or note that it is stuck; False if the adapter can do nothing at the moment."""
@@ -208,12 +215,15 @@ class Cleanup:
 
     def _spare(self) -> list[Place]:
         """The namespaces that nothing speaks of any more, or that are made again when something does."""
-        lasting = (self._shared.main_namespace, self._shared.scratch)
+        plain, lasting = (self._shared.main_namespace, self._shared.scratch), self._lasting()
         return [
             place
             for place in self._shared.made_namespaces
             if place not in self.held
-            and (place in self._shared.passing or (place[1] in lasting and place not in self._shared.used))
+            and (
+                place in self._shared.passing
+                or ((place[1] in plain or place in lasting) and place not in self._shared.used)
+            )
         ]
 
     def _used_before(self) -> list[Place]:

@@ -208,7 +208,15 @@ class Vector(VectorConditions):
             self._cleanup.note(request)
         if reply.is_error and not uncertain:
             take_back()
+        if (reply.is_a(*PERMANENT) and not reply.is_a("NamespaceNotFound")) or self._is_struck(reply):
+            self._preparation.keep(request)
         self._cleanup.answered(request, is_success=reply.is_success)
+
+    def _is_struck(self, reply: Reply) -> bool:
+        """Return whether a request failed at the instance where each fails for a planned fault."""
+        return (
+            reply.is_error and bool(reply.exchange.faults) and self.client is self.shared.struck is not self.main.client
+        )
 
     def _prepared(self, request: Any) -> Any:
         if self._preparing or not isinstance(request, Mapping):

@@ -68,6 +68,19 @@ class Preparation:
                     self._attempt(make)
                     ready.add(key)
 
+    def keep(self, request: Any) -> None:
+        """Note that what was made to be deleted by a request is still there, because the request was refused."""
+        args = request.get("args") if isinstance(request, Mapping) else None
+        if not isinstance(args, Mapping) or tenant_of(request) is not None:
+            return
+        shared, client = self._vector.shared, self._vector.client
+        ids = args.get("ids")
+        for name in (args.get("namespace"), *(ids if isinstance(ids, list) else ())):
+            made = isinstance(name, str) and (client.generation, None, name) in shared.ready.get(client, ())
+            if made and name in shared.to_delete:
+                operation = "delete" if shared.to_delete[name] else "delete_namespace"
+                shared.undeleted.setdefault(client, {}).setdefault(operation, []).append(name)
+
     def _attempt(self, make: Callable[[], None]) -> None:
         try:
             make()

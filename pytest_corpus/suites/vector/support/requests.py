@@ -78,8 +78,14 @@ class PlainPlaces(Requests):
         """The arguments of the last one of some queries, or of a batch of them all, in the main namespace."""
         return {"queries": [*queries], **self.in_main} if operation == "batch_query" else queries[-1]
 
-    def to_delete(self, item: Item | None = None) -> str:
-        """The name of a vector of the scratch namespace, or of a namespace, to be made just before it is deleted."""
+    def to_delete(self, operation: str) -> str:
+        """The name of a vector of the scratch namespace, or of a namespace, to be made just before it is deleted.
+
+        It is one whose deletion was refused before, if there is one.
+        """
+        if left := self._vector.shared.undeleted.get(self._vector.client, {}).get(operation):
+            return left.pop()
+        item = self._vector.item() if operation == "delete" else None
         name = str(item["id"]) if item else self._vector.name("doomed")
         self._vector.shared.to_delete[name] = item
         return name
@@ -98,10 +104,10 @@ class VectorRequests(PlainPlaces):
         if name == "upsert":
             return {"vectors": [self._vector.item()], **self.in_scratch}
         if name == "delete":
-            return {"ids": [self.to_delete(self._vector.item())], **self.in_scratch}
+            return {"ids": [self.to_delete(name)], **self.in_scratch}
         if name == "create_namespace":
             return self._vector.named()
-        return {"namespace": self.to_delete()} if name == "delete_namespace" else {}
+        return {"namespace": self.to_delete(name)} if name == "delete_namespace" else {}
 
     def distinct(self, name: str) -> dict[str, Any]:
         args = self.minimal(name)

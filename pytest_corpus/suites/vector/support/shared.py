@@ -95,6 +95,7 @@ class VectorShared(Shared):
         scratch: the namespace of plain writes.
         settled: the vectors of the main namespace.
         to_delete: vectors and namespaces (None) that are made just before they are deleted, by name.
+        undeleted: by instance and operation, those of them that are still there, because their deletion was refused.
         page_key: the argument that takes the token of a page; empty while that is not known.
         itemised: by operation, whether a failing provider is the failure of each item.
         made_namespaces: the namespaces that are there, the one that was used last at the end.
@@ -125,6 +126,7 @@ class VectorShared(Shared):
     scratch: str = ""
     settled: tuple[Item, ...] | None = None
     to_delete: dict[str, Item | None] = field(default_factory=dict)
+    undeleted: WeakKeyDictionary[AdapterClient, dict[str, list[str]]] = field(default_factory=WeakKeyDictionary)
     page_key: str = ""
     itemised: dict[str, bool] = field(default_factory=dict)
     made_namespaces: dict[Place, None] = field(default_factory=dict)
