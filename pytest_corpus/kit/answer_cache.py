@@ -6,12 +6,13 @@ from functools import partial, wraps
 from typing import Any, TypeVar
 
 from pytest_corpus.adapter import inputs
-from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.exchange import Exchange, context_of, op_of
 from pytest_corpus.kit.judgement import judging, look_at, reading_apart
 from pytest_corpus.kit.outcomes import Undecided, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names
 from pytest_corpus.kit.requests import HOUR_MS, Calls, Request, canary, in_ms, new_trace
 from pytest_corpus.spec.errors import TAXONOMY
+from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.text.values import same
 
 Ask = TypeVar("Ask", bound=Callable[..., Any])
@@ -104,6 +105,12 @@ def keyed(key: Mapping[str, Any]) -> dict[str, Any]:
     """The context of one call under a key: its own request id, trace and deadline, which the key's scope leaves out."""
     own = {"request_id": f"req-{canary()}", "traceparent": new_trace(), "deadline_ms": in_ms(HOUR_MS)}
     return {**own, **key}
+
+
+def keys_of(request: Any) -> frozenset[str]:
+    """The idempotency key of a write; empty if it has none."""
+    op, key = BY_OP.get(op_of(request)), (context_of(request) or {}).get("idempotency_key")
+    return frozenset([key] if op is not None and op.mutating and isinstance(key, str) else [])
 
 
 def under(calls: Calls, request: Request, key: Mapping[str, Any]) -> Reply | StreamReply:

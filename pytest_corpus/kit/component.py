@@ -9,7 +9,7 @@ from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.exchange import Exchange, op_of
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.adapter.usage import Outages
-from pytest_corpus.kit.answer_cache import Rivals, are_replayed
+from pytest_corpus.kit.answer_cache import Rivals, are_replayed, keys_of
 from pytest_corpus.kit.audit.envelopes import Finding
 from pytest_corpus.kit.audit.exchanges import FINITE, AuditContext, audit, data_of, editions, report_findings, seen_in
 from pytest_corpus.kit.audit.positive_evidence import demonstrates, is_reported
@@ -191,6 +191,8 @@ class Subject(Target):
         try:
             reply = self.retries.answered(op_of(request), attempt, self.failing)
             refused = reply.is_error
+            if reply.is_success and self.client is self.main.client:
+                self.shared.keys |= keys_of(request)
             return reply
         finally:
             self.settling.note(settled, refused=refused)

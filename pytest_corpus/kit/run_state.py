@@ -112,6 +112,7 @@ class Shared:
         begun: by name, the tests that have made their calls and look later (`kit/early_calls.py`).
         misled: by name, the mistakes of the author's stand-in that a test met when it was begun early.
         provider_ops: by operation, the ops at which a plain request reaches the provider.
+        keys: the idempotency keys under which writes were carried out by the instance that most tests speak to.
         tenants: the tenants that several tests name.
         struck: the instance at which tests plan faults one after the other; None before the first.
         struck_once: it gave an odd answer, so each fault has an instance of its own.
@@ -127,6 +128,7 @@ class Shared:
     cached: dict[Hashable, tuple[Any, list[Exchange], frozenset[str], list[Exchange]]] = field(default_factory=dict)
     begun: dict[str, Any] = field(default_factory=dict)
     misled: dict[str, list[Any]] = field(default_factory=dict)
+    keys: set[str] = field(default_factory=set)
     tenants: set[str] = field(default_factory=set)
     struck: AdapterClient | None = None
     struck_once: bool = False

@@ -1,15 +1,17 @@
 """Context, replays, tenants, observability, privacy (SPECIFICATION 6.1, 6.4, 15; BC 6.6, 6.8; R19 to R21, R24, R25)."""
 
 import json
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 import pytest
 
-from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import keyed
+from pytest_corpus.kit import expect, vocabulary
+from pytest_corpus.kit.answer_cache import keyed, remembered
 from pytest_corpus.kit.faults import at_struck
 from pytest_corpus.kit.fixtures import Steps, rules, subject
+from pytest_corpus.kit.outcomes import Undecided
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.spec.errors import PERMANENT
@@ -18,20 +20,15 @@ from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, TestContext
 from pytest_corpus.suites.shared.claims.deadlines import TestCancelling
 from pytest_corpus.suites.shared.claims.labels import TestIdPrivacy, TestLabels, TestPrivacy, unlabelled
 from pytest_corpus.suites.shared.claims.propagation import TestPropagation
-from pytest_corpus.suites.shared.contexts import keys_alike, new_key, require_tenants, tenants_alike
-from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of
+from pytest_corpus.suites.shared.contexts import keys_alike, new_key, new_tenant, require_tenants
+from pytest_corpus.suites.vector.support.answers import failures_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
 from pytest_corpus.suites.vector.support.sandbox import Sandbox, within
-from pytest_corpus.suites.vector.support.scenarios import flow
+from pytest_corpus.suites.vector.support.scenarios import checks, flow
 from pytest_corpus.suites.vector.support.scenarios.checks import answers_with, described_by, exactly, present
 from pytest_corpus.suites.vector.support.shared import context_of
-
-WRITES = ("upsert", "delete", "delete_by_filter", "create_namespace", "delete_namespace")
-"""The writes that a key may be replayed for."""
-
-OF_A_TENANT = ("delete_by_filter", "create_namespace")
-"""Those that a tenant replays; both do of an upsert."""
+from pytest_corpus.text.values import same
 
 
 @pytest.mark.requirement("COM-CTX-6")
@@ -185,48 +182,97 @@ def is_made(reply: Reply) -> bool:
 
 
 @pytest.mark.requirement("COM-IDEM-2")
-@pytest.mark.parametrize("name", ["upsert", "delete"])
-def test_a_key_of_another_tenant_reaches_the_provider(vector: Vector, name: str) -> None:
+def test_a_key_of_another_tenant_reaches_the_provider(vector: Vector) -> None:
     """The same write under the same key of another tenant is carried out, whether or not they share their data."""
     vector.require("query", "upsert", "delete")
-    vector.faults.provider_op(name)
-    item, key, place = vector.item(70), new_key(), vector.name("shared")
-    reached = []
-    for ctx in tenants_alike(vector):
+    vector.faults.provider_op("upsert")
+    vector.faults.provider_op("delete")
+    item, place, stem = (
+        vector.item(70),
+        vector.name("shared") if vector.namespaces else "default",
+        new_tenant()["tenant"],
+    )
+    similar, keys = vocabulary.filled(vocabulary.MEETING, stem), {name: new_key() for name in ("upsert", "delete")}
+
+    def written(tenant: str) -> list[Reply]:
+        """The answers to both writes of a tenant."""
+        sandbox = Sandbox(vector, place, vector.dimensions, vector.metric, context_of(tenant))
         if vector.namespaces:  # where tenants share their data, the second one may be refused what is there
-            vector.call("create_namespace", vector.named(place), ctx)
-        sandbox = Sandbox(vector, place if vector.namespaces else "default", vector.dimensions, vector.metric, ctx)
-        sandbox.put(*([item] if name == "delete" else []))
-        reply = vector.call(*replayed(vector, sandbox, name, item), {**sandbox.ctx, **key})
-        expect.success(reply, f"a {name}")
-        reached.append(reply.exchange.reached_provider)
-    expect.assessable(reached[0], "the provider is not reached")
-    expect.that(reached[1], "the provider asked for each tenant", "only for the first one")
+            vector.call("create_namespace", vector.named(place), sandbox.ctx)
+        sandbox.know(item)
+        return [
+            vector.call(*replayed(vector, sandbox, name, item), {**sandbox.ctx, **key}) for name, key in keys.items()
+        ]
+
+    first, other = (written(similar.get(kind, f"{stem}a")) for kind in vocabulary.ALIKE[0])
+    if any(reply.is_a(*PERMANENT) for reply in other):
+        other = written(f"{stem}b")
+    for name, one, again in zip(keys, first, other, strict=True):
+        for reply in (one, again):
+            expect.success(reply, f"a {name}")
+        expect.assessable(one.exchange.reached_provider, "the provider is not reached")
+        expect.that(again.exchange.reached_provider, f"the provider asked for a {name} of each tenant", "only once")
 
 
 @pytest.mark.requirement("COM-IDEM-2")
-@pytest.mark.parametrize("write", WRITES)
-def test_a_key_of_another_tenant_is_another_write(vector: Vector, write: str) -> Steps:
-    """The same write under the same key of two tenants is carried out for each (R126)."""
-    require_tenants(vector)
-    needs(vector, write)
-    item, key, name = vector.item(40, {"kind": "first"}), new_key(), vector.name("shared")
-    created = write == "create_namespace"
-    sandboxes = []
-    for ctx in tenants_alike(vector, WRITES.index(write)):
-        if created:
-            sandbox = Sandbox(vector, name, vector.dimensions, vector.metric, ctx)
-        else:
-            sandbox = vector.sandbox(*([] if write == "upsert" else [item]), tenant=ctx["tenant"], name=name)
-        sandboxes.append(sandbox)
-        operation, args = replayed(vector, sandbox, write, item)
-        expect.success(vector.call(operation, args, {**ctx, **key}), f"a {write}")
+@pytest.mark.parametrize("like", vocabulary.ALIKE, ids=["letters", "signs", "normal_forms"])
+def test_a_key_of_another_tenant_is_another_write(vector: Vector, like: tuple[str, str]) -> Steps:
+    """The same write under the same key of two tenants is carried out for each (R126).
+
+    Of two whose names differ in letter case, each deletes vectors and a namespace, too.
+    """
+    added, gone, filtered = vector.item(40), vector.item(90, {"kind": "other"}), vector.item(140, {"kind": "first"})
+    places = checks.two_tenants(vector, like=like)
+    writes = {"upsert": added}
+    if like == vocabulary.ALIKE[0]:
+        writes |= {"delete": gone, **({"delete_by_filter": filtered} if vector.deletes_by_filter else {})}
+        for place in places:
+            place.put(gone, filtered)
+    for write, item in writes.items():
+        key = new_key()
+        for place in places:
+            place.know(item)
+            operation, args = replayed(vector, place, write, item)
+            expect.success(vector.call(operation, args, {**place.ctx, **key}), f"a {write}")
     yield
-    for sandbox in sandboxes:
-        reply = sandbox.ask(item["vector"])
-        found = [*map(id_of, matches_of(reply.result))] if reply.is_success else []
-        there = is_made(reply) if created else item["id"] in found
-        expect.that(there is (write in ("upsert", "create_namespace")), f"the {write} for each tenant", "for one only")
+    for place in places:
+        found = place.contents()
+        for write, item in writes.items():
+            there = item["id"] in found
+            expect.that(there is (write == "upsert"), f"the {write} for each tenant", "for one only")
+    if like == vocabulary.ALIKE[0] and vector.namespaces and vector.works("delete_namespace"):
+        key = new_key()
+        for place in places:
+            expect.success(
+                vector.call("delete_namespace", {"namespace": place.name}, {**place.ctx, **key}), "a deletion"
+            )
+        for place in places:
+            left = place.ask(added["vector"])
+            expect.that(
+                left.is_error or not matches_of(left.result), "the namespace of each tenant deleted", "of one only"
+            )
+
+
+@pytest.mark.requirement("COM-IDEM-2")
+def test_a_key_of_another_tenant_is_another_creation(vector: Vector) -> Steps:
+    """The same namespace is created under the same key of two tenants for each of them."""
+    require_tenants(vector)
+    needs(vector, "create_namespace")
+    args, key, stem = vector.named(vector.name("shared")), new_key(), new_tenant()["tenant"]
+    similar = vocabulary.filled(vocabulary.MEETING, stem)
+    contexts: list[dict[str, str]] = []
+    for kind, end in zip(vocabulary.ALIKE[1], "ab", strict=True):
+        ctx = context_of(similar[kind])
+        reply = vector.call("create_namespace", args, {**ctx, **key})
+        if reply.is_a(*PERMANENT):
+            ctx = context_of(f"{stem}{end}")
+            reply = vector.call("create_namespace", args, {**ctx, **key})
+        expect.success(reply, "a create_namespace")
+        contexts.append(ctx)
+    yield
+    for ctx in contexts:
+        sandbox = Sandbox(vector, args["namespace"], vector.dimensions, vector.metric, ctx)
+        expect.that(is_made(sandbox.ask()), "the namespace of each tenant created", "that of one only")
 
 
 @pytest.mark.requirement("COM-IDEM-3")
@@ -251,29 +297,40 @@ def needs(vector: Vector, write: str) -> None:
 
 
 @pytest.mark.requirement("COM-IDEM-3")
-@pytest.mark.parametrize("write", [*WRITES, "upsert_of_a_tenant"])
+@pytest.mark.parametrize("write", ["upsert", "upsert_of_a_tenant", "create_namespace", "delete_namespace"])
 def test_a_replay_applies_once(vector: Vector, write: str) -> Steps:
-    """A replay answers as the first call did, and does not undo what was written in between, of a tenant or of none."""
-    write, _, tenant = write.partition("_of_a_")
-    needs(vector, write)
-    owner = f"tenant{canary()}" if tenant or write in OF_A_TENANT else None
-    item = vector.item(40, {"kind": "first"})
-    later = {**item, "vector": direction(130, vector.dimensions), "metadata": {"kind": "later"}}
-    if write == "create_namespace":
+    """A replay answers as the first call did, and does not undo what was written in between, of a tenant or of none.
+
+    With an upsert goes a delete by ids, or by a filter for a tenant.
+    """
+    name, _, tenant = write.partition("_of_a_")
+    needs(vector, name)
+    owner = f"tenant{canary()}" if tenant or name == "create_namespace" else None
+    item, gone = vector.item(40, {"kind": "upserted"}), vector.item(80, {"kind": "first"})
+    if name == "create_namespace":
         sandbox = Sandbox(vector, vector.name("n"), vector.dimensions, vector.metric, context_of(owner))
     else:
-        sandbox = vector.sandbox(*([] if write == "upsert" else [item]), tenant=owner)
-    name, args = replayed(vector, sandbox, write, item)
-    key, first = replays.sent_first(partial(vector.call, name, args), **context_of(owner))
-    if write == "delete_namespace":
+        sandbox = vector.sandbox(*([] if name == "delete_namespace" else [gone]), tenant=owner)
+    deleted = "delete_by_filter" if tenant and vector.deletes_by_filter else "delete"
+    writes = {name: item, **({deleted: gone} if name == "upsert" else {})}
+    made = []
+    for each, of in writes.items():
+        operation, args = replayed(vector, sandbox, each, of)
+        key, first = replays.sent_first(partial(vector.call, operation, args), **context_of(owner))
+        made.append((operation, args, key, first))
+    if name == "delete_namespace":
         sandbox = vector.sandbox(tenant=owner, name=sandbox.name)
-    sandbox.put(later)
-    again = vector.call(name, args, keyed(key))
-    replays.answers_again(first, again)
-    sandbox.know(later)
+    later = [
+        {**of, "vector": direction(of_angle, vector.dimensions), "metadata": {"kind": "later"}}
+        for of, of_angle in zip(writes.values(), (130, 165), strict=False)
+    ]
+    sandbox.put(*later)
+    for operation, args, key, first in made:
+        replays.answers_again(first, vector.call(operation, args, keyed(key)))
     yield
-    found = exactly(sandbox, later, claim="what was written after the first call")
-    expect.that(described_by(found[item["id"]], {"kind": "later"}), "the later metadata", "the first ones")
+    found = exactly(sandbox, *later, claim="what was written after the first call")
+    described = all(described_by(found[each["id"]], {"kind": "later"}) for each in later)
+    expect.that(described, "the later metadata", "the first ones")
 
 
 def replayed(vector: Vector, sandbox: Sandbox, write: str, item: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -293,10 +350,24 @@ def replayed(vector: Vector, sandbox: Sandbox, write: str, item: dict[str, Any])
 def test_a_write_that_is_sent_twice_at_once_is_carried_out_once(vector: Vector, requirement: str, name: str) -> None:
     """Two calls of one write under one key, sent together, have one answer, and reach a slow provider once."""
     vector.require("query", name)
-    item = vector.item(40)
+    if requirement == "COM-IDEM-7":
+        vector.faults.provider_op(name)
+    results, reached = sent_twice_at_once(vector, name)
+    if requirement == "COM-IDEM-4":
+        expect.that(same(*results), "the same result for both", replays.differing(*results), "result")
+    else:
+        expect.that(reached == 1, "one call of the provider", f"{reached} at once")
+
+
+@remembered
+def sent_twice_at_once(vector: Vector, name: str) -> tuple[list[Any], int]:
+    """The results of a write that is sent twice at once, and how often it reached its slow provider."""
+    op, item = None, vector.item(40)
+    with suppress(Undecided):
+        op = vector.faults.provider_op(name)
     sandbox = vector.sandbox(item, vector.item(120))
     request = vector.envelope(*replayed(vector, sandbox, name, item), {**sandbox.ctx, **new_key()})
-    (replays.has_one_answer if requirement == "COM-IDEM-4" else replays.asks_once)(vector, request)
+    return replays.sent_twice_at_once(vector, request, op)
 
 
 @pytest.mark.requirement("COM-IDEM-5")

@@ -77,7 +77,7 @@ TWINS = {
 }
 """Ends of ids that only resemble each other."""
 
-STEPS, SEQUENCES, FEW_SEQUENCES, SLOW_CALL_S = 22, 6, 3, 0.005
+STEPS, SEQUENCES, FEW_SEQUENCES, SLOW_CALL_S = 24, 4, 3, 0.005
 """The length and the number of the random sequences; few if a call takes as long as this, one if writes show late."""
 
 

@@ -200,7 +200,7 @@ def rules_of(vector: Vector) -> list[Rule[Model]]:
         kind, batched = chance.choice((None, None, *KINDS)), chance.choice((False, True))
         return chance.choice(ANGLES), kind if filters else None, chance.choice(TOP_K), batches and batched
 
-    def rule(operation: Callable[..., None], share: float = 0.5, **draws: Callable[[Random], Any]) -> Rule[Model]:
+    def rule(operation: Callable[..., None], share: float = 0.4, **draws: Callable[[Random], Any]) -> Rule[Model]:
         """A rule that carries out an operation, and for a share looks at what is there after it."""
 
         def take(chance: Random, trial: Trial[Model]) -> None:
