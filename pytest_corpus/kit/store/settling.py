@@ -87,6 +87,7 @@ class Settling:
         self.known: Settle = subject.shared.settle
         self._given: float | None = subject.settings.settle_s
         self._at_once = False
+        self._is_late = False
 
     @property
     def late(self) -> bool:
@@ -223,6 +224,7 @@ class Settling:
             for look in self.trials():
                 with suppress(Unresponsive):  # an operation that does not answer tells nothing of the others
                     taken.append(shows_after(look, LIMIT_S + (begun if MISSING in taken else inputs.monotonic())))
+                    self._is_late |= taken[-1] != AT_ONCE
             if MISSING in taken:
                 self.known.missed_s = inputs.monotonic() - begun
             late += [times for times in taken if times not in (AT_ONCE, MISSING)]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect, vocabulary
-from pytest_corpus.kit.answer_cache import keyed, remembered
+from pytest_corpus.kit.answer_cache import cached, keyed, remembered
 from pytest_corpus.kit.faults import at_struck
 from pytest_corpus.kit.fixtures import Steps, rules, subject
 from pytest_corpus.kit.outcomes import Undecided
@@ -156,8 +156,9 @@ def test_another_query_under_the_same_key_has_its_own_answer(vector: Vector, ope
     """Queries for different vectors under one key find each its own."""
     vector.require("query", operation)
     vector.need_direction()
-    items = [vector.item(20), vector.item(80), vector.item(140)]
-    keyed = within(vector.sandbox(*items), **new_key())
+    items = cached(vector, "asked under a key", lambda: [vector.item(degrees) for degrees in (20, 80, 140)])
+    [sandbox] = vector.lasting("asked under a key", lambda: [vector.sandbox(*items)])
+    keyed = within(sandbox, **new_key())
     yield
     for item in items:
         answers_with(keyed, item, 1, operation)

@@ -1,7 +1,7 @@
 """Tenants: what one writes, another neither reads nor changes (SPECIFICATION 6.1, 14.1; R25, R27, R55, R127)."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import product
 from typing import Any
@@ -10,6 +10,7 @@ import pytest
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect, vocabulary
+from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.fixtures import Steps, rules
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.requests import canary
@@ -18,8 +19,9 @@ from pytest_corpus.suites.shared.contexts import new_tenant, require_tenants
 from pytest_corpus.suites.vector.support.answers import matches_of, metadata_of, results_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
-from pytest_corpus.suites.vector.support.sandbox import within
+from pytest_corpus.suites.vector.support.sandbox import Sandbox, within
 from pytest_corpus.suites.vector.support.scenarios import checks
+from pytest_corpus.suites.vector.support.shared import Item
 
 MERGED_S = 0.3
 """Data of tenants that an index merges later would be seen after this time."""
@@ -153,16 +155,21 @@ def test_a_cached_answer_stays_with_its_tenant(vector: Vector, requirement: str)
     So do those of a third one, unless it is refused for what its name begins with (R138).
     """
     vector.require("query")
-    cached = requirement == "COM-CACHE-1"
+    is_scoped = requirement == "COM-CACHE-2"
     operations = ["query", *(["batch_query"] if vector.works("batch_query") else [])]
-    scopes = [{}] if cached else list(scopes_of_caches(vector))
-    items = [vector.item(45) for _ in range(3 if cached else 2)]
+    scopes = list(scopes_of_caches(vector)) if is_scoped else [{}]
+    items = cached(vector, "of each tenant", lambda: [vector.item(45) for _ in range(3)])
+    sandboxes = vector.lasting("of each tenant", lambda: of_each_tenant(vector, items))
+    yield
+    for operation, ctx in product(reversed(operations) if is_scoped else operations, scopes):
+        for number in (0, 1) if is_scoped else (*range(len(sandboxes)), 0):
+            checks.answers_with(within(sandboxes[number], **ctx), items[number], 2, operation)
+
+
+def of_each_tenant(vector: Vector, items: Sequence[Item]) -> list[Sandbox]:
+    """A place of one name for each of two tenants, and of a third one if it is taken, with a vector each."""
     sandboxes = checks.two_tenants(vector, items[0])
     sandboxes[1].put(items[1])
     name, tenant = sandboxes[0].name, sandboxes[0].ctx["tenant"]
-    if cached and (third := vector.offered(name, items[2], tenant=f"-{tenant}")) is not None:
-        sandboxes.append(third)
-    yield
-    for operation, ctx in product(operations if cached else reversed(operations), scopes):
-        for number in (*range(len(sandboxes)), *([0] if cached else [])):
-            checks.answers_with(within(sandboxes[number], **ctx), items[number], 2, operation)
+    third = vector.offered(name, items[2], tenant=f"-{tenant}")
+    return sandboxes if third is None else [*sandboxes, third]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import plain_call
+from pytest_corpus.kit.answer_cache import cached, plain_call
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import Steps, core, rules
 from pytest_corpus.kit.reply import Reply
@@ -55,11 +55,23 @@ STRANGE: tuple[dict[str, Any], ...] = ({"kind": {"$no_such_operator": "a"}}, {"k
 
 def four_vectors(vector: Vector) -> tuple[Sandbox, list[dict[str, Any]]]:
     """A place with four vectors, two of either kind."""
-    items = [
+    items = four_items(vector)
+    return vector.sandbox(*items), items
+
+
+def four_items(vector: Vector) -> list[dict[str, Any]]:
+    """Four vectors, two of either kind."""
+    return [
         vector.item(degrees, {"kind": kind, "part": number})
         for number, (degrees, kind) in enumerate(((15, "a"), (60, "b"), (105, "a"), (150, "b")))
     ]
-    return vector.sandbox(*items), items
+
+
+def four_that_stay(vector: Vector) -> tuple[Sandbox, list[dict[str, Any]]]:
+    """A place with four vectors for tests whose deletes remove nothing."""
+    items = cached(vector, "four that stay", lambda: four_items(vector))
+    [sandbox] = vector.lasting("four that stay", lambda: [vector.sandbox(*items)])
+    return sandbox, items
 
 
 @core("VEC-DELETE-1")
@@ -249,7 +261,7 @@ def test_the_count_of_a_delete_is_that_of_what_is_gone(vector: Vector, at: int) 
 @rules("nothing VEC-DELETE-8, no_ids VEC-DELETE-12")
 def test_a_delete_of_nothing_in_particular_removes_nothing(vector: Vector, requirement: str) -> Steps:
     """Without `ids` and without `filter`, with null in their place, or with no ids at all, nothing is removed."""
-    sandbox, items = four_vectors(vector)
+    sandbox, items = four_that_stay(vector)
     if requirement == "VEC-DELETE-12":
         expect.either(sandbox.delete(ids=[]), "BadRequest")
     else:
@@ -270,7 +282,7 @@ def test_a_delete_of_nothing_in_particular_is_refused(vector: Vector) -> None:
 @pytest.mark.requirement("VEC-DELETE-9")
 def test_a_delete_with_a_wrong_type_is_refused(vector: Vector) -> Steps:
     """`ids` is a list of strings, `namespace` a string, `filter` an object; otherwise nothing is removed."""
-    sandbox, items = four_vectors(vector)
+    sandbox, items = four_that_stay(vector)
     name = items[0]["id"]
     for args in WRONG_DELETES.values():
         ids = args.get("ids", [name])

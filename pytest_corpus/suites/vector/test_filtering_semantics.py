@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect, vocabulary
+from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.fixtures import Steps, core, rules
 from pytest_corpus.kit.outcomes import Full, NotApplicable, in_words
 from pytest_corpus.spec.errors import PERMANENT
@@ -152,11 +153,14 @@ def test_a_filter_compares_whole_values(vector: Vector, requirement: str) -> Ste
     Other metadata, none at all, and an empty object do not meet a filter.
     """
     vector.need_filters()
-    held, filters = HELD[requirement]
-    items = [vector.item(20 + 40 * number, metadata) for number, metadata in enumerate(held)]
-    sandbox = vector.sandbox(*items)
-    odd = odd_items(vector) if requirement == "VEC-FILTER-5" else {}
-    taken = offer(sandbox, odd)
+    filters, odd, taken = HELD[requirement][1], dict[str, Item](), dict[str, Item]()
+    if requirement == "VEC-FILTER-5":
+        items = held_items(vector, requirement)
+        sandbox = vector.sandbox(*items)
+        odd = odd_items(vector)
+        taken = offer(sandbox, odd)
+    else:
+        sandbox, items = with_other_metadata(vector, requirement)
     yield
     stored = [*items, *taken.values()]
     for wanted, right in filters:
@@ -166,6 +170,18 @@ def test_a_filter_compares_whole_values(vector: Vector, requirement: str) -> Ste
             found = met(sandbox, item["metadata"], stored, *PERMANENT)
             fits = found is None or found == [each for name, each in taken.items() if name == kind]
             expect.that(fits, f"just what has the value ({kind}), or a refusal", f"{len(found or ())} matches")
+
+
+def held_items(vector: Vector, requirement: str) -> list[Item]:
+    """Vectors with the metadata of a row of `HELD`."""
+    return [vector.item(20 + 40 * number, metadata) for number, metadata in enumerate(HELD[requirement][0])]
+
+
+def with_other_metadata(vector: Vector, requirement: str) -> tuple[Sandbox, list[Item]]:
+    """A place with the vectors of some rows of `HELD`, those of the row of this requirement first."""
+    rows = cached(vector, "held", lambda: {name: held_items(vector, name) for name in HELD if name != "VEC-FILTER-5"})
+    [sandbox] = vector.lasting("held", lambda: [vector.sandbox(*(item for row in rows.values() for item in row))])
+    return sandbox, [*rows[requirement], *(item for name, row in rows.items() if name != requirement for item in row)]
 
 
 def odd_items(vector: Vector) -> dict[str, Item]:

@@ -106,8 +106,12 @@ def test_the_matches_are_the_best_of_all(vector: Vector, count: int) -> Steps:
     """The best vectors are found, whatever their place in the order of writing."""
     metric = canonical(vector.metric) or "cosine"
     vector.need_direction(metric)
-    items = [vector.item(5 + 170 * part / count) for part in range(count)]
-    sandbox, vectors = vector.sandbox(*items), {item["id"]: item["vector"] for item in items}
+    if count == len(HOME):
+        sandbox, items = fan(vector)
+    else:
+        items = [vector.item(5 + 170 * part / count) for part in range(count)]
+        sandbox = vector.sandbox(*items)
+    vectors = {str(item["id"]): item["vector"] for item in items}
     yield
     for number, degrees in enumerate((0, 21, 38, 59, 118, 180)):
         query, top_k = direction(degrees, vector.dimensions), 1 + number % 3

@@ -1,6 +1,6 @@
 """Arguments that are missing, of a wrong type or out of range (SPECIFICATION 9.2, 9.3, 17.2; SCHEMA 4.2.2; R8, R45)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -43,7 +43,7 @@ WRONG: dict[str, tuple[tuple[str, str, tuple[Any, ...]], ...]] = {
         ("delete_namespace", "namespace", (..., 7, ["a"], None, {})),
     ),
     "VEC-DIM-8": (("create_namespace", "dimensions", (0, -1, 1.5, "4", [4], {})),),
-    "VEC-DIM-10": (("query", "vector", ([],)), ("batched", "vector", ([],)), ("item", "vector", ([],))),
+    "VEC-DIM-10": (("query", "vector", ([],)), ("batched", "vector", ([], [])), ("item", "vector", ([],))),
 }
 """By requirement: an operation, an argument, and its bad values (...: it is missing; in a list: a good component)."""
 
@@ -63,27 +63,25 @@ def test_a_bad_argument_is_refused(vector: Vector, requirement: str) -> None:
     if not offered:
         vector.require(wrong[0][0])
     for operation, place, key, values in offered:
-        for value in values:
-            for args in requests_with(vector, place, key, value):
-                reply = vector.call(operation, args)
-                if operation == "upsert" and (place == "item" or isinstance(value, list)):
-                    refused_or_reported(reply)
-                else:
-                    expect.refusal(reply, "BadRequest", claim=f"a bad {key} to be refused with BAD_REQUEST")
+        for number, value in enumerate(values):
+            reply = vector.call(operation, arguments(vector, place, key, value, at_end=bool(number % 2)))
+            if operation == "upsert" and (place == "item" or isinstance(value, list)):
+                refused_or_reported(reply)
+            else:
+                expect.refusal(reply, "BadRequest", claim=f"a bad {key} to be refused with BAD_REQUEST")
 
 
-def requests_with(vector: Vector, place: str, key: str, value: Any) -> Iterator[dict[str, Any]]:
-    """The arguments of requests with one bad value."""
+def arguments(vector: Vector, place: str, key: str, value: Any, *, at_end: bool) -> dict[str, Any]:
+    """The arguments of a request with one bad value, which is that of the first or the last query of a batch."""
     if place == "item":
-        yield {"vectors": [replaced(vector.item(), key, value)], **vector.requests.in_scratch}
-    elif place == "batched":
+        return {"vectors": [replaced(vector.item(), key, value)], **vector.requests.in_scratch}
+    if place == "batched":
         good = vector.requests.minimal("query")
         bad = replaced(good, key, value)
-        for queries in ((bad, good), (good, bad)) if (vector.batch or 2) > 1 else ((bad,),):
-            yield vector.requests.asking("batch_query", *queries)
-    else:
-        whole = {**vector.item(), **value} if key == "vectors" and isinstance(value, dict) and value else value
-        yield replaced(vector.requests.minimal(place), key, whole)
+        queries = [bad] if vector.batch == 1 else [good, bad] if at_end else [bad, good]
+        return vector.requests.asking("batch_query", *queries)
+    whole = {**vector.item(), **value} if key == "vectors" and isinstance(value, dict) and value else value
+    return replaced(vector.requests.minimal(place), key, whole)
 
 
 def replaced(args: Mapping[str, Any], key: str, value: Any) -> dict[str, Any]:

@@ -74,9 +74,9 @@ def test_a_vector_of_zeros_is_a_vector(vector: Vector, requirement: str, metric:
     No answer about it, or about a vector of huge components, which may be refused too, holds NaN or an infinity.
     """
     spelled = vector.spelling(metric)
-    zero, reply, *queries = asked(vector, spelled, 0.0)
+    zero, reply, *queries = asked(vector, spelled)[0]
     if requirement == "COM-NUM-2":
-        for answer in (*queries, *asked(vector, spelled, HUGE)[2:]):
+        for answer in (*queries, *asked(vector, spelled)[1][2:]):
             expect.readable(answer)
             holds("COM-NUM-2", answer, vector)
         return
@@ -91,11 +91,18 @@ def test_a_vector_of_zeros_is_a_vector(vector: Vector, requirement: str, metric:
 
 
 @remembered
-def asked(vector: Vector, metric: str, component: float) -> tuple[Any, ...]:
-    """The id of a vector of equal components, and the answers to its upsert and to queries for it and another one."""
-    item, other = {**vector.item(), "vector": [component] * vector.dimensions}, vector.item(20)
+def asked(vector: Vector, metric: str) -> list[tuple[Any, ...]]:
+    """The id of a vector of zeros, and the answers to its upsert and to queries for it and another one.
+
+    Then the same of a vector of huge components.
+    """
+    other, found = vector.item(20), list[tuple[Any, ...]]()
     sandbox = vector.sandbox(other, metric=metric)
-    return item["id"], sandbox.upsert(item), *(sandbox.ask(each["vector"], 2) for each in (item, other))
+    for component in (0.0, HUGE):
+        item = {**vector.item(), "vector": [component] * vector.dimensions}
+        written = sandbox.upsert(item)
+        found.append((item["id"], written, *(sandbox.ask(each["vector"], 2) for each in (item, other))))
+    return found
 
 
 def settle(reply: Reply, claim: str, *families: str) -> None:

@@ -114,6 +114,7 @@ class Cleanup:
         """Note that a namespace is not there: it is made again just before a plain request that needs it."""
         self._shared.made_namespaces.pop(place, None)
         self._shared.stuck.pop(place, None)
+        self._shared.lasting.discard(place)
         for ready in self._shared.ready.values():
             ready.difference_update([key for key in ready if key[2] == place[1]])
         if place == (None, self._shared.scratch):
@@ -146,7 +147,7 @@ class Cleanup:
         plain = self._shared.main_namespace, self._shared.scratch
         undeleted = (name for left in self._shared.undeleted.values() for names in left.values() for name in names)
         found = {(tenant, name) for tenant in (None, *self._shared.tenants) for name in plain}
-        return found | {(None, name) for name in undeleted}
+        return found | self._shared.lasting | {(None, name) for name in undeleted}
 
     def _drop(self, place: Place) -> bool:
         """Delete a namespace, or note that it is stuck; False if the adapter can do nothing at the moment."""

@@ -171,7 +171,7 @@ class VectorSettling(Settling):
                 yield partial(self._shows, item, where, there=True)
                 if vector.call("delete", {"ids": [item["id"]], **where}).is_success:
                     yield partial(self._shows, item, where, there=False)
-            if self.known.in_order is None:
+            if self._is_late and self.known.in_order is None:
                 yield self._trial_of_order(name)
             if vector.namespaces:
                 vector.call("delete_namespace", where)

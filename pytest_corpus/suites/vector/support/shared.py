@@ -101,6 +101,7 @@ class VectorShared(Shared):
         made_namespaces: the namespaces that are there, the one that was used last at the end.
         stuck: those that could not be deleted.
         keeps_namespaces: whether the adapter says that it deletes none.
+        lasting: those that several tests read, which are kept as long as there is room.
         passing: those of sandboxes that the current test cannot speak of without the sandbox.
         used: those that the current test speaks of.
         sandboxes: the sandboxes that the current test holds.
@@ -132,6 +133,7 @@ class VectorShared(Shared):
     made_namespaces: dict[Place, None] = field(default_factory=dict)
     stuck: dict[Place, None] = field(default_factory=dict)
     keeps_namespaces: bool = False
+    lasting: set[Place] = field(default_factory=set)
     passing: set[Place] = field(default_factory=set)
     used: set[Place] = field(default_factory=set)
     sandboxes: WeakSet[HasPlace] = field(default_factory=WeakSet)

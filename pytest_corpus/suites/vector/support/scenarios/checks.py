@@ -229,19 +229,34 @@ class MixedBatch:
         )
 
 
+BAD: tuple[tuple[Mapping[int, str], ...], ...] = (
+    *(tuple({at: kind} for kind in KINDS) for at in range(3)),
+    ({1: "wrong_dimension", 3: "no_vector"}, {1: "empty_id", 3: "wrong_type"}),
+)
+"""The kinds of bad items of batches by their place, in groups: at one of three places, or at two of four."""
+
+
 @remembered
-def mixed_batches(vector: Vector, *bad: Mapping[int, str]) -> list[MixedBatch]:
-    """Batches with bad items of these kinds at these places, which are sent once in a run, before one look at all."""
-    before, batches = vector.item(10), []
-    sandbox = vector.sandbox(before)
-    for number, kinds in enumerate(bad):
-        wrong = {at: faulty(vector, kind) for at, kind in kinds.items()}
-        # each in a direction of its own: a low `max_top_k` would hide equal ones
-        items = [wrong.get(at, vector.item(60 + 30 * at + 3 * number)) for at in range(len(kinds) + 2)]
-        batches.append((items, wrong, sandbox.upsert(*items)))
+def mixed_batches(vector: Vector) -> list[list[MixedBatch]]:
+    """Batches with bad items, in the groups of `BAD`, which are sent once in a run, before one look at all."""
+    before, number = vector.item(1), 0
+    sandbox, sent = vector.sandbox(before), []
+    for group in BAD:
+        batches = []
+        for kinds in group if len(group[0]) == 1 or (vector.batch or 4) >= 4 else ():
+            wrong = {at: faulty(vector, kind) for at, kind in kinds.items()}
+            items = []
+            for at in range(len(kinds) + 2):
+                number += 1  # each in a direction of its own: a low `max_top_k` would hide equal ones
+                items.append(wrong.get(at) or vector.item(2 + 2 * number % 177))
+            batches.append((items, wrong, sandbox.upsert(*items)))
+        sent.append(batches)
     with reading_apart() as shown_by:
         found = sandbox.contents()
-    return [MixedBatch(items, wrong, before, reply, found, shown_by) for items, wrong, reply in batches]
+    return [
+        [MixedBatch(items, wrong, before, reply, found, shown_by) for items, wrong, reply in batches]
+        for batches in sent
+    ]
 
 
 RANDOM_VECTORS, RANDOM_QUERIES = 4, 3

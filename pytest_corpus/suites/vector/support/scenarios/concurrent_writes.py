@@ -6,6 +6,7 @@ from itertools import count
 from typing import Any
 
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.generation.histories import Event, Step, Value, play
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of, metadata_of, vector_of
 from pytest_corpus.suites.vector.support.component import PERHAPS, Vector
@@ -80,6 +81,7 @@ class Clients:
         return found
 
 
+@remembered
 def history(vector: Vector) -> dict[str, list[Event]]:
     """The history of both ids. Raises NotApplicable if a query finds one of them at most."""
     vector.require("query", "upsert", "delete")
