@@ -24,7 +24,7 @@ from pytest_corpus.suites.shared.contexts import keys_alike, new_key, new_tenant
 from pytest_corpus.suites.vector.support.answers import failures_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
-from pytest_corpus.suites.vector.support.sandbox import Sandbox, within
+from pytest_corpus.suites.vector.support.sandbox import Sandbox, lasting, within
 from pytest_corpus.suites.vector.support.scenarios import checks, flow
 from pytest_corpus.suites.vector.support.scenarios.checks import answers_with, described_by, exactly, present
 from pytest_corpus.suites.vector.support.shared import context_of
@@ -157,7 +157,7 @@ def test_another_query_under_the_same_key_has_its_own_answer(vector: Vector, ope
     vector.require("query", operation)
     vector.need_direction()
     items = cached(vector, "asked under a key", lambda: [vector.item(degrees) for degrees in (20, 80, 140)])
-    [sandbox] = vector.lasting("asked under a key", lambda: [vector.sandbox(*items)])
+    [sandbox] = lasting(vector, "asked under a key", lambda: [vector.sandbox(*items)])
     keyed = within(sandbox, **new_key())
     yield
     for item in items:

@@ -19,7 +19,7 @@ from pytest_corpus.suites.shared.contexts import new_tenant, require_tenants
 from pytest_corpus.suites.vector.support.answers import matches_of, metadata_of, results_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
-from pytest_corpus.suites.vector.support.sandbox import Sandbox, within
+from pytest_corpus.suites.vector.support.sandbox import Sandbox, lasting, within
 from pytest_corpus.suites.vector.support.scenarios import checks
 from pytest_corpus.suites.vector.support.shared import Item
 
@@ -159,7 +159,7 @@ def test_a_cached_answer_stays_with_its_tenant(vector: Vector, requirement: str)
     operations = ["query", *(["batch_query"] if vector.works("batch_query") else [])]
     scopes = list(scopes_of_caches(vector)) if is_scoped else [{}]
     items = cached(vector, "of each tenant", lambda: [vector.item(45) for _ in range(3)])
-    sandboxes = vector.lasting("of each tenant", lambda: of_each_tenant(vector, items))
+    sandboxes = lasting(vector, "of each tenant", lambda: of_each_tenant(vector, items))
     yield
     for operation, ctx in product(reversed(operations) if is_scoped else operations, scopes):
         for number in (0, 1) if is_scoped else (*range(len(sandboxes)), 0):

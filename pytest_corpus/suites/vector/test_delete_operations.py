@@ -15,7 +15,7 @@ from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.vector.support.answers import failed, failures_of, id_of, matches_of, processed
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
-from pytest_corpus.suites.vector.support.sandbox import Sandbox, offer
+from pytest_corpus.suites.vector.support.sandbox import Sandbox, lasting, offer
 from pytest_corpus.suites.vector.support.scenarios.checks import described_by, exactly, present, with_ids, with_value
 from pytest_corpus.suites.vector.support.shared import Item
 
@@ -70,7 +70,7 @@ def four_items(vector: Vector) -> list[dict[str, Any]]:
 def four_that_stay(vector: Vector) -> tuple[Sandbox, list[dict[str, Any]]]:
     """A place with four vectors for tests whose deletes remove nothing."""
     items = cached(vector, "four that stay", lambda: four_items(vector))
-    [sandbox] = vector.lasting("four that stay", lambda: [vector.sandbox(*items)])
+    [sandbox] = lasting(vector, "four that stay", lambda: [vector.sandbox(*items)])
     return sandbox, items
 
 

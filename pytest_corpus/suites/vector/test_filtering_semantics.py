@@ -14,7 +14,7 @@ from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
-from pytest_corpus.suites.vector.support.sandbox import Sandbox, offer
+from pytest_corpus.suites.vector.support.sandbox import Sandbox, lasting, offer
 from pytest_corpus.suites.vector.support.scenarios import checks
 from pytest_corpus.suites.vector.support.scenarios.checks import fan, same
 from pytest_corpus.suites.vector.support.shared import Item
@@ -180,7 +180,7 @@ def held_items(vector: Vector, requirement: str) -> list[Item]:
 def with_other_metadata(vector: Vector, requirement: str) -> tuple[Sandbox, list[Item]]:
     """A place with the vectors of some rows of `HELD`, those of the row of this requirement first."""
     rows = cached(vector, "held", lambda: {name: held_items(vector, name) for name in HELD if name != "VEC-FILTER-5"})
-    [sandbox] = vector.lasting("held", lambda: [vector.sandbox(*(item for row in rows.values() for item in row))])
+    [sandbox] = lasting(vector, "held", lambda: [vector.sandbox(*(item for row in rows.values() for item in row))])
     return sandbox, [*rows[requirement], *(item for name, row in rows.items() if name != requirement for item in row)]
 
 

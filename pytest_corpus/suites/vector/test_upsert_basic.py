@@ -18,7 +18,7 @@ from pytest_corpus.suites.shared.contexts import new_key
 from pytest_corpus.suites.vector.support.answers import failed, failures_of, id_of, metadata_of, processed, vector_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import alike, direction
-from pytest_corpus.suites.vector.support.sandbox import Sandbox, offer, within
+from pytest_corpus.suites.vector.support.sandbox import Sandbox, lasting, offer, within
 from pytest_corpus.suites.vector.support.scenarios.checks import (
     described_by,
     exactly,
@@ -174,7 +174,7 @@ def test_an_upsert_of_a_known_id_replaces_the_vector(vector: Vector) -> Steps:
 @rules("new VEC-UPSERT-5, old VEC-UPSERT-16")
 def test_an_upsert_of_a_known_id_replaces_its_metadata(vector: Vector, requirement: str) -> Steps:
     """The new values stand in answers, filters find them and not the old ones, and no old key is left."""
-    item, new, [sandbox] = *replacement(vector), vector.lasting("replaced", lambda: [replaced(vector)])
+    item, new, [sandbox] = *replacement(vector), lasting(vector, "replaced", lambda: [replaced(vector)])
     yield
     found = present(sandbox, item)[item["id"]]
     if requirement == "VEC-UPSERT-16":

@@ -10,7 +10,7 @@ import pytest
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exchange import Exchange, op_of
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.answer_cache import Rivals, cached
+from pytest_corpus.kit.answer_cache import Rivals
 from pytest_corpus.kit.audit.exchanges import payload_problem
 from pytest_corpus.kit.faults import ProviderFaults, at_struck
 from pytest_corpus.kit.fixtures import fixture_of
@@ -109,22 +109,6 @@ class Vector(VectorConditions):
             self.occupied = True
         sandbox.put(*items)
         return sandbox
-
-    def lasting(self, name: str, make: Callable[[], list[Sandbox]]) -> list[Sandbox]:
-        """Places that several tests read, and leave as they are; made again if they had to make room.
-
-        Without namespaces they are made for each test.
-        """
-        if not self.namespaces:
-            return make()
-        key = ("lasting", name)
-        found = cached(self, key, make)
-        if not {place.place for place in found} <= self.shared.made_namespaces.keys():
-            self.shared.cached.pop(key, None)
-            found = cached(self, key, make)
-        self.shared.sandboxes.update(found)
-        self.shared.lasting |= {place.place for place in found}
-        return found
 
     def offered(self, name: str, *items: Item, tenant: str | None = None) -> Sandbox | None:
         """A place with these vectors, whose name or tenant may be refused permanently (R138, R139); None if it is."""

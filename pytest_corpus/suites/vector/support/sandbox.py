@@ -2,12 +2,13 @@
 
 import copy
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import isfinite
 from typing import Any
 
 from pytest_corpus.kit import expect, vocabulary
+from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.outcomes import Blocked, Full, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, error_names
 from pytest_corpus.spec.errors import PERMANENT, is_a
@@ -227,6 +228,23 @@ def within(sandbox: Sandbox, **context: Any) -> Sandbox:
     other = copy.copy(sandbox)
     other.ctx = {**sandbox.ctx, **context}
     return other
+
+
+def lasting(vector: VectorCapabilities, name: str, make: Callable[[], list[Sandbox]]) -> list[Sandbox]:
+    """Places that several tests read, and leave as they are; made again if they had to make room.
+
+    Without namespaces they are made for each test.
+    """
+    if not vector.namespaces:
+        return make()
+    shared, key = vector.shared, ("lasting", name)
+    found = cached(vector, key, make)
+    if not {place.place for place in found} <= shared.made_namespaces.keys():
+        shared.cached.pop(key, None)
+        found = cached(vector, key, make)
+    shared.sandboxes.update(found)
+    shared.lasting |= {place.place for place in found}
+    return found
 
 
 def stored(reply: Reply, items: Sequence[Item]) -> None:
