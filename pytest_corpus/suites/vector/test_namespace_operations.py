@@ -59,6 +59,7 @@ def test_one_namespace_is_not_found_in_another(vector: Vector) -> Steps:
     for places in offered_in_turn(vector, [(each, None, vector.item(20)) for each in similar]):
         for other, item in places:
             exactly(other, item, claim="the vector of a namespace whose name resembles that of another")
+        exactly(sandboxes[0], *items[0], claim="the vectors of a namespace, whatever names resemble its own")
     for sandbox, own in zip(sandboxes, items, strict=True):
         for operation in ("query", *(["batch_query"] if vector.works("batch_query") else [])):
             found = set(sandbox.ids(own[0]["vector"], by=operation))
