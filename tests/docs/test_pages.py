@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 import pages as tool
 from site_pages import components, coverage, detection
 
-LINES = 5_200
+LINES = 5_300
 """The most lines that committed Markdown may have in total: what can be generated is not committed."""
 
 
