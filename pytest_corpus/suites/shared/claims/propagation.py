@@ -87,12 +87,13 @@ def handed_on(subject: Subject, fact: str, wanted: str) -> None:
 @remembered
 def in_a_context(subject: Subject) -> tuple[dict[str, Reply | StreamReply], Reply | StreamReply]:
     """The answers of operations that are given a trace and a deadline, and then one without them."""
-    given = {name: with_more(subject, name) for name in backed(subject)}
-    for name, reply in given.items():
-        if reply.is_error:
+    principal = subject.principal
+    given = {name: with_more(subject, name) for name in backed(subject) if name != principal}
+    for name in (*given, principal):  # last of all the principal one, and then the one without: so what stays shows
+        if name == principal or given[name].is_error:
             ctx = {"traceparent": new_trace(), "deadline_ms": ahead()}
             given[name] = subject.invoke(name, subject.requests.distinct(name), ctx)
-    return given, subject.invoke(subject.principal, subject.requests.distinct(subject.principal))
+    return given, subject.invoke(principal, subject.requests.distinct(principal))
 
 
 class PassedOn(NamedTuple):
