@@ -126,10 +126,10 @@ def some(words: Mapping[str, str], count: int, first: Iterable[str] = ()) -> dic
     return {kind: words[kind] for kind in chosen[:count]}
 
 
-def texts(count: int, stem: str = "") -> list[str]:
-    """Words that any text may hold, by seed, with this unique part: all but that with a NUL."""
+def texts(count: int, stem: str = "", first: Iterable[str] = ()) -> list[str]:
+    """Words that any text may hold, with this unique part: of these kinds, then by seed, but none with a NUL."""
     held = {kind: word for kind, word in {**INJECTIONS, **WORDS}.items() if kind != "nul"}
-    return [*filled(some(held, count), stem).values()]
+    return [*filled(some(held, count, first), stem).values()]
 
 
 def meeting(stem: str, count: int, first: Iterable[str] = FIRST_TO_MEET) -> list[str]:

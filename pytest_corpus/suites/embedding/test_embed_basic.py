@@ -14,7 +14,7 @@ from pytest_corpus.kit.fixtures import core, deciding, rules, subject
 from pytest_corpus.kit.generation import generate
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
-from pytest_corpus.kit.vocabulary import INJECTIONS, WORDS, filled, texts
+from pytest_corpus.kit.vocabulary import INJECTIONS, WORDS, filled, some, texts
 from pytest_corpus.spec.errors import MODEL_ERRORS, PERMANENT, UNKNOWN_MODEL
 from pytest_corpus.suites.embedding.support.answers import distance, embeddings_of
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
@@ -25,8 +25,8 @@ from pytest_corpus.suites.embedding.support.texts import FILLER, FLAGS, LETTERS,
 from pytest_corpus.suites.shared.claims.capabilities import TestModels
 from pytest_corpus.suites.shared.claims.tokens import NO_STRINGS
 
-ODD = 0.5
-"""The part of the generated texts that are words of the vocabulary."""
+GENERATED = 6
+"""The number of generated texts, and of words of the vocabulary."""
 
 OPTIONS: tuple[dict[str, Any], ...] = ({}, {"truncate": True}, {"truncate": False}, {"normalize": False})
 
@@ -107,12 +107,10 @@ def test_every_text_is_embedded(embedding: Embedding) -> None:
     A text with a NUL may be refused permanently.
     """
     embedding.require("embed")
-    words = [*filled({**INJECTIONS, **WORDS}, "w").values()]
+    words = filled(some({**INJECTIONS, **WORDS}, GENERATED, ["nul"]), "w")
     most = 40 if embedding.limit is None else max(1, min(40, embedding.limit // 4))
 
     def draw(chance: Random, size: float) -> str:
-        if chance.random() < ODD:
-            return embedding.fit(chance.choice(words))
         letters = (chr(chance.randint(*chance.choice(LETTERS))) for _ in range(generate.length(chance, size, most) - 1))
         return "".join(["a", *letters])
 
@@ -127,7 +125,9 @@ def test_every_text_is_embedded(embedding: Embedding) -> None:
             return
         expect.that(belongs(embedding, shown, text), "the text that was sent", "another text", "result.text")
 
-    generate.for_all(draw, check, embedding, examples=12)
+    for word in words.values():
+        check(embedding.fit(word))
+    generate.for_all(draw, check, embedding, examples=GENERATED)
 
 
 @core("EMB-EMBED-5")

@@ -39,6 +39,9 @@ CUT = 3
 ROOM = 64
 """A `max_tokens` that a short answer does not fill."""
 
+MOST_WORDS, LONG = 64, 100
+"""More words than the vocabulary has, and the length from which on one is left out, as windows may be small."""
+
 RULES = "Answer in plain words. Be brief and friendly. Never mention the weather, the news or the time of day."
 """A system message of many words."""
 
@@ -54,8 +57,9 @@ def test_a_plain_request_is_completed(llm: LLM) -> None:
 def test_a_prompt_in_any_script_is_answered(llm: LLM, operation: str) -> None:
     """Letters, marks and signs of any script are completed, and streamed, and so are words that are not tame."""
     llm.require(operation)
-    text = " ".join([SCRIPTS, *texts(4)])
-    reply = llm.ask(operation, messages=[user(text if llm.holds(text) else SCRIPTS)])
+    every = " ".join([SCRIPTS, *(word for word in texts(MOST_WORDS) if len(word) < LONG)])
+    prompts = (every, " ".join([SCRIPTS, *texts(4)]), SCRIPTS)
+    reply = llm.ask(operation, messages=[user(next(filter(llm.holds, prompts), SCRIPTS))])
     llm.fits(reply)
     expect.works(reply, "an answer to a prompt in several scripts")
 

@@ -210,7 +210,7 @@ def test_the_result_of_a_tool_is_accepted(llm: LLM, operation: str) -> None:
     """A conversation may go on with an assistant's tool call and the tool's answer."""
     offered(llm)
     has_tools(llm, operation)
-    place, weather = ("Oslo", "rain") if llm.small else texts(2)
+    place, weather = ("Oslo", "rain") if llm.small else texts(2, "w", ["double_quote"])
     call = {**CALL, "function": {"name": "get_weather", "arguments": json.dumps({"place": place})}}
     messages = [
         user("hi" if llm.small else "The weather in Oslo?"),

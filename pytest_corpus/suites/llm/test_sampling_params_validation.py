@@ -155,14 +155,14 @@ def test_what_may_be_ignored_is_checked(llm: LLM, operation: str, name: str, val
 
 @pytest.mark.requirement("LLM-SAMPLING-9")
 def test_stop_sequences_end_a_completion(llm: LLM) -> None:
-    """A text that is asked for with a stop sequence, and another one that is not tame, does not hold it."""
+    """A text that is asked for with a stop sequence, and others that are not tame, does not hold it."""
     llm.require("complete")
     expect.applicable(llm.takes("stop_sequences"), "stop_sequences are refused permanently")
     args = llm.requests.long("complete")
     stops = [letter for letter in text_of(llm, args) if letter.isalpha()]
     expect.assessable(stops, "a completion has no letters to stop at")
     most_usual = max(sorted(set(stops)), key=stops.count)
-    odd, plain = ({**args, "stop_sequences": [most_usual, *more]} for more in (texts(1, "w"), []))
+    odd, plain = ({**args, "stop_sequences": [most_usual, *more]} for more in (texts(2, "w", ["backtick_end"]), []))
     text = text_of(llm, odd, plain)
     expect.that(most_usual not in text, "a text that ends before its stop sequence", "the stop sequence", "result.text")
 

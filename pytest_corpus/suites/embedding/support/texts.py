@@ -46,7 +46,7 @@ SCRIPTS = {
     "devanagari": "\u0928\u092e\u0938\u094d\u0924\u0947",
     "emoji": "ok \U0001f600 \U0001f468\u200d\U0001f469\u200d\U0001f467",
     "astral": "x \U0001d11e \U00020000",
-    "signs": 'a "quoted" \\ text, {"json": [1]} <b>&amp;</b> %s',
+    "signs": ' a "quoted" \\ text, {"json": [1]} <b>&amp;</b> %s ',
     "lines": "one\ntwo\tthree",
     "upper_and_lower": "The Quick BROWN Fox",
 }
