@@ -91,7 +91,7 @@ def _of_the_answer(violation: Violation, judged: Exchange) -> Iterator[str]:
 
 def _values(judged: Exchange) -> Iterator[Any]:
     """Every value in an answer, and in what was reported of the call."""
-    reports: list[Any] = [*judged.reports.observations, *judged.reports.counts]
+    reports: list[Any] = [*judged.observed.observations, *judged.observed.counts]
     stack: list[Any] = [frame.body for frame in judged.frames]
     stack += [value for report in reports for value in (report.component, *vars_of(report).values())]
     while stack:

@@ -3,18 +3,15 @@
 import asyncio
 import re
 import time
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Protocol
 
 from pytest_corpus.adapter.event_loop.loop import TimeLimit, is_collected
-from pytest_corpus.adapter.exceptions import Unresponsive
-from pytest_corpus.adapter.exchange import CallFault, Exchange, Frame, context_of, is_not_offered, is_observed
-from pytest_corpus.adapter.hooks.fault_plan import Plan
-from pytest_corpus.adapter.hooks.late_reports import Expected, LateReports
-from pytest_corpus.adapter.hooks.provider import ProviderProbe
+from pytest_corpus.adapter.exchange import CallFault, Exchange, Frame, is_not_offered, is_observed
+from pytest_corpus.adapter.fault_plan import Plan
+from pytest_corpus.adapter.reports import Arrival
+from pytest_corpus.adapter.scope import within
 from pytest_corpus.adapter.snapshot import NotJSON
 from pytest_corpus.adapter.transports.protocol import MAX_STREAM_BYTES, TOO_LARGE, CallFailed, Transport
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
@@ -28,49 +25,77 @@ MAX_FRAMES = 10_000
 _PERHAPS_INFINITE = re.compile(rb"NaN|Infinity|[eE]\+?\d{3}|\d{309}")
 """A pattern in every text whose value is not finite, and in few others."""
 
-MOST_OF_ONE_OPERATION = 2
-"""An operation with this number of timeouts is not called again."""
 
-MOST_WITHOUT_ANSWER = 2
-"""A remote adapter with this number of timeouts, of any operation, and no answer at all is not called again."""
-
-
-@dataclass(frozen=True, slots=True)
-class Circumstances:
-    """The context of a call.
+@dataclass(slots=True)
+class Sending:
+    """Calls on their way to the adapter and back: one, several at the same time, or a raw one of a transport test.
 
     Attributes:
-        plans: what was planned at the provider before it.
-        arrivals: what has reached the provider since the call before: op, chunk or None, and what was handed on.
+        limit_s: the seconds until the calls are given up.
+        debug_logs: log records below INFO are collected, too.
+        clients: of several calls the client of each: those of one client are sent one after the other; None: one call.
+        raw: the raw request, if it is one.
+        answer: the raw answer.
+        plans: what was planned at the provider before.
+        arrivals: what has reached the provider since the calls before.
         generation: how often the instance was opened.
         called: the hooks that an adapter elsewhere has called so far.
     """
 
-    plans: Sequence[Plan]
-    arrivals: Sequence[tuple[str, Any, Mapping[str, Any]]]
-    generation: int
-    called: frozenset[str]
+    exchanges: list[Exchange]
+    component: str
+    limit_s: float
+    debug_logs: bool = False
+    clients: Sequence[int] | None = None
+    raw: RawRequest | None = None
+    answer: RawAnswer = field(default_factory=RawAnswer)
+    plans: Sequence[Plan] = ()
+    arrivals: Sequence[Arrival] = ()
+    generation: int = 0
+    called: frozenset[str] = frozenset()
+
+    @property
+    def entry_point(self) -> str:
+        """The way that the calls take, as transcripts name it."""
+        if self.raw is not None:
+            return "raw"
+        return "together" if self.clients is not None else entry_point_of(self.exchanges[0])
+
+    @property
+    def lanes(self) -> list[list[Exchange]]:
+        """The calls of each client."""
+        lanes: dict[int, list[Exchange]] = {}
+        for client, exchange in zip(self.clients or range(len(self.exchanges)), self.exchanges, strict=True):
+            lanes.setdefault(client, []).append(exchange)
+        return list(lanes.values())
 
 
-class CallRecorder(Protocol):
-    """Keeps calls, of which reports may still come."""
+def entry_point_of(exchange: Exchange) -> str:
+    """The entry point of the wire handler to which a request goes."""
+    return "handle_stream" if exchange.streaming else "handle"
 
-    def sent(self, exchange: Exchange, around: Circumstances) -> None:
-        """Take a call."""
 
-    def sent_together(self, exchanges: Sequence[Exchange], component: str, around: Circumstances) -> None:
-        """Take calls that were made at the same time."""
+def expect_reports(sending: Sending, *, observes: bool) -> None:
+    """Note what an adapter that `observes` its calls must report of calls that have ended.
 
-    def sent_raw(self, request: RawRequest, answer: RawAnswer, component: str, around: Circumstances) -> None:
-        """Take a raw call of a transport test."""
-
-    def unanswered(self, op: str, silent: Unresponsive) -> None:
-        """Take a call that was not made, or has no record, because the operation does not answer."""
+    A retryable answer that no plan explains may be that of a gateway, which observes nothing (R114).
+    """
+    struck = any(exchange.observed.struck for exchange in sending.exchanges)
+    for exchange in sending.exchanges:
+        operation, last = BY_OP.get(exchange.op), exchange.frames[-1].body if exchange.frames else None
+        error = last.get("error") if isinstance(last, dict) else None
+        foreign = not struck and isinstance(error, str) and error in TAXONOMY and TAXONOMY[error].retry == "yes"
+        unoffered = exchange.op.endswith(".capabilities") and error == "NotSupported"
+        observed = exchange.observed
+        observed.is_due = observes and is_observed(exchange) and not (foreign or unoffered)
+        if operation is not None and is_not_offered(exchange):
+            observed.ops = ()
 
 
 async def call(transport: Transport, exchange: Exchange) -> None:
     """Send the request of an exchange to its entry point, and note the answer; raise `TimeLimit` if it is too late."""
-    await (_stream if exchange.streaming else _unary)(transport, exchange)
+    with within(exchange.observed):
+        await (_stream if exchange.streaming else _unary)(transport, exchange)
     if transport.turns:
         await asyncio.sleep(0)
         for _ in range(transport.turns - 1) if len(asyncio.all_tasks()) > 1 else ():
@@ -197,93 +222,3 @@ def read_frame(data: bytes, at_s: float) -> Frame:
         fault = f"with {flaw.fault.value}" if flaw.fault is Fault.DUPLICATE_KEY else f"that {flaw.message}"
         raise NotJSON(f"an answer {fault}")
     return Frame(value, len(data), at_s, finite=_PERHAPS_INFINITE.search(data) is None)
-
-
-def unresponsive(op: str, recorder: CallRecorder | None, *, moving: bool = False) -> Unresponsive:
-    """Return the reason why an operation is not called, after the recorder was told of it."""
-    silent = Unresponsive(op, moving=moving)
-    if recorder is not None:
-        recorder.unanswered(op, silent)
-    return silent
-
-
-class Timeouts:
-    """Counts timeouts, and stops the calls of operations that have too many.
-
-    Attributes:
-        has_answered: the adapter has sent a frame.
-    """
-
-    def __init__(self) -> None:
-        self.has_answered = False
-        self._number: Counter[str] = Counter()
-        self._moving: set[str] = set()
-
-    def add(self, op: str, *, moving: bool = False) -> None:
-        """Count a timeout; `moving` if the stream still sent frames."""
-        self._number[op] += 1
-        if moving:
-            self._moving.add(op)
-
-    def check(self, op: str, *, remote: bool, recorder: CallRecorder | None) -> None:
-        """Pass if an operation may be called. Raises Unresponsive if it ran into the time limit too often."""
-        is_silent = remote and not self.has_answered and self._number.total() >= MOST_WITHOUT_ANSWER
-        if self._number[op] >= MOST_OF_ONE_OPERATION or is_silent:
-            raise unresponsive(op, recorder, moving=op in self._moving)
-
-
-class Recording:
-    """Everything that an adapter reports to its hooks from now on; `turn` is that of the hooks over the wire."""
-
-    def __init__(self, late: LateReports, provider: ProviderProbe, turn: int | None) -> None:
-        self._late, self._provider, self._turn = late, provider, turn
-        self._observed, self._counted = len(late.sink.observations), len(late.sink.counts)
-        self._reached, self._struck, self._arrived = provider.calls(), len(provider.struck), len(provider.handed_on)
-        self._begun = time.monotonic()
-
-    def end(self, exchanges: Sequence[Exchange], *, observes: bool) -> None:
-        """Take the reports of calls that have ended, or let them come late; `observes`: the adapter makes some."""
-        ended = time.monotonic()
-        for exchange in exchanges:
-            exchange.reports.call = self.expected(exchange, ended, observes=observes)
-        self._late.finish([exchange.reports for exchange in exchanges], self._observed, self._counted)
-
-    def complete(self, exchange: Exchange) -> None:
-        """Add what reached the provider."""
-        provider = self._provider
-        exchange.reached_provider = provider.calls() - self._reached
-        exchange.faults, exchange.hints_ms = provider.struck_since(self._struck)
-        exchange.handed_on = tuple(provider.handed_on[self._arrived :])
-        if canaries := {f"provider text {number}": text for number, text in enumerate(provider.canaries)}:
-            exchange.secrets = {**exchange.secrets, **canaries}
-
-    def expected(self, exchange: Exchange, ended: float, *, observes: bool) -> Expected:
-        """The facts by which a report is recognized.
-
-        A retryable answer that no plan explains may be that of a gateway, which observes nothing (R114).
-        """
-        operation, last = BY_OP.get(exchange.op), exchange.frames[-1].body if exchange.frames else None
-        body = last if isinstance(last, dict) else {}
-        error, struck = body.get("error"), len(self._provider.struck) > self._struck
-        given = context_of(exchange.request) or {}
-        may_be_foreign = not struck and isinstance(error, str) and error in TAXONOMY and TAXONOMY[error].retry == "yes"
-        failed = exchange.fault is not None or error is not None
-        misdirected = operation is None or operation.streaming != exchange.streaming
-        misdirected |= exchange.op.endswith(".capabilities") and error == "NotSupported"  # the component is not offered
-        return Expected(
-            component=operation.component if operation else "",
-            ops=(operation.name, operation.op) if operation and not is_not_offered(exchange) else (),
-            is_due=observes and is_observed(exchange) and not (may_be_foreign or misdirected),
-            misdirected=misdirected,
-            streaming=exchange.streaming or (operation is not None and operation.streaming),
-            failed=None if not failed and (struck or last is None) else failed,
-            codes=(str(body.get("code")), str(error)) if error is not None else (),
-            labels={label for key, label in LABELS.items() if given.get(key) not in (None, "")},
-            begun=self._begun,
-            ended=ended,
-            turn=self._turn,
-        )
-
-
-LABELS = {"tenant": "tenant_hash", "deadline_ms": "deadline_bucket"}
-"""The label of an observation that a key of the context leads to."""

@@ -1,13 +1,11 @@
-"""One call and everything that was seen of it."""
+"""A call: its request, its answer, and what else was observed of it; and calls on their way to the adapter."""
 
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pytest_corpus.adapter.hooks.late_reports import OBSERVATION, OUTCOME, Reports
-from pytest_corpus.adapter.hooks.metrics import Count, Observation
-from pytest_corpus.adapter.hooks.provider import Arrival
+from pytest_corpus.adapter.scope import Observed
 from pytest_corpus.adapter.tracebacks import EscapedException
 from pytest_corpus.spec.operations import BY_OP
 
@@ -48,22 +46,22 @@ class Frame:
     finite: bool = False
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Exchange:
-    """A request, the frames that came back (a unary call has at most one), and the reports that came with them.
+    """A request, the answer, and what else was observed of the call.
 
-    `component` is the one whose handler it went to; `handed_on` has the members of the context that the provider got;
-    `secrets` names the texts that may not reappear; `debug_logs` are the log records below INFO;
-    `log_sources` and `debug_sources` name the logger and the line of each record, if they are known;
-    `headers` are those of an answer over HTTP;
-    `limited` that the call was given less time than the call limit; what comes after `until`, on the monotonic clock,
-    is not part of it; `started` is when a unary call was sent, on the same clock; `faults` are the kinds of the planned
-    faults of the provider that struck, and `hints_ms` the values of `retry_after_ms` that it gave with them;
-    `record` is its place in a transcript: the record of the test that made it, and its number there;
-    `origin` is the test that made it, if reports of it may come when the test is over;
-    `recalled` says that the test that looks at it did not make it; `own` that a retryable error is the adapter's own
-    answer, for it stayed the same while a plain call worked (R114); `findings` and
-    `editions` what the audit found, once it is done.
+    Attributes:
+        component: the one whose handler it went to.
+        secrets: the texts that may not reappear, by name.
+        limited: the call was given less time than the call limit.
+        frames: the frames that came back; a unary call has at most one.
+        until: what comes after this time, on the monotonic clock, is not part of it.
+        started: when a unary call was sent, on the same clock.
+        observed: everything else that was seen of the call.
+        record: its place in a transcript: the record of the test that made it, and its number there.
+        origin: the test that made it, if reports of it may come when the test is over.
+        own: a retryable error is the adapter's own answer: it stayed the same while a plain call worked (R114).
+        findings, editions: what the audit found, once it is done.
     """
 
     request: Any
@@ -71,24 +69,14 @@ class Exchange:
     frames: list[Frame] = field(default_factory=list)
     fault: CallFault | None = None
     elapsed_s: float = 0.0
-    reports: Reports = field(default_factory=Reports)
-    logs: tuple[str, ...] = ()
-    debug_logs: tuple[str, ...] = ()
-    log_sources: tuple[str, ...] = ()
-    debug_sources: tuple[str, ...] = ()
-    headers: tuple[str, ...] = ()
-    reached_provider: int = 0
-    handed_on: tuple[Arrival, ...] = ()
     secrets: Mapping[str, str] = field(default_factory=dict)
     limited: bool = False
     until: float = math.inf
     started: float = math.inf
-    faults: tuple[str, ...] = ()
-    hints_ms: frozenset[float] = frozenset()
     component: str = ""
+    observed: Observed = field(default_factory=Observed)
     origin: Any = None
     record: tuple[Any, int] | None = None
-    recalled: bool = False
     own: bool = False
     findings: list[Any] | None = None
     editions: frozenset[str] | None = None
@@ -97,16 +85,6 @@ class Exchange:
 
     def __post_init__(self) -> None:
         self.op = op_of(self.request)
-
-    @property
-    def observations(self) -> list[Observation]:
-        """The observations of the call; waits for one that must come."""
-        return self.reports.awaited(OBSERVATION).observations
-
-    @property
-    def counts(self) -> list[Count]:
-        """The counters of the call; waits for the outcome of a stream."""
-        return self.reports.awaited(OUTCOME).counts
 
 
 def is_observed(exchange: Exchange) -> bool:

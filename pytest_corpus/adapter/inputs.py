@@ -12,9 +12,12 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
+
+from pytest_corpus.adapter.scope import Part, begin_part, current_part, part_of
 
 T = TypeVar("T")
 
@@ -75,70 +78,71 @@ class _Chance:
     """The random generator of one scope, such as a test, and the numbers that it has given.
 
     Args:
-        scope: the name of the scope.
-        process: the process that finds out a fact; empty in the scope of a test.
+        scope: the name of the scope; the process that finds out a fact is added to it.
         place: the place of the test among all tests; that of a fact is after them.
     """
 
-    def __init__(self, seed: int, scope: str, process: str = "", place: int = 0, *, is_test: bool = False) -> None:
-        self.name, self.given, self.place, self.is_test = scope, 0, place, is_test
-        self.scope, self._seed = " ".join(filter(None, (scope, process))), seed
+    def __init__(self, run: Run, scope: str, place: int = 0, *, is_test: bool = False) -> None:
+        self.run, self.name, self.given, self.place, self.is_test = run, scope, 0, place, is_test
+        self.scope = scope if is_test else " ".join(filter(None, (scope, run.process)))
         self.turns: Counter[str] = Counter()
 
     @cached_property
     def generator(self) -> random.Random:
-        return random.Random(f"{self._seed} {self.scope}")
+        return random.Random(f"{self.run.seed} {self.scope}")
 
     @cached_property
     def common(self) -> random.Random:
         """A generator that gives the same in each process."""
-        return random.Random(f"{self._seed} {self.name}")
+        return random.Random(f"{self.run.seed} {self.name}")
 
     @cached_property
     def first(self) -> int:
         return int.from_bytes(hashlib.sha256(self.name.encode()).digest()[:8], "big") % SCOPES * MOST_NUMBERS
 
 
-_source = Source()
-_run = Run()
-_chance = _Chance(0, "", is_test=True)
+_SOURCE: ContextVar[Source] = ContextVar("corpus_source", default=Source())  # noqa: B039 - it has no state
+_OUTSIDE = _Chance(Run(), "", is_test=True)
 _ordinals = itertools.count(1)
 _entered: Counter[str] = Counter()
 
 
 def begin(run: Run, scope: str, place: int = 0) -> None:
-    """Begin the scope of a test: what is random in it depends on the seed, the scope and the place alone."""
-    global _run, _chance
-    _run, _chance = run, _Chance(run.seed, scope, place=place, is_test=True)
+    """Begin a test: what is random in it depends on the seed, the scope and the place alone."""
+    begin_part(Part(chance=_Chance(run, scope, place, is_test=True)))
+
+
+def _chance() -> _Chance:
+    """The chance of the test or fact at hand."""
+    part = current_part()
+    return _OUTSIDE if part is None or part.chance is None else part.chance
 
 
 @contextmanager
-def apart(scope: str) -> Iterator[None]:
-    """A scope of its own for what any test may be the first to find out, or to clean up."""
-    global _chance  # noqa: PLW0603
-    outer = _chance
-    if _run.name and _run.name.lower() in scope.lower():
-        scope = re.sub(f"{_run.name}[{DIGITS}]", "", scope, flags=re.IGNORECASE)
-    key = f"{_run.process} {scope}"
+def apart(scope: str) -> Iterator[Part]:
+    """A part for what any test may be the first to find out, or to clean up; no plan of a test strikes it."""
+    outer, run = current_part(), _chance().run
+    if run.name and run.name.lower() in scope.lower():
+        scope = re.sub(f"{run.name}[{DIGITS}]", "", scope, flags=re.IGNORECASE)
+    key = f"{run.process} {scope}"
     _entered[key] += 1
-    _chance = _Chance(_run.seed, f"{scope} {_entered[key]}", _run.process, _run.tests)
-    _source.enter(_chance.scope)
+    chance = _Chance(run, f"{scope} {_entered[key]}", place=run.tests)
+    _SOURCE.get().enter(chance.scope)
     try:
-        yield
+        with part_of(outer, chance) as part:
+            yield part
     finally:
-        _chance = outer
-        _source.leave()
+        _SOURCE.get().leave()
 
 
 @contextmanager
 def source(given: Source) -> Iterator[None]:
     """Read from another source than the machine."""
-    global _source  # noqa: PLW0603
-    outer, _source = _source, given
+    before = _SOURCE.set(given)
     try:
         yield
     finally:
-        _source = outer
+        _SOURCE.reset(before)
 
 
 def entered() -> Counter[str]:
@@ -154,7 +158,7 @@ def reset(given: Counter[str]) -> None:
 
 def read(what: str, look: Callable[[], T]) -> T:
     """Return what `look` finds: a JSON value that may differ from one moment to the next."""
-    found: T = _source.read(what, look)
+    found: T = _SOURCE.get().read(what, look)
     return found
 
 
@@ -170,29 +174,32 @@ def wall_clock() -> float:
 
 def sleep(seconds: float) -> None:
     """Wait."""
-    _source.sleep(seconds)
+    _SOURCE.get().sleep(seconds)
 
 
 def number() -> int:
     """A number that no other test of the run is given."""
-    _chance.given += 1
-    return _chance.first + _chance.given
+    chance = _chance()
+    chance.given += 1
+    return chance.first + chance.given
 
 
 def ordinal(most: int) -> int:
     """A small number that this process gives once, as long as no test asks for more than `most`."""
 
     def found() -> int:
-        return _chance.place * most + (turn("ordinal") if _chance.is_test else next(_ordinals))
+        chance = _chance()
+        return chance.place * most + (turn("ordinal") if chance.is_test else next(_ordinals))
 
     return read("ordinal", found)
 
 
 def turn(what: str) -> int:
     """The number of times that this was called before in this scope, from a start that differs between scopes."""
-    start = 0 if what == "ordinal" else _chance.first // MOST_NUMBERS
-    _chance.turns[what] += 1
-    return start + _chance.turns[what] - 1
+    chance = _chance()
+    start = 0 if what == "ordinal" else chance.first // MOST_NUMBERS
+    chance.turns[what] += 1
+    return start + chance.turns[what] - 1
 
 
 def number_of(process: str) -> int:
@@ -208,22 +215,24 @@ def mark_of(process: str) -> str:
 
 def mark() -> str:
     """The mark of this process in a fact; that of a single one in a test, which may run in any process."""
-    return mark_of("" if _chance.is_test else _run.process)
+    chance = _chance()
+    return mark_of("" if chance.is_test else chance.run.process)
 
 
 def letters(alphabet: Sequence[str], length: int) -> str:
     """A random text of letters of an alphabet; that of a fact begins with a letter for its process."""
-    if _chance.is_test:
-        return "".join(_chance.generator.choices(alphabet, k=length))
-    own = alphabet[number_of(_run.process) % len(alphabet)]
-    return own + "".join(_chance.common.choices(alphabet, k=length - 1))
+    chance = _chance()
+    if chance.is_test:
+        return "".join(chance.generator.choices(alphabet, k=length))
+    own = alphabet[number_of(chance.run.process) % len(alphabet)]
+    return own + "".join(chance.common.choices(alphabet, k=length - 1))
 
 
 def hexadecimal(size: int) -> str:
     """Random bytes, two hexadecimal digits each."""
-    return _chance.generator.randbytes(size).hex()
+    return _chance().generator.randbytes(size).hex()
 
 
 def below(limit: int) -> int:
     """A random whole number from 0, less than a limit."""
-    return _chance.generator.randrange(limit)
+    return _chance().generator.randrange(limit)

@@ -14,7 +14,7 @@ from pytest_corpus.commands import FINDINGS, FINE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.commands.judge import opened
 from pytest_corpus.evidence import encoding
-from pytest_corpus.evidence.player import Player, RecordedClient
+from pytest_corpus.evidence.player import Player, recorded_client
 from pytest_corpus.evidence.transcript import SUFFIXES, Transcript
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.run_state import Settings
@@ -104,7 +104,7 @@ def _subject(component: str, edition: str | None, document: dict[str, object]) -
     made: type[Subject] = importlib.import_module(f"pytest_corpus.suites.{component}.support.component").COMPONENT
     facts = {"transport": "", "hooks": [], "hears_logs": True, "components": [component], "streams": [component]}
     player = Player(Transcript({}), "")
-    client = RecordedClient(Declaration("traffic", lambda: None, "traffic"), player=player, facts=facts)
+    client = recorded_client(Declaration("traffic", lambda: None, "traffic"), player, facts)
     return made(client, Capabilities(component, document), Settings(edition=edition))
 
 

@@ -46,7 +46,7 @@ def run(given: argparse.Namespace) -> int:
     before = _before(given)
     files, going = _files(Path(given.folder) / FOLDER, given, before)
     with _opened(given) as client:
-        components = [name for name in given.component or STORES if client.serves(name)]
+        components = [name for name in given.component or STORES if client.instance.serves(name)]
 
         def send(envelope: object, component: str) -> Reply:
             reply = Reply(client.send(envelope, component))

@@ -11,10 +11,10 @@ from typing import Any
 
 import orjson
 
-from pytest_corpus.adapter.calls import read_frame
+from pytest_corpus.adapter.calls import Sending, entry_point_of, read_frame
 from pytest_corpus.adapter.exchange import CallFault, Exchange, Frame
-from pytest_corpus.adapter.hooks.metrics import Count, Observation
-from pytest_corpus.adapter.hooks.provider import Arrival
+from pytest_corpus.adapter.reports import Arrival, Count, Observation
+from pytest_corpus.adapter.scope import OBSERVATION, OUTCOME
 from pytest_corpus.adapter.snapshot import NotJSON, to_bytes
 from pytest_corpus.adapter.tracebacks import EscapedException, Place
 from pytest_corpus.adapter.transports.raw import Piece, RawAnswer, RawRequest
@@ -62,24 +62,35 @@ def given(written: Any) -> Any:
     return written
 
 
+def calls(made: Sending, requests: Sequence[Any]) -> dict[str, Any]:
+    """What was sent together: the requests as they were written, with the answers and the reports."""
+    if made.raw is not None:
+        return raw(made.raw, made.answer, made.component)
+    written = list(map(exchange, made.exchanges, requests))
+    if made.clients is not None:
+        return {"entry_point": made.entry_point, "component": made.component, "calls": written}
+    return written[0]
+
+
 def exchange(made: Exchange, request: Any) -> dict[str, Any]:
     """The request as it was written, the answer and the reports of a call, without what is empty."""
+    observed = made.observed.awaited(OBSERVATION).awaited(OUTCOME)
     members = {
-        "entry_point": "handle_stream" if made.streaming else "handle",
+        "entry_point": entry_point_of(made),
         "component": made.component,
         "frames": [{"at_s": round(frame.at_s, 6), "size": frame.size, "body": _body(frame)} for frame in made.frames],
         "fault": _fault(made.fault),
         "elapsed_s": round(made.elapsed_s, 6),
         "started": made.started,
-        "observations": [_report(each) for each in made.observations],
-        "counters": [_report(each) for each in made.counts],
-        "logs": [value(each) for each in made.logs],
-        "debug_logs": [value(each) for each in made.debug_logs],
-        "headers": [value(each) for each in made.headers],
-        "provider_calls": made.reached_provider,
+        "observations": [_report(each) for each in observed.observations],
+        "counters": [_report(each) for each in observed.counts],
+        "logs": [value(each) for each in observed.logs],
+        "debug_logs": [value(each) for each in observed.debug_logs],
+        "headers": [value(each) for each in observed.headers],
+        "provider_calls": observed.reached_provider,
         "limited": made.limited,
-        "faults_struck": list(made.faults),
-        "retry_hints_ms": [value(each) for each in sorted(made.hints_ms)],
+        "faults_struck": list(observed.faults),
+        "retry_hints_ms": [value(each) for each in sorted(observed.hints_ms)],
     }
     present = {key: each for key, each in members.items() if each not in (None, [], "", 0, False, float("inf"))}
     return {**present, "request": request}
@@ -87,17 +98,24 @@ def exchange(made: Exchange, request: Any) -> dict[str, Any]:
 
 def fill(made: Exchange, written: Mapping[str, Any]) -> None:
     """Give an exchange the answer and the reports that were recorded."""
+    observed = made.observed
     made.frames = [
         Frame(body := given(each["body"]), each["size"], each["at_s"], finite=body is each["body"])
         for each in written.get("frames", ())
     ]
     made.fault = fault(written.get("fault"))
     made.elapsed_s, made.started = written.get("elapsed_s", 0.0), written.get("started", made.started)
-    made.logs, made.debug_logs, made.headers = (
+    observed.logs, observed.debug_logs, observed.headers = (
         tuple(str(given(each)) for each in written.get(key, ())) for key in ("logs", "debug_logs", "headers")
     )
     hints = map(given, written.get("retry_hints_ms", ()))
-    made.hints_ms = frozenset(each for each in hints if isinstance(each, int | float))
+    observed.hints_ms = frozenset(each for each in hints if isinstance(each, int | float))
+    observed.observations = [Observation(**_members(each)) for each in written.get("observations", ())]
+    observed.counts = [Count(**_members(each)) for each in written.get("counters", ())]
+
+
+def _members(written: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: given(item) for key, item in written.items()}
 
 
 def fault(written: Mapping[str, Any] | None) -> CallFault | None:
@@ -106,16 +124,6 @@ def fault(written: Mapping[str, Any] | None) -> CallFault | None:
         return None
     raised = written.get("raised")
     return CallFault(written["kind"], written["text"], _raised(raised) if raised else None)
-
-
-def observations(written: Mapping[str, Any]) -> list[Observation]:
-    """The observations that were recorded."""
-    return [Observation(**{key: given(item) for key, item in each.items()}) for each in written.get("observations", ())]
-
-
-def counts(written: Mapping[str, Any]) -> list[Count]:
-    """The counters that were recorded."""
-    return [Count(**{key: given(item) for key, item in each.items()}) for each in written.get("counters", ())]
 
 
 def raw_request(request: RawRequest) -> dict[str, Any]:
@@ -155,21 +163,16 @@ def raw_answer(written: Mapping[str, Any]) -> RawAnswer:
     return RawAnswer(**members)
 
 
-def arrivals(made: Sequence[tuple[str, Any, Mapping[str, Any]]]) -> list[dict[str, Any]]:
+def arrivals(made: Sequence[Arrival]) -> list[dict[str, Any]]:
     """The arrivals at the provider: the operation, the chunk, and what was handed on."""
     return [
         {
-            "op": op,
-            **({} if chunk is None else {"chunk": value(chunk)}),
-            **({"facts": value(dict(facts))} if facts else {}),
+            "op": each.op,
+            **({} if each.chunk is None else {"chunk": value(each.chunk)}),
+            **({"facts": value(dict(each.facts))} if each.facts else {}),
         }
-        for op, chunk, facts in made
+        for each in made
     ]
-
-
-def handed_on(written: Sequence[Mapping[str, Any]]) -> tuple[Arrival, ...]:
-    """The members of the context that the provider got."""
-    return tuple(Arrival(each["op"], given(each["facts"])) for each in written if "facts" in each)
 
 
 def _fault(made: CallFault | None) -> dict[str, Any] | None:

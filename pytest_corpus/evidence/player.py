@@ -1,4 +1,4 @@
-"""A client that gives each test the answers that a transcript holds, in place of an adapter."""
+"""Gives each test the answers that a transcript holds, in place of an adapter."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
-from pytest_corpus.adapter.calls import Recording
-from pytest_corpus.adapter.client import AdapterClient, Declaration
+from pytest_corpus.adapter.calls import Sending, expect_reports
+from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.exceptions import Unresponsive
-from pytest_corpus.adapter.exchange import Exchange, is_stream
-from pytest_corpus.adapter.hooks.late_reports import Reports
 from pytest_corpus.adapter.inputs import Source
-from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
+from pytest_corpus.adapter.instance import Declaration, Hooks
+from pytest_corpus.adapter.scope import within
 from pytest_corpus.evidence import encoding
 from pytest_corpus.evidence.recorder import dumps
 from pytest_corpus.evidence.transcript import Key, TestTrace, Transcript, parsed
@@ -129,54 +128,48 @@ class _Part:
         return len(self.lines) - self.place
 
 
-class RecordedClient(AdapterClient):
-    """Speaks to a record as `AdapterClient` speaks to an adapter."""
+class RecordedInstance:
+    """Answers calls from a record, as an instance of an adapter does.
 
-    def __init__(
-        self, declaration: Declaration, *args: Any, player: Player, facts: Mapping[str, Any], **more: Any
-    ) -> None:
-        super().__init__(declaration, *args, **more)
-        self.player, self._facts = player, facts
-        self._remote = _remote(facts) if facts["transport"] else None
+    Attributes:
+        asked: the hooks that the factory asked for.
+        remote: what is known of an adapter that ran outside the process of the suite.
+    """
 
-    def open(self, components: tuple[str, ...] = ()) -> RecordedClient:  # noqa: ARG002 - there is nothing to open
+    asked: tuple[str, ...] = ()
+
+    def __init__(self, player: Player, facts: Mapping[str, Any], hooks: Hooks) -> None:
+        self._player, self._facts, self._hooks = player, facts, hooks
+        self.generation = 0
+        self.remote: Any = _remote(facts) if facts["transport"] else None
+
+    def open(self, _components: tuple[str, ...]) -> None:
         """Begin; nothing is opened."""
         self.generation += 1
-        return self
+
+    def another(self, hooks: Hooks, _call_timeout: float) -> RecordedInstance:
+        """Return another instance of the same record."""
+        other = RecordedInstance(self._player, self._facts, hooks)
+        other.open(())
+        return other
+
+    def is_copy_of(self, _other: Any) -> bool:
+        """False: what it was is read from the record."""
+        return False
 
     def close(self) -> list[str]:
         """End; nothing was opened."""
         return []
 
-    def _another(self, call_timeout: float, **shared: Any) -> AdapterClient:
-        return RecordedClient(
-            self.declaration,
-            call_timeout,
-            read_only=self.read_only,
-            closing=self.closing,
-            is_fresh=True,
-            player=self.player,
-            facts=self._facts,
-            **shared,
-        ).open()
-
-    def _is_copy_of(self, other: AdapterClient) -> bool:  # noqa: ARG002 - what it was is read from the record
-        return False
-
     @property
     def hooks(self) -> frozenset[str]:
         """The hooks that the adapter asked for, or had called until then."""
-        return frozenset(self._remote.hooks.called if self._remote else self._facts["hooks"])
+        return frozenset(self.remote.hooks.called if self.remote else self._facts["hooks"])
 
     @property
     def hears_logs(self) -> bool:
         """True if log records of the adapter were heard."""
         return bool(self._facts["hears_logs"])
-
-    @property
-    def remote(self) -> Any:
-        """The facts known about an adapter that ran outside the process of the suite."""
-        return self._remote
 
     def serves(self, component: str) -> bool:
         """True if the adapter was asked for a component."""
@@ -190,61 +183,23 @@ class RecordedClient(AdapterClient):
         """True if the component had a streaming entry point."""
         return component in self._facts["streams"]
 
-    def send(
-        self,
-        request: Any,
-        component: str,
-        *,
-        streaming: bool = False,
-        limit_s: float | None = None,
-        secrets: Mapping[str, str] | None = None,
-        debug_logs: bool = False,  # noqa: ARG002 - what was heard then is recorded
-    ) -> Exchange:
-        """Give the recorded answer to a request, with everything that was observed of the call."""
-        exchange = Exchange(request, streaming, secrets=dict(secrets or {}), component=component)
-        exchange.limited = limit_s is not None and limit_s < self.call_timeout
-        self._check_write(exchange)
-        self.meter.spending.admit(1)
-        recording = Recording(self.late, self.provider, None)
-        entry_point = "handle_stream" if streaming else "handle"
-        found = self.player.next(entry_point, component, encoding.value(request))
-        self._arrive(found)
-        recording.complete(exchange)
-        encoding.fill(exchange, found)
-        self._report(exchange, found, recording)
-        self.meter.note(component, [exchange])
-        self.exchanges.append(exchange)
-        return exchange
-
-    def _report(self, exchange: Exchange, found: Mapping[str, Any], recording: Recording) -> None:
-        """Give an exchange the reports that it came to have."""
-        call = recording.expected(
-            exchange, exchange.elapsed_s, observes="metrics" in self.hooks or self.remote is not None
-        )
-        exchange.reports = Reports(encoding.observations(found), encoding.counts(found), call)
-
-    def send_all(self, requests: Sequence[Any], component: str, clients: Sequence[int] = ()) -> list[Exchange]:  # noqa: ARG002
-        """Give the recorded answers to requests that were sent at the same time."""
-        exchanges = [Exchange(request, streaming=is_stream(request)) for request in requests]
-        for exchange in exchanges:
-            self._check_write(exchange)
-        self.meter.spending.admit(len(requests))
-        recording = Recording(self.late, self.provider, None)
-        found = self.player.next("together", component, *map(encoding.value, requests))
-        self._arrive(found)
-        for exchange, each in zip(exchanges, found["calls"], strict=True):
-            encoding.fill(exchange, each)
-            self._report(exchange, each, recording)
-        self.meter.note(component, exchanges)
-        return exchanges
-
-    def raw_call(self, request: RawRequest, component: str) -> RawAnswer:
-        """Give the recorded bytes."""
-        self.meter.spending.admit(1)
-        found = self.player.next("raw", component, encoding.raw_request(request))
-        self._arrive(found)
-        self.meter.note(component, [Exchange(request.envelope, request.streaming)])
-        return encoding.raw_answer(found["answer"])
+    def answer(self, sending: Sending) -> None:
+        """Give calls the answers that they had, with everything that was observed of them."""
+        if sending.raw is not None:
+            asked = [encoding.raw_request(sending.raw)]
+        else:
+            asked = [encoding.value(exchange.request) for exchange in sending.exchanges]
+        found = self._player.next(sending.entry_point, sending.component, *asked)
+        with within(sending.exchanges[0].observed if sending.exchanges else None):
+            self._arrive(found)
+        if sending.raw is not None:
+            sending.answer = encoding.raw_answer(found["answer"])
+        else:
+            for exchange, each in zip(sending.exchanges, found.get("calls", [found]), strict=True):
+                encoding.fill(exchange, each)
+        for exchange in sending.exchanges:
+            exchange.observed.ended = 0.0
+        expect_reports(sending, observes="metrics" in self.hooks or self.remote is not None)
 
     def _arrive(self, found: Mapping[str, Any]) -> None:
         """Let what reached the provider then reach it now."""
@@ -252,9 +207,18 @@ class RecordedClient(AdapterClient):
         for each in found.get("arrivals", ()):
             facts = encoding.given(each.get("facts", {}))
             chunk = {"chunk": encoding.given(each["chunk"])} if "chunk" in each else {}
-            self.provider.arrived(each["op"], **chunk, **facts)
-        if self._remote is not None:
-            self._remote.hooks.called |= set(found.get("hooks", ()))
+            self._hooks.provider.arrived(each["op"], **chunk, **facts)
+        if self.remote is not None:
+            self.remote.hooks.called |= set(found.get("hooks", ()))
+
+
+def recorded_client(
+    declaration: Declaration, player: Player, facts: Mapping[str, Any], call_timeout: float = 30.0, **options: Any
+) -> AdapterClient:
+    """A client that gets its answers from a record."""
+    hooks = Hooks()
+    instance = RecordedInstance(player, facts, hooks)
+    return AdapterClient(declaration, call_timeout, hooks=hooks, instance=instance, **options).open(())
 
 
 def _remote(facts: Mapping[str, Any]) -> Any:

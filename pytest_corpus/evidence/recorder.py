@@ -3,18 +3,17 @@
 import base64
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 
-from pytest_corpus.adapter.calls import Circumstances
+from pytest_corpus.adapter.calls import Sending
 from pytest_corpus.adapter.exceptions import Unresponsive
 from pytest_corpus.adapter.exchange import Exchange
-from pytest_corpus.adapter.hooks.fault_plan import Plan
+from pytest_corpus.adapter.fault_plan import Plan
 from pytest_corpus.adapter.inputs import Source
-from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest
 from pytest_corpus.evidence import encoding
 from pytest_corpus.kit.outcomes import Story
 from pytest_corpus.redaction import masked, masked_within
@@ -93,41 +92,24 @@ class Recorder(Source):
         self._test.readings.setdefault(scope, {}).setdefault(what, []).append(found)
         return found
 
-    def sent(self, exchange: Exchange, around: Circumstances) -> None:
-        """Note a call."""
-        request = encoding.fragment(exchange.request)  # now, because a test may change it later
-        self._note(lambda: encoding.exchange(exchange, request), around)
-        exchange.record = self._test, len(self._test.events)
-
-    def sent_together(self, exchanges: Sequence[Exchange], component: str, around: Circumstances) -> None:
-        """Note calls that were made at the same time."""
-
-        requests = [encoding.fragment(exchange.request) for exchange in exchanges]
-
-        def encoded() -> dict[str, Any]:
-            calls = list(map(encoding.exchange, exchanges, requests))
-            return {"entry_point": "together", "component": component, "calls": calls}
-
-        self._note(encoded, around)
-
-    def sent_raw(self, request: RawRequest, answer: RawAnswer, component: str, around: Circumstances) -> None:
-        """Note a raw call of a transport test."""
-        self._note(lambda: encoding.raw(request, answer, component), around)
-
-    def unanswered(self, op: str, silent: Unresponsive) -> None:
-        """Note a call that was not made, or has no record, because the operation does not answer."""
-        event = {**self._here(), "unresponsive": {"op": op, "moving": silent.moving}}
-        self._test.events.append(lambda: event)
-
-    def _note(self, encoded: Callable[[], dict[str, Any]], around: Circumstances) -> None:
+    def sent(self, sending: Sending) -> None:
+        """Note calls that have ended."""
+        requests = [encoding.fragment(each.request) for each in sending.exchanges]  # now: a test may change them later
         members: dict[str, Any] = {
-            "plans": [_plan(plan) for plan in around.plans],
-            "arrivals": encoding.arrivals(around.arrivals),
-            "generation": around.generation,
-            "hooks": sorted(around.called),
+            "plans": [_plan(plan) for plan in sending.plans],
+            "arrivals": encoding.arrivals(sending.arrivals),
+            "generation": sending.generation,
+            "hooks": sorted(sending.called),
         }
         here = {**self._here(), **{key: each for key, each in members.items() if each}}
-        self._test.events.append(lambda: {**here, **encoded()})
+        self._test.events.append(lambda: {**here, **encoding.calls(sending, requests)})
+        if sending.raw is None and sending.clients is None:
+            sending.exchanges[0].record = self._test, len(self._test.events)
+
+    def unanswered(self, silent: Unresponsive) -> None:
+        """Note a call that was not made, or has no record, because the operation does not answer."""
+        event = {**self._here(), "unresponsive": {"op": silent.op, "moving": silent.moving}}
+        self._test.events.append(lambda: event)
 
     def _here(self) -> dict[str, Any]:
         """The time, and the fact that is found out."""

@@ -29,22 +29,16 @@ def cached(calls: Calls, key: Hashable, ask: Callable[[], T]) -> T:
     if key in kept:
         answer, exchanges, actions, read = kept[key]
         done.update(actions)
-        here = {id(each) for client in calls.clients for each in client.exchanges}
-        for exchange in exchanges:
-            if id(exchange) not in here:
-                exchange.recalled = True
-                calls.client.exchanges.append(exchange)
+        calls.client.part.recall(exchanges)
         look_at(*read)
         recalled: T = answer
         return recalled
-    before = {id(each) for client in calls.clients for each in client.exchanges}
     mistakes = len(calls.client.provider.mistakes.noted)
-    with calls.client.provider.paused(), inputs.apart(f"{calls.component} {key!r}"), reading_apart() as read:
+    with inputs.apart(f"{calls.component} {key!r}") as fact, reading_apart() as read:
         answer = ask()
     look_at(*read)
-    made = [each for client in calls.clients for each in client.exchanges if id(each) not in before]
-    if all(map(lasting, made)) and len(calls.client.provider.mistakes.noted) == mistakes:
-        kept[key] = (answer, made, frozenset(done), read)
+    if all(map(lasting, fact.exchanges)) and len(calls.client.provider.mistakes.noted) == mistakes:
+        kept[key] = (answer, fact.exchanges, frozenset(done), read)
     return answer
 
 
@@ -64,7 +58,7 @@ def lasting(exchange: Exchange) -> bool:
     if exchange.fault or not exchange.frames:
         return False
     passing = any(TAXONOMY[name].retry == "yes" for name in error_names(exchange.frames[-1].body))
-    return exchange.own or bool(exchange.faults) or not passing
+    return exchange.own or bool(exchange.observed.faults) or not passing
 
 
 @remembered

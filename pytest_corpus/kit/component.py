@@ -8,6 +8,7 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.exchange import Exchange, op_of
 from pytest_corpus.adapter.facts import Capabilities
+from pytest_corpus.adapter.scope import Part
 from pytest_corpus.adapter.usage import Outages
 from pytest_corpus.kit.answer_cache import Rivals, are_replayed, keys_of
 from pytest_corpus.kit.audit.envelopes import Finding
@@ -86,10 +87,8 @@ class Subject(Target):
         if not self.settings.remembers:
             self.shared.cached.clear()
         self.shared.actions.forget()
-        if self.shared.struck is not None:
-            self.shared.struck.forget()
-            if unlearn:
-                self.close_fresh(is_last=True)
+        if unlearn:
+            self.close_fresh(is_last=True)
         self.client.forget()
 
     def gate(self, requirement: Requirement) -> None:
@@ -115,19 +114,18 @@ class Subject(Target):
 
     def audit(self, *, is_last: bool = False) -> Iterator[Finding]:
         """The violations in the exchanges of the current test, and in late reports of earlier ones."""
-        for client in self.clients:
-            for exchange in client.exchanges:
-                if exchange.component not in ("", self.component):
-                    continue  # another component's own tests judge it
-                self.editions &= editions(exchange)
-                if not exchange.recalled:
-                    settled = exchange.reports.is_settled
-                    if not settled:
-                        self.unsettled.append(exchange)
-                    yield from self.judged(exchange, with_reports=settled)
+        for exchange in list(self.client.part.exchanges):
+            if exchange.component not in ("", self.component):
+                continue  # another component's own tests judge it
+            self.editions &= editions(exchange)
+            if exchange not in self.client.part.recalled:
+                settled = exchange.observed.is_settled
+                if not settled:
+                    self.unsettled.append(exchange)
+                yield from self.judged(exchange, with_reports=settled)
         if is_last and self.unsettled:
             self.client.late.settle()
-        while self.unsettled and (is_last or self.unsettled[0].reports.is_settled):
+        while self.unsettled and (is_last or self.unsettled[0].observed.is_settled):
             exchange = self.unsettled.popleft()
             yield from seen_in(exchange, report_findings(exchange, self._context))
 
@@ -140,7 +138,7 @@ class Subject(Target):
         """The findings of an exchange, which is audited once after its last report has come."""
         if exchange.findings is not None:
             return exchange.findings
-        settled = exchange.reports.is_settled
+        settled = exchange.observed.is_settled
         found = [*seen_in(exchange, self.findings(exchange, with_reports=with_reports))]
         exchange.findings = found if settled else None
         return found
@@ -217,13 +215,13 @@ class Subject(Target):
         found: dict[int, Exchange] = {}
 
         def attempt(waited_s: float) -> list[Exchange]:
-            struck = len(self.client.provider.struck)
             passed = {number for number, exchange in found.items() if not self.failing(Reply(exchange))}
             due = [number for number in range(len(settled)) if number not in passed]
             sent = [postponed(settled[number], waited_s) for number in due]
             found.update(zip(due, self.client.send_all(sent, self.component), strict=True))
+            struck = [plan for number in due for plan in found[number].observed.struck]
             for number in due:
-                found[number].faults = self.client.provider.struck_since(struck)[0]
+                found[number].observed.struck = struck  # calls at the same time may ask the provider together
             return [found[number] for number in range(len(settled))]
 
         def failing(exchanges: list[Exchange]) -> list[Reply | StreamReply]:
@@ -265,7 +263,9 @@ class Subject(Target):
         """The answer, if it failed for a reason that may pass; a planned fault does not."""
         if not is_retryable(reply):
             return []
-        planned = any(BY_KIND[kind].canonical for kind in reply.exchange.faults) or self.client.provider.is_failing
+        planned = (
+            any(BY_KIND[kind].canonical for kind in reply.exchange.observed.faults) or self.client.provider.is_failing
+        )
         return [] if planned else [reply]
 
     def rivals(self) -> Rivals:
@@ -365,9 +365,8 @@ class Subject(Target):
     # -- what was seen ---------------------------------------------------------------------------------
 
     @property
-    def clients(self) -> list[AdapterClient]:
-        others = [*self._fresh, *([self.shared.struck] if self.shared.struck else [])]
-        return [self.client, *(client for client in others if client is not self.client)]
+    def part(self) -> Part:
+        return self.client.part
 
     @property
     def outages(self) -> Outages:
@@ -375,7 +374,7 @@ class Subject(Target):
 
     @property
     def disturbances(self) -> int:
-        passing = sum(is_passing(exchange) for client in self.clients for exchange in client.exchanges)
+        passing = sum(map(is_passing, self.client.part.made))
         return self.outages.interruptions + passing
 
 
@@ -386,7 +385,7 @@ def holds(requirement: str, reply: Reply | StreamReply, subject: Subject, *, cla
     """
     if claim:
         works(reply, claim)
-    with_reports = is_reported(requirement) or reply.exchange.reports.is_settled
+    with_reports = is_reported(requirement) or reply.exchange.observed.is_settled
     found = dict(reversed(subject.judged(reply.exchange, with_reports=with_reports)))
     if requirement in found:
         raise found[requirement]

@@ -58,9 +58,7 @@ def run(subject: Any, test: SteppedTest, following: Callable[[], Iterator[Steppe
     begun: Begun | None = subject.shared.begun.pop(test.name, None)
     if begun is not None:
         subject.shared.actions = begun.actions
-        for exchange in begun.exchanges:
-            exchange.recalled = True
-            subject.client.exchanges.append(exchange)
+        subject.client.part.recall(begun.exchanges)
         if begun.judgement.checks:
             note_check()
         look_at(*begun.judgement.exchanges)
@@ -90,15 +88,9 @@ def _begin_others(subject: Any, following: Iterator[SteppedTest]) -> None:
         if name not in known:
             return
         outer, places = subject.shared.actions, subject.places
-        made = {id(each) for each in subject.client.exchanges}
         subject.shared.actions = type(outer)()
         try:
-            with (
-                subject.client.provider.paused(),
-                inputs.apart(f"begun {name}"),
-                judging() as judgement,
-                _blaming(subject, name),
-            ):
+            with inputs.apart(f"begun {name}") as part, judging() as judgement, _blaming(subject, name):
                 subject.gate(known[name].requirement)
                 steps = known[name].begin()
                 next(steps)
@@ -107,10 +99,9 @@ def _begin_others(subject: Any, following: Iterator[SteppedTest]) -> None:
         except (StopIteration, Undecided, Violation):
             continue  # it begins again in its turn
         else:
-            exchanges = [each for each in subject.client.exchanges if id(each) not in made]
-            if all(map(lasting, exchanges)) and name not in subject.shared.misled:
+            if all(map(lasting, part.exchanges)) and name not in subject.shared.misled:
                 written = [each for each in subject.places if each not in places]
-                subject.shared.begun[name] = Begun(steps, exchanges, subject.shared.actions, written, judgement)
+                subject.shared.begun[name] = Begun(steps, part.exchanges, subject.shared.actions, written, judgement)
         finally:
             subject.shared.actions = outer
 

@@ -68,11 +68,10 @@ class ProviderFaults:
         calls.require(name)
         own = f"{calls.component}.{name}"
         if name not in calls.shared.provider_ops:
-            provider = calls.client.provider
-            before = len(provider.arrivals)
-            with provider.paused(), inputs.apart(f"{own} reaches"):
+            with inputs.apart(f"{own} reaches") as fact:
                 reply = calls.invoke(name, calls.requests.distinct(name))
-            arrived = tuple(dict.fromkeys(provider.arrivals[before:]))
+            reached = (each for exchange in fact.made for each in exchange.observed.arrivals if each.chunk is None)
+            arrived = tuple(dict.fromkeys(each.op for each in reached))
             if arrived or lasting(reply.exchange):
                 calls.shared.provider_ops[name] = arrived
         ops = calls.shared.provider_ops.get(name)

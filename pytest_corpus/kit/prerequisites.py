@@ -68,7 +68,7 @@ class Prerequisites:
         return not self.denies(name) and self._has_entry_point(name)
 
     def _has_entry_point(self, name: str) -> bool:
-        return not self._calls.operation(name).streaming or self._calls.client.streams(self._calls.component)
+        return not self._calls.operation(name).streaming or self._calls.client.instance.streams(self._calls.component)
 
     def denied(self) -> list[str]:
         """The operations that capabilities deny and that can be called all the same."""

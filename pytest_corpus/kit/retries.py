@@ -16,6 +16,7 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.calls import endless, goes_on, is_steady
 from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive
 from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.scope import part_of
 from pytest_corpus.adapter.usage import Outages
 from pytest_corpus.kit.outcomes import Full, Outage, Undecided
 from pytest_corpus.kit.prerequisites import Prerequisites
@@ -72,9 +73,9 @@ def hint_s(reply: Reply | StreamReply) -> float | None:
 
 def is_passing(exchange: Exchange) -> bool:
     """Return if an answer, or an item in it, failed in a way that may pass, and no planned fault is the reason."""
-    if exchange.own or exchange.recalled:
+    if exchange.own:
         return False
-    planned = {BY_KIND[kind].canonical for kind in exchange.faults}
+    planned = {BY_KIND[kind].canonical for kind in exchange.observed.faults}
     found = (TAXONOMY[name] for frame in exchange.frames for name in _classes(frame.body))
     return any(each.retry == "yes" and each.family not in planned for each in found)
 
@@ -261,9 +262,7 @@ class Retries:
         self._drop(reply.exchange for replies in made[:-1] for reply in replies)
 
     def _drop(self, exchanges: Iterable[Exchange]) -> None:
-        dropped = {id(exchange) for exchange in exchanges}
-        kept = [each for each in self._calls.client.exchanges if id(each) not in dropped]
-        self._calls.client.exchanges[:] = kept
+        self._calls.client.part.drop(exchanges)
 
     # -- looking for the provider ------------------------------------------------------------------------
 
@@ -298,7 +297,7 @@ class Retries:
         return self._works_elsewhere(op)
 
     def _works_elsewhere(self, op: str) -> bool:
-        places = {id(place.client): place for place in (self._calls, self._calls.main)}
+        places = {place.client: place for place in (self._calls, self._calls.main)}
         return any(_answers(place, probe) for place in places.values() for probe in self._probes(op))
 
     def _read_there(self, left: list[Reply | StreamReply]) -> Reply | StreamReply | None:
@@ -365,15 +364,12 @@ def _answers(place: Retried, name: str) -> bool:
 
 def _asked(place: Retried, plain: Callable[[], Request]) -> Reply | StreamReply | None:
     """The answer to a call that is made once, unseen by the test at hand; None if there is no answer."""
-    exchanges, before = place.client.exchanges, len(place.client.exchanges)
     try:
-        with place.retries.once(), place.client.provider.paused():
+        with place.retries.once(), part_of(place.client.part, is_seen=False):
             request = plain()
             return place.invoke(request.op, request.args, request.ctx, limit_s=PROBE_S)
     except (Undecided, Unresponsive):
         return None
-    finally:
-        del exchanges[before:]
 
 
 def _bare(op: str) -> str:

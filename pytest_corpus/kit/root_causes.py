@@ -128,7 +128,7 @@ class RootCauses(Generic[Own]):
 
     def _failing(self, requirement: str, violation: Violation) -> Blocked | None:
         """The plain requirement behind a request of the test that fails, or whose result is empty."""
-        found = [each for client in self.subject.clients for each in client.exchanges]
+        found = list(self.subject.client.part.exchanges)
         if isinstance(violation, Accepted):
             found = [each for each in violation.exchanges if _is_empty(each)]
         return self._plainest(requirement, [*violation.exchanges, *found])
@@ -138,7 +138,7 @@ class RootCauses(Generic[Own]):
             return None
         own = [each for each in exchanges if each.component == self.subject.component and each.op in BY_OP]
         for exchange in own:
-            if exchange.faults or exchange.fault or not (_is_empty(exchange) or _is_error(exchange)):
+            if exchange.observed.faults or exchange.fault or not (_is_empty(exchange) or _is_error(exchange)):
                 continue
             cause = self._operation_of(exchange) or next(self._features_of(exchange), None)
             if cause is not None:
@@ -188,7 +188,7 @@ class RootCauses(Generic[Own]):
     def _failing_basics(self) -> Iterator[BasicRequirement]:
         """The plain requirements that are broken, with the exchange that shows it."""
         for basis in self.failing_basics():
-            yield replace(basis, exchanges=basis.exchanges or tuple(self.subject.client.exchanges[-1:]))
+            yield replace(basis, exchanges=basis.exchanges or tuple(self.subject.client.part.exchanges[-1:]))
 
     def _consequence_of_failing(self, requirement: str, violation: Violation) -> Blocked | None:
         """The plain requirement that is broken, if a violation may be its consequence."""

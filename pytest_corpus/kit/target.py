@@ -7,6 +7,7 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.facts import Capabilities
+from pytest_corpus.adapter.scope import Part
 from pytest_corpus.adapter.usage import Outages
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.store.settling import Settle
@@ -33,9 +34,9 @@ class Target:
     unsettled: Sequence[Exchange] = ()
 
     @property
-    def clients(self) -> Sequence[AdapterClient]:
-        """Every instance of an adapter that the current test speaks to."""
-        return ()
+    def part(self) -> Part:
+        """What was exchanged in the current test."""
+        return Part()
 
     @property
     def calls(self) -> int:

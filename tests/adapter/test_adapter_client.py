@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_corpus.adapter import calls
+from pytest_corpus.adapter import instance
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.exceptions import BudgetSpent, DeclarationError, Unresponsive
 from pytest_corpus.adapter.exchange import Exchange, Frame
@@ -42,7 +42,7 @@ def test_an_answer(opened: Open) -> None:
     assert frame.size == len('{"text":"ä","numbers":[1,2]}'.encode())
     assert 0 <= frame.at_s <= exchange.elapsed_s
     assert exchange.fault is None
-    assert client.exchanges == [exchange]
+    assert client.part.exchanges == [exchange]
 
 
 def test_hanging(opened: Open) -> None:
@@ -78,7 +78,7 @@ def test_a_call_that_ends_at_the_limit_has_an_answer_or_is_late() -> None:
 def test_unresponsive(opened: Open) -> None:
     """An operation that ran into the limit a few times is not called again; others are."""
     client = opened(handler(lambda envelope: asyncio.sleep(1000) if envelope["args"] else {"ok": True}), 0.5)
-    for _ in range(calls.MOST_OF_ONE_OPERATION):
+    for _ in range(instance.MOST_OF_ONE_OPERATION):
         client.send(REQUEST, "llm")
     with pytest.raises(Unresponsive, match=r"llm\.complete"):
         client.send(REQUEST, "llm")
@@ -88,7 +88,7 @@ def test_unresponsive(opened: Open) -> None:
 def test_a_shorter_limit_is_no_mark_against_it(opened: Open) -> None:
     """A call that a test limits by itself does not use up patience."""
     client = opened(handler(lambda envelope: asyncio.sleep(1000)), 30.0)
-    for _ in range(calls.MOST_OF_ONE_OPERATION + 1):
+    for _ in range(instance.MOST_OF_ONE_OPERATION + 1):
         exchange = client.send(REQUEST, "llm", limit_s=0.02)
         assert exchange.limited
         assert exchange.fault is not None
@@ -140,8 +140,8 @@ def test_no_handler(opened: Open, streaming: bool) -> None:
             return {}
 
     client = opened(lambda: {"llm": OneEntryPoint()})
-    assert not client.streams("llm")
-    assert not client.serves("vector")
+    assert not client.instance.streams("llm")
+    assert not client.instance.serves("vector")
     component = "llm" if streaming else "vector"
     assert client.send(REQUEST, component, streaming=streaming).fault is not None
 
@@ -163,12 +163,12 @@ def test_telemetry_of_each_call(opened: Open) -> None:
     client = opened(factory)
     for number in (1, 2):
         exchange = client.send({"op": "llm.complete", "args": {"number": number}}, "llm")
-        assert [seen.op for seen in exchange.observations] == [f"op{number}"]
-        assert [seen.name for seen in exchange.counts] == [f"name{number}"]
-        assert exchange.logs == (f"log {number}",)
-        assert exchange.reached_provider == 1
+        assert [seen.op for seen in exchange.observed.observations] == [f"op{number}"]
+        assert [seen.name for seen in exchange.observed.counts] == [f"name{number}"]
+        assert exchange.observed.logs == (f"log {number}",)
+        assert exchange.observed.reached_provider == 1
     client.forget()
-    assert client.exchanges == []
+    assert client.part.exchanges == []
 
 
 def test_hooks(opened: Open) -> None:
@@ -224,7 +224,7 @@ def test_component_keyword(opened: Open) -> None:
 
     client = opened(factory, 5.0, "llm", "graph")
     assert asked == ["llm", "graph"]
-    assert (client.serves("llm"), client.serves("graph")) == (False, True)
+    assert (client.instance.serves("llm"), client.instance.serves("graph")) == (False, True)
 
 
 def test_component_keyword_refused_throughout(opened: Open) -> None:

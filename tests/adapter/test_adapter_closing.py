@@ -154,7 +154,7 @@ def test_a_callback_that_raises_for_ever(monkeypatch: pytest.MonkeyPatch) -> Non
     client = opened(Restarting)
     client.send(REQUEST, "llm")
     threading.Timer(0.3, monkeypatch.setenv, ("CORPUS_CLOSING_TEST", "1")).start()
-    client._loop._phase = Phase.CLOSING  # type: ignore[union-attr]
+    client.instance._loop._phase = Phase.CLOSING  # type: ignore[attr-defined]
     time.sleep(0.5)
     started = time.monotonic()
     client.close()

@@ -298,7 +298,7 @@ def test_raised_at_every_await(opened: Open, where: str, make: Callable[[], Base
     """It is a fault that names the type, or nothing where a reader leaves; frames stay, and the next call works."""
     client = opened(lambda: Hostile(where, make))
     exchange = client.send(REQUEST, "llm", streaming=where != "handle")
-    assert client.exchanges == [exchange]
+    assert client.part.exchanges == [exchange]
     if where == "aclose" or (where == "anext" and named(make) == "StopAsyncIteration"):
         assert exchange.fault is None
         assert len(exchange.frames) == (2 if where == "aclose" else 0)
@@ -350,7 +350,7 @@ def test_a_door_that_raises(opened: Open) -> None:
             return boom()
 
     client = opened(Door)
-    assert client.streams("llm")
+    assert client.instance.streams("llm")
     fault = client.send(REQUEST, "llm", streaming=True).fault
     assert fault is not None
     assert (fault.kind, fault.text) == ("raised", "Boom")

@@ -127,17 +127,18 @@ def test_stop_cancels_what_still_runs() -> None:
     assert seen == ["started", "cancelled"]
 
 
-def test_what_is_handed_on_of_the_context_is_kept_until_the_next_test() -> None:
+def test_what_is_handed_on_of_the_context_is_kept_until_it_is_taken() -> None:
     """The trace and the deadline are noted as given, null included; other facts and missing ones are not."""
     probe = ProviderProbe()
     asyncio.run(probe.reached("llm.complete", traceparent="00-a-b-01", deadline_ms=7, items=2))
     asyncio.run(probe.reached("llm.stream", chunk=0, traceparent=None))
     asyncio.run(probe.reached("llm.complete"))
-    assert [(arrival.op, arrival.facts) for arrival in probe.handed_on] == [
+    assert [(arrival.op, arrival.facts) for arrival in probe.take_arrivals()] == [
         ("llm.complete", {"traceparent": "00-a-b-01", "deadline_ms": 7}),
         ("llm.stream", {"traceparent": None}),
+        ("llm.complete", {}),
     ]
-    assert probe.calls() == 2
+    assert (probe.take_arrivals(), probe.calls()) == ([], 2)
 
 
 @pytest.mark.parametrize("kind", [SystemExit, KeyboardInterrupt], ids=lambda kind: kind.__name__)

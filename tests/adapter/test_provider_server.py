@@ -256,7 +256,7 @@ def test_each_request_counts_as_reached(probe: ProviderProbe) -> None:
         *("llm.complete", "llm.complete", "embedding.embed", "llm.complete", "llm.stream"),
         *("embedding.embed_batch", "embedding.embed", "models.list"),
     )
-    (arrival,) = probe.handed_on
+    *_, arrival = probe.take_arrivals()
     assert arrival.facts == {"traceparent": "00-1-2-01", "deadline_ms": 1_900_000_000_000}
 
 
@@ -306,7 +306,7 @@ def test_who_hangs_up_ends_a_provider_that_hangs(probe: ProviderProbe) -> None:
         waiting.sendall(
             f"POST /{token}/{CHAT} HTTP/1.1\r\nHost: {host}\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode()
         )
-        while not probe.struck:
+        while not any(plan.fired for plan in probe.plans):
             time.sleep(0.005)
     assert probe.server is not None
     until = time.monotonic() + WAIT_S
@@ -375,7 +375,7 @@ def test_clients_at_the_same_time_are_served(probe: ProviderProbe) -> None:
 
     hanging = threading.Thread(target=hang)
     hanging.start()
-    while not probe.struck:
+    while not any(plan.fired for plan in probe.plans):
         time.sleep(0.005)
     assert answer_of(probe, MESSAGES)
     assert hanging.is_alive()

@@ -258,7 +258,7 @@ def answer_to(client: AdapterClient, kind: str, form: str, *, streaming: bool) -
     request = {"op": op, "ctx": ctx, "args": {"messages": MESSAGES}}
     exchange = client.send(request, "llm", streaming=streaming, debug_logs=True)
     assert plan.fired == 1, (kind, form)
-    assert exchange.reached_provider == 1, (kind, form)
+    assert exchange.observed.reached_provider == 1, (kind, form)
     assert_nothing_leaks(exchange, plan.canary)
     last = exchange.frames[-1].body
     if not last["ok"]:
@@ -276,12 +276,13 @@ def hint(retry_after_ms: float | None) -> str:
 
 def assert_nothing_leaks(exchange: Exchange, canary: str) -> None:
     """No text of the provider on the wire, in metrics or logs; no prompt in logs."""
-    told = [json.dumps([frame.body for frame in exchange.frames]), *exchange.logs, *exchange.debug_logs]
-    told += [repr(report.labels()) for group in (exchange.observations, exchange.counts) for report in group]
+    observed = exchange.observed
+    told = [json.dumps([frame.body for frame in exchange.frames]), *observed.logs, *observed.debug_logs]
+    told += [repr(report.labels()) for group in (observed.observations, observed.counts) for report in group]
     assert canary not in "".join(told)
     assert "upstream said" not in "".join(told)
-    assert MESSAGES[0]["content"] not in "".join((*exchange.logs, *exchange.debug_logs))
-    assert exchange.observations
+    assert MESSAGES[0]["content"] not in "".join((*observed.logs, *observed.debug_logs))
+    assert observed.observations
 
 
 def name_of(case: tuple[str, str]) -> str:

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from pytest_corpus import reference
-from pytest_corpus.adapter.hooks.fault_plan import ProviderFault
+from pytest_corpus.adapter.fault_plan import ProviderFault
 
 RETRYABLE = (
     ("unavailable", 503, "Unavailable", "UNAVAILABLE"),

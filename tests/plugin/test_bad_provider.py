@@ -57,7 +57,7 @@ def test_the_provider_may_go_away(project: Project, monkeypatch: pytest.MonkeyPa
 
 GOES_AWAY = """
 from pathlib import Path
-from pytest_corpus.adapter.hooks.fault_plan import ProviderFault
+from pytest_corpus.adapter.fault_plan import ProviderFault
 from pytest_corpus.reference.vector.adapter import ReferenceVector
 
 STORE, MADE = {}, []

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import json
 import os
+import time
 import weakref
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -18,6 +19,8 @@ from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.adapter.hooks.server import HookServer
 from pytest_corpus.adapter.opening.address import parse
 from pytest_corpus.adapter.opening.remote import Connection, RemoteAdapter
+from pytest_corpus.adapter.scope import Observed, within
+from pytest_corpus.adapter.transports.raw import RawTransport
 from pytest_corpus.serving import hooks
 from pytest_corpus.serving.hooks import HookClient
 
@@ -57,7 +60,8 @@ def test_a_report_is_the_same_record_as_in_process() -> None:
     """An observation and a counter arrive with their keyword arguments."""
 
     async def post(server: HookServer, client: HookClient) -> None:
-        _, url = server.address()
+        with within(Observed()):
+            _, url = server.address()
         await client.post(url, "metrics/observe", json.dumps(OBSERVED).encode())
         await client.post(url, "metrics/counter", b'{"component":"llm","name":"n","value":2}')
 
@@ -115,16 +119,20 @@ def test_only_who_knows_the_path_is_answered(host: str) -> None:
 
 
 def test_a_report_for_a_call_that_is_over_comes_late() -> None:
-    """It belongs to the turn of its call; one for an address of no call is dropped."""
+    """It is that of its call; one for an address of no call is dropped."""
+    call, probe = Observed(("complete",), is_due=True), ProviderProbe()
 
     async def post(server: HookServer, client: HookClient) -> None:
-        _, url = server.address()
-        server.turn()
+        with within(call):
+            _, url = server.address()
+        call.ended = time.monotonic()
+        probe.attribution.begin(Observed())
         for each in (url, server.nowhere):
             await client.post(each, "metrics/observe", json.dumps(OBSERVED).encode())
 
-    server = carried_out(post, sink=(sink := RecordingSink()))
-    assert [seen.turn for seen in sink.observations] == [1]
+    server = carried_out(post, probe, sink := RecordingSink())
+    assert sink.observations == call.observations
+    assert len(call.observations) == 1
     assert not server.reports
     assert server.called == {"metrics"}
 
@@ -221,8 +229,8 @@ def test_fifty_calls_side_by_side_report_each_to_its_own_address(scheme: str) ->
             await remote.connect()
             transport = remote.transport
             try:
-                alone = [await transport.send(_envelope(number)) for number in range(50)]
-                answers = await asyncio.gather(*(transport.send(_envelope(number)) for number in range(50)))
+                alone = [await sent(transport, number) for number in range(50)]
+                answers = await asyncio.gather(*(sent(transport, number) for number in range(50)))
                 answers += alone
             finally:
                 await transport.aclose()
@@ -230,12 +238,18 @@ def test_fifty_calls_side_by_side_report_each_to_its_own_address(scheme: str) ->
 
         server = carried_out(call)
     calls = [(name, value) for name, path, value in server.reports if path == "metrics/observe"]
-    hashes = {int(name.partition("-")[2]): value["extra"]["tenant_hash"] for name, value in calls}
+    hashes = {int(name): value["extra"]["tenant_hash"] for name, value in calls}
     # Addresses are numbered in the order of the calls: first each tenant alone, then all of them at once.
     assert sorted(hashes) == list(range(1, 101))
     assert len(calls) == 100
     assert [hashes[number] for number in range(51, 101)] == [hashes[number] for number in range(1, 51)]
     assert len(set(hashes.values())) == 50
+
+
+async def sent(transport: RawTransport, number: int) -> bytes:
+    """The answer to a call, in its scope."""
+    with within(Observed()):
+        return await transport.send(_envelope(number))
 
 
 def _envelope(number: int) -> dict[str, Any]:
@@ -254,9 +268,13 @@ def test_a_vendors_client_reaches_the_provider_of_its_call() -> None:
 
     async def call(server: HookServer, _posting: HookClient) -> None:
         asked = json.dumps({"model": "m", "messages": [{"role": "user", "content": "hi"}]})
-        _, over = server.address()
-        server.turn()
-        _, now = server.address()
+        before, call = Observed(), Observed()
+        with within(before):
+            _, over = server.address()
+        before.ended = time.monotonic()
+        probe.attribution.begin(call)
+        with within(call):
+            _, now = server.address()
         probe.plan("unavailable", times=2)
         for url in (over, now, server.url):
             path = f"/{url.partition('://')[2].partition('/')[2]}/provider/v1/chat/completions"
@@ -288,21 +306,16 @@ def fails_and_recovers(address: str) -> None:
         request = {"op": "llm.complete", "ctx": {}, "args": args}
         exchanges = [client.send(request, "llm") for _ in range(2)]
         assert [each.frames[0].body["code"] for each in exchanges] == ["RESOURCE_EXHAUSTED", "OK"]
-        assert exchanges[0].frames[0].body["retry_after_ms"] in exchanges[0].hints_ms
-        assert [each.reached_provider for each in exchanges] == [1, 1]
+        assert exchanges[0].frames[0].body["retry_after_ms"] in exchanges[0].observed.hints_ms
+        assert [each.observed.reached_provider for each in exchanges] == [1, 1]
         assert client.hooks == {"provider"}
 
 
 def test_a_report_that_comes_until_a_call_begins_is_none_of_that_call() -> None:
     """It is one of the call before, which was not waited for any longer."""
     with place_of(PlainHttp) as place, opened(place) as client:
-        assert client.remote is not None
-        hooks, turn = client.remote.hooks, client.remote.hooks.turn
-
-        def late() -> int:
+        exchanges = []
+        for _ in range(2):
+            exchanges.append(client.send({"op": "llm.capabilities", "ctx": {}, "args": {}}, "llm"))
             client.metrics.observe(component="llm", op="late", ms=1, ok=True)
-            return turn()
-
-        hooks.turn = late  # type: ignore[method-assign]
-        exchange = client.send({"op": "llm.capabilities", "ctx": {}, "args": {}}, "llm")
-        assert [each.op for each in exchange.observations] == ["capabilities"]
+        assert [each.op for each in exchanges[1].observed.observations] == ["capabilities", "late"]

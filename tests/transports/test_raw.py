@@ -43,7 +43,7 @@ def test_an_answer_over_http_has_its_status_and_headers() -> None:
         assert (answer.content_type, answer.header("TRANSFER-encoding")) == (NDJSON, "chunked")
         assert answer.body.count(b"\n") > 1
         assert client.meter.total_calls == 2
-        assert client.exchanges == []
+        assert client.part.exchanges == []
 
 
 def test_a_client_that_leaves_hears_no_more() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.facts import Capabilities
+from pytest_corpus.adapter.scope import part_of
 from pytest_corpus.kit.answer_cache import cached, expired, plain
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.run_state import Settings
@@ -18,7 +19,8 @@ from pytest_corpus.suites.llm.support.component import LLM
 @contextmanager
 def opened(factory: Callable[..., Any], **settings: Any) -> Iterator[LLM]:
     client = AdapterClient(Declaration("a", factory, "a")).open(("llm",))
-    yield LLM(client, Capabilities("llm", {}), Settings(**settings))
+    with part_of(None):
+        yield LLM(client, Capabilities("llm", {}), Settings(**settings))
     client.close()
 
 
@@ -31,10 +33,10 @@ def llm() -> Iterator[LLM]:
 def test_an_answer_is_asked_for_once(llm: LLM) -> None:
     """The second test gets the exchange of the first, without a call, and its audit leaves it to the first."""
     first = plain(llm, "health")
-    assert not first.exchange.recalled
+    assert llm.part.made == [first.exchange]
     llm.begin()
     assert plain(llm, "health") is first
-    assert (llm.calls, llm.client.exchanges, first.exchange.recalled) == (1, [first.exchange], True)
+    assert (llm.calls, llm.part.exchanges, llm.part.made) == (1, [first.exchange], [])
     assert list(llm.audit()) == []
 
 
@@ -42,7 +44,7 @@ def test_within_a_test_it_is_no_other_exchange(llm: LLM) -> None:
     """A test that looks twice at what it made itself has one exchange, which is its own."""
     reply = plain(llm, "health")
     assert plain(llm, "health") is reply
-    assert (len(llm.client.exchanges), reply.exchange.recalled) == (1, False)
+    assert llm.part.exchanges == llm.part.made == [reply.exchange]
 
 
 def test_other_requests_are_other_answers(llm: LLM) -> None:
@@ -84,7 +86,7 @@ def test_a_passing_failure_is_asked_again() -> None:
     """A failure that may pass, and that no test planned, is asked again at once, and leaves no trace but the time."""
     with opened(UnavailableFirst) as llm:
         assert not plain(llm, "health").is_error
-        assert (llm.calls, len(llm.client.exchanges), llm.outages.interruptions) == (2, 1, 1)
+        assert (llm.calls, len(llm.client.part.exchanges), llm.outages.interruptions) == (2, 1, 1)
         assert llm.outages.clock
 
 

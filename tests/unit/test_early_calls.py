@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
+from pytest_corpus.adapter.scope import Part
 from pytest_corpus.adapter.tracebacks import escaped_exception
 from pytest_corpus.kit.early_calls import SteppedTest, run
 from pytest_corpus.kit.fixtures import Steps
@@ -21,7 +22,7 @@ class Store:
 
     def __init__(self, delay_s: float, seen_s: float = 0.0) -> None:
         self.shared, self.settings = Shared(), Settings()
-        self.client = SimpleNamespace(exchanges=[], provider=ProviderProbe(), late=SimpleNamespace(seen_s=seen_s))
+        self.client = SimpleNamespace(part=Part(), late=SimpleNamespace(seen_s=seen_s))
         self.settling = SimpleNamespace(find_out=lambda: delay_s)
         self.places: list[Any] = []
         self.has_room, self.done = True, list[str]()

@@ -82,7 +82,7 @@ def test_results_that_differ_are_told_by_their_keys() -> None:
 
 def reply_with(hint: Any, *given: float) -> Any:
     """An error with a hint, after the provider gave some."""
-    exchange = SimpleNamespace(hints_ms=frozenset(given))
+    exchange = SimpleNamespace(observed=SimpleNamespace(hints_ms=frozenset(given)))
     return SimpleNamespace(exchange=exchange, is_error=True, error={"retry_after_ms": hint})
 
 

@@ -12,7 +12,6 @@ from tables import lines
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.exchange import CallFault, Exchange, Frame
 from pytest_corpus.adapter.facts import Capabilities
-from pytest_corpus.adapter.hooks.late_reports import Reports
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.snapshot import NotJSON, to_bytes
 from pytest_corpus.kit.component import Subject
@@ -216,7 +215,7 @@ def test_no_finding_of_metrics_shows_it(subject: Subject, where: str) -> None:
             )
             exchange = Exchange({"op": "llm.stream", "ctx": {}, "args": {}}, streaming=True)
             exchange.frames.append(Frame(error(error=secret) if failed else frame(), 10, 0.0))
-            exchange.reports = Reports(sink.observations, sink.counts)
+            exchange.observed.observations, exchange.observed.counts = sink.observations, sink.counts
             told = [str(violation) for _, violation in subject.findings(exchange)]
             found += len(told)
             assert not [text for text in told if secret in text]
@@ -230,7 +229,7 @@ def test_a_code_that_is_no_text(subject: Subject, code: Any) -> None:
     sink.observe(component="llm", op="complete", ms=1, ok=True, code=code, extra={"tenant_hash": code})
     exchange = Exchange({"op": "llm.complete", "ctx": {}, "args": {}}, streaming=False)
     exchange.frames.append(Frame(success(), 10, 0.0))
-    exchange.reports = Reports(sink.observations)
+    exchange.observed.observations = sink.observations
     assert "COM-OBS-6" in {requirement for requirement, _ in subject.findings(exchange)}
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from pytest_corpus.adapter.exceptions import Unresponsive
 from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.scope import current_part
 from pytest_corpus.integration.running import presentation
 from pytest_corpus.kit.generation import stateful as runner
 from pytest_corpus.kit.generation.histories import Event, converges, lanes, linearizable, smallest
@@ -37,7 +38,7 @@ class Adder:
 
     def __init__(self, limit: int, outcome: type[Exception] = Violation, **limits: int) -> None:
         meter = SimpleNamespace(total_calls=0, spending=SimpleNamespace(budget=SimpleNamespace(limits=limits)))
-        self.client, self.settings = SimpleNamespace(exchanges=[], meter=meter), SimpleNamespace(seed=1)
+        self.client, self.settings = SimpleNamespace(meter=meter, part=None), SimpleNamespace(seed=1)
         self.outages, self.disturbances = SimpleNamespace(lasting=False), 0
         self.limit, self.outcome, self.open = limit, outcome, 0
         self.silent, self.raised = 10**9, Exception("silent")
@@ -46,7 +47,9 @@ class Adder:
         self.client.meter.total_calls += 1
         if self.client.meter.total_calls > self.silent:
             raise self.raised
-        self.client.exchanges.append(Exchange({"op": "add", "args": number}, streaming=False))
+        part = current_part()
+        assert part is not None
+        part.exchanges.append(Exchange({"op": "add", "args": number}, streaming=False))
 
     def story(self, numbers: Iterable[int]) -> tuple[str, list[int]]:
         """The story of a failing sequence, and its numbers."""

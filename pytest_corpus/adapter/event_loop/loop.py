@@ -6,13 +6,14 @@ The thread lets the suite give up on a call that blocks the loop, which no timeo
 import asyncio
 import concurrent.futures
 import contextlib
+import contextvars
 import inspect
 import logging
 import os
 import threading
 import time
 import weakref
-from collections.abc import Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from enum import IntEnum
 from typing import Any, TypeVar, cast
 
@@ -103,6 +104,13 @@ class _Call:
         return self._result
 
 
+class _ContextExecutor(concurrent.futures.ThreadPoolExecutor):
+    """The default executor of the loop: what runs in it belongs to the call that asked for it (`adapter/scope.py`)."""
+
+    def submit(self, work: Callable[..., T], /, *args: Any, **kwargs: Any) -> concurrent.futures.Future[T]:
+        return super().submit(contextvars.copy_context().run, work, *args, **kwargs)
+
+
 class Phase(IntEnum):
     """The life of a loop; it only moves on."""
 
@@ -132,6 +140,7 @@ class LoopThread:
         self._lock = threading.Lock()
         self._loop = asyncio.new_event_loop()
         self._loop.set_exception_handler(_log_loop_error)
+        self._loop.set_default_executor(_ContextExecutor(thread_name_prefix="asyncio"))
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
         _RUNNING.add(self)

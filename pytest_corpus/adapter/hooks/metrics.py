@@ -1,72 +1,48 @@
 """A metrics sink that records what an adapter reports (SPECIFICATION 6.4)."""
 
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
+from pytest_corpus.adapter.reports import Count, Observation
+from pytest_corpus.adapter.scope import Attribution
 from pytest_corpus.adapter.snapshot import items_of, snapshot
 from pytest_corpus.redaction import listed
 
-
-@dataclass(slots=True)
-class Observation:
-    """One call of `observe`, with the interface's defaults filled in.
-
-    `malformed` says what did not fit the interface; such an observation is kept, not refused, because an
-    exception raised into the adapter would change the call that is being watched. `at` is when it came, on the
-    monotonic clock, and `turn` the turn of the hooks over the wire that it was sent to.
-    """
-
-    component: Any = None
-    op: Any = None
-    ms: Any = None
-    ok: Any = None
-    code: Any = "OK"
-    extra: Mapping[str, Any] = field(default_factory=dict)
-    malformed: str = ""
-    at: float = field(default=0.0, compare=False, repr=False)
-    turn: int | None = field(default=None, compare=False, repr=False)
-
-    def labels(self) -> list[object]:
-        """Everything in it that could carry content."""
-        return [self.component, self.op, self.code, self.extra]
-
-
-@dataclass(slots=True)
-class Count:
-    """One call of `counter`."""
-
-    component: Any = None
-    name: Any = None
-    value: Any = 1
-    extra: Mapping[str, Any] = field(default_factory=dict)
-    malformed: str = ""
-    at: float = field(default=0.0, compare=False, repr=False)
-    turn: int | None = field(default=None, compare=False, repr=False)
-
-    def labels(self) -> list[object]:
-        """Everything in it that could carry content."""
-        return [self.component, self.name, self.extra]
+__all__ = ["Count", "Observation", "RecordingSink"]
 
 
 class RecordingSink:
-    """A `MetricsSink` that keeps every observation and counter, in order. It is truthy."""
+    """A `MetricsSink` that keeps every observation and counter, in order, and gives each to its call. It is truthy.
+
+    Attributes:
+        attribution: knows the calls of the adapter.
+    """
 
     def __init__(self) -> None:
+        self.attribution = Attribution()
         self.observations: list[Observation] = []
         self.counts: list[Count] = []
-        self.turn: int | None = None
 
     def observe(self, *args: Any, **kwargs: Any) -> None:
         """Record ``observe(*, component, op, ms, ok, code="OK", extra=None)``."""
         known, malformed = _fit(args, kwargs, ("component", "op", "ms", "ok"), ("code", "extra"))
-        self.observations.append(Observation(**known, malformed=malformed, at=time.monotonic(), turn=self.turn))
+        seen = Observation(**known, malformed=malformed, at=time.monotonic())
+        self.observations.append(seen)
+        if (call := self.attribution.of_report(seen)) is not None:
+            call.observations.append(seen)
 
     def counter(self, *args: Any, **kwargs: Any) -> None:
         """Record ``counter(*, component, name, value=1, extra=None)``."""
         known, malformed = _fit(args, kwargs, ("component", "name"), ("value", "extra"))
-        self.counts.append(Count(**known, malformed=malformed, at=time.monotonic(), turn=self.turn))
+        count = Count(**known, malformed=malformed, at=time.monotonic())
+        self.counts.append(count)
+        if (call := self.attribution.of_report(count)) is not None:
+            call.counts.append(count)
+
+    def forget(self) -> None:
+        """Drop what was recorded; calls keep what belongs to them."""
+        self.observations.clear()
+        self.counts.clear()
 
 
 def _fit(

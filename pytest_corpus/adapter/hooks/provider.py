@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from pytest_corpus.adapter.hooks.fault_plan import Plan, ProviderFault
+from pytest_corpus.adapter import inputs
+from pytest_corpus.adapter.fault_plan import Plan, ProviderFault
+from pytest_corpus.adapter.reports import Arrival
+from pytest_corpus.adapter.scope import Attribution, current_call, part_of
 from pytest_corpus.adapter.snapshot import snapshot
 from pytest_corpus.adapter.tracebacks import EscapedException, escaped_exception
 from pytest_corpus.redaction import type_name
@@ -26,14 +28,6 @@ __all__ = ["Arrival", "Plan", "ProviderFault", "ProviderProbe"]
 
 HANDED_ON = ("traceparent", "deadline_ms")
 """The facts that tell what of its context an operation hands on to the provider."""
-
-
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """The facts in `HANDED_ON` that were passed on to the provider once; a fact may be null."""
-
-    op: str
-    facts: Mapping[str, Any]
 
 
 class Mistakes:
@@ -72,21 +66,19 @@ class ProviderProbe:
     An adapter that is built on a vendor's client points it at `url` instead, and calls nothing.
 
     Attributes:
+        attribution: knows the calls of the adapter.
         mistakes: the exceptions of the author's own endpoints, which say nothing of the adapter.
     """
 
     def __init__(self) -> None:
+        self.attribution = Attribution()
         self.mistakes = Mistakes()
-        self.under_way: str | None = None
         self.server: ProviderServer | None = None
         self._background: Background | None = None
         self._proxies: dict[str, ProxyServer] = {}
         self._own: dict[tuple[str, str], Endpoint] = {}
         self._operations: list[str] = []
-        self._arrivals: list[tuple[str, Any, Mapping[str, Any]]] = []
-        self.plans: list[Plan] = []
-        self.struck: list[Plan] = []
-        self.handed_on: list[Arrival] = []
+        self._untaken: list[Arrival] = []
 
     @property
     def url(self) -> str:
@@ -181,25 +173,22 @@ class ProviderProbe:
     def arrived(self, op: str, **facts: Any) -> Plan | None:
         """Count an operation (not a chunk); what is planned for it and still to be carried out."""
         named, chunk = snapshot(op), snapshot(facts.get("chunk"))
-        arrived = named if isinstance(named, str) else f"({type_name(op)})"
+        name = named if isinstance(named, str) else f"({type_name(op)})"
+        arrival = Arrival(name, {fact: snapshot(facts[fact]) for fact in HANDED_ON if fact in facts}, chunk)
+        call = self.attribution.of_arrival()
+        self._untaken.append(arrival)
         if chunk is None:
-            self._operations.append(arrived)
-        told = {name: snapshot(facts[name]) for name in HANDED_ON if name in facts}
-        self._arrivals.append((arrived, chunk, told))
-        if told:
-            self.handed_on.append(Arrival(arrived, told))
-        for plan in self.plans:
-            if plan.strikes(arrived, chunk):
+            self._operations.append(name)
+        if call is not None:
+            call.arrivals.append(arrival)
+        owner = call or current_call()
+        for plan in self.plans if owner is None or owner.part is None else owner.part.plans:
+            if plan.strikes(name, chunk):
                 plan.fired += 1
-                self.struck.append(plan)
+                if call is not None:
+                    call.struck.append(plan)
                 return plan
         return None
-
-    def struck_since(self, number: int) -> tuple[tuple[str, ...], frozenset[float]]:
-        """The kinds of the plans that struck after the first `number`, and the retry hints that came with them."""
-        if not (plans := self.struck[number:]):
-            return (), frozenset()
-        return tuple(plan.kind for plan in plans), frozenset(hint for plan in plans for hint in plan.hints_ms)
 
     def calls(self, op: str | None = None) -> int:
         """The number of operations that reached the provider, of one op or of all."""
@@ -210,9 +199,9 @@ class ProviderProbe:
         """The op of every operation that reached the provider, in order."""
         return tuple(self._operations)
 
-    def take_arrivals(self) -> list[tuple[str, Any, Mapping[str, Any]]]:
-        """Everything that has reached the provider since this was last called: op, chunk, and what was handed on."""
-        taken, self._arrivals = self._arrivals, []
+    def take_arrivals(self) -> list[Arrival]:
+        """Everything that has reached the provider since this was last called."""
+        taken, self._untaken = self._untaken, []
         return taken
 
     def plan(  # noqa: PLR0917 - the documented signature
@@ -238,24 +227,31 @@ class ProviderProbe:
         if form is not None and kind not in FORMS.get(form, ()):
             forms = [name for name, kinds in FORMS.items() if kind in kinds]
             raise ValueError(f"unknown form {form!r} of {kind}; one of {', '.join(forms) or 'none'}")
-        plan = Plan(kind, op, at_chunk, times, retry_after_ms, delay_ms, form)
+        canary = f"raw-{inputs.hexadecimal(8)}"
+        plan = Plan(kind, op, at_chunk, times, retry_after_ms, delay_ms, form, canary)
         self.plans.append(plan)
         return plan
 
-    def clear(self, *, handed_on: bool = False) -> None:
-        """Forget every plan, and what was handed on if that is asked for; the counts stay."""
+    def clear(self) -> None:
+        """Forget every plan; the counts stay."""
         self.plans.clear()
-        if handed_on:
-            self.handed_on.clear()
+
+    @property
+    def under_way(self) -> str | None:
+        """The operation of the latest call."""
+        call = self.attribution.latest
+        return call.ops[-1] if call is not None and call.ops else None
+
+    @property
+    def plans(self) -> list[Plan]:
+        """The plans of the current test, or of the fact that is found out."""
+        return self.attribution.part.plans
 
     @contextmanager
     def paused(self) -> Iterator[None]:
         """Carry out no plan within: the suite prepares the call for which a plan is meant."""
-        plans, self.plans = self.plans, []
-        try:
+        with part_of(self.attribution.part):
             yield
-        finally:
-            self.plans = plans
 
     @property
     def is_failing(self) -> bool:

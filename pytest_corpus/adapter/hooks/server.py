@@ -12,6 +12,7 @@ from pytest_corpus.adapter.hooks.http_server import Connection, HookRequest, Loo
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderFault, ProviderProbe
 from pytest_corpus.adapter.hooks.vendors.api import serve, unplanned
+from pytest_corpus.adapter.scope import Observed, current_call, within
 from pytest_corpus.text.strict_json import read_exactly
 
 MAX_REPORTS = 1_000
@@ -25,10 +26,9 @@ VENDORS = "provider/v"
 class HookServer(LoopbackServer):
     """Serves the hooks of one adapter, in the event loop in which it was started.
 
-    Each call has its own address, so that a report can be assigned to its call even if several run concurrently. An
-    observation or a counter for a call before the current turn is kept: it comes late. An arrival at the provider is
-    answered and dropped: a plan would strike another call. `url` is right for every call as long as only one is under
-    way.
+    Each call has an address, so that a report can be assigned to its call even if several run concurrently. An
+    observation or a counter for an earlier call comes late. An arrival at the provider is answered and dropped then: a
+    plan would strike another call. What comes to `url` names no call.
 
     Attributes:
         called: the hooks, `metrics` and `provider`, that were called at all.
@@ -41,52 +41,50 @@ class HookServer(LoopbackServer):
         self._metrics, self._provider = metrics, provider
         self.called: set[str] = set()
         self.reports: deque[tuple[str, str, Any]] = deque(maxlen=MAX_REPORTS)
-        self._turn, self._number = 1, 0
+        self._calls: dict[str, Observed] = {}
+        self._number = 0
         self.given_up = 0
 
-    def turn(self) -> int:
-        """Count from now on only calls that are still to begin as reaching the provider; the number of the turn."""
-        self._turn += 1
-        return self._turn
-
     def address(self) -> tuple[str, str]:
-        """Return the name of a call that begins, and the address for its reports."""
+        """Return the number of an address for the reports of the current call, and the address."""
         self._number += 1
-        call = f"{self._turn}-{self._number}"
-        return call, f"{self.url}/{call}"
+        number = str(self._number)
+        if (call := current_call()) is not None:
+            self._calls[number] = call
+            if len(self._calls) > MAX_REPORTS:
+                del self._calls[next(iter(self._calls))]
+        return number, f"{self.url}/{number}"
 
     @property
     def nowhere(self) -> str:
         """An address of no call: reports there are answered and dropped."""
-        return f"{self.url}/0-0"
+        return f"{self.url}/0"
 
     async def respond(self, request: HookRequest, path: list[str], connection: Connection) -> None:
         """Answer a report, or a request of a vendor's client."""
-        call = "" if not path or path[0] in PLACES else path.pop(0)
-        place = "/".join(path)
-        named = call.partition("-")[0]
-        turn = int(named) if named.isdecimal() else 0
-        is_over = bool(call) and turn != self._turn
-        if place.startswith(VENDORS):
-            if not is_over:
-                self.called.add("provider")
-            arrived = unplanned if is_over else self._provider.arrived
-            await serve(request, place.removeprefix("provider/"), connection, arrived)
-        elif place not in HOOKS:
-            await connection.answer(404, {})
-        elif request.method != "POST":
-            await connection.answer(405, {})
-        else:
-            value, flaw = read_exactly(request.body)
-            if flaw is not None and value is None:
-                await connection.answer(400, {})
-                return
-            self.called.add(path[0])
-            if not is_over:
-                self.reports.append((call, place, value))
-            self._metrics.turn = turn or None
-            is_dropped = is_over and not (path[0] == "metrics" and 0 < turn < self._turn)
-            await connection.answer(200, {} if is_dropped else await self._report(place, value, connection))
+        number = "" if not path or path[0] in PLACES else path.pop(0)
+        place, call = "/".join(path), self._calls.get(number)
+        is_over = bool(number) and (call is None or self._provider.attribution.is_past(call))
+        with within(call):
+            if place.startswith(VENDORS):
+                if not is_over:
+                    self.called.add("provider")
+                arrived = unplanned if is_over else self._provider.arrived
+                await serve(request, place.removeprefix("provider/"), connection, arrived)
+            elif place not in HOOKS:
+                await connection.answer(404, {})
+            elif request.method != "POST":
+                await connection.answer(405, {})
+            else:
+                value, flaw = read_exactly(request.body)
+                if flaw is not None and value is None:
+                    await connection.answer(400, {})
+                    return
+                self.called.add(path[0])
+                if not is_over:
+                    self.reports.append((number, place, value))
+                is_dropped = is_over and (path[0] != "metrics" or call is None)
+                await connection.answer(200, {} if is_dropped else await self._report(place, value, connection))
 
     async def _report(self, place: str, value: Any, connection: Connection) -> dict[str, Any]:
         named = isinstance(value, dict) and "self" not in value

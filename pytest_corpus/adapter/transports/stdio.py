@@ -87,7 +87,6 @@ async def connect(remote: Remote) -> None:
         last = next((line for line in reversed(side_channel.latest) if line.strip()), "")
         said = f", and says: {redacted(last.strip())}" if last else ""
         raise remote.unreachable(f"the program ends at once, with exit code {program.ended}{said}")
-    remote.hooks.turn()
     side_channel.take()
 
 

@@ -55,8 +55,8 @@ def result_of(
         name = "DeadlineExceeded" if exchange.fault.kind == "timeout" else "Unavailable"
         raise ProviderError(name, f"{exchange.fault.kind}: {exchange.fault.text}")
     result = _result(exchange.frames[0].body if exchange.frames else None)
-    cached = client.provider.calls() > 0 and not exchange.reached_provider
-    client.exchanges.clear()
+    cached = client.provider.calls() > 0 and not exchange.observed.reached_provider
+    client.part.exchanges.clear()
     return result, cached, exchange.elapsed_s
 
 

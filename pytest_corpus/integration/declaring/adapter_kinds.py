@@ -266,7 +266,7 @@ class FactoryAdapter(Adapter):
 
     def _recorded(self, client: AdapterClient) -> dict[str, Any]:
         """The facts of the adapter that a transcript holds: its capabilities, and how it was reached."""
-        served = [name for name in CHAPTERS if client.serves(name)]
+        served = [name for name in CHAPTERS if client.instance.serves(name)]
         return {
             "adapter": self.label,
             "number": self.number,
@@ -277,14 +277,14 @@ class FactoryAdapter(Adapter):
             "capabilities": self.capabilities,
             "transport": client.remote.address.scheme.prefix if client.remote else "",
             "hooks": sorted(client.hooks),
-            "asked": list(client.asked),
+            "asked": list(client.instance.asked),
             "headers": dict(self.shell_target("").headers),
             "hears_logs": client.hears_logs,
-            "streams": [name for name in served if client.streams(name)],
+            "streams": [name for name in served if client.instance.streams(name)],
         }
 
     def _ask(self, client: AdapterClient, component: str) -> Answer:
-        if not client.serves(component):
+        if not client.instance.serves(component):
             return Answer(None)
         request = {"op": f"{component}.capabilities", "ctx": {}, "args": {}}
         try:
@@ -297,7 +297,7 @@ class FactoryAdapter(Adapter):
         if reply.is_success and isinstance(reply.result, dict):
             protocol = reply.result.get("protocol")
             family = protocol.partition("/")[0] if isinstance(protocol, str) else ""
-            named = family == component or (family not in COMPONENTS and client.names(component))
+            named = family == component or (family not in COMPONENTS and client.instance.names(component))
             return Answer(reply.result, unnamed=not named)
         fault = reply.exchange.fault
         if fault is not None and fault.wants_credentials:

@@ -10,16 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from pytest_corpus.adapter import inputs
-from pytest_corpus.adapter.client import Declaration
+from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.exceptions import DeclarationError
-from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.inputs import Source
 from pytest_corpus.adapter.opening import address
 from pytest_corpus.adapter.opening import factory as factories
 from pytest_corpus.adapter.opening.factory import TRANSCRIPT
 from pytest_corpus.adapter.opening.remote import RemoteFactory
 from pytest_corpus.adapter.usage import Meter, Spending
-from pytest_corpus.evidence.player import Player, RecordedClient
+from pytest_corpus.evidence.player import Player, recorded_client
 from pytest_corpus.evidence.recorder import Recorder
 from pytest_corpus.evidence.transcript import TranscriptError, read
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter, FactoryAdapter, RunSettings, TestedClient
@@ -117,17 +116,15 @@ class RecordedAdapter(FactoryAdapter):
         self.components = tuple(facts["components"])
         self.capabilities, self.unnamed = dict(facts["capabilities"]), tuple(facts["unnamed"])
 
-    def _client(self) -> RecordedClient:
-        return RecordedClient(
+    def _client(self) -> AdapterClient:
+        return recorded_client(
             self.declaration,
+            self.player,
+            self.facts,
             self.options.call_timeout,
-            metrics=RecordingSink(),
             read_only=bool(self.transcript.header["read_only"]),
-            closing=self.settings.closing,
             meter=Meter(self.settings.spending),
-            player=self.player,
-            facts=self.facts,
-        ).open()
+        )
 
 
 class Adapters:

@@ -51,6 +51,7 @@ class Observed:
     secrets: set[str] = field(default_factory=set)
     editions: frozenset[str] = frozenset(EDITIONS)
     made: list[Exchange] = field(default_factory=list)
+    recalled: set[Exchange] = field(default_factory=set)
 
     @property
     def judged(self) -> Iterator[Exchange]:

@@ -8,18 +8,19 @@ import linecache
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from pytest_corpus.adapter.exchange import Exchange, context_of
-from pytest_corpus.adapter.hooks.metrics import Observation
+from pytest_corpus.adapter.reports import Count, Observation
 from pytest_corpus.adapter.snapshot import to_bytes
 from pytest_corpus.adapter.tracebacks import EscapedException
 from pytest_corpus.evidence import shell
 from pytest_corpus.integration.collecting.nodes import test_of
+from pytest_corpus.kit.audit.telemetry import reports_of
 from pytest_corpus.kit.outcomes import Story, Violation
 from pytest_corpus.redaction import (
     LONGEST_STRING,
@@ -59,13 +60,14 @@ WRITTEN_BEFORE = "# What was written before: run with --corpus-transcript, then 
 class Sighting:
     """A violation of a requirement as a test saw it; `indirect` if it only blocks the test.
 
-    `made` are the exchanges that the test had made or recalled.
+    `made` are the exchanges that the test had made or recalled, of which `recalled` were another test's.
     """
 
     requirement: str
     violation: Violation
     indirect: bool = False
     made: Sequence[Exchange] = ()
+    recalled: Set[Exchange] = frozenset()
 
     @property
     def finding(self) -> Finding:
@@ -88,7 +90,7 @@ class Sighting:
     @property
     def told(self) -> Story | None:
         """The story of the finding; of a plain read, the last calls with which the test had written there."""
-        if self.violation.story or self.judged_on or self.exchange is None or _is_write(self.exchange):
+        if self.violation.story or self.judged_on or self.exchange is None or self._is_write(self.exchange):
             return self.violation.story
         return Story("the test had written:", tuple(self.writes[-MOST_WRITES:])) if self.writes else None
 
@@ -109,7 +111,11 @@ class Sighting:
     def writes(self) -> list[Exchange]:
         """The calls of the test that had written before."""
         place = _namespace(self.exchange)
-        return [each for each in self.before if _is_write(each) and place in (None, _namespace(each))]
+        return [each for each in self.before if self._is_write(each) and place in (None, _namespace(each))]
+
+    def _is_write(self, exchange: Exchange) -> bool:
+        """True if the test wrote something with it."""
+        return exchange.op in BY_OP and BY_OP[exchange.op].mutating and exchange not in self.recalled
 
     def answered(self) -> set[str]:
         """The texts of earlier answers that no earlier request had: of these, a request may repeat one."""
@@ -121,13 +127,15 @@ class Sighting:
     def reads_what_others_wrote(self) -> bool:
         """True if the request reads a namespace in which the test itself wrote nothing."""
         exchange = self.exchange
-        return exchange is not None and not (self.writes or _is_write(exchange)) and _namespace(exchange) is not None
+        return (
+            exchange is not None and not (self.writes or self._is_write(exchange)) and _namespace(exchange) is not None
+        )
 
     def sent(self, now: float) -> list[shell.Sent]:
         """The requests that show the finding; deadlines count from `now`."""
         before = self.before if self.violation.story else self.writes
         made = (*before, *([self.exchange] if self.exchange else []))
-        return [shell.Sent(to_bytes(each.request).decode(), each.streaming, now, each.faults) for each in made]
+        return [shell.Sent(to_bytes(each.request).decode(), each.streaming, now, each.observed.faults) for each in made]
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +218,7 @@ class EvidenceCapture:
         exchange = behind.exchange
         shown = functools.partial(content, secrets=secrets, most=LONGEST, foreign=False)
         judged_on, story = _numbered(behind.judged_on, shown), _told(behind.told, shown)
-        logged = tuple(_logged(exchange.logs, secrets)) if exchange and self.logs else ()
+        logged = tuple(_logged(exchange.observed.logs, secrets)) if exchange and self.logs else ()
         printed = [(title, text) for title, text in self.printed if not (logged and " log " in title)]
         lines_printed = tuple(_printed(printed, secrets))
         lines = shell.script(self.target, behind.sent(time.time())) if self.target else []
@@ -255,11 +263,6 @@ class EvidenceCapture:
         return f"[{', '.join(parts)}]"
 
 
-def _is_write(exchange: Exchange) -> bool:
-    """True if a test of its own wrote something with it."""
-    return exchange.op in BY_OP and BY_OP[exchange.op].mutating and not exchange.recalled
-
-
 def _namespace(exchange: Exchange | None) -> object:
     """The namespace that a request names; None if it names none."""
     args = exchange.request.get("args") if exchange and isinstance(exchange.request, Mapping) else None
@@ -286,7 +289,7 @@ def _sent(exchange: Exchange, request: str) -> str:
 def _fault(exchange: Exchange) -> str:
     return ", ".join(
         f"{kind} (HTTP {BY_KIND[kind].http_status})" if BY_KIND[kind].http_status else kind
-        for kind in dict.fromkeys(exchange.faults)
+        for kind in dict.fromkeys(exchange.observed.faults)
     )
 
 
@@ -294,10 +297,10 @@ def _observed(exchange: Exchange, requirement: str, secrets: tuple[str, ...]) ->
     if "-OBS-" not in requirement:
         return ""
     label = functools.partial(_label, contents=_contents(exchange), secrets=secrets)
-    counters = [
-        f"counter {label(count.name)} by {label(count.value)}{_extra(count.extra, label)}" for count in exchange.counts
+    every = [
+        _observation(each, label) if isinstance(each, Observation) else _count(each, label)
+        for each in reports_of(exchange)
     ]
-    every = [*(_observation(each, label) for each in exchange.observations), *counters]
     more = f" and {len(every) - MOST_OBSERVATIONS} more" if len(every) > MOST_OBSERVATIONS else ""
     return "; ".join(every[:MOST_OBSERVATIONS]) + more if every else "nothing"
 
@@ -305,6 +308,10 @@ def _observed(exchange: Exchange, requirement: str, secrets: tuple[str, ...]) ->
 def _observation(seen: Observation, label: Callable[[object], str]) -> str:
     labels = {"component": seen.component, "op": seen.op, "ms": seen.ms, "ok": seen.ok, "code": seen.code}
     return ", ".join(f"{name}={label(_rounded(value))}" for name, value in labels.items()) + _extra(seen.extra, label)
+
+
+def _count(count: Count, label: Callable[[object], str]) -> str:
+    return f"counter {label(count.name)} by {label(count.value)}{_extra(count.extra, label)}"
 
 
 def _extra(labels: Mapping[str, Any], label: Callable[[object], str]) -> str:

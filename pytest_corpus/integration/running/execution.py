@@ -16,6 +16,7 @@ import pytest
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exceptions import BudgetSpent, DeclarationError, Unresponsive, WriteForbidden
 from pytest_corpus.adapter.inputs import Clock
+from pytest_corpus.adapter.scope import part_of
 from pytest_corpus.adapter.tracebacks import EscapedException
 from pytest_corpus.adapter.usage import Spending
 from pytest_corpus.evidence.player import Unrecorded
@@ -95,7 +96,7 @@ class TestExecution:
             recorder = self.adapter.settings.recorder
             self._recorded = recorder.begin(self.test, self.repetition) if recorder else None
             try:
-                with inputs.source(self.adapter.source or inputs.Source()):
+                with inputs.source(self.adapter.source or inputs.Source()), part_of(None):
                     ending = self._ended(function, arguments, observed)
             except Unrecorded:
                 pass
@@ -165,7 +166,8 @@ class TestExecution:
             calls=calls,
             broken_off=ending.broken_off,
         )
-        sightings = tuple(replace(each, made=observed.made) for each in observed.sightings)
+        made, recalled = observed.made, observed.recalled
+        sightings = tuple(replace(each, made=made, recalled=recalled) for each in observed.sightings)
         self.result = Result(record, sightings, frozenset(secrets), ending.raised)
         if self._recorded is not None:
             places = tuple(self._recorded.place_of(each.exchange, each.violation.story) for each in observed.sightings)
@@ -376,8 +378,9 @@ class TestExecution:
             known = FOUNDATIONS if own.requirement == CAPABILITIES else (own.requirement,)
             if not any(map(self._is_reported, known)):
                 self._add(own, observed)
-        exchanges = [exchange for client in self.target.clients for exchange in client.exchanges]
+        exchanges = self.target.part.exchanges
         observed.made += exchanges
+        observed.recalled |= self.target.part.recalled
         for exchange in (*exchanges, *observed.judged):
             observed.secrets.update((*exchange.secrets.values(), *context_secrets(exchange.request)))
 

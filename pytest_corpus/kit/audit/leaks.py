@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pytest_corpus.adapter.exchange import Exchange
-from pytest_corpus.adapter.hooks.metrics import Count, Observation
+from pytest_corpus.adapter.reports import Count, Observation
 from pytest_corpus.kit.audit.envelopes import Finding
+from pytest_corpus.kit.audit.telemetry import reports_of
 from pytest_corpus.kit.outcomes import Violation
 from pytest_corpus.kit.reply import looks_like_error
 
@@ -47,8 +48,8 @@ CHANNELS = {
 
 def leak_findings(exchange: Exchange, *, hears_logs: bool, with_reports: bool) -> Iterator[Finding]:
     """The secrets of a request that a channel gives away; log records are the adapter's if they can be heard."""
-    logs, debug_logs = (exchange.logs, exchange.debug_logs) if hears_logs else ((), ())
-    reports: list[Observation | Count] = [*exchange.observations, *exchange.counts] if with_reports else []
+    logs, debug_logs = (exchange.observed.logs, exchange.observed.debug_logs) if hears_logs else ((), ())
+    reports = reports_of(exchange) if with_reports else ()
     answered = list(_completions(exchange)) if logs or debug_logs or reports else []
     if not answered and not exchange.secrets:
         return
@@ -73,7 +74,7 @@ def _place_of(secret: str, texts: Sequence[str], gram: int = GRAM) -> int | None
 
 def _named(exchange: Exchange, channel: str, at: int) -> str:
     """A channel, or the record of it that gives something away if its logger is known."""
-    sources = {"log": exchange.log_sources, "debug": exchange.debug_sources}.get(channel, ())
+    sources = {"log": exchange.observed.log_sources, "debug": exchange.observed.debug_sources}.get(channel, ())
     return sources[at] if at < len(sources) else CHANNELS[channel]
 
 
@@ -107,7 +108,7 @@ class _Channels(dict[str, Sequence[str]]):
         if channel == "metrics":
             found = _json(report.labels() for report in self._reports)
         elif channel == "answer":
-            found = [*_json(bodies), *self._exchange.headers]
+            found = [*_json(bodies), *self._exchange.observed.headers]
         elif channel == "message":
             found = [str(body.get("message")) for body in errors]
         else:
@@ -115,7 +116,7 @@ class _Channels(dict[str, Sequence[str]]):
                 each for body in bodies if isinstance(body, Mapping) for each in _failed_items(body.get("result"))
             ]
             found = _json({key: body.get(key) for key in PUBLIC} for body in (*errors, *failed))
-            found += self._exchange.headers if errors else ()
+            found += self._exchange.observed.headers if errors else ()
         self[channel] = found
         return found
 

@@ -71,7 +71,7 @@ def _was_searched(requirement: str, exchange: Exchange) -> bool:
     if not exchange.secrets:
         return False
     if requirement in (*UNIQUE_VALUES, "COM-LEAK-2"):
-        reported = bool(exchange.observations or exchange.counts)
+        reported = bool(telemetry.reports_of(exchange))
         return reported or not is_observed(exchange) or bool(telemetry.the_one(exchange))
     return requirement not in ("COM-LEAK-1", "COM-LEAK-9") or telemetry.failure_of(exchange) is not None
 

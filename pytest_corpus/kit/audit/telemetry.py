@@ -6,7 +6,8 @@ from functools import cache
 from typing import Any
 
 from pytest_corpus.adapter.exchange import Exchange, context_of, is_not_offered, is_observed
-from pytest_corpus.adapter.hooks.metrics import Count, Observation
+from pytest_corpus.adapter.reports import Count, Observation
+from pytest_corpus.adapter.scope import OBSERVATION, OUTCOME
 from pytest_corpus.kit.audit.envelopes import Finding, overlong
 from pytest_corpus.kit.outcomes import Blocked, Violation, in_words
 from pytest_corpus.kit.reply import error_names, looks_like_error
@@ -33,17 +34,22 @@ def observations_of(exchange: Exchange) -> list[Observation]:
     If the adapter does not offer it, those of no other operation (R143).
     """
     names = (bare(exchange), exchange.op)
-    found = [seen for seen in exchange.observations if seen.op in names]
+    reported = exchange.observed.awaited(OBSERVATION).observations
+    found = [seen for seen in reported if seen.op in names]
     if found or not is_not_offered(exchange):
         return found
-    return [
-        seen for seen in exchange.observations if f"{seen.component}.{seen.op}" not in BY_OP and seen.op not in BY_OP
-    ]
+    return [seen for seen in reported if f"{seen.component}.{seen.op}" not in BY_OP and seen.op not in BY_OP]
+
+
+def reports_of(exchange: Exchange) -> tuple[Observation | Count, ...]:
+    """Everything that was reported of a call; waits for what must come."""
+    observed = exchange.observed.awaited(OBSERVATION).awaited(OUTCOME)
+    return (*observed.observations, *observed.counts)
 
 
 def outcomes(exchange: Exchange) -> list[Count]:
     """The reports of a stream's final outcome."""
-    return [count for count in exchange.counts if str(count.name).endswith(STREAM_OUTCOME)]
+    return [count for count in exchange.observed.awaited(OUTCOME).counts if count.is_outcome]
 
 
 def the_one(exchange: Exchange) -> Observation:
@@ -84,13 +90,12 @@ def is_hidden_failure(exchange: Exchange) -> bool:
 
 
 def _interface(exchange: Exchange) -> Iterator[Finding]:
-    reports: tuple[Observation | Count, ...] = (*exchange.observations, *exchange.counts)
-    for report in reports:
+    for report in reports_of(exchange):
         if report.malformed:
             yield "COM-OBS-12", Violation("the keyword arguments of the MetricsSink interface", report.malformed)
         elif report.component not in COMPONENTS:
             yield "COM-OBS-4", Violation(" or ".join(COMPONENTS), found=report.component, path="component")
-    for count in exchange.counts:
+    for count in exchange.observed.counts:
         if isinstance(count.value, bool) or not isinstance(count.value, (int, float)):
             yield "COM-OBS-12", Violation("a number", found=count.value, path="value")
 

@@ -13,6 +13,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exceptions import BudgetSpent, DeclarationError, Unresponsive, WriteForbidden
 from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.scope import part_of
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import Outage, Story, Undecided, Violation
 
@@ -94,12 +95,8 @@ class Trial(Generic[M]):
     @contextmanager
     def _recorded(self) -> Iterator[list[Exchange]]:
         """The calls that are made."""
-        exchanges, found = self.subject.client.exchanges, list[Exchange]()
-        begun = len(exchanges)
-        try:
-            yield found
-        finally:
-            found += exchanges[begun:]
+        with part_of(self.subject.client.part) as part:
+            yield part.exchanges
 
 
 class _Search(Generic[M]):

@@ -271,9 +271,9 @@ def test_a_batch_falls_back_in_order(embedding: Embedding) -> None:
 def test_a_batch_that_falls_back_keeps_its_context(embedding: Embedding, fact: str) -> None:
     """Texts that are embedded one by one after their batch failed pass on the trace and the deadline of the batch."""
     ctx, reply = caching.fallen_back_in_context(embedding)
-    passed = [arrival.facts.get(fact) for arrival in reply.exchange.handed_on]
+    passed = [arrival.facts.get(fact) for arrival in reply.exchange.observed.handed_on]
     expect.applicable(any(value is not None for value in passed), f"no {fact} is passed on to the provider")
-    texts, asked = len(reply.exchange.request["args"]["texts"]), reply.exchange.reached_provider
+    texts, asked = len(reply.exchange.request["args"]["texts"]), reply.exchange.observed.reached_provider
     right, least = passed.count(ctx[fact]), min(texts, asked - 1)  # a provider may also be asked for something else
     expect.that(right == len(passed), f"the {fact} of the batch", "another one", fact)
     expect.that(right >= least, f"the {fact} of the batch in {least} calls of the provider", f"in {right}", fact)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter.scope import part_of
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, remembered
 from pytest_corpus.kit.component import holds
@@ -332,9 +333,9 @@ class TestModel:
         if graph.works("upsert_edges"):
             expect.applicable(graph.works("delete_edges"), "edges cannot be deleted")
             graph.readers.of_edges()
-        exchanges, begun = graph.client.exchanges, len(graph.client.exchanges)
-        state_machine.plain(graph)
-        slow = min(exchange.elapsed_s for exchange in exchanges[begun:]) > state_machine.SLOW_S
+        with part_of(graph.client.part) as plain:
+            state_machine.plain(graph)
+        slow = min(exchange.elapsed_s for exchange in plain.exchanges) > state_machine.SLOW_S
         run_sequences(
             graph,
             lambda: state_machine.World(graph),

@@ -15,7 +15,7 @@ from fnmatch import fnmatchcase
 from random import Random
 from typing import Any, Protocol
 
-from pytest_corpus.adapter.hooks.fault_plan import Plan
+from pytest_corpus.adapter.fault_plan import Plan
 from pytest_corpus.adapter.hooks.http_server import Connection, HookRequest, LoopbackServer
 from pytest_corpus.adapter.hooks.vendors import cohere
 from pytest_corpus.adapter.hooks.vendors.anthropic_messages import COUNT_TOKENS, Messages

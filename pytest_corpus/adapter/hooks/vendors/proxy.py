@@ -30,7 +30,7 @@ from pytest_corpus.adapter.hooks.vendors.proxy_client import ProxyClient
 from pytest_corpus.text.strict_json import read_exactly
 
 if TYPE_CHECKING:
-    from pytest_corpus.adapter.hooks.fault_plan import Plan
+    from pytest_corpus.adapter.fault_plan import Plan
 
 OpOf = Callable[[str, str, Any], "str | None"]
 """A function of method, path and JSON body that returns the operation of a request, or None if it knows none."""
@@ -83,8 +83,11 @@ def usual_operation(path: str, body: Any) -> tuple[str | None, dict[str, Any]]:
 class Planned(Protocol):
     """The probe of an adapter, to which requests arrive. `under_way` is the operation of the latest call."""
 
-    under_way: str | None
-    plans: list[Plan]
+    @property
+    def under_way(self) -> str | None: ...
+
+    @property
+    def plans(self) -> list[Plan]: ...
 
     def arrived(self, op: str, **facts: Any) -> Plan | None:
         """Count a request or a chunk, and return what is planned for it."""

@@ -243,7 +243,7 @@ class GraphCapabilities(Subject):
 
     def seed(self, tenant: str | None = None) -> None:
         """Write the nodes that plain requests speak of, once for each tenant."""
-        when = tenant, self.client.generation
+        when = tenant, self.client.instance.generation
         seeded = self.shared.seeded.setdefault(self.client, set())
         if when in seeded:
             return

@@ -79,7 +79,10 @@ class Graph(GraphCapabilities):
             written.answered(request, journal, is_success=False)
             raise
         written.answered(request, journal, is_success=reply.is_success)
-        struck = any(BY_KIND[kind].canonical for kind in reply.exchange.faults) and self.client.provider.server is None
+        struck = (
+            any(BY_KIND[kind].canonical for kind in reply.exchange.observed.faults)
+            and self.client.provider.server is None
+        )
         if reply.is_a("BadRequest", "NotSupported", "ResourceExhausted") or (struck and reply.is_error):
             written.forget(fresh, journal)
         elif reply.is_success and not failures(reply.result):

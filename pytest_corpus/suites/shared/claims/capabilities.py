@@ -124,7 +124,7 @@ class TestCapabilities:
             claimed = subject.prerequisites.claimed(operation.name)
             if operation.capability is None or claimed is False:
                 continue
-            if operation.streaming and not subject.client.streams(subject.component):
+            if operation.streaming and not subject.client.instance.streams(subject.component):
                 continue
             reply = plain(subject, operation.name)
             if claimed is None and reply.is_a("NotSupported"):
@@ -159,7 +159,7 @@ class TestStreamingClaim:
     def test_claimed_streaming_has_its_door(self, subject: Subject) -> None:
         """If `supports_streaming` is true, there is a `handle_stream`."""
         expect.applicable(subject.capabilities.flag("supports_streaming") is True, "streaming is not claimed")
-        expect.that(subject.client.streams(subject.component), "a handle_stream", "none")
+        expect.that(subject.client.instance.streams(subject.component), "a handle_stream", "none")
 
 
 MOST_LISTED = 20

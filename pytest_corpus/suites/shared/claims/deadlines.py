@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 import pytest
 
 from pytest_corpus.adapter import inputs
-from pytest_corpus.adapter.hooks.late_reports import LATEST_S
 from pytest_corpus.adapter.hooks.provider import Plan
+from pytest_corpus.adapter.scope import LATEST_S
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import expired
 from pytest_corpus.kit.audit import telemetry
@@ -79,7 +79,7 @@ class TestDeadlines:
         for name in subject.working(subject.deadlined()):
             reply = expired(subject, name)
             heeded(subject, name, reply)
-            reached = reply.exchange.reached_provider
+            reached = reply.exchange.observed.reached_provider
             expect.that(reached == 0, f"{name} not to reach the provider", f"{reached} calls of it")
 
     @pytest.mark.requirement("COM-DEADLINE-4")

@@ -69,12 +69,12 @@ class TestFaults:
 
         def send(fresh: Subject) -> Reply | StreamReply:
             first = fresh.invoke(name, fresh.requests.distinct(name))
-            if first.exchange.faults:
+            if first.exchange.observed.faults:
                 expect.failure(first, "ResourceExhausted")
             return fresh.invoke(name, fresh.requests.distinct(name))
 
         _, second = with_fault(subject, "rate_limited", name, send, times=2 * MAX_PROVIDER_RETRIES)
-        if not second.exchange.reached_provider or not second.is_error:
+        if not second.exchange.observed.reached_provider or not second.is_error:
             raise NotApplicable("after a failure the provider is not asked, or no longer fails")
         expect.refusal(second, "ResourceExhausted")
 
@@ -347,7 +347,7 @@ def asked(subject: Subject, kind: str) -> Iterator[str]:
 
 def hinting(reply: Reply | StreamReply) -> bool:
     """Return whether an answer has the provider's retry hint."""
-    return reply.error.get("retry_after_ms") in reply.exchange.hints_ms
+    return reply.error.get("retry_after_ms") in reply.exchange.observed.hints_ms
 
 
 def struck_at(subject: Subject, kind: str, at_chunk: int | None, **options: Any) -> Reply | StreamReply:
@@ -396,7 +396,7 @@ def decided(kind: str) -> str:
 
 def passed_on(reply: Reply | StreamReply, name: str) -> None:
     """An error has the provider's retry hint, as the provider gave it or rounded up to the next full second (R111)."""
-    given = reply.exchange.hints_ms
+    given = reply.exchange.observed.hints_ms
     expect.applicable(given, "the provider's API gives no retry hint in mid-stream")
     hint = reply.error.get("retry_after_ms")
     number = hint if isinstance(hint, (int, float)) and not isinstance(hint, bool) else -1

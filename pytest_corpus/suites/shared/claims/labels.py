@@ -13,7 +13,6 @@ import pytest
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exchange import Exchange
-from pytest_corpus.adapter.hooks.metrics import Count, Observation
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, plain, remembered
 from pytest_corpus.kit.audit import telemetry
@@ -169,8 +168,7 @@ class TestStreamOutcomes:
 def values_of(exchange: Exchange) -> dict[str, set[str]]:
     """The values of each label of a call and of its counters; a count, or yes and no, is not looked at."""
     found: dict[str, set[str]] = {}
-    reports: tuple[Observation | Count, ...] = (*exchange.observations, *exchange.counts)
-    for report in reports:
+    for report in telemetry.reports_of(exchange):
         for key, value in report.extra.items():
             small = isinstance(value, (int, float)) and abs(value) < A_COUNT
             if not small and not (isinstance(value, str) and value.isdecimal() and int(value) < A_COUNT):
@@ -180,8 +178,7 @@ def values_of(exchange: Exchange) -> dict[str, set[str]]:
 
 def unlabelled(reply: Reply | StreamReply, value: str, what: str) -> None:
     """Nothing that was reported of a call holds a value."""
-    reports: tuple[Observation | Count, ...] = (*reply.exchange.observations, *reply.exchange.counts)
-    for report in reports:
+    for report in telemetry.reports_of(reply.exchange):
         written = json.dumps(report.labels(), default=str, ensure_ascii=False)
         expect.that(value not in written, f"no label that holds {what}", "one", "extra")
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from pytest_corpus.adapter.exchange import Exchange
-from pytest_corpus.adapter.hooks.provider import Arrival
+from pytest_corpus.adapter.reports import Arrival
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.component import Subject
@@ -55,12 +55,12 @@ def at_the_same_time(subject: Subject) -> tuple[list[dict[str, Any]], list[Arriv
         for _ in range(AT_ONCE)
     ]
     provider.plan("slow", times=AT_ONCE, delay_ms=SLOW_MS)
-    before = len(provider.handed_on)
     exchanges = subject.send_all(requests)
     provider.clear()
     if not all(Reply(exchange).is_success for exchange in exchanges):
         raise NotAssessed("calls at the same time are not all carried out")
-    return [*map(request_of, exchanges)], [arrival for arrival in provider.handed_on[before:] if arrival.op in ops]
+    arrivals = [arrival for exchange in exchanges for arrival in exchange.observed.handed_on if arrival.op in ops]
+    return [*map(request_of, exchanges)], arrivals
 
 
 def request_of(exchange: Exchange) -> dict[str, Any]:
@@ -108,9 +108,9 @@ def passed_on(subject: Subject, name: str, fact: str, reply: Reply | StreamReply
     """A member of a call's context as it was sent, with each that the provider got."""
     expect.readable(reply)
     sent = reply.exchange.request["ctx"].get(fact)  # a deadline moves where a write has to settle first
-    arrivals = [each for each in reply.exchange.handed_on if each.op in subject.shared.provider_ops[name]]
+    arrivals = [each for each in reply.exchange.observed.handed_on if each.op in subject.shared.provider_ops[name]]
     passed = [PassedOn(reply, sent, arrival.facts[fact]) for arrival in arrivals if fact in arrival.facts]
-    return passed or ([PassedOn(reply, sent, None)] if reply.exchange.reached_provider else [])
+    return passed or ([PassedOn(reply, sent, None)] if reply.exchange.observed.reached_provider else [])
 
 
 def backed(subject: Subject) -> list[str]:

@@ -91,7 +91,7 @@ class Kept:
 
 def outlasts(subject: Subject, keys: int, seconds: float) -> None:
     """A write that comes again after some other keys and seconds is answered as before, and not applied."""
-    kept = cached(subject, ("kept", subject.client.generation), lambda: _kept(subject))
+    kept = cached(subject, ("kept", subject.client.instance.generation), lambda: _kept(subject))
     name = kept.rivals.first.op
     for _ in range(keys - len(subject.shared.keys - kept.before)):
         expect.success(subject.call(name, subject.requests.minimal(name), new_key()), "a write with another key")

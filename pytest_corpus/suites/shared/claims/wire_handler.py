@@ -92,7 +92,7 @@ class TestWireHandler:
         """Good and bad requests alike are answered; no exception comes out of `handle` or `handle_stream`."""
         replies: list[Reply | StreamReply] = [plain(subject, subject.principal), *envelopes.refusals(subject)]
         replies += [envelopes.no_object(subject, value) for value in envelopes.NO_OBJECTS]
-        if subject.principal_stream and subject.client.streams(subject.component):
+        if subject.principal_stream and subject.client.instance.streams(subject.component):
             replies += [envelopes.no_stream_object(subject, value) for value in envelopes.NO_OBJECTS]
         for reply in replies:
             holds(expect.ANSWERS, reply, subject)
@@ -100,7 +100,7 @@ class TestWireHandler:
     @core("COM-WIRE-2")
     def test_every_call_comes_to_an_end(self, subject: Subject) -> None:
         """Each operation answers a plain request within the call limit, and each stream ends."""
-        streams = subject.client.streams(subject.component)
+        streams = subject.client.instance.streams(subject.component)
         for name in subject.operations(streaming=None if streams else False):
             reply = plain(subject, name)
             holds(expect.IN_TIME, reply, subject)

@@ -215,7 +215,9 @@ class Vector(VectorConditions):
     def _is_struck(self, reply: Reply) -> bool:
         """Return whether a request failed at the instance where each fails for a planned fault."""
         return (
-            reply.is_error and bool(reply.exchange.faults) and self.client is self.shared.struck is not self.main.client
+            reply.is_error
+            and bool(reply.exchange.observed.faults)
+            and self.client is self.shared.struck is not self.main.client
         )
 
     def _prepared(self, request: Any) -> Any:

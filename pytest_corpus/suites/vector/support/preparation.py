@@ -63,7 +63,7 @@ class Preparation:
         with self._vector.prepares():
             for name, make in self._needed(args, tenant):
                 ready = self._vector.shared.ready.setdefault(self._vector.client, set())  # a sweep begins a new one
-                key = (self._vector.client.generation, tenant, name)
+                key = (self._vector.client.instance.generation, tenant, name)
                 if key not in ready:
                     self._attempt(make)
                     ready.add(key)
@@ -76,7 +76,7 @@ class Preparation:
         shared, client = self._vector.shared, self._vector.client
         ids = args.get("ids")
         for name in (args.get("namespace"), *(ids if isinstance(ids, list) else ())):
-            made = isinstance(name, str) and (client.generation, None, name) in shared.ready.get(client, ())
+            made = isinstance(name, str) and (client.instance.generation, None, name) in shared.ready.get(client, ())
             if made and name in shared.to_delete:
                 operation = "delete" if shared.to_delete[name] else "delete_namespace"
                 shared.undeleted.setdefault(client, {}).setdefault(operation, []).append(name)

@@ -52,7 +52,7 @@ def asked_anew(embedding: Embedding, operation: str, reply: Reply | StreamReply)
     embedding.faults.provider_op(operation)
     embedding.tells_apart()
     expect.works(reply, "an embedding")
-    asked = reply.exchange.reached_provider
+    asked = reply.exchange.observed.reached_provider
     expect.that(asked > 0, "the request's own answer", "an answer without the provider: another request's")
 
 
@@ -60,7 +60,7 @@ def shared_without_key(embedding: Embedding, operation: str) -> bool:
     """Return whether one tenant's answer is given to another one without an idempotency key too."""
     args = embedding.requests.distinct(operation)
     _, reply = (embedding.invoke(operation, args, new_tenant()) for _ in range(2))
-    return not reply.is_error and not reply.exchange.reached_provider
+    return not reply.is_error and not reply.exchange.observed.reached_provider
 
 
 def uncached_instance(embedding: Embedding) -> Embedding:
@@ -71,7 +71,7 @@ def uncached_instance(embedding: Embedding) -> Embedding:
     embedding.tells_apart()
     fresh = embedding.fresh()
     if fresh.client is embedding.client:
-        if embedding.client.exchanges and embedding.client.exchanges[-1].reached_provider:
+        if embedding.client.part.exchanges and embedding.client.part.exchanges[-1].observed.reached_provider:
             return embedding
         raise NotAssessed("the factory gives the same instance again, so the cache cannot be avoided")
     return fresh

@@ -179,7 +179,7 @@ def not_shared(
             raise NotApplicable("messages in this order, or these arguments together, are refused permanently")
         llm.fits(reply)
         expect.works(reply, "an answer")
-    asked = reply.exchange.reached_provider
+    asked = reply.exchange.observed.reached_provider
     expect.that(asked > 0, "the request's own answer", "an answer without the provider: another request's")
 
 

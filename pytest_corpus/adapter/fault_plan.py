@@ -1,10 +1,9 @@
 """The planned faults of a provider's stand-in."""
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from pytest_corpus.adapter import inputs
 from pytest_corpus.spec.errors import BY_KIND
 
 
@@ -26,7 +25,9 @@ class ProviderFault(Exception):
 
 @dataclass
 class Plan:
-    """One planned behaviour; `fired` counts how often it struck, `waiting` who waits for a slow or hanging provider.
+    """One planned behaviour, with its secret text.
+
+    `fired` counts how often it struck, `waiting` who waits for a slow or hanging provider.
 
     `form` says how it looks on the wire of a provider with an address, where there is more than one way.
     `hints_ms` are the values of `retry_after_ms` that may be read from what the provider said, all of them right; empty
@@ -34,13 +35,13 @@ class Plan:
     """
 
     kind: str
-    op: str | None = None
-    at_chunk: int | None = None
-    times: int = 1
-    retry_after_ms: float | None = None
-    delay_ms: float = 0
-    form: str | None = None
-    canary: str = field(default_factory=lambda: f"raw-{inputs.hexadecimal(8)}")
+    op: str | None
+    at_chunk: int | None
+    times: int
+    retry_after_ms: float | None
+    delay_ms: float
+    form: str | None
+    canary: str
     fired: int = 0
     waiting: int = 0
     hints_ms: tuple[float, ...] = ()

@@ -1,0 +1,389 @@
+"""An instance of the adapter under test: opened by its factory, called in its event loop, closed in every case."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from pytest_corpus.adapter import calls
+from pytest_corpus.adapter.calls import Sending, expect_reports
+from pytest_corpus.adapter.event_loop.closing import ClosingBudget, lasting, left_behind
+from pytest_corpus.adapter.event_loop.loop import STOP_S, LoopThread, TimeLimit
+from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive
+from pytest_corpus.adapter.exchange import CallFault, Exchange
+from pytest_corpus.adapter.hooks.late_reports import LateReports
+from pytest_corpus.adapter.hooks.logs import LogTap
+from pytest_corpus.adapter.hooks.metrics import RecordingSink
+from pytest_corpus.adapter.hooks.provider import ProviderProbe
+from pytest_corpus.adapter.opening import factory as factories
+from pytest_corpus.adapter.opening.remote import RemoteAdapter
+from pytest_corpus.adapter.scope import within
+from pytest_corpus.adapter.transports.protocol import SETTLE_S
+from pytest_corpus.spec.components import COMPONENTS
+
+HOOKS = frozenset({"metrics", "provider"})
+
+MOST_OF_ONE_OPERATION = 2
+"""An operation with this number of timeouts is not called again."""
+
+MOST_WITHOUT_ANSWER = 2
+"""A remote adapter with this number of timeouts, of any operation, and no answer at all is not called again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """An adapter as the user declared it: a name for reports, the factory, how it was written, where it runs.
+
+    `startup_s` is how much longer than a call an adapter elsewhere may take to be there.
+    """
+
+    label: str
+    factory: Callable[..., Any]
+    declared: str
+    in_process: bool = True
+    startup_s: float = 0.0
+
+
+class Hooks:
+    """The hooks that instances of an adapter share, and what assigns to calls that which comes through them."""
+
+    def __init__(self, metrics: RecordingSink | None = None, provider: ProviderProbe | None = None) -> None:
+        self.metrics, self.provider = metrics or RecordingSink(), provider or ProviderProbe()
+        self.attribution = self.provider.attribution = self.metrics.attribution
+        self.late = LateReports(self.attribution)
+
+
+class Instance(Protocol):
+    """Something that answers calls: an adapter, or the record of one.
+
+    Attributes:
+        generation: how often it was opened: what an adapter keeps in memory is gone with the generation.
+    """
+
+    generation: int
+
+    def open(self, components: tuple[str, ...]) -> None: ...
+
+    def another(self, hooks: Hooks, call_timeout: float) -> Instance: ...
+
+    def is_copy_of(self, other: Any) -> bool: ...
+
+    def close(self) -> list[str]: ...
+
+    def answer(self, sending: Sending) -> None:
+        """Answer calls, and note everything that is observed of them.
+
+        Raises:
+            Unresponsive: the operation ran into the time limit too often, or calls at the same time do not end.
+        """
+
+    @property
+    def asked(self) -> tuple[str, ...]: ...
+
+    @property
+    def hooks(self) -> frozenset[str]: ...
+
+    @property
+    def hears_logs(self) -> bool: ...
+
+    @property
+    def remote(self) -> RemoteAdapter | None: ...
+
+    def serves(self, component: str) -> bool: ...
+
+    def names(self, component: str) -> bool: ...
+
+    def streams(self, component: str) -> bool: ...
+
+
+class AdapterInstance:
+    """An instance of an adapter.
+
+    One that is given a `loop` lives in it, and leaves it running when it is closed; one that `is_fresh` is closed while
+    others are still called.
+    """
+
+    def __init__(
+        self,
+        declaration: Declaration,
+        call_timeout: float,
+        hooks: Hooks,
+        closing: ClosingBudget,
+        *,
+        loop: LoopThread | None = None,
+        is_fresh: bool = False,
+    ) -> None:
+        self.declaration, self.call_timeout, self._hooks, self.closing = declaration, call_timeout, hooks, closing
+        self.is_fresh = is_fresh
+        self.generation = 0
+        self.asked = factories.asked_for(declaration.factory, declaration.declared)
+        self._opened = factories.Opened()
+        self._loop: LoopThread | None = None
+        self._lent = loop
+        self._timeouts = Timeouts()
+        self._abandoned = 0
+        self._threads_before = lasting()
+
+    # -- opening and closing -----------------------------------------------------------------------------
+
+    def open(self, components: tuple[str, ...]) -> None:
+        """Call the factory: once, or once for each of `components` where it asks for `component`.
+
+        Raises:
+            DeclarationError: the factory raises, takes longer than the call limit, or returns no adapter.
+        """
+        self._loop = self._lent or LoopThread(f"corpus-{self.declaration.label}")
+        self._opened = factories.Opened()
+        self.generation += 1
+        hooks = {"metrics": self._hooks.metrics, "provider": self._hooks.provider}
+        wanted = {name: hook for name, hook in hooks.items() if name in self.asked}
+        try:
+            if "component" in self.asked:
+                self._open_each(wanted, components)
+            else:
+                self._open_one(wanted)
+        except DeclarationError:
+            self.close()
+            raise
+
+    def _open_one(self, keywords: Mapping[str, Any]) -> None:
+        assert self._loop is not None
+        declared, sink = self.declaration.declared, self._hooks.metrics
+        work = factories.open_factory(self.declaration.factory, keywords, sink, declared, self._opened)
+        factories.within_limit(self._loop, work, self.call_timeout + self.declaration.startup_s, declared)
+
+    def _open_each(self, keywords: Mapping[str, Any], components: tuple[str, ...]) -> None:
+        refused: list[DeclarationError] = []
+        for component in components:
+            try:
+                self._open_one({**keywords, "component": component})
+            except DeclarationError as error:
+                refused.append(error)
+        if not self._opened.transports:
+            raise refused[0]
+
+    def another(self, hooks: Hooks, call_timeout: float) -> AdapterInstance:
+        """Open another instance in this loop; objects that it shares with this one are closed with this one only.
+
+        What an adapter's module holds for all instances (a client session, a lock) is bound to one loop.
+        """
+        loop = self._loop if self._loop and not self._loop.blocked else None
+        other = AdapterInstance(self.declaration, call_timeout, hooks, self.closing, loop=loop, is_fresh=True)
+        other.open(tuple(self._opened.transports) or COMPONENTS)
+        if other.is_copy_of(self):
+            other._opened.closers.clear()
+        return other
+
+    def is_copy_of(self, other: Any) -> bool:
+        """True if the factory returned an object for both."""
+        return any(part is own for part in self._opened.parts for own in other._opened.parts)
+
+    def close(self) -> list[str]:
+        """Close the adapter and end its loop; what closing raised and left behind, for a warning."""
+        loop, self._loop = self._loop, None
+        if loop is None:
+            return []
+        started = time.monotonic()
+        if self.is_fresh:
+            self._leave(loop)
+            return []
+        try:
+            said = loop.finish(self._opened.close(), self.closing.limit(last=True))
+            left = left_behind(loop.stop(), self._abandoned, self._threads_before)
+        finally:
+            self._hooks.provider.close()
+            self.closing.spend(time.monotonic() - started)
+        behind = [f"closing left behind {', '.join(left)}"] if left else []
+        return [*said, *self.closing.said(self.declaration.label), *behind]
+
+    def _leave(self, loop: LoopThread) -> None:
+        """Close a fresh instance, and the loop that it has for itself."""
+        started, own = time.monotonic(), loop is not self._lent
+        try:
+            if self._opened.closers and not loop.blocked and self.closing.admits(self.declaration.label):
+                self._close_within(loop, self.closing.limit(last=False))
+            if own:
+                loop.stop(min(STOP_S, max(0.1, self.closing.limit(last=False))))
+        finally:
+            self.closing.spend(time.monotonic() - started)
+
+    def _close_within(self, loop: LoopThread, limit: float) -> None:
+        """Close what was opened, concurrently with the tests if no time is left to wait for it."""
+        if limit <= 0:
+            loop.begin(self._opened.close())
+            return
+        try:
+            loop.run(self._opened.close(), limit)
+        except TimeLimit:
+            self.closing.hang(self.declaration.label)
+        except concurrent.futures.CancelledError:
+            return
+
+    def _replace_loop(self) -> None:
+        """Leave a blocked loop behind and open the adapter anew in another."""
+        self._abandoned += 1
+        self._loop = self._lent = None
+        self.open(tuple(self._opened.transports) or COMPONENTS)
+
+    # -- what is known of it -----------------------------------------------------------------------------
+
+    @property
+    def hooks(self) -> frozenset[str]:
+        """The hooks, `metrics` and `provider`, that the factory asks for; of a remote adapter, those that it called."""
+        if self.remote is not None:
+            return frozenset(self.remote.hooks.called)
+        return HOOKS.intersection((*self.asked, "metrics") if self._opened.metrics_attached else self.asked)
+
+    @property
+    def hears_logs(self) -> bool:
+        """True if log records of the adapter can be heard: those of this process can, and standard error (R74)."""
+        return self.declaration.in_process if self.remote is None else self.remote.hears_logs
+
+    @property
+    def remote(self) -> RemoteAdapter | None:
+        """The adapter where it runs outside this process and is open."""
+        return self._opened.remote
+
+    def serves(self, component: str) -> bool:
+        """True if there is a handler that a component's operations can be sent to."""
+        return self._opened.serves(component)
+
+    def names(self, component: str) -> bool:
+        """True if the factory said that what it made is of this component."""
+        return component in self._opened.transports
+
+    def streams(self, component: str) -> bool:
+        """True if a component has a streaming entry point."""
+        return self._opened.transport(component).streams
+
+    # -- calls -------------------------------------------------------------------------------------------
+
+    def answer(self, sending: Sending) -> None:
+        """Call the adapter, and wait for what it reports as far as it has to be waited for."""
+        try:
+            self._call(sending)
+        finally:
+            ended = time.monotonic()
+            for exchange in sending.exchanges:
+                exchange.observed.ended = ended
+        # An adapter elsewhere may report late that it observes at all.
+        expect_reports(sending, observes=self.remote is not None or "metrics" in self.hooks)
+        for exchange in sending.exchanges:
+            hints = (hint for plan in exchange.observed.struck for hint in plan.hints_ms)
+            exchange.observed.hints_ms = frozenset(hints)
+        self._hooks.late.finish([exchange.observed for exchange in sending.exchanges])
+        if self.remote is not None and sending.raw is None and sending.clients is None:
+            [exchange] = sending.exchanges
+            if exchange.secrets and self.hears_logs:
+                time.sleep(SETTLE_S)
+            exchange.observed.logs, exchange.observed.headers = self.remote.side_channel.take()
+
+    def _call(self, sending: Sending) -> None:
+        for exchange in () if sending.clients is not None else sending.exchanges:
+            self._timeouts.check(exchange.op, remote=self.remote is not None)
+        if sending.raw is not None:
+            self._call_raw(sending)
+        elif sending.clients is not None:
+            self._call_together(sending)
+        else:
+            self._call_once(sending)
+
+    def _call_once(self, sending: Sending) -> None:
+        [exchange] = sending.exchanges
+        observed, started = exchange.observed, time.monotonic()
+        with LogTap(sending.debug_logs) as tap:
+            self._carry_out(exchange, sending.limit_s)
+        exchange.elapsed_s = time.monotonic() - started
+        observed.logs, observed.debug_logs = tuple(tap.texts), tuple(tap.debug_texts)
+        observed.log_sources, observed.debug_sources = tuple(tap.sources), tuple(tap.debug_sources)
+
+    def _call_together(self, sending: Sending) -> None:
+        assert self._loop is not None, "the adapter is not open"
+        exchanges = sending.exchanges
+        try:
+            transport = self._opened.transport(sending.component)
+            self._loop.run(calls.call_all(transport, sending.lanes), sending.limit_s)
+        except TimeLimit as late:
+            if not late.ended:
+                raise Unresponsive(exchanges[0].op) from None
+            calls.mark(exchanges, calls.too_late(late, sending.limit_s))
+        except concurrent.futures.CancelledError:
+            calls.mark(exchanges, CallFault("raised", "CancelledError"))
+
+    def _call_raw(self, sending: Sending) -> None:
+        assert self._loop is not None, "the adapter is not open"
+        assert self.remote is not None, "the adapter runs in this process"
+        assert sending.raw is not None
+        [exchange] = sending.exchanges
+        try:
+            with within(exchange.observed):  # the loop copies the context of this thread
+                self._loop.run(self.remote.transport.raw(sending.raw, sending.answer), sending.limit_s)
+        except TimeLimit as late:
+            self._timeouts.add(exchange.op)
+            sending.answer.fault = calls.too_late(late, sending.limit_s)
+
+    def _carry_out(self, exchange: Exchange, limit: float) -> None:
+        assert self._loop is not None, "the adapter is not open"
+        if self._loop.blocked:
+            ended, blamed = self._loop.ended, self._loop.blamed
+            self._replace_loop()
+            if ended and not blamed:
+                exchange.fault = calls.too_late(TimeLimit(blocked=True, ended=ended), limit)
+                return
+        # What a call that was given up does later must not change the record of it.
+        seen = Exchange(exchange.request, exchange.streaming, observed=exchange.observed, component=exchange.component)
+        seen.limited, seen.until = exchange.limited, time.monotonic() + limit
+        try:
+            exchange.fault = self._fault_of(seen, limit)
+        finally:
+            exchange.frames, exchange.started = list(seen.frames), seen.started
+            self._timeouts.has_answered |= bool(seen.frames)
+            if not seen.streaming and seen.fault is not None and seen.fault.kind == "cut_off":
+                self._timeouts.add(seen.op)
+
+    def _fault_of(self, seen: Exchange, limit: float) -> CallFault | None:
+        """Make the call of an exchange, and return why it has no complete answer, if so."""
+        assert self._loop is not None, "the adapter is not open"
+        try:
+            self._loop.run(calls.call(self._opened.transport(seen.component), seen), limit)
+        except concurrent.futures.CancelledError:
+            return CallFault("raised", "CancelledError")
+        except TimeLimit as late:
+            is_moving = not seen.limited and calls.moves(seen, limit)
+            if not seen.limited:
+                self._timeouts.add(seen.op, moving=is_moving)
+            if late.blocked:
+                self._loop.blamed = True
+                self._replace_loop()
+                return calls.too_late(late, limit)
+            return calls.cut_off(seen) if is_moving else seen.fault or calls.too_late(late, limit)
+        return seen.fault
+
+
+class Timeouts:
+    """Counts timeouts, and stops the calls of operations that have too many.
+
+    Attributes:
+        has_answered: the adapter has sent a frame.
+    """
+
+    def __init__(self) -> None:
+        self.has_answered = False
+        self._number: Counter[str] = Counter()
+        self._moving: set[str] = set()
+
+    def add(self, op: str, *, moving: bool = False) -> None:
+        """Count a timeout; `moving` if the stream still sent frames."""
+        self._number[op] += 1
+        if moving:
+            self._moving.add(op)
+
+    def check(self, op: str, *, remote: bool) -> None:
+        """Pass if an operation may be called. Raises Unresponsive if it ran into the time limit too often."""
+        is_silent = remote and not self.has_answered and self._number.total() >= MOST_WITHOUT_ANSWER
+        if self._number[op] >= MOST_OF_ONE_OPERATION or is_silent:
+            raise Unresponsive(op, moving=op in self._moving)

@@ -1,0 +1,65 @@
+"""What an adapter says of its calls through the hooks: observations, counters, arrivals at its provider."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pytest_corpus.spec.words import STREAM_OUTCOME
+
+
+@dataclass(slots=True)
+class Observation:
+    """One call of `observe`, with the interface's defaults filled in.
+
+    `malformed` says what did not fit the interface; such an observation is kept, not refused, because an
+    exception raised into the adapter would change the call that is being watched. `at` is when it came, on the
+    monotonic clock.
+    """
+
+    component: Any = None
+    op: Any = None
+    ms: Any = None
+    ok: Any = None
+    code: Any = "OK"
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    malformed: str = ""
+    at: float = field(default=0.0, compare=False, repr=False)
+
+    def labels(self) -> list[object]:
+        """Everything in it that could carry content."""
+        return [self.component, self.op, self.code, self.extra]
+
+
+@dataclass(slots=True)
+class Count:
+    """One call of `counter`."""
+
+    component: Any = None
+    name: Any = None
+    value: Any = 1
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    malformed: str = ""
+    at: float = field(default=0.0, compare=False, repr=False)
+
+    def labels(self) -> list[object]:
+        """Everything in it that could carry content."""
+        return [self.component, self.name, self.extra]
+
+    @property
+    def is_outcome(self) -> bool:
+        """True if it reports the final outcome of a stream."""
+        return str(self.name).endswith(STREAM_OUTCOME)
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """One call of `reached`.
+
+    Attributes:
+        chunk: the number of the chunk; None if an operation arrived.
+        facts: the members of the context that were passed on, `traceparent` and `deadline_ms`; they may be null.
+    """
+
+    op: str
+    facts: Mapping[str, Any]
+    chunk: Any = None

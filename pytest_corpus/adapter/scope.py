@@ -1,0 +1,280 @@
+"""Whose call is this? A run has tests and facts that tests share, and these have calls.
+
+What is exchanged, planned and drawn by chance belongs to the innermost test or fact, its `Part` of the run. What an
+adapter reports, logs and asks of its provider belongs to a call, and that to the part in which it was made.
+
+Both hang on context variables, which asyncio copies into the task of the call. So the call is found in what the adapter
+awaits, in its tasks, generators and callbacks, in `asyncio.to_thread` and in the default executor of the loop. A report
+over the wire finds it by the address that was sent with the call. Executors of the adapter's own, raw threads and the
+workers of a queue know no call, or only the one that started them: what comes from there belongs to the call that is
+under way, and from then on the next call waits until the reports of the one before have come.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from pytest_corpus.adapter.fault_plan import Plan
+from pytest_corpus.adapter.reports import Arrival, Count, Observation
+
+LATEST_S = 1.0
+"""The time after the answer within which a report counts (R92)."""
+
+MOST_CALLS = 256
+"""The number of latest calls to which a report may still be assigned that names none."""
+
+OBSERVATION, OUTCOME = "observation", "outcome"
+"""The kinds of reports that a call must have: the second one only if it is a stream."""
+
+
+class Part:
+    """A part of a run: a test, or a fact that tests share, whichever of them finds it out.
+
+    Attributes:
+        exchanges: what was exchanged for it, in order; of a fact also what was exchanged before, if it is known again.
+        recalled: those of them that another part has made.
+        plans: what is planned at the provider; plans of a test do not strike the calls of a fact.
+        chance: the random inputs.
+    """
+
+    def __init__(self, outer: Part | None = None, chance: Any = None) -> None:
+        self.outer = outer
+        self.exchanges: list[Any] = []
+        self.recalled: set[Any] = set()
+        self.plans: list[Plan] = []
+        self.chance: Any = chance if outer is None or chance is not None else outer.chance
+
+    @property
+    def made(self) -> list[Any]:
+        """The exchanges that were made for it."""
+        return [exchange for exchange in self.exchanges if exchange not in self.recalled]
+
+    def recall(self, exchanges: Iterable[Any]) -> None:
+        """Add exchanges of a fact that is known already."""
+        known = {exchange for part in self._chain() for exchange in part.exchanges}
+        new = [exchange for exchange in exchanges if exchange not in known]
+        self.exchanges += new
+        self.recalled.update(new)
+
+    def drop(self, exchanges: Iterable[Any]) -> None:
+        """Forget exchanges that show nothing."""
+        dropped = set(exchanges)
+        self.exchanges[:] = [exchange for exchange in self.exchanges if exchange not in dropped]
+
+    def _chain(self) -> Iterator[Part]:
+        part: Part | None = self
+        while part is not None:
+            yield part
+            part = part.outer
+
+
+_PART: ContextVar[Part | None] = ContextVar("corpus_part", default=None)
+
+
+def current_part() -> Part | None:
+    """The innermost part of the run in which this is done; None outside of any."""
+    return _PART.get()
+
+
+def begin_part(part: Part) -> None:
+    """Begin the part of a test, which ends when the next one begins."""
+    _PART.set(part)
+
+
+@contextmanager
+def part_of(outer: Part | None, chance: Any = None, *, is_seen: bool = True) -> Iterator[Part]:
+    """A part within another one, which gets its exchanges at the end if they are to be seen."""
+    part = Part(outer, chance)
+    before = _PART.set(part)
+    try:
+        yield part
+    finally:
+        _PART.reset(before)
+        if outer is not None and is_seen:
+            outer.exchanges += part.exchanges
+            outer.recalled |= part.recalled
+
+
+class Waiting(Protocol):
+    """Waits for the reports of a call."""
+
+    def wait_for(self, call: Observed, kind: str) -> bool: ...
+
+    def is_settled(self, call: Observed) -> bool: ...
+
+
+@dataclass(slots=True, eq=False)
+class Observed:
+    """The scope of a call: everything that is seen of it besides its answer.
+
+    Attributes:
+        ops: the names that an observation of the call may have; empty for an unknown operation.
+        is_due: it must be observed, and if it is `streaming`, its final outcome must be counted.
+        streaming: its operation is a stream, or was called as one.
+        part: the part of the run in which it was made.
+        ended: on the monotonic clock; infinite while the call is under way.
+        struck: the plans at the provider that struck it.
+        hints_ms: the values of `retry_after_ms` that the provider gave with them.
+        debug_logs: the log records below INFO.
+        log_sources, debug_sources: the logger and the line of each record, if they are known.
+        headers: those of an answer over HTTP.
+        late: waits for reports that may still come; None if none can.
+    """
+
+    ops: tuple[str, ...] = ()
+    is_due: bool = False
+    streaming: bool = False
+    part: Part | None = None
+    ended: float = math.inf
+    observations: list[Observation] = field(default_factory=list)
+    counts: list[Count] = field(default_factory=list)
+    arrivals: list[Arrival] = field(default_factory=list)
+    struck: list[Plan] = field(default_factory=list)
+    hints_ms: frozenset[float] = frozenset()
+    logs: Sequence[str] = ()
+    debug_logs: Sequence[str] = ()
+    log_sources: Sequence[str] = ()
+    debug_sources: Sequence[str] = ()
+    headers: Sequence[str] = ()
+    late: Waiting | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """True if the call has ended."""
+        return self.ended < math.inf
+
+    @property
+    def reached_provider(self) -> int:
+        """The number of operations that reached the provider."""
+        return sum(arrival.chunk is None for arrival in self.arrivals)
+
+    @property
+    def handed_on(self) -> list[Arrival]:
+        """The arrivals that passed on members of the context."""
+        return [arrival for arrival in self.arrivals if arrival.facts]
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """The kinds of the planned faults that struck."""
+        return tuple(plan.kind for plan in self.struck)
+
+    def lacks(self, kind: str) -> bool:
+        """True if a report of this kind belongs to the call and has not come."""
+        if kind == OBSERVATION:
+            return not any(seen.op in self.ops or not self.ops for seen in self.observations)
+        return self.streaming and not any(count.is_outcome for count in self.counts)
+
+    @property
+    def is_complete(self) -> bool:
+        """True if everything that must come has come."""
+        return not self.is_due or not (self.lacks(OBSERVATION) or self.lacks(OUTCOME))
+
+    @property
+    def is_settled(self) -> bool:
+        """True if nothing more can come."""
+        if self.late is not None and self.late.is_settled(self):
+            self.late = None
+        return self.late is None
+
+    def awaited(self, kind: str) -> Observed:
+        """Wait for the report of a kind, if it has to come."""
+        if self.late is not None:
+            self.late.wait_for(self, kind)
+        return self
+
+
+_CALL: ContextVar[Observed | None] = ContextVar("corpus_call", default=None)
+
+
+def current_call() -> Observed | None:
+    """The call in whose scope this is done, also if it has ended; None outside of any."""
+    return _CALL.get()
+
+
+@contextmanager
+def within(call: Observed | None) -> Iterator[None]:
+    """Do something in the scope of a call, or of none."""
+    before = _CALL.set(call)
+    try:
+        yield
+    finally:
+        with suppress(ValueError):  # a coroutine that is collected as garbage is closed in another context
+            _CALL.reset(before)
+
+
+class Attribution:
+    """Assigns what an adapter says to its calls; one for all instances of the adapter.
+
+    Attributes:
+        is_exact: every report has named its call so far.
+        outside: what is done in no part of the run.
+    """
+
+    def __init__(self) -> None:
+        self.outside = Part()
+        self.is_exact = True
+        self._calls: deque[Observed] = deque(maxlen=MOST_CALLS)
+
+    @property
+    def latest(self) -> Observed | None:
+        """The call that has begun last."""
+        return self._calls[-1] if self._calls else None
+
+    @property
+    def part(self) -> Part:
+        """The part of the run in which this is done; in a thread that knows none, that of the call under way."""
+        under_way = self.latest if self.latest is not None and not self.latest.is_over else None
+        return current_part() or (under_way and under_way.part) or self.outside
+
+    def begin(self, call: Observed) -> None:
+        """Note that a call begins."""
+        call.part = self.part
+        self._calls.append(call)
+
+    def is_past(self, call: Observed) -> bool:
+        """True if another call has begun since a call ended."""
+        return call.is_over and self.latest is not None and self.latest is not call
+
+    def of_arrival(self) -> Observed | None:
+        """The call that reaches the provider; None if none does."""
+        call = current_call()
+        if call is not None and not call.is_over:
+            return call
+        under_way = next((each for each in reversed(self._calls) if not each.is_over), None)
+        self.is_exact = self.is_exact and (call is not None or under_way is None)
+        return under_way
+
+    def of_report(self, report: Observation | Count) -> Observed | None:
+        """The call that a report belongs to; None if it is too late for any."""
+        call, kind = current_call(), OUTCOME if isinstance(report, Count) else OBSERVATION
+        if call is not None and not _is_doubtful(call, report, kind):
+            return call
+        others = [each for each in self._calls if _awaits(each, report, kind)]
+        if call is not None and not others:
+            return call if report.at - call.ended <= LATEST_S else None
+        self.is_exact = self.is_exact and not self._calls
+        if others:
+            return next((each for each in others if not each.is_over), others[0])
+        in_time = self.latest is not None and report.at - self.latest.ended <= LATEST_S
+        return self.latest if in_time else None
+
+
+def _is_doubtful(call: Observed, report: Observation | Count, kind: str) -> bool:
+    """True if a call needs no such report any more: a worker that it has started may say this of another call."""
+    if report.at - call.ended > LATEST_S:
+        return True
+    is_other = isinstance(report, Count) and not report.is_outcome
+    return call.is_over and not is_other and not call.lacks(kind)
+
+
+def _awaits(call: Observed, report: Observation | Count, kind: str) -> bool:
+    """True if such a report is missing of a call that is under way, or has just ended and must have one."""
+    fits = report.is_outcome if isinstance(report, Count) else not call.ops or report.op in call.ops
+    in_time = not call.is_over or (call.is_due and report.at - call.ended <= LATEST_S)
+    return fits and in_time and call.lacks(kind)
