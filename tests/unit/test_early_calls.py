@@ -22,7 +22,7 @@ class Store:
 
     def __init__(self, delay_s: float, seen_s: float = 0.0) -> None:
         self.shared, self.settings = Shared(), Settings()
-        self.client = SimpleNamespace(part=Part(), late=SimpleNamespace(seen_s=seen_s))
+        self.client = SimpleNamespace(part=Part(), provider=ProviderProbe(), late=SimpleNamespace(seen_s=seen_s))
         self.settling = SimpleNamespace(find_out=lambda: delay_s)
         self.places: list[Any] = []
         self.has_room, self.done = True, list[str]()
