@@ -264,8 +264,11 @@ class AdapterInstance:
 
     def answer(self, sending: Sending) -> None:
         """Call the adapter, and wait for what it reports as far as it has to be waited for."""
+        if sending.clients is None:
+            self._timeouts.check(sending.exchanges[0].op, remote=self.remote is not None)
+        call = self._call_once if sending.clients is None else self._call_together
         try:
-            self._call(sending)
+            (self._call_raw if sending.raw is not None else call)(sending)
         finally:
             ended = time.monotonic()
             for exchange in sending.exchanges:
@@ -282,21 +285,20 @@ class AdapterInstance:
                 time.sleep(SETTLE_S)
             exchange.observed.logs, exchange.observed.headers = self.remote.side_channel.take()
 
-    def _call(self, sending: Sending) -> None:
-        for exchange in () if sending.clients is not None else sending.exchanges:
-            self._timeouts.check(exchange.op, remote=self.remote is not None)
-        if sending.raw is not None:
-            self._call_raw(sending)
-        elif sending.clients is not None:
-            self._call_together(sending)
-        else:
-            self._call_once(sending)
-
     def _call_once(self, sending: Sending) -> None:
         [exchange] = sending.exchanges
         observed, started = exchange.observed, time.monotonic()
+        # What a call that was given up does later must not change the record of it.
+        seen = Exchange(exchange.request, exchange.streaming, observed=observed, component=exchange.component)
+        seen.limited = exchange.limited
         with LogTap(sending.debug_logs) as tap:
-            self._carry_out(exchange, sending.limit_s)
+            try:
+                exchange.fault = self._fault_of(seen, sending.limit_s)
+            finally:
+                exchange.frames, exchange.started = list(seen.frames), seen.started
+                self._timeouts.has_answered |= bool(seen.frames)
+                if not seen.streaming and seen.fault is not None and seen.fault.kind == "cut_off":
+                    self._timeouts.add(seen.op)
         exchange.elapsed_s = time.monotonic() - started
         observed.logs, observed.debug_logs = tuple(tap.texts), tuple(tap.debug_texts)
         observed.log_sources, observed.debug_sources = tuple(tap.sources), tuple(tap.debug_sources)
@@ -326,28 +328,15 @@ class AdapterInstance:
             self._timeouts.add(exchange.op)
             sending.answer.fault = calls.too_late(late, sending.limit_s)
 
-    def _carry_out(self, exchange: Exchange, limit: float) -> None:
+    def _fault_of(self, seen: Exchange, limit: float) -> CallFault | None:
+        """Make the call of an exchange, and return why it has no complete answer, if so."""
         assert self._loop is not None, "the adapter is not open"
         if self._loop.blocked:
             ended, blamed = self._loop.ended, self._loop.blamed
             self._replace_loop()
             if ended and not blamed:
-                exchange.fault = calls.too_late(TimeLimit(blocked=True, ended=ended), limit)
-                return
-        # What a call that was given up does later must not change the record of it.
-        seen = Exchange(exchange.request, exchange.streaming, observed=exchange.observed, component=exchange.component)
-        seen.limited, seen.until = exchange.limited, time.monotonic() + limit
-        try:
-            exchange.fault = self._fault_of(seen, limit)
-        finally:
-            exchange.frames, exchange.started = list(seen.frames), seen.started
-            self._timeouts.has_answered |= bool(seen.frames)
-            if not seen.streaming and seen.fault is not None and seen.fault.kind == "cut_off":
-                self._timeouts.add(seen.op)
-
-    def _fault_of(self, seen: Exchange, limit: float) -> CallFault | None:
-        """Make the call of an exchange, and return why it has no complete answer, if so."""
-        assert self._loop is not None, "the adapter is not open"
+                return calls.too_late(TimeLimit(blocked=True, ended=ended), limit)
+        seen.until = time.monotonic() + limit
         try:
             self._loop.run(calls.call(self._opened.transport(seen.component), seen), limit)
         except concurrent.futures.CancelledError:

@@ -1,0 +1,98 @@
+"""The way of one exchange through the package: from a test's call to the loop of the adapter, and through the audit.
+
+The adapter is an embedded reference; the exchange is warm: the same was made before. Prints for each way the modules in
+the order in which they are first entered, how many there are, and how often the way returns to one that it has left.
+
+    python tools/exchange_path.py [COMPONENT]
+"""
+
+import importlib
+import itertools
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+from pytest_corpus import reference
+from pytest_corpus.adapter.client import AdapterClient, Declaration
+from pytest_corpus.adapter.facts import Capabilities
+from pytest_corpus.kit.run_state import Settings
+
+PACKAGE = "pytest_corpus."
+
+
+class Way:
+    """The modules that calls of functions enter, one after the other, and the depth of the stack at its deepest."""
+
+    def __init__(self) -> None:
+        self.entered: list[str] = []
+        self.depth = 0
+
+    @property
+    def modules(self) -> list[str]:
+        """Each module once."""
+        return list(dict.fromkeys(self.entered))
+
+    @property
+    def returns(self) -> int:
+        """The number of times that a module is entered which was left before."""
+        steps = [name for name, _ in itertools.groupby(self.entered)]
+        return len(steps) - len(set(steps))
+
+    def follow(self, done: Callable[[], Any]) -> None:
+        """Do something, and note its way as far as it is of the package and in this thread."""
+
+        def note(frame: FrameType, event: str, _given: Any) -> None:
+            name = frame.f_globals.get("__name__", "")
+            if event == "call" and name.startswith(PACKAGE) and not name.startswith(f"{PACKAGE}reference"):
+                self.entered.append(name.removeprefix(PACKAGE))
+                if frame.f_code.co_qualname == "LoopThread.run":
+                    self.depth = max(self.depth, depth_of(frame))
+
+        sys.setprofile(note)
+        try:
+            done()
+        finally:
+            sys.setprofile(None)
+
+
+def depth_of(frame: FrameType | None) -> int:
+    """The number of frames of the package on the stack."""
+    depth = 0
+    while frame is not None:
+        depth += frame.f_globals.get("__name__", "").startswith(PACKAGE)
+        frame = frame.f_back
+    return depth
+
+
+def followed(component: str) -> tuple[Way, Way]:
+    """The ways of a plain call of the principal operation of a component: to the loop, and through the audit."""
+    client = AdapterClient(Declaration(component, getattr(reference, component), component)).open((component,))
+    try:
+        made = importlib.import_module(f"pytest_corpus.suites.{component}.support.component").COMPONENT
+        request = {"op": f"{component}.capabilities", "ctx": {}, "args": {}}
+        document = client.send(request, component).frames[0].body["result"]
+        subject = made(client, Capabilities(component, document), Settings())
+        sending, audit = Way(), Way()
+        for _ in range(2):
+            subject.call(subject.principal)
+            list(subject.audit())
+        subject.begin()
+        sending.follow(lambda: subject.call(subject.principal))
+        audit.follow(lambda: list(subject.audit()))
+        return sending, audit
+    finally:
+        client.close()
+
+
+def main() -> None:
+    """Print the ways."""
+    for component in sys.argv[1:] or ["llm", "vector", "embedding", "graph"]:
+        sending, audit = followed(component)
+        print(f"{component}: a call passes {sending.depth} frames before the loop, {len(sending.modules)} modules")
+        print(f"  the audit enters {len(audit.modules)} modules and returns {audit.returns} times:")
+        print(f"  {', '.join(audit.modules)}")
+
+
+if __name__ == "__main__":
+    main()
