@@ -3,13 +3,16 @@
 import asyncio
 import queue
 import threading
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.client import AdapterClient
+from pytest_corpus.adapter.scope import part_of
 
 Open = Callable[..., AdapterClient]
 Report = Callable[[], None]
@@ -161,3 +164,45 @@ def test_a_plan_strikes_the_call_that_it_struck(opened: Open) -> None:
     client.provider.plan("unavailable", times=1)
     exchanges = client.send_all([request(number) for number in range(5)], "llm")
     assert sorted(exchange.observed.faults for exchange in exchanges) == [(), (), (), (), ("unavailable",)]
+
+
+def test_a_fact_is_a_part_of_the_test_that_finds_it_out(opened: Open) -> None:
+    """Its calls become those of the test, no plan of the test strikes them, and another test recalls them."""
+    client = opened(factory_of(directly))
+    with part_of(None) as test:
+        client.provider.plan("unavailable", times=1)
+        with inputs.apart("a fact") as fact:
+            found = client.send(request(1), "llm")
+        own = client.send(request(2), "llm")
+        test.recall(fact.exchanges)
+    assert (found.observed.faults, own.observed.faults) == ((), ("unavailable",))
+    assert test.exchanges == test.made == [found, own]
+    with part_of(None) as other:
+        other.recall(fact.exchanges)
+    assert (other.exchanges, other.made) == ([found], [])
+    assert client.provider.plans == []
+
+
+def test_calls_that_are_not_to_be_seen_leave_nothing(opened: Open) -> None:
+    """Nor do those that a test drops."""
+    client = opened(factory_of(directly))
+    with part_of(None) as test:
+        with part_of(test, is_seen=False):
+            client.send(request(1), "llm")
+        dropped, kept = (client.send(request(number), "llm") for number in (2, 3))
+        test.drop([dropped])
+    assert test.exchanges == [kept]
+
+
+def test_a_fact_has_its_own_random_inputs() -> None:
+    """The same ones, whichever test finds it out."""
+    found = []
+    for name in ("one", "another"):
+        with part_of(None):
+            inputs.begin(inputs.Run(seed=1), name)
+            before = inputs.hexadecimal(4)
+            inputs.reset(Counter())
+            with inputs.apart("a fact"):
+                found.append(inputs.hexadecimal(4))
+            assert inputs.hexadecimal(4) != before
+    assert found[0] == found[1]
