@@ -227,6 +227,11 @@ class Attribution:
         return self._calls[-1] if self._calls else None
 
     @property
+    def operation(self) -> str | None:
+        """The operation of that call."""
+        return self.latest.ops[-1] if self.latest is not None and self.latest.ops else None
+
+    @property
     def part(self) -> Part:
         """The part of the run in which this is done; in a thread that knows none, that of the call under way."""
         under_way = self.latest if self.latest is not None and not self.latest.is_over else None

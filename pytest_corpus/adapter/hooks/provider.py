@@ -237,12 +237,6 @@ class ProviderProbe:
         self.plans.clear()
 
     @property
-    def under_way(self) -> str | None:
-        """The operation of the latest call."""
-        call = self.attribution.latest
-        return call.ops[-1] if call is not None and call.ops else None
-
-    @property
     def plans(self) -> list[Plan]:
         """The plans of the current test, or of the fact that is found out."""
         return self.attribution.part.plans

@@ -31,6 +31,7 @@ from pytest_corpus.text.strict_json import read_exactly
 
 if TYPE_CHECKING:
     from pytest_corpus.adapter.fault_plan import Plan
+from pytest_corpus.adapter.scope import Attribution
 
 OpOf = Callable[[str, str, Any], "str | None"]
 """A function of method, path and JSON body that returns the operation of a request, or None if it knows none."""
@@ -81,10 +82,9 @@ def usual_operation(path: str, body: Any) -> tuple[str | None, dict[str, Any]]:
 
 
 class Planned(Protocol):
-    """The probe of an adapter, to which requests arrive. `under_way` is the operation of the latest call."""
+    """The probe of an adapter, to which requests arrive."""
 
-    @property
-    def under_way(self) -> str | None: ...
+    attribution: Attribution
 
     @property
     def plans(self) -> list[Plan]: ...
@@ -198,7 +198,7 @@ class _Visit:
         body, flaw = read_exactly(data) if data else (None, None)
         self._body = {} if flaw is not None or not isinstance(body, dict) else body
         op, facts = self._upstream.operation(self._request.method, self._path, self._body)
-        self._op = op or self._probe.under_way or "(unknown)"
+        self._op = op or self._probe.attribution.operation or "(unknown)"
         plan = self._probe.arrived(self._op, **facts, **context_of(_lower(self._request.headers)))
         await _wait(plan)
         if plan is None or plan.kind == "slow":
