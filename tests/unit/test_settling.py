@@ -14,6 +14,7 @@ from pytest_corpus.kit.store import settling
 from pytest_corpus.kit.store.settling import Look, Settle, Settling, postponed, shows_after
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.suites.graph.support.readers import GraphSettling
+from pytest_corpus.suites.graph.support.run_state import GraphShared
 
 WRITE: Mapping[str, Any] = {"op": "vector.upsert", "ctx": {}, "args": {}}
 LOOK: Mapping[str, Any] = {"op": "vector.query", "ctx": {}, "args": {}}
@@ -189,6 +190,7 @@ def test_a_read_that_has_to_fail_does_not_wait() -> None:
 class Graph(Store):
     """A graph whose seeds are of no interest."""
 
+    shared: GraphShared = field(default_factory=GraphShared)
     seeds: Any = field(default_factory=lambda: SimpleNamespace(tag="seeds"))
     capabilities: Any = field(default_factory=lambda: SimpleNamespace(flag=lambda _name: True))
 
