@@ -234,8 +234,10 @@ class Attribution:
     @property
     def part(self) -> Part:
         """The part of the run in which this is done; in a thread that knows none, that of the call under way."""
-        under_way = self.latest if self.latest is not None and not self.latest.is_over else None
-        return current_part() or (under_way and under_way.part) or self.outside
+        if (part := current_part()) is not None:
+            return part
+        latest = self.latest
+        return latest.part if latest is not None and latest.part is not None and not latest.is_over else self.outside
 
     def begin(self, call: Observed) -> None:
         """Note that a call begins."""
@@ -251,9 +253,7 @@ class Attribution:
         call = current_call()
         if call is not None and not call.is_over:
             return call
-        under_way = next((each for each in reversed(self._calls) if not each.is_over), None)
-        self.is_exact = self.is_exact and (call is not None or under_way is None)
-        return under_way
+        return next((each for each in reversed(self._calls) if not each.is_over), None)
 
     def of_report(self, report: Observation | Count) -> Observed | None:
         """The call that a report belongs to; None if it is too late for any."""
