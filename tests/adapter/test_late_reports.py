@@ -64,19 +64,19 @@ def test_a_prompt_adapter_is_never_waited_for() -> None:
     calls = Calls(proven=False)
     started = time.monotonic()
     found = [calls.made() for _ in range(20)]
-    assert time.monotonic() - started < 0.1
+    assert time.monotonic() - started < 0.5
     assert all(call.is_settled for call in found)
 
 
 def test_lateness_is_learnt_from_a_few_calls() -> None:
     """They wait; later calls end at once, and only a look at them waits."""
-    calls = Calls(0.1, proven=False)
+    calls = Calls(0.3, proven=False)
     for _ in range(PROVEN):
         assert len(calls.made().observations) == 1
-    assert calls.late.seen_s >= 0.1
+    assert calls.late.seen_s >= 0.3
     started = time.monotonic()
     found = [calls.made() for _ in range(5)]
-    assert time.monotonic() - started < 0.08
+    assert time.monotonic() - started < 0.25
     assert not found[0].is_settled
     assert [taken(call) for call in found] == [1] * 5
     calls.late.settle()
@@ -86,9 +86,13 @@ def test_lateness_is_learnt_from_a_few_calls() -> None:
 def test_two_late_reports_of_one_operation_are_not_exchanged() -> None:
     """The second one comes first, and each belongs to its call."""
     calls = Calls()
-    first, second = calls.made(late_s=0.08), calls.made(late_s=0.02)
-    assert (taken(second), len(first.observations)) == (1, 0)
-    assert taken(first) == 1
+    first, second = calls.begun(), calls.begun()
+    for call in (first, second):
+        calls.end(call)
+    calls.report(second)
+    assert (len(first.observations), len(second.observations)) == (0, 1)
+    calls.report(first)
+    assert (len(first.observations), len(second.observations)) == (1, 1)
 
 
 def test_a_surplus_report_that_comes_late_is_that_of_its_call() -> None:
@@ -145,7 +149,7 @@ def test_a_report_after_a_second_is_too_late() -> None:
 def test_settling_ends_when_the_reports_have_come(surplus: bool) -> None:
     """Without surplus ones it does not take the time in which they may come."""
     calls = Calls()
-    calls.late.seen_s = 0.2
+    calls.late.seen_s = 0.4
     calls.made(late_s=0.02)
     started = time.monotonic()
     calls.late.settle(surplus=surplus)
