@@ -29,6 +29,15 @@ def document(name: str) -> Path:
     raise FileNotFoundError(f"this installation of pytest-corpus has no page {name}; install it again")
 
 
+def documents() -> list[Path]:
+    """Every page of the documentation that the package carries, by name.
+
+    Raises:
+        FileNotFoundError: the installation carries none.
+    """
+    return sorted(document("index.md").parent.glob("*.md"))
+
+
 def package(path: str) -> Path:
     """A file of the package itself."""
     return _PACKAGE / path

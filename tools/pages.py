@@ -11,8 +11,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from site_pages import components, coverage, detection, drawing, options, requirements
+from site_pages import coverage, detection, drawing, options, requirements
 
+from pytest_corpus.reports.pages import components
 from pytest_corpus.verdict import editions
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"

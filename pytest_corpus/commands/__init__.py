@@ -21,7 +21,8 @@ COMMANDS = {
     "site": "a static site over many attestations",
     "editions": "editions of the requirements: list, diff",
     "list": "requirements: id, level, sentence",
-    "explain": "one requirement or ruling: sentence, sources, hint, an example",
+    "explain": "a requirement, ruling or operation, with an example",
+    "docs": "the documentation: pages, operations, requirements, a search",
 }
 """The summary of each command, in the order of `--help`."""
 

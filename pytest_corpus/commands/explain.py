@@ -1,4 +1,4 @@
-"""`pytest-corpus explain ID`: the whole entry of one requirement or ruling."""
+"""`pytest-corpus explain ID`: the whole entry of one requirement or ruling, or the guide of an operation."""
 
 import argparse
 from dataclasses import asdict
@@ -7,17 +7,25 @@ from typing import Any
 from pytest_corpus.commands import FINE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.reports.catalogue import examples, explained, resting_on, rulings, rulings_of, unknown
+from pytest_corpus.reports.pages.plain import plain
+from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.spec.requirements import catalogue
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the id and the format."""
-    parser.add_argument("id", metavar="ID", help="a requirement, such as LLM-STREAM-1, or a ruling, such as R20")
+    parser.add_argument("id", metavar="ID", help="a requirement, ruling or operation: LLM-STREAM-1, R20, llm.complete")
     console.format_argument(parser)
 
 
 def run(given: argparse.Namespace) -> int:
-    """Print one requirement or ruling."""
+    """Print one requirement, ruling or operation."""
+    if given.id.strip() in BY_OP:
+        from pytest_corpus.reports.pages.components import operation_page
+
+        page = operation_page(given.id.strip())
+        console.result(given, {"op": given.id.strip(), "page": page}, *plain(page).splitlines())
+        return FINE
     try:
         text = explained(given.id)
         if text is None:

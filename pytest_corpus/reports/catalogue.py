@@ -14,7 +14,7 @@ from typing import Any
 from pytest_corpus import resources
 from pytest_corpus.spec.components import WIRE
 from pytest_corpus.spec.goldens import Golden, answer_golden, request_golden
-from pytest_corpus.spec.illustrations import details_of, error_of, operation_of
+from pytest_corpus.spec.illustrations import NAMED, details_of, error_of, operation_of
 from pytest_corpus.spec.operations import Operation
 from pytest_corpus.spec.requirements import Requirement, catalogue
 
@@ -77,7 +77,9 @@ def examples(entry: Requirement) -> tuple[Example, ...]:
         FileNotFoundError: the installation carries no goldens.
     """
     operation = operation_of(entry.chapter, entry.text, entry.components[0])
-    request = Example(f"a plain request of {operation.op}", _messages(request_golden(operation.op)))
+    (message,) = _messages(request_golden(operation.op))
+    named = {*re.findall(r"`([a-z_]+)", f"{entry.text} {entry.hint}"), *NAMED.get(entry.chapter, ())}
+    request = Example(f"a plain request of {operation.op}", (_pruned(message, operation, named),))
     if entry.components == WIRE:
         return (request,)
     error = error_of(entry.chapter, entry.text)
@@ -94,6 +96,17 @@ def examples(entry: Requirement) -> tuple[Example, ...]:
         }
         return request, Example(f"a good answer where {error.name} is meant", (envelope,)), *metrics
     return request, Example("a good answer to it", _messages(answer_golden(operation.op))), *metrics
+
+
+def _pruned(message: Any, operation: Operation, named: set[str]) -> Any:
+    """A request without the optional arguments that a requirement does not name, nor the context if it names none."""
+    from pytest_corpus.reports.pages.schema_words import of
+
+    _, keys = of(operation.request, "args")
+    required = {key.path for key in keys if key.required} | {"messages", "ids"}
+    args = {name: value for name, value in message["args"].items() if name in required | named}
+    ctx = {name: value for name, value in message.get("ctx", {}).items() if name in named}
+    return {**message, "ctx": ctx, "args": args or message["args"]}
 
 
 def _metrics(entry: Requirement, operation: Operation, code: str) -> Example:

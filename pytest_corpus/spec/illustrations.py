@@ -54,6 +54,21 @@ def operation_of(chapter: str, text: str, component: str) -> Operation:
     return BY_OP[f"{component}.{bare}" if bare else PLAIN[component]]
 
 
+NAMED: Mapping[str, tuple[str, ...]] = {
+    "EMB-TRUNC": ("truncate",),
+    "EMB-NORM": ("normalize",),
+    "LLM-TOOLS": ("tools", "tool_choice"),
+    "LLM-TOKENS": ("max_tokens",),
+    "VEC-FILTER": ("filter",),
+    "VEC-NS": ("namespace",),
+    "GRA-NS": ("namespace",),
+    "COM-CTX": ("request_id", "traceparent"),
+    "COM-DEADLINE": ("deadline_ms",),
+    "COM-TENANT": ("tenant",),
+    "COM-IDEM": ("idempotency_key",),
+}
+"""The optional arguments and context keys that a chapter speaks of, whatever its sentences name."""
+
 ERRORS: Mapping[str, str] = {"COM-ERR": "BadRequest", "COM-SUBTYPE": "BadRequest", "COM-FAULT": "ResourceExhausted"}
 """The class of error that a chapter speaks of where the sentence names none."""
 

@@ -20,7 +20,9 @@ from pytest_corpus.spec.requirements import catalogue
 sys.path.insert(0, str(ROOT / "tools"))
 
 import pages as tool
-from site_pages import components, coverage, detection
+from site_pages import coverage, detection
+
+from pytest_corpus.reports.pages import components
 
 LINES = 5_300
 """The most lines that committed Markdown may have in total: what can be generated is not committed."""

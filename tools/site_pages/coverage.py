@@ -13,10 +13,10 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
+from pytest_corpus.reports.pages.markdown import paragraph, table
 from pytest_corpus.spec.documents import SECTIONS
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.spec.requirements.model import Level, matched, unwrapped
-from site_pages.markdown import paragraph, table
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "coverage"
 

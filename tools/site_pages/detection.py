@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from pytest_corpus.reports.pages.markdown import GENERATED, code, paragraph, table
 from pytest_corpus.spec.components import COMPONENTS, TITLES
-from site_pages.markdown import GENERATED, code, paragraph, table
 
 RESULT = Path(__file__).resolve().parents[1] / "detection.json"
 

@@ -12,9 +12,9 @@ from pytest_corpus import plugin
 from pytest_corpus.integration.collecting.collection_hooks import MARKERS
 from pytest_corpus.integration.options.run_options import ENVIRONMENT, PROFILES
 from pytest_corpus.integration.options.table import add_options, setting
+from pytest_corpus.reports.pages.markdown import GENERATED, code, paragraph, table
 from pytest_corpus.spec.transports import CONNECTION
 from pytest_corpus.validation.schema.registry import ROOT_VARIABLE
-from site_pages.markdown import GENERATED, code, paragraph, table
 
 VARIABLES = {
     ENVIRONMENT: "what the adapter talks to: `local`, `ci`, `staging`, `production` ...; see [Running](running.md)",

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.reports.pages.markdown import GENERATED, table
 from pytest_corpus.spec.components import COMPONENTS, WIRE
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.spec.requirements.model import Requirement
-from site_pages.markdown import GENERATED, table
 
 TESTS = Path(__file__).resolve().parents[2] / "tests"
 

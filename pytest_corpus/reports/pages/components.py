@@ -5,16 +5,17 @@ from collections import Counter
 from collections.abc import Iterator
 
 from pytest_corpus.authoring.goldens.maker import made
+from pytest_corpus.reports.pages.markdown import as_json, code, codes, paragraph, table
+from pytest_corpus.reports.pages.schema_words import Key, of
 from pytest_corpus.spec.arguments import ALTERNATIVES, RULES, Choice, OneOf, Rule, Within
 from pytest_corpus.spec.capabilities import FACTS, RANGED, REQUIRED, SAMPLING_RANGES, SECTIONS, Fact
 from pytest_corpus.spec.components import ROWS, Component
 from pytest_corpus.spec.dialects import DIALECTS, EDGE_LABEL, NODE_LABEL, PURPOSES
 from pytest_corpus.spec.errors import TAXONOMY
 from pytest_corpus.spec.goldens import GOLDENS, Golden, goldens_of
-from pytest_corpus.spec.operations import Operation, operations_of, protocol_of
+from pytest_corpus.spec.illustrations import operation_of
+from pytest_corpus.spec.operations import BY_OP, Operation, operations_of, protocol_of
 from pytest_corpus.spec.requirements import applicable, catalogue
-from site_pages.markdown import as_json, code, codes, paragraph, table
-from site_pages.schema_words import Key, of
 
 KINDS = {"flag": "true or false", "limit": "a positive number", "names": "a list of names", "text": "a text"}
 
@@ -28,7 +29,12 @@ EXTENSIONS = ("schema_version", "protocol", "provider_specific", "experimental_f
 
 def pages() -> dict[str, str]:
     """Each guide by its path below docs/."""
-    return {f"components/{row.name}.md": "\n".join(_page(row)) for row in ROWS}
+    return {f"components/{row.name}.md": page(row) for row in ROWS}
+
+
+def page(row: Component) -> str:
+    """The guide of one component as Markdown."""
+    return "\n".join(_page(row))
 
 
 def _page(row: Component) -> Iterator[str]:
@@ -54,6 +60,26 @@ def _page(row: Component) -> Iterator[str]:
         yield from _queries()
     yield from _errors(row)
     yield from _requirements(row)
+
+
+def operation_page(op: str) -> str:
+    """The guide of one operation as Markdown: arguments, result, errors, an example pair, its requirements."""
+    operation = BY_OP[op]
+    return "\n".join([*_operation(operation), *_operation_errors(operation), *_operation_requirements(operation)])
+
+
+def _operation_errors(operation: Operation) -> Iterator[str]:
+    allowed = [error.name for error in TAXONOMY.values() if operation.component in error.components]
+    yield "### Errors\n"
+    yield paragraph(f"{codes(allowed)}: {code(f'pytest-corpus docs {operation.component}')} shows their codes.")
+
+
+def _operation_requirements(operation: Operation) -> Iterator[str]:
+    component = operation.component
+    own = [entry for entry in applicable(component) if entry.components == (component,)]
+    shown = (entry for entry in own if operation_of(entry.chapter, entry.text, component) == operation)
+    yield "### Requirements\n"
+    yield table(("requirement", "level", "sentence"), ((entry.id, entry.level, entry.text) for entry in shown))
 
 
 def _queries() -> Iterator[str]:

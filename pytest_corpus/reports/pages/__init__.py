@@ -1,0 +1,1 @@
+"""Pages on components and operations, made from the tables of `spec/`."""
