@@ -103,7 +103,7 @@ def _pruned(message: Any, operation: Operation, named: set[str]) -> Any:
     from pytest_corpus.reports.pages.schema_words import of
 
     _, keys = of(operation.request, "args")
-    required = {key.path for key in keys if key.required} | {"messages", "ids"}
+    required = {key.path for key in keys if key.required} | {"messages", "ids", "text"}
     args = {name: value for name, value in message["args"].items() if name in required | named}
     ctx = {name: value for name, value in message.get("ctx", {}).items() if name in named}
     return {**message, "ctx": ctx, "args": args or message["args"]}

@@ -18,7 +18,7 @@ from pytest_corpus.reports.catalogue import explained
 from pytest_corpus.spec.requirements import Requirement, catalogue
 
 GOLDEN = resources.folder("golden")
-HEAVY = ("pytest", "_pytest", "pluggy", "jsonschema", "jsonschema_rs", "referencing", "hypothesis", "orjson")
+HEAVY = ("pytest", "_pytest", "pluggy", "jsonschema", "jsonschema_rs", "referencing", "hypothesis")
 posix = pytest.mark.skipif(os.name == "nt", reason="needs a POSIX terminal or shell")
 
 
