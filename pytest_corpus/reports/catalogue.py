@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pytest_corpus import resources
+from pytest_corpus.spec.arguments import RULES, OneOf
 from pytest_corpus.spec.components import WIRE
 from pytest_corpus.spec.goldens import Golden, answer_golden, request_golden
 from pytest_corpus.spec.illustrations import NAMED, details_of, error_of, operation_of
@@ -103,7 +104,8 @@ def _pruned(message: Any, operation: Operation, named: set[str]) -> Any:
     from pytest_corpus.reports.pages.schema_words import of
 
     _, keys = of(operation.request, "args")
-    required = {key.path for key in keys if key.required} | {"messages", "ids", "text"}
+    one_of = [rule.keys for rule in RULES.get(operation.op, ()) if isinstance(rule, OneOf)]
+    required = {key.path for key in keys if key.required}.union(*one_of)
     args = {name: value for name, value in message["args"].items() if name in required | named}
     ctx = {name: value for name, value in message.get("ctx", {}).items() if name in named}
     return {**message, "ctx": ctx, "args": args or message["args"]}
