@@ -61,10 +61,11 @@ def test_a_delete_removes_what_is_there_and_nothing_else(graph: Graph) -> Steps:
     shorter = [("none", "a", *many)] if is_refused(long) else []
     for names in (*shorter, ("b", "none")):
         expect.success(sandbox.call("delete_nodes", {"ids": list(map(sandbox.id, names))}), "delete_nodes to work")
-    some = vocabulary.some(vocabulary.WORDS, 8)
+    some = vocabulary.some(vocabulary.WORDS, 8, ["composed", "decomposed"])
     odd = words.offer(sandbox, "nodes", words.with_ids(sandbox, {**vocabulary.INJECTIONS, **some}))
-    gone = [node for kind, node in odd.items() if kind in vocabulary.INJECTIONS]
-    kept = [node for kind, node in odd.items() if kind not in vocabulary.INJECTIONS]
+    doomed = {*vocabulary.INJECTIONS, "composed"}
+    gone = [node for kind, node in odd.items() if kind in doomed]
+    kept = [node for kind, node in odd.items() if kind not in doomed]
     for start in range(0, len(gone), graph.at_once):
         ids = [node["id"] for node in gone[start : start + graph.at_once]]
         expect.success(sandbox.call("delete_nodes", {"ids": ids}), "delete_nodes to work")

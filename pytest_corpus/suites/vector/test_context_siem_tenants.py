@@ -30,10 +30,10 @@ MERGED_S = 0.3
 LIKE = {
     "upsert": ("underscore", "dash"),
     "delete": ("composed", "decomposed"),
-    "delete_by_filter": ("blank", "joined"),
-    "delete_namespace": ("colon", "slash"),
+    "delete_by_filter": ("", "trailing_blank"),
+    "delete_namespace": ("", "colon"),
 }
-"""The kinds of the names of two tenants, by the change that one of them makes."""
+"""The kinds of the names of two tenants, by the change that one of them makes; a plain name has an empty one."""
 
 
 @rules("claimed COM-TENANT-1, unclaimed COM-TENANT-3")

@@ -187,7 +187,7 @@ def with_other_metadata(vector: Vector, requirement: str) -> tuple[Sandbox, list
 def odd_items(vector: Vector) -> dict[str, Item]:
     """Vectors with words that are not tame, as values of a key or as keys."""
     values = vocabulary.some(vocabulary.INJECTIONS, 3, ["expression", "condition"])
-    values |= vocabulary.some(vocabulary.WORDS, min(4, vector.words_at_once(4)))
+    values |= vocabulary.some(vocabulary.WORDS, min(4, vector.words_at_once(4)), ["composed", "decomposed"])
     keys = vocabulary.filled(vocabulary.some({**vocabulary.WORDS, **vocabulary.INJECTIONS}, 3, ["expression"]), "w")
     with_keys = {f"{kind} key": vector.item(90 + 9 * n, {word: f"a{n}"}) for n, (kind, word) in enumerate(keys.items())}
     return {**checks.with_value(vector, vocabulary.filled(values, "w")), **with_keys}

@@ -42,7 +42,7 @@ WRONG: dict[str, tuple[tuple[str, str, tuple[Any, ...]], ...]] = {
         ("create_namespace", "distance_metric", (7, ["cosine"])),
         ("delete_namespace", "namespace", (..., 7, ["a"], None, {})),
     ),
-    "VEC-DIM-8": (("create_namespace", "dimensions", (0, -1, 1.5, "4", [4], {})),),
+    "VEC-DIM-8": (("create_namespace", "dimensions", (0, -1, 1.5, "4")),),
     "VEC-DIM-10": (("query", "vector", ([],)), ("batched", "vector", ([], [])), ("item", "vector", ([],))),
 }
 """By requirement: an operation, an argument, and its bad values (...: it is missing; in a list: a good component)."""
