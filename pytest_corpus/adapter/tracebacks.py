@@ -15,6 +15,12 @@ MOST_FRAMES: Final = 12
 MOST_CAUSES: Final = 3
 LONGEST_MESSAGE: Final = 400
 
+PROGRAMMING_ERRORS: Final = frozenset({
+    "AssertionError", "AttributeError", "ImportError", "ModuleNotFoundError", "NameError", "NotImplementedError",
+    "SyntaxError", "TypeError", "UnboundLocalError",
+})  # fmt: skip
+"""The classes of exceptions that are a mistake in code, and never the state of a provider."""
+
 _SUITE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _REFERENCE: Final = os.path.join(_SUITE, "reference") + os.sep
 _LIBRARIES: Final = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "purelib", "platlib")})
@@ -56,6 +62,11 @@ class EscapedException:
         """The places in the adapter's own code; all of them where that is none."""
         own = [place for place in self.places if not os.path.abspath(place.file).startswith(_LIBRARIES)]
         return own or self.places
+
+    @property
+    def trail(self) -> str:
+        """The places that it came through, the innermost first, in one line."""
+        return " < ".join(f"{place} in {place.function}" for place in reversed(self.places))
 
     def __str__(self) -> str:
         """Its type and where it was raised; never its message."""
@@ -106,3 +117,39 @@ def _is_of_the_suite(name: str) -> bool:
 
 def _named(function: str) -> str:
     return function if _NAME.fullmatch(function) else "a function of an unusual name"
+
+
+_TRACE: Final = re.compile(r"^Traceback \(most recent call last\):\s*$", re.MULTILINE)
+_FRAME: Final = re.compile(r'^ *File "([^"\n]+)", line (\d{1,7}), in (.+)$', re.MULTILINE)
+_RAISED: Final = re.compile(r"^(?:[A-Za-z_][\w.]*\.)?([A-Za-z_]\w{0,79})(?::|$)", re.MULTILINE)
+_NAMED: Final = re.compile(r"\b([A-Z]\w{0,60}(?:Error|Exception|Interrupt|Exit|Timeout|Expired))\b")
+_PLACED: Final = re.compile(r"(?<![\w./\\-])([\w./\\-]{1,200}\.py)(?::|\", line )(\d{1,7})\b")
+
+
+def logged_exception(texts: Sequence[str]) -> EscapedException | None:
+    """The last exception that a log tells of: as a traceback, or in a line that names its class and its place."""
+    return next((found for text in reversed(texts) if (found := _traced(text) or _told(text))), None)
+
+
+def _traced(text: str) -> EscapedException | None:
+    """The exception whose traceback a text has; the last one, which came out of the others."""
+    *_, start = (-1, *(found.end() for found in _TRACE.finditer(text)))
+    frames = list(_FRAME.finditer(text, start)) if start >= 0 else []
+    raised = _RAISED.search(text, frames[-1].end()) if frames else None
+    if raised is None:
+        return None
+    places = (
+        Place(shown_file(found[1]), int(found[2]), _named(found[3]))
+        for found in frames
+        if not _is_of_the_suite(found[1])
+    )
+    return EscapedException(raised[1], places=tuple(places)[-MOST_FRAMES:])
+
+
+def _told(text: str) -> EscapedException | None:
+    """The exception that the first line of a text names."""
+    line = text.partition("\n")[0]
+    kind, place = _NAMED.search(line), _PLACED.search(line)
+    if kind is None:
+        return None
+    return EscapedException(kind[1], places=(Place(shown_file(place[1]), int(place[2]), ""),) if place else ())

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_corpus.adapter.opening.factory import split_label
+from pytest_corpus.adapter.transports.protocol import CREDENTIALS
 from pytest_corpus.commands import FINDINGS, FINE, USAGE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.commands._pytest import header_argument, run_pytest, settings_arguments, use_connection
@@ -236,6 +237,7 @@ def _sent_again(
             sys.stderr.write(said.read_text("utf-8", errors="replace").lstrip("\n"))
             raise CommandError(f"the tests could not be run again: pytest ended with {code}")
         new = opened(again)
+    _check_credentials(new)
     new_findings = {(each.test, each.requirement): each for each in reversed([*findings(new)])}
     results = []
     for each in found:
@@ -243,6 +245,26 @@ def _sent_again(
         result, why = (FAILING, "") if same else _without_finding(new.tests.get(("again", each.test, 0)))
         results.append((each, {"result": result, "why": why, "story": [*steps(new, same)] if same else []}))
     return results
+
+
+def _check_credentials(new: Transcript) -> None:
+    """Refuse an adapter at an address that answers every request for capabilities with AuthError."""
+    facts = new.adapters["again"]
+    answers = [each for trace in new.tests.values() for each in trace.exchanges if _asks_for_capabilities(each)]
+    if facts["transport"] and not facts["capabilities"] and answers and all(map(_is_refused, answers)):
+        raise CommandError(
+            f"the adapter refuses capabilities: the answer is AuthError; {CREDENTIALS}, or give --header"
+        )
+
+
+def _asks_for_capabilities(line: dict[str, Any]) -> bool:
+    request = line.get("request")
+    return isinstance(request, dict) and str(request.get("op")).endswith(".capabilities")
+
+
+def _is_refused(line: dict[str, Any]) -> bool:
+    bodies = [frame["body"] for frame in line.get("frames", ())]
+    return any(isinstance(body, dict) and body.get("error") == "AuthError" for body in bodies)
 
 
 def _tests(component: str, profile: str) -> Collection[str]:

@@ -17,6 +17,7 @@ from pytest_corpus.adapter.calls import endless, goes_on, is_steady
 from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.scope import part_of
+from pytest_corpus.adapter.tracebacks import PROGRAMMING_ERRORS, logged_exception
 from pytest_corpus.adapter.usage import Outages
 from pytest_corpus.kit.outcomes import Full, Outage, Undecided
 from pytest_corpus.kit.prerequisites import Prerequisites
@@ -40,7 +41,7 @@ CALL_S, RUN_S = 30.0, 120.0
 """The seconds that the suite waits for a provider, in one call and in a run."""
 
 UNKNOWN_S = 5.0
-"""The seconds that it waits where no call has worked yet and none says when to call again."""
+"""The seconds that it waits if no call has worked and none says when to call again, or if the log tells of a bug."""
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.25, 4.0
 """The pauses between two looks at a provider that is away double from the first to the second of these."""
@@ -69,6 +70,12 @@ def hint_s(reply: Reply | StreamReply) -> float | None:
     hints = (reply.error.get("retry_after_ms"), reply.details.get("suggested_backoff_ms"))
     given = [hint for hint in hints if isinstance(hint, (int, float)) and not isinstance(hint, bool)]
     return min(given[0], LONGEST_HINT_MS) / 1000 if given and given[0] >= 0 else None
+
+
+def _is_a_bug(reply: Reply | StreamReply) -> bool:
+    """Return if the log of a call tells of an exception that no waiting mends."""
+    logged = logged_exception(reply.exchange.logs)
+    return logged is not None and logged.type in PROGRAMMING_ERRORS
 
 
 def is_passing(exchange: Exchange) -> bool:
@@ -321,7 +328,9 @@ class Retries:
             Outage: the provider did not come back.
         """
         worked, unready = self._worked(), self._is_unready(left)
-        for pause_s in self._pauses(left, CALL_S if worked else UNKNOWN_S):
+        never = op not in self._outages.worked and all(map(_is_a_bug, left))
+        hinted = any(hint_s(reply) is not None for reply in left)
+        for pause_s in self._pauses(left, CALL_S if (worked or hinted) and not never else UNKNOWN_S):
             inputs.sleep(pause_s)
             self._outages.waited_s += 0.0 if unready else pause_s
             if self._works(op, left):
@@ -340,8 +349,7 @@ class Retries:
         """The pauses that an answer asks for, else growing ones, as long as there is time in this call and this run."""
         asked_s = max((hint for reply in left if (hint := hint_s(reply)) is not None), default=None)
         pause_s, begun = FIRST_WAIT_S if asked_s is None else max(asked_s, PAUSES_S[0]), self._outages.began
-        most_s = most_s if asked_s is None else CALL_S
-        while inputs.monotonic() + pause_s < begun + min(most_s, CALL_S) and self._outages.waited_s + pause_s < RUN_S:
+        while inputs.monotonic() + pause_s < begun + most_s and self._outages.waited_s + pause_s < RUN_S:
             yield pause_s
             pause_s = min(2 * pause_s, LONGEST_WAIT_S) if asked_s is None else pause_s
 

@@ -1,7 +1,12 @@
 """`--corpus-evidence`: what a finding shows of requests, answers and exceptions."""
 
+import time
+
 import pytest
 from inner_runs import Project, said, violated
+
+from pytest_corpus import cli
+from pytest_corpus.kit import retries
 
 SECRET = "env-value-4711"
 RAISES = """
@@ -215,3 +220,84 @@ def test_an_adapter_that_never_refuses_is_one_finding(project: Project) -> None:
     assert {name for name in violated(report) if not name.startswith("COM-OBS")} == {"COM-WIRE-7"}
     blocked = {entry["id"] for entry in report["requirements"] if "COM-WIRE-7" in entry.get("blocked_by", ())}
     assert blocked >= {"COM-WIRE-6", "COM-WIRE-8", "LLM-MSG-1", "LLM-SAMPLING-1", "LLM-TOKENS-6", "COM-STREAM-8"}
+
+
+SWALLOWS = """
+import logging, traceback
+
+class Swallows(Wrapped):
+    def tell(self, error, envelope):
+        pass
+
+    async def handle(self, envelope):
+        if op_of(envelope) != "llm.complete":
+            return await self.inner.handle(envelope)
+        try:
+            return self.missing
+        except AttributeError as error:
+            self.tell(error, envelope)
+            return {"ok": False, "code": "UNAVAILABLE", "error": "Unavailable", "message": "Later", "ms": 1.0,
+                    "retry_after_ms": None, "details": {"suggested_backoff_ms": 50}}
+
+class Excepts(Swallows):
+    def tell(self, error, envelope):
+        logging.getLogger("mine").exception("no answer")
+
+class Prints(Swallows):
+    def tell(self, error, envelope):
+        traceback.print_exc()
+
+class Lines(Swallows):
+    def tell(self, error, envelope):
+        logging.getLogger("mine").error("unknown %s at %s:%d", type(error).__name__, "mine.py", 4711)
+
+class Secret(Swallows):
+    def tell(self, error, envelope):
+        logging.getLogger("mine").error("KeyError at %s.py:4711", os.environ["ACME_API_KEY"])
+"""
+PLACE = "AttributeError at mine.py:{line}  (logged)"
+
+
+@pytest.mark.parametrize("level", ["shape", "full"])
+@pytest.mark.parametrize(("name", "raised"), [
+    ("Swallows", "not known: log the exception to see its place"),
+    ("Excepts", PLACE), ("Prints", PLACE), ("Lines", PLACE.replace("{line}", "4711")),
+    ("Secret", ""),
+])  # fmt: skip
+def test_an_exception_that_became_an_error_is_told_from_the_log(
+    faulty: Project, monkeypatch: pytest.MonkeyPatch, level: str, name: str, raised: str
+) -> None:
+    """Its class and place at either level, however it is logged; nothing else that the record holds."""
+    monkeypatch.setattr(retries, "UNKNOWN_S", 0.1)
+    if not raised.startswith("Attr"):
+        monkeypatch.setattr(retries, "CALL_S", 0.2)
+    faulty.adapter("import os\n" + SWALLOWS)
+    line = next(number for number, line in enumerate((faulty.path / "mine.py").read_text().splitlines(), 1)
+                if "return self.missing" in line)  # fmt: skip
+    begun = time.monotonic()
+    text = run(faulty, name, "LLM-COMPLETE-1", f"--corpus-evidence={level}")
+    assert time.monotonic() - begun < 12, "a mistake in code was waited for"
+    assert "got:      the error Unavailable / UNAVAILABLE" in text
+    assert [each.strip() for each in text.splitlines() if each.startswith("  raised:")][:1] == (
+        [f"raised:   {raised.format(line=line)}"] if raised else []
+    )
+    assert SECRET not in text
+
+
+@pytest.mark.parametrize("level", ["shape", "full"])
+def test_a_broken_method_of_the_skeleton_is_told_with_its_place(
+    project: Project, monkeypatch: pytest.MonkeyPatch, level: str
+) -> None:
+    """What `init` writes answers UNAVAILABLE, and logs the class and the place."""
+    monkeypatch.setattr(retries, "UNKNOWN_S", 0.1)
+    assert cli.main(["init", "vector", str(project.path / "made")]) == 0
+    monkeypatch.chdir(project.path / "made")
+    provider = project.path / "made" / "vector_adapter" / "provider.py"
+    first = 'await self.reached("create_namespace")\n'
+    source = provider.read_text()
+    assert first in source
+    provider.write_text(source.replace(first, f"{first}        self.stores.clear()\n"))
+    line = provider.read_text().splitlines().index("        self.stores.clear()") + 1
+    text = said(project.run("--corpus-requirement=VEC-NS-1", f"--corpus-evidence={level}", "--rootdir=."))
+    assert f"raised:   AttributeError at provider.py:{line}  (logged)" in text
+    assert ("unknown AttributeError" in text) == (level == "full")

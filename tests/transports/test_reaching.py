@@ -1,7 +1,9 @@
 """Reaching an address: neither the environment nor a slip of the user's makes an adapter look broken."""
 
 import asyncio
+from typing import Any
 
+import grpc
 import pytest
 from grpc_servers import PlainGrpc
 from plain_servers import PlainHttp, Request, place_of, service_of
@@ -148,3 +150,27 @@ def test_a_port_that_is_taken_is_not_shared() -> None:
             await service.close()
 
     asyncio.run(second())
+
+
+def test_a_server_that_asks_for_credentials_is_told_from_an_adapter() -> None:
+    """Over gRPC and HTTP alike, if it answers without an envelope; any other status is the adapter's."""
+
+    class Http(PlainHttp):
+        async def unary(self, request: Request, writer: asyncio.StreamWriter, answer: bytes) -> None:
+            await self.send(writer, 401, b"", "text/plain")
+
+    class Grpc(PlainGrpc):
+        code = grpc.StatusCode.UNAUTHENTICATED
+
+        async def unary(self, answer: bytes, context: Any) -> bytes:
+            await context.abort(self.code, "")
+            return b""
+
+    class Lost(Grpc):
+        code = grpc.StatusCode.NOT_FOUND
+
+    for made, wanted in ((Http, True), (Grpc, True), (Lost, False)):
+        with place_of(made) as place:
+            fault = asked(place).fault
+            assert fault is not None
+            assert fault.wants_credentials is wanted, made

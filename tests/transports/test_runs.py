@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -256,3 +257,50 @@ def test_the_last_words_of_a_program_stand_with_the_call_that_ended_it(tmp_path:
     found = said(tmp_path, DIES)
     assert "the program has ended, with exit code 3" in found
     assert "the last words" in found
+
+
+REFUSES = """
+from pytest_corpus.reference.llm.adapter import ReferenceLLM
+class Refuses(ReferenceLLM):
+    async def handle(self, envelope):
+        return {"ok": False, "code": "AUTH_ERROR", "error": "AuthError", "message": "Who are you?", "ms": 1.0,
+                "retry_after_ms": None, "details": None}
+"""
+
+
+def refusals(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The names of an adapter whose every answer is AuthError, here and behind HTTP."""
+    (folder / "refuses.py").write_text(REFUSES)
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    yield "refuses:Refuses"
+    with served("refuses:Refuses") as (place, _):
+        yield f"http://{place}/"
+
+
+@pytest.mark.slow
+def test_an_error_of_capabilities_is_an_answer_wherever_the_adapter_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If its component is known it is a finding, in a report that says what to do; if not, there is nothing to test."""
+    for name in refusals(tmp_path, monkeypatch):
+        given = (f"--corpus-adapter={name}", "--corpus-requirement=COM-CAP-1", "--corpus-report=r.json")
+        ended = conformance(tmp_path, *given)
+        assert ended.returncode == 4, ended.stdout + ended.stderr
+        assert "capabilities" in ended.stderr
+        assert "Traceback" not in ended.stderr
+        assert not (tmp_path / "r.json").exists()
+        ended = conformance(tmp_path, *given, "--corpus-components=llm")
+        assert ended.returncode == 1, ended.stdout + ended.stderr
+        assert "hint:     run the suite with credentials that may make this call" in ended.stdout
+        assert statuses(tmp_path / "r.json")["llm", "COM-CAP-1"] == "violated"
+        (tmp_path / "r.json").unlink()
+
+
+@pytest.mark.slow
+def test_a_server_that_asks_for_credentials_without_an_envelope_is_no_adapter(tmp_path: Path) -> None:
+    """The run does not begin, whether the component is known or not: nothing an adapter answered was seen."""
+    with serving(lambda connection, _: connection.sendall(NOT_FOUND.replace(b"404 Not Found", b"401 No"))) as place:
+        for more in ([], ["--corpus-components=llm"]):
+            ended = conformance(tmp_path, f"--corpus-adapter=http://{place}/", "--corpus-requirement=COM-CAP-1", *more)
+            assert ended.returncode == 4, ended.stdout + ended.stderr
+            assert "the status is 401, without an envelope; set credentials in corpus_headers" in ended.stderr

@@ -11,6 +11,7 @@ from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.adapter.scope import part_of
 from pytest_corpus.kit.answer_cache import cached, expired, plain
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.kit.root_causes import RootCauses
 from pytest_corpus.kit.run_state import Settings
 from pytest_corpus.reference import llm as reference
 from pytest_corpus.suites.llm.support.component import LLM
@@ -20,7 +21,9 @@ from pytest_corpus.suites.llm.support.component import LLM
 def opened(factory: Callable[..., Any], **settings: Any) -> Iterator[LLM]:
     client = AdapterClient(Declaration("a", factory, "a")).open(("llm",))
     with part_of(None):
-        yield LLM(client, Capabilities("llm", {}), Settings(**settings))
+        llm = LLM(client, Capabilities("llm", {}), Settings(**settings))
+        llm.shared.brief = True  # or the first request would be preceded by one that finds it out
+        yield llm
     client.close()
 
 
@@ -45,6 +48,35 @@ def test_within_a_test_it_is_no_other_exchange(llm: LLM) -> None:
     reply = plain(llm, "health")
     assert plain(llm, "health") is reply
     assert llm.part.exchanges == llm.part.made == [reply.exchange]
+
+
+def test_nothing_is_kept_that_a_mistake_of_the_stand_in_may_have_made(llm: LLM) -> None:
+    """It is asked for again by the next test."""
+    asked = list[int]()
+
+    def ask() -> int:
+        if not asked:
+            llm.client.provider.mistakes.noting()(KeyError("choices"))
+        asked.append(len(asked))
+        return asked[-1]
+
+    for number in (0, 1, 1):
+        llm.begin()
+        assert cached(llm, "fact", ask) == number
+        llm.client.provider.mistakes.take()
+
+
+def test_root_causes_are_searched_for_again_after_a_mistake_of_the_stand_in(llm: LLM) -> None:
+    """What was found with its answers explains no later finding."""
+    causes, searched = RootCauses(llm), list[int]()
+
+    def find() -> Iterator[int]:
+        searched.append(len(searched))
+        yield searched[-1]
+
+    assert (causes._once(find), causes._once(find)) == ((0,), (0,))
+    causes.forget()
+    assert causes._once(find) == (1,)
 
 
 def test_other_requests_are_other_answers(llm: LLM) -> None:

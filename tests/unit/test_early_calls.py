@@ -1,5 +1,6 @@
 """Tests that make their calls before their turn, and look in it."""
 
+import json
 from collections.abc import Iterator
 from functools import partial
 from types import SimpleNamespace
@@ -103,9 +104,15 @@ def test_a_mistake_after_its_test_is_of_no_other_test() -> None:
     provider = ProviderProbe()
     note = provider.mistakes.noting()
     assert provider.mistakes.take() == ([], [])
-    note(KeyError("choices"))
+    try:
+        json.loads("{")
+    except json.JSONDecodeError as error:
+        note(error)
     taken, (late,) = provider.mistakes.take()
-    assert (taken, late.type) == ([], "KeyError")
+    assert taken == []
+    assert "provider.serve) raised JSONDecodeError at " in late
+    assert f"after its test ({json.decoder.__file__}:" in late
+    assert late.endswith(" in test_a_mistake_after_its_test_is_of_no_other_test)"), late
 
 
 MIXED = (("b", "GRA-CRUD-1", ""), ("c", "COM-OBS-13", ""), ("d", "GRA-OBS-1", ""), ("e", "COM-LEAK-3", ""))

@@ -30,6 +30,10 @@ HANDED_ON = ("traceparent", "deadline_ms")
 """The facts that tell what of its context an operation hands on to the provider."""
 
 
+MISTAKEN = "an endpoint of the provider's stand-in (provider.serve) raised"
+"""The beginning of each sentence on a mistake of the author's own endpoints."""
+
+
 class Mistakes:
     """The exceptions of the author's own endpoints; late ones are of requests that came before the last `take`."""
 
@@ -47,10 +51,10 @@ class Mistakes:
 
         return note
 
-    def take(self) -> tuple[list[EscapedException], list[EscapedException]]:
-        """The mistakes since the last time, and the late ones."""
+    def take(self) -> tuple[list[EscapedException], list[str]]:
+        """The mistakes since the last time, and a sentence for each late one, with the places that it came through."""
         self._turn += 1
-        found = self.noted[:], self._late[:]
+        found = self.noted[:], [f"{MISTAKEN} {each}, after its test ({each.trail})" for each in self._late]
         self.noted.clear()
         self._late.clear()
         return found

@@ -228,7 +228,7 @@ def _kept(found: Any) -> dict[str, list[str]]:
     }
 
 
-RAISED = re.compile(r"at ((?!/|\.\./)[^:]+\.py):(\d+)$")  # a place below the current folder
+RAISED = re.compile(r"at ((?!/|\.\./)[^:]+\.py):(\d+)(?:  \(logged\))?$")  # a place below the current folder
 MOST = 10  # the most annotations of one kind that GitHub shows for a step
 LONGEST_SUMMARY = 1_000_000  # the most bytes written to the summary of a step, slightly below GitHub's limit
 TRUNCATED = "\n\nThe rest is left out: GitHub takes no more.\n"

@@ -175,6 +175,8 @@ class Adapter:
             yield f"{self.journal.failed}; after a SIGKILL `pytest-corpus sweep` would not know what was left"
         if self.client is not None:
             self.ledger.called(self.client.meter.calls, self.client.meter.tokens)
+            for said in self.client.provider.mistakes.take()[1]:
+                self.ledger.mark_unreliable(said)
         yield from self._close()
 
     def _clean_up(self) -> Iterator[str]:
@@ -256,7 +258,7 @@ class FactoryAdapter(Adapter):
         )
         self.client = client.open(named or tuple(CHAPTERS))
         answers = {name: self._ask(client, name) for name in named or decided or CHAPTERS}
-        self._check_credentials(answers)
+        self._check_credentials(answers, known=bool(named or decided))
         self.components = tuple(named or decided or self._choose(answers))
         documents = {component: answers[component].document for component in self.components}
         self.capabilities |= {component: each for component, each in documents.items() if each is not None}
@@ -302,12 +304,17 @@ class FactoryAdapter(Adapter):
         fault = reply.exchange.fault
         if fault is not None and fault.wants_credentials:
             return Answer(None, broken=True, refused=fault.text)
-        refused = "the answer is AuthError" if client.remote is not None and reply.is_a("AuthError") else ""
+        refused = "the answer is AuthError" if reply.is_a("AuthError") else ""
         return Answer(None, broken=not reply.is_error, refused=refused)
 
-    def _check_credentials(self, answers: Mapping[str, Answer]) -> None:
-        """Refuse an adapter at an address where each answer is that credentials are missing."""
-        if not all(answer.refused for answer in answers.values()):
+    def _check_credentials(self, answers: Mapping[str, Answer], *, known: bool) -> None:
+        """Refuse an adapter at an address that answers only those whom it knows, if no component can be judged.
+
+        An envelope is the adapter's answer: if the components are `known`, it is judged, in any process.
+        """
+        at_the_door = all(answer.refused and answer.broken for answer in answers.values())
+        unknown = not known and self.client is not None and self.client.remote is not None
+        if not at_the_door and not (unknown and all(answer.refused for answer in answers.values())):
             return
         client, self.client = self.client, None
         if client is not None:

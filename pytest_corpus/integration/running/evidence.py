@@ -17,7 +17,7 @@ import pytest
 from pytest_corpus.adapter.exchange import Exchange, context_of
 from pytest_corpus.adapter.reports import Count, Observation
 from pytest_corpus.adapter.snapshot import to_bytes
-from pytest_corpus.adapter.tracebacks import EscapedException
+from pytest_corpus.adapter.tracebacks import EscapedException, logged_exception
 from pytest_corpus.evidence import shell
 from pytest_corpus.integration.collecting.nodes import test_of
 from pytest_corpus.kit.audit.telemetry import reports_of
@@ -53,6 +53,8 @@ FRAMES_AT_ENDS = 2  # the frames of a long stream that are shown at its beginnin
 FRAMES_AROUND = 2  # and before and after the frame at fault
 MOST_JUDGED = 4  # the most calls that are shown of those that a finding was judged on
 MOST_WRITES = 2  # the most writes of the test that are shown before a request that reads what they wrote
+UNEXPLAINED = "the error Unavailable"  # an answer that hides its reason
+UNLOGGED = "not known: log the exception to see its place"
 WRITTEN_BEFORE = "# What was written before: run with --corpus-transcript, then pytest-corpus replay --as shell"
 
 
@@ -142,7 +144,8 @@ class Sighting:
 class EvidenceCapture:
     """The settings of evidence: `full` includes content; `made_up` says that all requests are the suite's own.
 
-    `printed` are pytest's captured sections, `planted` every secret that the test planted; `logs` includes log records.
+    `printed` are pytest's captured sections, `planted` every secret that the test planted; `logs` includes log records,
+    which are heard if `hears_logs`.
     """
 
     full: bool
@@ -152,6 +155,7 @@ class EvidenceCapture:
     logs: bool = False
     trace: str = ""
     target: shell.Target | None = None
+    hears_logs: bool = False
 
     def evidence(
         self,
@@ -181,7 +185,6 @@ class EvidenceCapture:
         rerun: Callable[[pytest.Item, str], str],
     ) -> Evidence:
         exchange = behind.exchange
-        fault = exchange.fault if exchange else None
         return Evidence(
             adapter=record.adapter,
             component=record.component,
@@ -193,7 +196,7 @@ class EvidenceCapture:
             node=item.nodeid,
             rerun=masked(rerun(item, finding.requirement), secrets),
             sent=_sent(exchange, self._own(exchange.request, behind, secrets)) if exchange else "",
-            raised=masked(str(fault.raised), secrets) if fault and fault.raised else "",
+            raised=self._raised(finding, exchange, secrets) if exchange else "",
             fault=_fault(exchange) if exchange else "",
             observed=masked(_observed(exchange, finding.requirement, secrets), secrets) if exchange else "",
             problems=tuple(masked(each, secrets) for each in behind.violation.lines),
@@ -203,7 +206,7 @@ class EvidenceCapture:
                 lambda each: content(each, secrets, LONGEST, foreign=False) if self.made_up else shape(each, LONGEST),
             ),
             trace=masked(self.trace, secrets),
-            content=self._content(behind, secrets) if self.full else None,
+            content=self._content(finding, behind, secrets) if self.full else None,
         )
 
     def _own(self, request: Any, behind: Sighting, secrets: tuple[str, ...]) -> str:
@@ -214,7 +217,13 @@ class EvidenceCapture:
         own = mapped(request, lambda text: sized(text) if any(each in text for each in foreign) else text)
         return content(own, secrets, LONGEST, foreign=False)
 
-    def _content(self, behind: Sighting, secrets: tuple[str, ...]) -> Content:
+    def _raised(self, finding: Finding, exchange: Exchange, secrets: tuple[str, ...]) -> str:
+        """The exception of a call; if an adapter hides the one behind an unplanned error, what to do to see it."""
+        known = _raised(exchange, secrets)
+        is_hidden = self.hears_logs and not (known or exchange.fault or exchange.faults or any(exchange.logs))
+        return UNLOGGED if is_hidden and finding.got.startswith(UNEXPLAINED) else known
+
+    def _content(self, finding: Finding, behind: Sighting, secrets: tuple[str, ...]) -> Content:
         exchange = behind.exchange
         shown = functools.partial(content, secrets=secrets, most=LONGEST, foreign=False)
         judged_on, story = _numbered(behind.judged_on, shown), _told(behind.told, shown)
@@ -231,7 +240,7 @@ class EvidenceCapture:
         return Content(
             sent=_sent(exchange, content(exchange.request, secrets, LONGEST, foreign=False)),
             answer=self._answer(behind, exchange, secrets) if exchange.frames else "",
-            raised=_whole(raised, secrets) if raised else "",
+            raised=_whole(raised, secrets) if raised else self._raised(finding, exchange, secrets),
             traceback=tuple(traceback_of(raised, secrets)) if raised else (),
             judged_on=judged_on,
             story=story,
@@ -291,6 +300,22 @@ def _fault(exchange: Exchange) -> str:
         f"{kind} (HTTP {BY_KIND[kind].http_status})" if BY_KIND[kind].http_status else kind
         for kind in dict.fromkeys(exchange.observed.faults)
     )
+
+
+def _raised(exchange: Exchange, secrets: tuple[str, ...]) -> str:
+    """The exception of a call, without its message: the one that escaped, else the one that the log of an error names.
+
+    A name that a text of the call has, too, is not shown, for that text may be content.
+    """
+    if exchange.fault is not None:
+        return masked(str(exchange.fault.raised), secrets) if exchange.fault.raised else ""
+    last = exchange.frames[-1].body if exchange.frames else None
+    logged = logged_exception(exchange.logs) if isinstance(last, Mapping) and last.get("ok") is False else None
+    if logged is None:
+        return ""
+    said = f"{logged}"
+    own = any(logged.type in text or (logged.place and str(logged.place) in text) for text in _contents(exchange))
+    return "" if own or masked(said, secrets) != said else f"{said}  (logged)"
 
 
 def _observed(exchange: Exchange, requirement: str, secrets: tuple[str, ...]) -> str:

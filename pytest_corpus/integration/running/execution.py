@@ -15,6 +15,7 @@ import pytest
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exceptions import BudgetSpent, DeclarationError, Unresponsive, WriteForbidden
+from pytest_corpus.adapter.hooks.provider import MISTAKEN
 from pytest_corpus.adapter.inputs import Clock
 from pytest_corpus.adapter.scope import part_of
 from pytest_corpus.adapter.tracebacks import EscapedException
@@ -197,8 +198,7 @@ class TestExecution:
                 finally:
                     client = self.adapter.client
                     mistakes, late = client.provider.mistakes.take() if client else ([], [])
-                    for each in late:
-                        said = f"an endpoint of the provider's stand-in (provider.serve) raised {each}, after its test"
+                    for said in late:
                         self.adapter.ledger.mark_unreliable(said)
                     if not mistakes:
                         self._observe(ending.sighting, observed)
@@ -216,7 +216,7 @@ class TestExecution:
         if self._causes is not None:
             self._causes.forget()
         self._recorded = None
-        reason = f"an endpoint of the provider's stand-in (provider.serve) raised {mistake}"
+        reason = f"{MISTAKEN} {mistake}"
         self.adapter.ledger.mark_unreliable(reason)
         ending = Ending(undecided=NotAssessed(reason))
         if (known := (PROVIDER, str(mistake))) in self._reported:

@@ -149,6 +149,7 @@ def _evidence(
         planted=tuple(result.secrets),
         printed=[pair for pair in report.sections if shown == "all" or shown in pair[0]],
         logs=shown in ("all", "log"),
+        hears_logs=execution.adapter.client is not None and execution.adapter.client.hears_logs,
         target=execution.adapter.shell_target(execution.component),
         trace=report.longreprtext if options.traceback and report.longrepr is not None else "",
     )
