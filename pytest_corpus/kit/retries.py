@@ -74,7 +74,7 @@ def hint_s(reply: Reply | StreamReply) -> float | None:
 
 def _is_a_bug(reply: Reply | StreamReply) -> bool:
     """Return if the log of a call tells of an exception that no waiting mends."""
-    logged = logged_exception(reply.exchange.logs)
+    logged = logged_exception(reply.exchange.observed.logs)
     return logged is not None and logged.type in PROGRAMMING_ERRORS
 
 

@@ -220,7 +220,9 @@ class EvidenceCapture:
     def _raised(self, finding: Finding, exchange: Exchange, secrets: tuple[str, ...]) -> str:
         """The exception of a call; if an adapter hides the one behind an unplanned error, what to do to see it."""
         known = _raised(exchange, secrets)
-        is_hidden = self.hears_logs and not (known or exchange.fault or exchange.faults or any(exchange.logs))
+        is_hidden = self.hears_logs and not (
+            known or exchange.fault or exchange.observed.faults or any(exchange.observed.logs)
+        )
         return UNLOGGED if is_hidden and finding.got.startswith(UNEXPLAINED) else known
 
     def _content(self, finding: Finding, behind: Sighting, secrets: tuple[str, ...]) -> Content:
@@ -310,7 +312,7 @@ def _raised(exchange: Exchange, secrets: tuple[str, ...]) -> str:
     if exchange.fault is not None:
         return masked(str(exchange.fault.raised), secrets) if exchange.fault.raised else ""
     last = exchange.frames[-1].body if exchange.frames else None
-    logged = logged_exception(exchange.logs) if isinstance(last, Mapping) and last.get("ok") is False else None
+    logged = logged_exception(exchange.observed.logs) if isinstance(last, Mapping) and last.get("ok") is False else None
     if logged is None:
         return ""
     said = f"{logged}"
