@@ -1,5 +1,6 @@
 """An exception that an adapter let escape: what it is, and where in the adapter's own code it came from."""
 
+import linecache
 import os
 import re
 import sysconfig
@@ -9,7 +10,7 @@ from types import TracebackType
 from typing import Final
 
 from pytest_corpus.adapter.snapshot import safe_str
-from pytest_corpus.redaction import shown_file, type_name
+from pytest_corpus.redaction import masked, sentence, shown_file, type_name
 
 MOST_FRAMES: Final = 12
 MOST_CAUSES: Final = 3
@@ -117,6 +118,23 @@ def _is_of_the_suite(name: str) -> bool:
 
 def _named(function: str) -> str:
     return function if _NAME.fullmatch(function) else "a function of an unusual name"
+
+
+def whole(raised: EscapedException, secrets: tuple[str, ...]) -> str:
+    """An exception with its message and its place, in one line."""
+    message = sentence(raised.message, secrets)
+    where = f"  (at {raised.place})" if raised.place else ""
+    return masked(f"{raised.type}: " if message else raised.type, secrets) + message + where
+
+
+def traceback_of(raised: EscapedException, secrets: tuple[str, ...]) -> Iterator[str]:
+    """The lines of an exception's traceback, and one for each exception behind it."""
+    for place in raised.places:
+        file = os.path.abspath(place.file)
+        linecache.checkcache(file)  # the file may have changed since it was read
+        source = linecache.getline(file, place.line).strip()
+        yield masked(f"{place} in {place.function}", secrets) + (f": {sentence(source, secrets)}" if source else "")
+    yield from (f"caused by {masked(name, secrets)}: {sentence(message, secrets)}" for name, message in raised.causes)
 
 
 _TRACE: Final = re.compile(r"^Traceback \(most recent call last\):\s*$", re.MULTILINE)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import linecache
 import os
 import time
 from collections import Counter
@@ -17,7 +16,7 @@ import pytest
 from pytest_corpus.adapter.exchange import Exchange, context_of
 from pytest_corpus.adapter.reports import Count, Observation
 from pytest_corpus.adapter.snapshot import to_bytes
-from pytest_corpus.adapter.tracebacks import EscapedException, logged_exception
+from pytest_corpus.adapter.tracebacks import logged_exception, traceback_of, whole
 from pytest_corpus.evidence import shell
 from pytest_corpus.integration.collecting.nodes import test_of
 from pytest_corpus.kit.audit.telemetry import reports_of
@@ -242,7 +241,7 @@ class EvidenceCapture:
         return Content(
             sent=_sent(exchange, content(exchange.request, secrets, LONGEST, foreign=False)),
             answer=self._answer(behind, exchange, secrets) if exchange.frames else "",
-            raised=_whole(raised, secrets) if raised else self._raised(finding, exchange, secrets),
+            raised=whole(raised, secrets) if raised else self._raised(finding, exchange, secrets),
             traceback=tuple(traceback_of(raised, secrets)) if raised else (),
             judged_on=judged_on,
             story=story,
@@ -376,21 +375,6 @@ def _label(value: object, contents: Sequence[str], secrets: tuple[str, ...]) -> 
 
 def _rounded(value: object) -> object:
     return round(value, 1) if isinstance(value, float) else value
-
-
-def _whole(raised: EscapedException, secrets: tuple[str, ...]) -> str:
-    message = sentence(raised.message, secrets)
-    where = f"  (at {raised.place})" if raised.place else ""
-    return masked(f"{raised.type}: " if message else raised.type, secrets) + message + where
-
-
-def traceback_of(raised: EscapedException, secrets: tuple[str, ...]) -> Iterator[str]:
-    for place in raised.places:
-        file = os.path.abspath(place.file)
-        linecache.checkcache(file)  # the file may have changed since it was read
-        source = linecache.getline(file, place.line).strip()
-        yield masked(f"{place} in {place.function}", secrets) + (f": {sentence(source, secrets)}" if source else "")
-    yield from (f"caused by {masked(name, secrets)}: {sentence(message, secrets)}" for name, message in raised.causes)
 
 
 def _logged(records: Sequence[str], secrets: tuple[str, ...]) -> Iterator[str]:

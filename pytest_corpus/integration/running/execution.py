@@ -18,14 +18,14 @@ from pytest_corpus.adapter.exceptions import BudgetSpent, DeclarationError, Unre
 from pytest_corpus.adapter.hooks.provider import MISTAKEN
 from pytest_corpus.adapter.inputs import Clock
 from pytest_corpus.adapter.scope import part_of
-from pytest_corpus.adapter.tracebacks import EscapedException
+from pytest_corpus.adapter.tracebacks import EscapedException, traceback_of
 from pytest_corpus.adapter.usage import Spending
 from pytest_corpus.evidence.player import Unrecorded
 from pytest_corpus.evidence.recorder import RecordedTest
 from pytest_corpus.integration.collecting.nodes import named, owner, places_of, requirement_of, tests_of
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.running.endings import NOT_RUN, REPLACED, UNFINISHED, Ending, Observed, Result
-from pytest_corpus.integration.running.evidence import Sighting, context_secrets, traceback_of, without_secrets
+from pytest_corpus.integration.running.evidence import Sighting, context_secrets, without_secrets
 from pytest_corpus.integration.running.other_plugins import cause_of_end, outcome_behind
 from pytest_corpus.integration.running.surroundings import Surroundings
 from pytest_corpus.kit import early_calls, expect
