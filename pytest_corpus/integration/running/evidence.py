@@ -52,7 +52,6 @@ FRAMES_AT_ENDS = 2  # the frames of a long stream that are shown at its beginnin
 FRAMES_AROUND = 2  # and before and after the frame at fault
 MOST_JUDGED = 4  # the most calls that are shown of those that a finding was judged on
 MOST_WRITES = 2  # the most writes of the test that are shown before a request that reads what they wrote
-UNEXPLAINED = "the error Unavailable"  # an answer that hides its reason
 UNLOGGED = "not known: log the exception to see its place"
 WRITTEN_BEFORE = "# What was written before: run with --corpus-transcript, then pytest-corpus replay --as shell"
 
@@ -218,11 +217,9 @@ class EvidenceCapture:
 
     def _raised(self, finding: Finding, exchange: Exchange, secrets: tuple[str, ...]) -> str:
         """The exception of a call; if an adapter hides the one behind an unplanned error, what to do to see it."""
-        known = _raised(exchange, secrets)
-        is_hidden = self.hears_logs and not (
-            known or exchange.fault or exchange.observed.faults or any(exchange.observed.logs)
-        )
-        return UNLOGGED if is_hidden and finding.got.startswith(UNEXPLAINED) else known
+        known, seen = _raised(exchange, secrets), exchange.observed
+        is_hidden = self.hears_logs and not (known or exchange.fault or seen.faults or any(seen.logs))
+        return UNLOGGED if is_hidden and finding.got.startswith("the error Unavailable") else known
 
     def _content(self, finding: Finding, behind: Sighting, secrets: tuple[str, ...]) -> Content:
         exchange = behind.exchange
@@ -311,12 +308,11 @@ def _raised(exchange: Exchange, secrets: tuple[str, ...]) -> str:
     if exchange.fault is not None:
         return masked(str(exchange.fault.raised), secrets) if exchange.fault.raised else ""
     last = exchange.frames[-1].body if exchange.frames else None
-    logged = logged_exception(exchange.observed.logs) if isinstance(last, Mapping) and last.get("ok") is False else None
-    if logged is None:
-        return ""
-    said = f"{logged}"
-    own = any(logged.type in text or (logged.place and str(logged.place) in text) for text in _contents(exchange))
-    return "" if own or masked(said, secrets) != said else f"{said}  (logged)"
+    is_error = isinstance(last, Mapping) and last.get("ok") is False
+    logged = logged_exception(exchange.observed.logs) if is_error else None
+    parts, texts = (logged.type, str(logged.place)) if logged else (), ["", *_contents(exchange)]
+    is_content = any(masked(part, secrets) != part or part in text for part in parts for text in texts)
+    return f"{logged}  (logged)" if logged and not is_content else ""
 
 
 def _observed(exchange: Exchange, requirement: str, secrets: tuple[str, ...]) -> str:
