@@ -1,5 +1,7 @@
 """Caches, idempotency keys, and batches that fall back to single texts (BEHAVIORAL_CONFORMANCE 6.6; R14, R24, R27)."""
 
+from functools import partial
+
 import pytest
 
 from pytest_corpus.kit import expect
@@ -13,7 +15,7 @@ from pytest_corpus.suites.embedding.support.component import Embedding, embeddin
 from pytest_corpus.suites.embedding.support.requests import OPERATIONS
 from pytest_corpus.suites.embedding.support.scenarios import caching
 from pytest_corpus.suites.embedding.support.scenarios.batches import class_of, each_its_own, family_of, placed
-from pytest_corpus.suites.embedding.support.scenarios.truncation import cut, flag, truncates, whole
+from pytest_corpus.suites.embedding.support.scenarios.truncation import cut, flag, too_long, truncates, whole
 from pytest_corpus.suites.shared.claims import replays
 from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, FAILURES, cache_scope
 from pytest_corpus.suites.shared.claims.replays import TestAnswerReplays
@@ -49,9 +51,7 @@ def test_a_text_that_resembles_a_cached_one_is_another(
     if kind not in TIDIED:
         caching.asked_anew(embedding, operations[1], reply)
     found = embedding.vector_in(reply, operations[1], other)
-    caching.expect_own_vector(
-        embedding, found, first, caching.uncached_instance(embedding).vector(operations[1], other)
-    )
+    caching.is_another_vector(embedding, found, first, lambda fresh: fresh.vector(operations[1], other))
 
 
 @pytest.mark.requirement("EMB-CACHE-1")
@@ -75,8 +75,8 @@ def test_a_cached_vector_stays_with_its_model(embedding: Embedding, operations: 
         text = embedding.unique()
         first = embedding.vector(operations[0], text, model=one)
         found = embedding.vector(operations[1], text, model=other)
-        truth = caching.uncached_instance(embedding).vector(operations[1], text, model=other)
-        caching.expect_own_vector(embedding, found, first, truth)
+        ask = partial(Embedding.vector, name=operations[1], text=text, model=other)
+        caching.is_another_vector(embedding, found, first, ask)
 
 
 @core("EMB-CACHE-3")
@@ -93,8 +93,10 @@ def test_a_cached_vector_stays_with_its_norm(embedding: Embedding, operations: t
         text = embedding.unique()
         embedding.vector(operations[0], text, model=model, normalize=first)
         found = embedding.vector(operations[1], text, model=model, normalize=not first)
-        truth = caching.uncached_instance(embedding).vector(operations[1], text, model=model, normalize=not first)
-        if not first:
+        if first:
+            truth = caching.uncached_instance(embedding).vector(operations[1], text, model=model, normalize=False)
+        else:  # the norm of every text is 1
+            truth = embedding.known_vector(operations[1], embedding.fit("hi"), model=model, normalize=True)
             with expect.resting_on(NORMALIZED[operations[1]]):
                 unit(truth)
         expect.that(abs(norm(found) - norm(truth)) <= 0.02 * norm(truth), "the norm of its own request", "another one")
@@ -130,7 +132,7 @@ def test_a_cached_answer_does_not_spare_a_refusal(embedding: Embedding, operatio
     truncates(embedding)
     embedding.require(operation)
     with expect.resting_on("EMB-TRUNC-3"):
-        expect.refusal(embedding.embed(embedding.text_of(embedding.beyond(14)), truncate=False), "TextTooLong")
+        expect.refusal(embedding.known_embed(too_long(embedding, "twice"), truncate=False), "TextTooLong")
     text = embedding.text_of(embedding.beyond(7))
     embedding.ask(operation, text, truncate=True)
     expect.refusal(embedding.embed(text, truncate=False), "TextTooLong")

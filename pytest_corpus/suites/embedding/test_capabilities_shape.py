@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.kit import expect
+from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import core, subject
 from pytest_corpus.kit.judgement import look_at_capabilities
@@ -64,17 +65,23 @@ def test_statistics_are_counters(embedding: Embedding) -> None:
 def test_statistics_move(embedding: Embedding, name: str, operation: str) -> None:
     """After some texts, alone or in a batch, the total has grown by at least as many."""
     embedding.require("get_stats", operation)
-    before: Any = statistics_of(embedding).get(name)
+    many, *statistics = around_some_texts(embedding, operation)
+    before, after = (each.get(name) for each in statistics)
     expect.applicable(is_number(before), f"{name} is not reported")
-    texts = [embedding.unique() for _ in range(embedding.room(3))]
+    grown = after - before if is_number(after) else 0
+    expect.that(grown >= many, f"{many} more, or more", f"{grown} more", f"result.{name}")
+
+
+@remembered
+def around_some_texts(embedding: Embedding, operation: str) -> tuple[int, Any, Any]:
+    """A number of texts that an operation embeds, and the statistics before and after it."""
+    before, texts = statistics_of(embedding), [embedding.unique() for _ in range(embedding.room(3))]
     if operation == "embed_batch":
         expect.success(embedding.batch(texts), "a batch")
     else:
         for text in texts:
             embedding.embed(text)
-    after: Any = statistics_of(embedding).get(name)
-    grown = after - before if is_number(after) else 0
-    expect.that(grown >= len(texts), f"{len(texts)} more, or more", f"{grown} more", f"result.{name}")
+    return len(texts), before, statistics_of(embedding)
 
 
 @pytest.mark.requirement("EMB-STATS-2")

@@ -80,7 +80,8 @@ def with_hidden_vectors(embedding: Embedding, operation: str) -> list[Reply | St
         if not hidden:
             continue
         args = embedding.requests.with_text(operation, text, **options)
-        replies += [embedding.invoke(operation, args, ctx, secrets=hidden) for ctx in ({}, new_tenant())]
+        contexts = [new_tenant()] if options else [{}, new_tenant()]
+        replies += [embedding.invoke(operation, args, ctx, secrets=hidden) for ctx in contexts]
     return replies
 
 

@@ -253,10 +253,10 @@ def test_each_query_is_answered_as_it_is_alone(vector: Vector) -> None:
     asked = [plain, *({**plain, key: value} for key, value in others.items())]
     alone = [shown(sandbox.matches(**query)) for query in asked]
     for number, key in enumerate(others, start=1):
-        for pair in ((0, number), (number, 0)):
-            found = [*map(shown, sandbox.batch(*(asked[each] for each in pair)))]
-            wanted = [alone[each] for each in pair]
-            expect.that(found == wanted, f"the answer that each query gets alone (another {key})", "another")
+        pair = (0, number) if number % 2 else (number, 0)
+        found = [*map(shown, sandbox.batch(*(asked[each] for each in pair)))]
+        wanted = [alone[each] for each in pair]
+        expect.that(found == wanted, f"the answer that each query gets alone (another {key})", "another")
 
 
 def shown(matches: list[Mapping[str, Any]]) -> list[tuple[Any, ...]]:

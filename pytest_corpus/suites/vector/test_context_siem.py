@@ -18,7 +18,13 @@ from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.shared.claims import replays
 from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, TestContext, TestObservability, cache_scope
 from pytest_corpus.suites.shared.claims.deadlines import TestCancelling
-from pytest_corpus.suites.shared.claims.labels import TestIdPrivacy, TestLabels, TestPrivacy, unlabelled
+from pytest_corpus.suites.shared.claims.labels import (
+    TestIdPrivacy,
+    TestLabels,
+    TestPrivacy,
+    answers_to_canaries,
+    unlabelled,
+)
 from pytest_corpus.suites.shared.claims.propagation import TestPropagation
 from pytest_corpus.suites.shared.contexts import keys_alike, new_key, new_tenant, require_tenants
 from pytest_corpus.suites.vector.support.answers import failures_of, matches_of
@@ -53,12 +59,11 @@ def test_one_context_flows_over_all_components(vector: Vector) -> None:
 def test_no_content_in_the_failures_of_a_batch(vector: Vector) -> None:
     """The failure of an item contains nothing of its vector or its metadata."""
     vector.require("query", "upsert")
-    for request in vector.requests.with_canaries(refused=True):
-        if request.op == "upsert":
-            reply = vector.call(request.op, request.args, request.ctx, secrets=request.canaries)
+    for reply in answers_to_canaries(vector, refused=True):
+        if isinstance(reply, Reply) and reply.exchange.op == "vector.upsert":
             expect.readable(reply)
             said = json.dumps(failures_of(reply.result), ensure_ascii=False)
-            held = any(text in said for text in request.canaries.values())
+            held = any(text in said for text in reply.exchange.secrets.values())
             expect.that(not held, "no content", "some", "result.failures")
 
 
@@ -364,10 +369,10 @@ def test_a_write_that_is_sent_twice_at_once_is_carried_out_once(vector: Vector, 
 @remembered
 def sent_twice_at_once(vector: Vector, name: str) -> tuple[list[Any], int]:
     """The results of a write that is sent twice at once, and how often it reached its slow provider."""
-    op, item = None, vector.item(40)
+    op, item = None, cached(vector, "sent twice", lambda: vector.item(40))
     with suppress(Undecided):
         op = vector.faults.provider_op(name)
-    sandbox = vector.sandbox(item, vector.item(120))
+    [sandbox] = lasting(vector, "sent twice", lambda: [vector.sandbox(item, vector.item(120))])
     request = vector.envelope(*replayed(vector, sandbox, name, item), {**sandbox.ctx, **new_key()})
     return replays.sent_twice_at_once(vector, request, op)
 

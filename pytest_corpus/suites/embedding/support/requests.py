@@ -6,6 +6,7 @@ from typing import Any
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import remembered
+from pytest_corpus.kit.fixtures import in_turn
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Request, Requests, canary, in_ms
@@ -48,7 +49,8 @@ class EmbeddingRequests(Requests):
 
     def with_number(self, number: float) -> list[Request]:
         found = [Request(op, {**self.minimal(op), "text": number}) for op in ("embed", "stream_embed", "count_tokens")]
-        return found + [Request(op, self.minimal(op), {"deadline_ms": number}) for op in self._texts.deadlined()]
+        asked = in_turn(self._texts.deadlined(), self._texts.principal, 0)
+        return found + [Request(op, self.minimal(op), {"deadline_ms": number}) for op in asked]
 
     def with_integer(self, number: int) -> list[Request]:
         raise NotApplicable(f"no operation takes a whole number such as {number}")
@@ -59,7 +61,7 @@ class EmbeddingRequests(Requests):
 
     def distinguishable(self) -> list[dict[str, Any]]:
         self._texts.require("embed")
-        many = max(2, min(8, self._texts.capabilities.limit("concurrency") or 8))
+        many = max(2, min(6, self._texts.capabilities.limit("concurrency") or 6))
         texts = [self._texts.unique() for _ in range(many)]
         requests = [self._texts.envelope("embed", self.with_text("embed", text)) for text in texts]
         if many >= 4 and self._texts.works("embed_batch"):
@@ -101,8 +103,8 @@ class EmbeddingRequests(Requests):
         if limit is not None and limit <= MOST_LENGTH:
             length = limit * CHARACTERS_IN_A_TOKEN if limit * CHARACTERS_IN_A_TOKEN <= MOST_LENGTH else limit
             wrong.append({"text": f"{text} {FILLER * (length // len(FILLER) + 1)}", "truncate": False})
-        for op in OPERATIONS:
-            for args in wrong:
+        for number, args in enumerate(wrong):
+            for op in (OPERATIONS[0], OPERATIONS[1 + number % 2]):  # batches and streams take turns
                 yield op, self.batched(op, args), {}
         for op in (*OPERATIONS, "count_tokens"):
             yield op, self.with_text(op, text), {"deadline_ms": in_ms(-60_000)}

@@ -12,6 +12,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, keyed
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.faults import MAX_PROVIDER_RETRIES, at_struck, with_fault
+from pytest_corpus.kit.fixtures import ONE_IN
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import canary, in_ms
@@ -52,8 +53,8 @@ class TestFaults:
     def test_a_failure_becomes_its_canonical_class(self, subject: Subject, kind: str) -> None:
         """Each kind of failure comes out as the class of the taxonomy, from every operation that asks the provider.
 
-        So it does where the context of a call tells all that a context can. An operation on several items may report
-        it for each of them.
+        Of the principal operation that is asked of a call whose context tells all that a context can. An operation on
+        several items may report it for each of them.
         """
         canonical = str(BY_KIND[kind].canonical)
         for name in asked(subject, kind):
@@ -208,7 +209,7 @@ class TestStreamFaults:
     def test_a_stream_classifies_as_the_unary_call(self, subject: Subject, kind: str, at_chunk: int | None) -> None:
         """A failure that a unary call classifies rightly is classified alike in a stream, wherever it strikes."""
         canonical = str(BY_KIND[kind].canonical)
-        unary = struck(subject, subject.principal, kind)
+        unary = provider_failure(subject, subject.principal, kind)
         expect.readable(unary)
         if unary.is_error and not unary.is_a(canonical):
             raise NotApplicable(f"the unary call does not make {canonical} of it either")
@@ -335,13 +336,14 @@ def struck(
 
 
 def asked(subject: Subject, kind: str) -> Iterator[str]:
-    """The operations whose provider fails in a way: the principal one, and in turn the others.
+    """The operations but for the principal one that are asked for a kind of failure.
 
-    Each is asked for one of the kinds that become one class.
+    Each is asked for what nothing foresees, and in turn for one of the kinds that become one class.
     """
-    alike = next(kinds for kinds in REQUIREMENTS.values() if kind in kinds)
+    case, alike = next(each for each in enumerate(REQUIREMENTS.values()) if kind in each[1])
     for number, name in enumerate(subject.faults.backed(streaming=False)):
-        if name == subject.principal or alike[number % len(alike)] == kind:
+        in_turn = kind == "unexpected" or number % ONE_IN == case % ONE_IN
+        if name != subject.principal and in_turn and alike[number % len(alike)] == kind:
             yield name
 
 

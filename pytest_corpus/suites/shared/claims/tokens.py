@@ -149,8 +149,8 @@ class ListedModels(Counting):
 PARTS, CUTS = 48, 5
 """Of how many parts a generated text is made, and at how many places it is cut."""
 
-ENDS = sorted({17, *range(1, len(SENTENCE) + 1, 12), *range(len(SENTENCE) - 12, len(SENTENCE) + 1)})
-"""The ends of beginnings of the sentence: two words, every twelfth character, and each joined one at its end."""
+ENDS = sorted({13, 17, *range(1, len(SENTENCE) + 1, 24), *range(len(SENTENCE) - 12, len(SENTENCE) + 1)})
+"""The ends of beginnings of the sentence: words and parts of them, every 24th character, each joined one at its end."""
 
 
 class TestTokens:

@@ -77,6 +77,19 @@ def uncached_instance(embedding: Embedding) -> Embedding:
     return fresh
 
 
+def is_another_vector(embedding: Embedding, found: Vector, first: Vector, ask: Callable[[Embedding], Vector]) -> None:
+    """A vector is not that of the first request; if it is the same, `ask` tells if it is its own all the same.
+
+    Args:
+        ask: asks an instance that has nothing in its cache for the true vector.
+    """
+    is_another = not embedding.same(found, first)
+    if is_another:
+        expect.that(is_another, "the vector of this request", "that of the one before")
+    else:
+        expect_own_vector(embedding, found, first, ask(uncached_instance(embedding)))
+
+
 def expect_own_vector(embedding: Embedding, found: Vector, first: Vector, truth: Vector) -> None:
     """Go on only if a vector belongs to its own request, not to the first one."""
     expect.applicable(not embedding.same(first, truth), "the two requests have the same vector anyway")
@@ -107,7 +120,7 @@ def apart_under_a_key(
     """
     ctx = new_tenant()
     with expect.resting_on("COM-CTX-3"):
-        expect.works(embedding.call("embed", embedding.requests.distinct("embed"), ctx), "an embedding for a tenant")
+        expect.works(of_a_tenant(embedding), "an embedding for a tenant")
     try:
         apart(embedding, changed, new_key(**ctx))
     except Violation as under_a_key:
@@ -119,6 +132,12 @@ def apart_under_a_key(
                 raise Blocked(found, f"without a key, too: {violation}", violation=violation) from None
             raise NotAssessed(f"without a key, too: {violation}") from None
         raise under_a_key from None
+
+
+@remembered
+def of_a_tenant(embedding: Embedding) -> Reply:
+    """The answer to a plain request of a tenant."""
+    return embedding.call("embed", embedding.requests.distinct("embed"), new_tenant())
 
 
 def requests_apart(embedding: Embedding, changed: str, ctx: Mapping[str, Any]) -> None:

@@ -179,6 +179,9 @@ FAULTS: dict[str, tuple[str, Any]] = {
 
 KINDS = ("wrong_dimension", *FAULTS)
 
+ENDS = (KINDS[0], *KINDS[1::2])
+"""The kinds at the end of a batch: with the others at its beginning they are all of them."""
+
 
 def faulty(vector: Vector, kind: str) -> dict[str, Any]:
     """An item that cannot be stored."""
@@ -230,7 +233,7 @@ class MixedBatch:
 
 
 BAD: tuple[tuple[Mapping[int, str], ...], ...] = (
-    *(tuple({at: kind} for kind in KINDS) for at in range(3)),
+    *(tuple({at: kind} for kind in kinds) for at, kinds in enumerate((KINDS[::2], KINDS, ENDS))),
     ({1: "wrong_dimension", 3: "no_vector"}, {1: "empty_id", 3: "wrong_type"}),
 )
 """The kinds of bad items of batches by their place, in groups: at one of three places, or at two of four."""
