@@ -336,10 +336,10 @@ def test_a_number_that_is_not_finite_is_not_stored(vector: Vector) -> Steps:
     """NaN and infinities in a vector or its metadata are refused or reported, and nothing of it is stored."""
     vector.require("upsert")
     sandbox, rest, items = vector.sandbox(vector.item(20)), vector.item(70)["vector"], []
-    for number in (math.nan, math.inf, -math.inf):
-        for wrong in ([number, *rest[1:]], [*rest[:-1], number]):
+    for first, last in ((math.nan, math.nan), (math.inf, -math.inf)):
+        for wrong in ([first, *rest[1:]], [*rest[:-1], last]):
             items.append({**vector.item(70), "vector": wrong})
-        items += [vector.item(70, {"part": number}), vector.item(70, {"part": [number]})]
+        items += [vector.item(70, {"part": last}), vector.item(70, {"part": [first]})]
     for item in items:
         refused_or_reported(sandbox.upsert(item))
     for item in items[::4] if vector.batch != 1 else ():

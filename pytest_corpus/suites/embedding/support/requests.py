@@ -6,7 +6,6 @@ from typing import Any
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import remembered
-from pytest_corpus.kit.fixtures import in_turn
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Request, Requests, canary, in_ms
@@ -49,8 +48,7 @@ class EmbeddingRequests(Requests):
 
     def with_number(self, number: float) -> list[Request]:
         found = [Request(op, {**self.minimal(op), "text": number}) for op in ("embed", "stream_embed", "count_tokens")]
-        asked = in_turn(self._texts.deadlined(), self._texts.principal, 0)
-        return found + [Request(op, self.minimal(op), {"deadline_ms": number}) for op in asked]
+        return found + [Request(op, self.minimal(op), {"deadline_ms": number}) for op in self._texts.deadlined()]
 
     def with_integer(self, number: int) -> list[Request]:
         raise NotApplicable(f"no operation takes a whole number such as {number}")
@@ -103,8 +101,8 @@ class EmbeddingRequests(Requests):
         if limit is not None and limit <= MOST_LENGTH:
             length = limit * CHARACTERS_IN_A_TOKEN if limit * CHARACTERS_IN_A_TOKEN <= MOST_LENGTH else limit
             wrong.append({"text": f"{text} {FILLER * (length // len(FILLER) + 1)}", "truncate": False})
-        for number, args in enumerate(wrong):
-            for op in (OPERATIONS[0], OPERATIONS[1 + number % 2]):  # batches and streams take turns
+        for op in OPERATIONS:
+            for args in wrong:
                 yield op, self.batched(op, args), {}
         for op in (*OPERATIONS, "count_tokens"):
             yield op, self.with_text(op, text), {"deadline_ms": in_ms(-60_000)}

@@ -33,7 +33,7 @@ OTHER = "music bread winter paper horse garden bright summer coffee letters moun
 """Plain words that are none of those of `FILLER`."""
 
 NO_MODELS: tuple[tuple[str, Any], ...] = (("model", 7), ("model", ["m"]), ("model", {"name": "m"}))
-NO_BOOLEANS: tuple[Any, ...] = ("false", 7, [])
+NO_BOOLEANS: tuple[Any, ...] = ("false", 7, [], {"a": 1})
 FLAGS: tuple[tuple[str, Any], ...] = tuple((name, value) for name in ("truncate", "normalize") for value in NO_BOOLEANS)
 """An option and a value of the wrong type."""
 

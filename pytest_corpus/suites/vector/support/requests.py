@@ -5,7 +5,6 @@ from typing import Any
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.fixtures import in_turn
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import Request, Requests, canary, in_ms
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of
@@ -190,10 +189,7 @@ class VectorRequests(PlainPlaces):
         if vector.deletes_by_filter:
             found.append(Request("delete", {"filter": {"part": number}, **self.in_scratch}))
         found.append(Request("create_namespace", {**vector.named(), "dimensions": number}))
-        return found + [
-            Request(op, self.minimal(op), {"deadline_ms": number})
-            for op in in_turn(vector.deadlined(), vector.principal, 0)
-        ]
+        return found + [Request(op, self.minimal(op), {"deadline_ms": number}) for op in vector.deadlined()]
 
     def with_integer(self, number: int) -> list[Request]:
         return [
