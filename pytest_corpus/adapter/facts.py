@@ -16,10 +16,14 @@ def whole(value: object) -> int | None:
 
 
 class Capabilities:
-    """The facts of one component's capabilities document. What is absent or null is unknown (None)."""
+    """The facts of one component's capabilities document. What is absent or null is unknown (None).
 
-    def __init__(self, component: str, document: Mapping[str, Any]) -> None:
-        self.component, self.document = component, document
+    Attributes:
+        refused: the reason why there is none, if the adapter asks for other credentials.
+    """
+
+    def __init__(self, component: str, document: Mapping[str, Any], refused: str = "") -> None:
+        self.component, self.document, self.refused = component, document, refused
         self._raw: dict[str, Any] = {}
 
     def raw(self, name: str) -> Any:

@@ -248,23 +248,11 @@ def _sent_again(
 
 
 def _check_credentials(new: Transcript) -> None:
-    """Refuse an adapter at an address that answers every request for capabilities with AuthError."""
+    """Refuse an adapter at an address that wants other credentials in every answer."""
     facts = new.adapters["again"]
-    answers = [each for trace in new.tests.values() for each in trace.exchanges if _asks_for_capabilities(each)]
-    if facts["transport"] and not facts["capabilities"] and answers and all(map(_is_refused, answers)):
-        raise CommandError(
-            f"the adapter refuses capabilities: the answer is AuthError; {CREDENTIALS}, or give --header"
-        )
-
-
-def _asks_for_capabilities(line: dict[str, Any]) -> bool:
-    request = line.get("request")
-    return isinstance(request, dict) and str(request.get("op")).endswith(".capabilities")
-
-
-def _is_refused(line: dict[str, Any]) -> bool:
-    bodies = [frame["body"] for frame in line.get("frames", ())]
-    return any(isinstance(body, dict) and body.get("error") == "AuthError" for body in bodies)
+    refused = [*facts.get("refused", {}).values()]
+    if facts["transport"] and len(refused) == len(facts["components"]):
+        raise CommandError(f"the adapter refuses capabilities: {refused[0]}; {CREDENTIALS}, or give --header")
 
 
 def _tests(component: str, profile: str) -> Collection[str]:

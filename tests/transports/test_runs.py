@@ -283,7 +283,7 @@ def test_an_error_of_capabilities_is_an_answer_wherever_the_adapter_runs(
 ) -> None:
     """If its component is known it is a finding, in a report that says what to do; if not, there is nothing to test."""
     for name in refusals(tmp_path, monkeypatch):
-        given = (f"--corpus-adapter={name}", "--corpus-requirement=COM-CAP-1", "--corpus-report=r.json")
+        given = (f"--corpus-adapter={name}", "--corpus-requirement=COM-CAP-1,LLM-COMPLETE-1", "--corpus-report=r.json")
         ended = conformance(tmp_path, *given)
         assert ended.returncode == 4, ended.stdout + ended.stderr
         assert "capabilities" in ended.stderr

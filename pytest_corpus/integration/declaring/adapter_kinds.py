@@ -78,6 +78,7 @@ class Adapter:
         option: the option of the command line that declares it.
         components: the components to test; empty until they are known.
         unnamed: the components that answer and are not tested, because nothing names them (R76).
+        refused: the reason why capabilities did not answer, by component, if the adapter wants other credentials.
         capabilities: the capabilities of each component that answered.
         client: the open adapter, for users' own tests.
         journal: the items that the suite stored and has not deleted yet.
@@ -94,6 +95,7 @@ class Adapter:
         self.ledger = Ledger(declaration.label)
         self.components: tuple[str, ...] = ()
         self.unnamed: tuple[str, ...] = ()
+        self.refused: dict[str, str] = {}
         self.capabilities: dict[str, dict[str, Any]] = {}
         self.client: AdapterClient | None = None
         self.journal = Journal()
@@ -223,7 +225,7 @@ class Answer:
         document: the capabilities; None if it did not answer.
         broken: the answer was neither a success nor an error.
         unnamed: neither `protocol` nor the factory names the component (R76).
-        refused: the answer of an adapter at an address, or of a server before it, that wants other credentials.
+        refused: the answer of an adapter, or of a server before it, that wants other credentials.
     """
 
     document: dict[str, Any] | None
@@ -261,6 +263,7 @@ class FactoryAdapter(Adapter):
         self._check_credentials(answers, known=bool(named or decided))
         self.components = tuple(named or decided or self._choose(answers))
         documents = {component: answers[component].document for component in self.components}
+        self.refused = {component: refused for component in self.components if (refused := answers[component].refused)}
         self.capabilities |= {component: each for component, each in documents.items() if each is not None}
         client.forget()
         if settings.recorder is not None:
@@ -276,6 +279,7 @@ class FactoryAdapter(Adapter):
             "declared": self.declaration.declared,
             "components": list(self.components),
             "unnamed": list(self.unnamed),
+            **({"refused": self.refused} if self.refused else {}),
             "capabilities": self.capabilities,
             "transport": client.remote.address.scheme.prefix if client.remote else "",
             "hooks": sorted(client.hooks),
@@ -308,20 +312,16 @@ class FactoryAdapter(Adapter):
         return Answer(None, broken=not reply.is_error, refused=refused)
 
     def _check_credentials(self, answers: Mapping[str, Answer], *, known: bool) -> None:
-        """Refuse an adapter at an address that answers only those whom it knows, if no component can be judged.
-
-        An envelope is the adapter's answer: if the components are `known`, it is judged, in any process.
-        """
-        at_the_door = all(answer.refused and answer.broken for answer in answers.values())
-        unknown = not known and self.client is not None and self.client.remote is not None
-        if not at_the_door and not (unknown and all(answer.refused for answer in answers.values())):
+        """Refuse an adapter at an address that wants credentials; an envelope is judged if components are `known`."""
+        client, judged = self.client, [answer for answer in answers.values() if known and not answer.broken]
+        if client is None or client.remote is None or judged or not all(each.refused for each in answers.values()):
             return
-        client, self.client = self.client, None
-        if client is not None:
-            client.close()
+        self.client = None
+        client.close()
         name, answer = next(iter(answers.items()))
-        why = f"it refuses {name}.capabilities: {answer.refused}"
-        raise DeclarationError(self.declaration.declared, why, CREDENTIALS)
+        raise DeclarationError(
+            self.declaration.declared, f"it refuses {name}.capabilities: {answer.refused}", CREDENTIALS
+        )
 
     def _choose(self, answers: dict[str, Answer]) -> tuple[str, ...]:
         found = {name: answer for name, answer in answers.items() if answer.document is not None}
@@ -361,7 +361,8 @@ class FactoryAdapter(Adapter):
             max_namespaces=max(MIN_NAMESPACES, options.max_namespaces // self.workers),
             journal=self.journal,
         )
-        return made(self.client, Capabilities(component, self.capabilities.get(component, {})), settings)
+        document, refused = self.capabilities.get(component, {}), self.refused.get(component, "")
+        return made(self.client, Capabilities(component, document, refused), settings)
 
     def _causes(self, component: str) -> RootCauses[Any]:
         module = importlib.import_module(f"pytest_corpus.suites.{component}.support.root_causes")

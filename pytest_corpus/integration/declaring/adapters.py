@@ -115,6 +115,7 @@ class RecordedAdapter(FactoryAdapter):
         facts = self.facts
         self.components = tuple(facts["components"])
         self.capabilities, self.unnamed = dict(facts["capabilities"]), tuple(facts["unnamed"])
+        self.refused = dict(facts.get("refused", {}))
 
     def _client(self) -> AdapterClient:
         return recorded_client(
