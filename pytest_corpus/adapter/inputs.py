@@ -80,10 +80,12 @@ class _Chance:
     Args:
         scope: the name of the scope; the process that finds out a fact is added to it.
         place: the place of the test among all tests; that of a fact is after them.
+        case: the number of the test among the cases of its function; None for a fact.
     """
 
-    def __init__(self, run: Run, scope: str, place: int = 0, *, is_test: bool = False) -> None:
-        self.run, self.name, self.given, self.place, self.is_test = run, scope, 0, place, is_test
+    def __init__(self, run: Run, scope: str, place: int = 0, case: int | None = None) -> None:
+        self.run, self.name, self.given, self.place, self.case = run, scope, 0, place, case
+        self.is_test = is_test = case is not None
         self.scope = scope if is_test else " ".join(filter(None, (scope, run.process)))
         self.turns: Counter[str] = Counter()
 
@@ -98,18 +100,28 @@ class _Chance:
 
     @cached_property
     def first(self) -> int:
-        return int.from_bytes(hashlib.sha256(self.name.encode()).digest()[:8], "big") % SCOPES * MOST_NUMBERS
+        return _hash(self.name) % SCOPES * MOST_NUMBERS
+
+    @cached_property
+    def first_turn(self) -> int:
+        """The first turn: the cases of a function begin one after the other, and so do the seeds."""
+        function = self.name if self.case is None else self.name.partition("[")[0]
+        return _hash(function) % SCOPES + (self.case or 0) + self.run.seed
+
+
+def _hash(text: str) -> int:
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 
 
 _SOURCE: ContextVar[Source] = ContextVar("corpus_source", default=Source())  # noqa: B039 - it has no state
-_OUTSIDE = _Chance(Run(), "", is_test=True)
+_OUTSIDE = _Chance(Run(), "", case=0)
 _ordinals = itertools.count(1)
 _entered: Counter[str] = Counter()
 
 
-def begin(run: Run, scope: str, place: int = 0) -> None:
-    """Begin a test: what is random in it depends on the seed, the scope and the place alone."""
-    begin_part(Part(chance=_Chance(run, scope, place, is_test=True)))
+def begin(run: Run, scope: str, place: int = 0, case: int = 0) -> None:
+    """Begin a test: what is random in it depends on the seed, the scope, the place and the case alone."""
+    begin_part(Part(chance=_Chance(run, scope, place, case)))
 
 
 def _chance() -> _Chance:
@@ -195,11 +207,19 @@ def ordinal(most: int) -> int:
 
 
 def turn(what: str) -> int:
-    """The number of times that this was called before in this scope, from a start that differs between scopes."""
+    """The number of times that this was called before in this scope, from a start that depends on scope and seed.
+
+    What is asked in turn is asked by some case of each test that has enough of them, and by each case with some seed.
+    """
     chance = _chance()
-    start = 0 if what == "ordinal" else chance.first // MOST_NUMBERS
+    start = 0 if what == "ordinal" else chance.first_turn
     chance.turns[what] += 1
     return start + chance.turns[what] - 1
+
+
+def seed() -> int:
+    """The seed of the run."""
+    return _chance().run.seed
 
 
 def number_of(process: str) -> int:

@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import product
@@ -38,6 +39,18 @@ def tests(component: str, profile: str) -> Mapping[str, str]:
         for requirement in requirements
         if component in catalogue()[requirement].components
     }
+    return MappingProxyType(found)
+
+
+@cache
+def cases(component: str, profile: str) -> Mapping[str, int]:
+    """The number of each test of a component among the cases of its function, by the test's name in reports."""
+    seen: Counter[str] = Counter()
+    found = {}
+    for name in tests(component, profile):
+        function = name.partition("[")[0]
+        found[name] = seen[function]
+        seen[function] += 1
     return MappingProxyType(found)
 
 

@@ -20,7 +20,7 @@ from pytest_corpus.integration.options.node_ids import repetition_in, unrepeated
 from pytest_corpus.kit.target import FOUNDATIONS
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.suites import modules_of
-from pytest_corpus.suites.inventory import tests
+from pytest_corpus.suites.inventory import cases, tests
 from pytest_corpus.verdict.ledger import ledger_key
 
 REPETITION = "corpus_repetition"  # the fixture in which a test's repetition travels
@@ -219,6 +219,13 @@ def repeat(metafunc: pytest.Metafunc, times: int) -> None:
 def tests_of(adapter: Adapter, component: str) -> Mapping[str, str]:
     """The requirement of each test that a whole run of a component has, by the name of the test."""
     return tests(component, adapter.options.profile.name)
+
+
+def case_of(item: pytest.Item) -> int:
+    """The number of a conformance item among the cases of its function, whichever of them are selected."""
+    chapter = item.getparent(Chapter)
+    assert chapter is not None
+    return cases(chapter.component, chapter.adapter.options.profile.name).get(test_of(item), 0)
 
 
 def key_of(item: pytest.Item, component: str) -> str:

@@ -22,7 +22,7 @@ from pytest_corpus.adapter.tracebacks import EscapedException, traceback_of
 from pytest_corpus.adapter.usage import Spending
 from pytest_corpus.evidence.player import Unrecorded
 from pytest_corpus.evidence.recorder import RecordedTest
-from pytest_corpus.integration.collecting.nodes import named, owner, places_of, requirement_of, tests_of
+from pytest_corpus.integration.collecting.nodes import case_of, named, owner, places_of, requirement_of, tests_of
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.running.endings import NOT_RUN, REPLACED, UNFINISHED, Ending, Observed, Result
 from pytest_corpus.integration.running.evidence import Sighting, context_secrets, without_secrets
@@ -185,7 +185,7 @@ class TestExecution:
         places = places_of(self.item.session)
         options, settings = self.adapter.options, self.adapter.settings
         own = inputs.Run(options.seed, settings.run, self.adapter.process, len(places))
-        inputs.begin(own, scope, places.get(self.item.nodeid, 0))
+        inputs.begin(own, scope, places.get(self.item.nodeid, 0), case_of(self.item))
         self.target.begin(unlearn=run > 1)
 
     def _judged(self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Observed) -> Ending:

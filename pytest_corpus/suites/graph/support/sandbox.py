@@ -63,7 +63,7 @@ class NodeViews(Place):
             self.shows(reader, wanted, claim)
 
     def one_shows(self, values: Iterable[str], claim: str) -> None:
-        """One operation that shows nodes correctly, each in turn, shows exactly these values."""
+        """One operation that shows nodes correctly, each in turn as in `_in_turn`, shows exactly these values."""
         self.shows(self.node_reader(), values, claim)
 
     def node_reader(self) -> str:
@@ -71,6 +71,10 @@ class NodeViews(Place):
         return self._in_turn(self.graph.readers.of_nodes())
 
     def _in_turn(self, readers: list[str]) -> str:
+        """Another operation for the next look, the next case of a test and the next seed.
+
+        A fault of one operation in one case alone is found by the runs with some seeds.
+        """
         return readers[inputs.turn("reader") % len(readers)]
 
     def answers(self, operation: str, purpose: str, *, dialect: str | None = None, **params: Any) -> list[str]:

@@ -338,10 +338,11 @@ def struck(
 def asked(subject: Subject, kind: str) -> Iterator[str]:
     """The operations but for the principal one that are asked for a kind of failure.
 
-    Each is asked for what nothing foresees, and in turn for one of the kinds that become one class.
+    Each is asked for what nothing foresees, and in turn for one of the kinds that become one class; with another seed
+    for others.
     """
     case, alike = next(each for each in enumerate(REQUIREMENTS.values()) if kind in each[1])
-    for number, name in enumerate(subject.faults.backed(streaming=False)):
+    for number, name in enumerate(subject.faults.backed(streaming=False), inputs.seed()):
         in_turn = kind == "unexpected" or number % ONE_IN == case % ONE_IN
         if name != subject.principal and in_turn and alike[number % len(alike)] == kind:
             yield name
