@@ -17,6 +17,7 @@ from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.scenarios import batches, isolation
 from pytest_corpus.suites.graph.support.scenarios.bad_arguments import BadArguments, arguments_of, rows
 from pytest_corpus.suites.graph.support.scenarios.batches import (
+    FAILING,
     MIXED,
     carrying,
     committed,
@@ -237,25 +238,12 @@ def test_a_query_in_a_batch_sees_what_was_written(graph: Graph) -> Steps:
         expect.that(shown == {value_of(node), *before}, "the node that was written", "not that", "results.1")
 
 
-FAILING = pytest.mark.parametrize(
-    ("place", "fault"),
-    [
-        ("first", "unknown_operation"),
-        ("middle", "wrong_arguments"),
-        ("last", "not_finite"),
-        ("last", "unknown_operation"),
-        ("middle", "empty_id"),
-    ],
-)
-"""The place and the kind of the operation of a transaction that cannot be carried out."""
-
-
 @pytest.mark.core
 @rules("leaves_no_trace GRA-TXN-2, says_so GRA-TXN-3")
 @FAILING
-def test_a_failed_transaction(graph: Graph, place: str, fault: str, requirement: str) -> Steps:
+def test_a_failed_transaction(graph: Graph, place: str, kind: str, requirement: str) -> Steps:
     """It is an error, or `success` is false; new nodes, an update and a delete in it are undone or not done."""
-    spoiled = yield from batches.spoiled(graph, "transaction", place, fault)
+    spoiled = yield from batches.spoiled(graph, "transaction", place, kind)
     with expect.resting_on("GRA-TXN-3") if requirement == "GRA-TXN-2" else nullcontext():
         expect.that(not committed(spoiled.reply), "an error, or success false", str(spoiled.reply), "result.success")
     if requirement == "GRA-TXN-2":

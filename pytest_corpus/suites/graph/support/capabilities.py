@@ -14,7 +14,7 @@ from pytest_corpus.suites.graph.support.answers import listed
 from pytest_corpus.suites.graph.support.place import GraphCalls, Trusted
 from pytest_corpus.suites.graph.support.run_state import Dialects, GraphShared
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
-from pytest_corpus.suites.graph.support.written_items import MANY
+from pytest_corpus.suites.graph.support.written_items import MANY, Item
 
 PREFIX = "graph."
 
@@ -127,6 +127,7 @@ class GraphCapabilities(Subject):
         super().__init__(*given)
         self.seeds = Sandbox(self, f"{self.settings.process_prefix}s")
         self.plain = Sandbox(self, f"{self.settings.process_prefix}p")
+        self._seed_ids = frozenset(map(self.seeds.id, (*SEEDS, "e1", "e2")))
         self.operation_names = OperationNames(self)
 
     @property
@@ -257,10 +258,10 @@ class GraphCapabilities(Subject):
                     args = {kind: items[start : start + self.at_once]}
                     self.send(self.envelope(f"upsert_{kind}", args, sandbox.ctx))
 
-    @property
-    def lasting(self) -> frozenset[str]:
-        """The ids of the nodes and edges that more than one test looks at."""
-        return frozenset((*(self.seeds.id(name) for name in (*SEEDS, "e1", "e2")), *self.shared.lasting))
+    def lasts(self, item: Item) -> bool:
+        """True if more than one test looks at a node or an edge; the seeds of tenants are written again."""
+        (tenant, _), _, name = item
+        return name in self.shared.lasting or (tenant is None and name in self._seed_ids)
 
     def plain_nodes(self, name: str = "plain") -> dict[str, Any]:
         """The arguments that write one plain node."""

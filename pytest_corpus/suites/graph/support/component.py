@@ -127,7 +127,7 @@ class Graph(GraphCapabilities):
     def relieve(self, reply: Reply | StreamReply) -> bool:
         if not self.is_full(reply):
             return False
-        gone = self.shared.written_items.delete(self, self.at_once, self.lasting)
+        gone = self.shared.written_items.delete(self, self.at_once, self.lasts)
         self.shared.crowded = not gone
         return gone
 
@@ -174,13 +174,13 @@ class Graph(GraphCapabilities):
         with suppress(*UNCALLABLE, Outage):
             self.settling.pause()
             with self.settling.at_once():
-                written.delete(self, self.at_once, self.lasting, least=least)
+                written.delete(self, self.at_once, self.lasts, least=least)
 
     def _makes_room(self) -> bool:
         """Return whether tests that are begun early would have too little room (R115)."""
         if not self.settling.late or self.shared.begun:
             return False
-        return sum(name not in self.lasting for _, _, name in self.shared.written_items.older) > self.most_items // 4
+        return sum(not self.lasts(item) for item in self.shared.written_items.older) > self.most_items // 4
 
     def tidy(self) -> None:
         """Delete all that was written; what an adapter refuses to delete stays."""

@@ -1,6 +1,6 @@
 """The items that the suite wrote into an adapter, to be removed (R115)."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +16,7 @@ MANY = {"batch": "ops", "transaction": "operations"}
 """The operations that carry others, and the argument that holds them."""
 
 KINDS: dict[str, Kind] = {"edges": "edge", "nodes": "node"}
-"""The kinds of items, in the order of their deletion."""
+"""The kinds of items, in the order of their deletion; nodes come first if their edges go with them."""
 
 MOST_IDS = 200
 """The number of ids in one delete, if the adapter takes as many."""
@@ -27,6 +27,9 @@ Place = tuple[str | None, str | None]
 Item = tuple[Place, str, str]
 """The place, the kind and the id of an item."""
 
+Ends = tuple[Item, ...]
+"""The nodes that an edge joins; none for a node."""
+
 
 @dataclass(slots=True)
 class WrittenItems:
@@ -36,19 +39,26 @@ class WrittenItems:
         made: those of the current test.
         older: those of earlier tests.
         kept: those that could not be deleted.
+        edges_of: the edges at each node.
+        edges_go: True once edges were seen to go with the nodes that they join.
         takes_long_lists: False once a delete of `MOST_IDS` was refused.
     """
 
     made: dict[Item, None] = field(default_factory=dict)
     older: dict[Item, None] = field(default_factory=dict)
     kept: dict[Item, None] = field(default_factory=dict)
+    edges_of: dict[Item, set[Item]] = field(default_factory=dict)
+    edges_go: bool = False
     takes_long_lists: bool = True
 
     def note(self, request: Any, journal: Leftovers) -> list[Item]:
         """Remember what a request writes, and where; what was not known before."""
-        found = dict.fromkeys(written_by(request))
+        found = dict(written_by(request))
         fresh = [item for item in found if item not in self.made and item not in self.older]
         self.made.update(dict.fromkeys(fresh))
+        for item, ends in found.items():
+            for node in ends:
+                self.edges_of.setdefault(node, set()).add(item)
         for place, kind, name in fresh:
             journal.add(("graph", *place, KINDS[kind]), [name])
         return fresh
@@ -56,7 +66,7 @@ class WrittenItems:
     @staticmethod
     def answered(request: Any, journal: Leftovers, *, is_success: bool) -> None:
         """Note if what a request was to write is there."""
-        for place, kind, name in written_by(request):
+        for (place, kind, name), _ in written_by(request):
             journal.answered(("graph", *place, KINDS[kind]), [name], is_success=is_success)
 
     def forget(self, items: Collection[Item], journal: Leftovers) -> None:
@@ -72,10 +82,10 @@ class WrittenItems:
         self.older.update(self.made)
         self.made.clear()
 
-    def delete(self, graph: Subject, at_once: int, spared: Collection[str] = (), *, least: int = 1) -> bool:
-        """Delete the items of earlier tests, `least` of a kind in a place; return whether any was deleted."""
+    def delete(self, graph: Subject, at_once: int, lasts: Callable[[Item], bool], *, least: int = 1) -> bool:
+        """Delete items of earlier tests that do not last, `least` of a kind in a place; True if any is deleted."""
         gone = False
-        for place, kind, names in self._grouped(self.older, spared):
+        for place, kind, names in self._grouped(lasts):
             if len(names) < least:
                 continue
             gone = self._delete(graph, place, kind, names, at_once) or gone
@@ -87,24 +97,22 @@ class WrittenItems:
         self.older.update(self.kept)
         self.kept.clear()
         until = inputs.monotonic() + TIDY_S
-        for place, kind, names in self._grouped(self.older):
+        for place, kind, names in self._grouped():
             if inputs.monotonic() > until:
                 return
             if not self._delete(graph, place, kind, names, at_once) and graph.outages.lasting:
                 return
 
-    @staticmethod
-    def _grouped(items: Mapping[Item, None], spared: Collection[str] = ()) -> list[tuple[Place, str, list[str]]]:
-        found: dict[tuple[Place, str], list[str]] = {}
-        for kind in KINDS:
-            for place, own, name in items:
-                if own == kind and not (place[0] is None and name in spared):
-                    found.setdefault((place, kind), []).append(name)
-        return [
-            (place, kind, names[start : start + MOST_IDS])
-            for (place, kind), names in found.items()
-            for start in range(0, len(names), MOST_IDS)
-        ]
+    def _grouped(self, lasts: Callable[[Item], bool] = lambda _: False) -> Iterator[tuple[Place, str, list[str]]]:
+        """The items of earlier tests by place and kind; those of the second kind that are left after the first."""
+        for kind in reversed(KINDS) if self.edges_go else KINDS:
+            found: dict[Place, list[str]] = {}
+            for item in self.older:
+                if item[1] == kind and not lasts(item):
+                    found.setdefault(item[0], []).append(item[2])
+            for place, names in found.items():
+                for start in range(0, len(names), MOST_IDS):
+                    yield place, kind, names[start : start + MOST_IDS]
 
     def _delete(self, graph: Subject, place: Place, kind: str, names: list[str], at_once: int) -> bool:
         """Delete some of one kind: `at_once` in a request if more are refused together, and then one by one."""
@@ -119,7 +127,8 @@ class WrittenItems:
             return True in [self._delete(graph, place, kind, [name], at_once) for name in names]
         items = [(place, kind, name) for name in names]
         if reply.is_success and not failures(reply.result):
-            self.forget(items, graph.settings.journal)
+            edges = [edge for item in items for edge in self.edges_of.pop(item, ())] if self.edges_go else []
+            self.forget([*items, *edges], graph.settings.journal)
             return True
         for item in items:
             self.older.pop(item, None)
@@ -149,14 +158,14 @@ def deleted_by(request: Any) -> Iterator[Item]:
         yield from ((place, kind, name) for name in ids if isinstance(name, str))
 
 
-def written_by(request: Any) -> Iterator[Item]:
-    """The items that a request writes, those in batches and transactions included."""
+def written_by(request: Any) -> Iterator[tuple[Item, Ends]]:
+    """The items that a request writes and the ends of each, those in batches and transactions included."""
     if isinstance(request, Mapping) and isinstance(request.get("ctx"), Mapping):
         tenant = request["ctx"].get("tenant")
         yield from _written(request.get("op"), request.get("args"), tenant if isinstance(tenant, str) else None)
 
 
-def _written(op: Any, args: Any, tenant: str | None) -> Iterator[Item]:
+def _written(op: Any, args: Any, tenant: str | None) -> Iterator[tuple[Item, Ends]]:
     name = str(op).removeprefix("graph.")
     if not isinstance(args, Mapping):
         return
@@ -165,4 +174,6 @@ def _written(op: Any, args: Any, tenant: str | None) -> Iterator[Item]:
     for item in listed(args, WRITES.get(name, "")):
         if isinstance(item.get("id"), str) and item["id"]:
             where = item.get("namespace") or args.get("namespace")
-            yield (tenant, where if isinstance(where, str) else None), WRITES[name], item["id"]
+            place = tenant, where if isinstance(where, str) else None
+            ends = [item.get(end) for end in ("src", "dst")] if WRITES[name] == "edges" else []
+            yield (place, WRITES[name], item["id"]), tuple((place, "nodes", str(end)) for end in ends)

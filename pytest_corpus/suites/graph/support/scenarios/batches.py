@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, remembered
 from pytest_corpus.kit.judgement import reading_apart
@@ -33,16 +34,24 @@ UNUSABLE: dict[str, dict[str, Any]] = {
 }
 """Operations that no adapter can carry out."""
 
-MIXED = pytest.mark.parametrize(
-    ("place", "kind"),
-    [
+SPOILING = {
+    "batch": [
         ("first", "unknown_operation"),
         ("middle", "wrong_arguments"),
         ("last", "missing_arguments"),
         ("middle", "wrong_delete"),
     ],
-)
-"""The place and the kind of the one operation of a batch that cannot be carried out."""
+    "transaction": [
+        ("first", "unknown_operation"),
+        ("middle", "wrong_arguments"),
+        ("last", "not_finite"),
+        ("last", "unknown_operation"),
+        ("middle", "empty_id"),
+    ],
+}
+"""The places and the kinds of the one operation that cannot be carried out."""
+
+MIXED, FAILING = (pytest.mark.parametrize(("place", "kind"), cases) for cases in SPOILING.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +64,7 @@ class Spoiled:
         written: the values of the nodes that the other operations write.
         before: the values of the nodes that were there before.
         sandbox: their place.
+        turn: its number among those of `SPOILING`.
     """
 
     reply: Reply
@@ -62,12 +72,14 @@ class Spoiled:
     written: list[str]
     before: list[str]
     sandbox: Sandbox
+    turn: int
 
     def look(self) -> tuple[str, list[str]]:
         """An operation that shows nodes, each in turn, and the values of those that it shows."""
 
         def see() -> tuple[str, list[str]]:
-            reader = self.sandbox.node_reader()
+            readers = self.sandbox.graph.readers.of_nodes()
+            reader = readers[(self.turn + inputs.seed()) % len(readers)]
             return reader, self.sandbox.seen(reader)
 
         return cached(self.sandbox.graph, ("left", self.sandbox.tag), see)
@@ -172,7 +184,8 @@ def _spoiled(sandbox: Sandbox, name: str, place: str, kind: str) -> Spoiled:
     expect.either(reply, "BadRequest", "NotSupported")
     if sandbox.graph.settling.late:
         keep(sandbox)
-    return Spoiled(reply, at, [value_of(node) for node in nodes[: len(steps)]], before, sandbox)
+    written = [value_of(node) for node in nodes[: len(steps)]]
+    return Spoiled(reply, at, written, before, sandbox, SPOILING[name].index((place, kind)))
 
 
 def limit(graph: Graph) -> int:

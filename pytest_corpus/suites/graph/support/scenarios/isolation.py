@@ -1,10 +1,11 @@
 """Namespaces and tenants, proved by content (SPECIFICATION 6.1, 14.1; R24 to R27)."""
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.kit.vocabulary import ALIKE
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
 from pytest_corpus.suites.graph.support.written_items import MANY
@@ -44,6 +45,19 @@ def lasting_place(
     return cached(graph, key, write)
 
 
+def written_in_both(graph: Graph, by: str, names: Sequence[str]) -> tuple[Sandbox, Sandbox, dict[str, str]]:
+    """Two places with nodes of the same names, and the values of the second; the tests of a run share them."""
+
+    def write() -> tuple[Sandbox, Sandbox, dict[str, str]]:
+        one, other = two_places(graph, by)
+        one.put_named(names)
+        values = other.put_named(names)
+        keep(one)
+        return one, other, values
+
+    return cached(graph, ("written in both", by, names), write)
+
+
 def keep(sandbox: Sandbox) -> None:
     """Let what the current test wrote to a place stay to the end of the run: others look at it."""
     shared = sandbox.graph.shared
@@ -72,7 +86,8 @@ def keyed_tenants(graph: Graph, number: int = 0) -> tuple[Sandbox, Sandbox]:
     """
     claimed = graph.capabilities.flag("supports_multi_tenant") is True
     home, _ = two_tenants(graph, claimed=claimed)
-    one, other = (home.like(namespace=home.namespace, **ctx) for ctx in tenants_alike(graph, number))
+    alike = cached(graph, ("keyed tenants", number % len(ALIKE)), lambda: tenants_alike(graph, number))
+    one, other = (home.like(namespace=home.namespace, **ctx) for ctx in alike)
     if not claimed:
         place = graph.sandbox(own=False)
         place.like(tenant=one.tenant).put(place.node("a"))

@@ -61,7 +61,7 @@ TYPED: dict[str, Any] = {
 """The values of nodes of one key: each is the parameter of a query that finds its own node and no other."""
 
 ASKED = ("integer", "small_integer", "float", "text", "empty", "true", "digits")
-"""The kinds of values that are asked for."""
+"""The kinds of values that are asked for; a stream is asked for every other one, by seed."""
 
 _BAD_ARGUMENTS: dict[str, dict[str, Any]] = {
     "text": {"missing": ..., "number": 7, "list": ["MATCH"], "object": {"a": 1}},

@@ -56,6 +56,7 @@ class World:
             graph.readers.of_edges()[:1] if graph.works("upsert_edges") else [],
         )
         self.touched: set[str] = set()
+        self.joined: set[str] = set()
         self.steps = self.looks = 0
         self.nodes: dict[str, str] = {}
         self.edges: dict[str, tuple[str, str]] = {}
@@ -76,6 +77,7 @@ class World:
         """The operation that writes an edge between nodes that are there."""
         edge = self.sandbox.edge(*pair)
         self.touched.update(pair)
+        self.joined.update(pair)
         self.edges["to".join(pair)] = pair
         return {"op": "upsert_edges", "args": {"edges": [edge]}}
 
@@ -165,9 +167,9 @@ def compare_nodes(trial: Trial[World]) -> None:
 
 
 def compare_edges(trial: Trial[World]) -> None:
-    """The adapter shows the edges of the model from the nodes that were touched since they were compared."""
+    """The adapter shows the edges of nodes that ever had any, and were touched since they were compared."""
     world = trial.model
-    touched, world.touched = frozenset(world.touched & set(world.nodes)), set()
+    touched, world.touched = frozenset(world.touched & world.joined & set(world.nodes)), set()
     for edge_reader in world.edge_readers if touched else ():
         look = partial(World.show_edges, edge_reader=edge_reader, names=touched)
         trial.take(Step(look, names=touched, is_look=True))
