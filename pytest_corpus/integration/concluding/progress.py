@@ -17,8 +17,8 @@ from pytest_corpus.verdict.ledger import Ledger, TestRecord
 EVERY_S = 30.0  # the seconds between two reports of progress
 WIDEST = 110  # the most characters of capabilities on a line of the terminal
 WAITS = {"vector": 135, "graph": 120}  # the waits for writes in a run of a reference adapter that shows them late
-CALLS = {"llm": 770, "vector": 1774, "embedding": 1181, "graph": 2309}  # the calls to the reference adapters
-STRESS_CALLS = {"llm": 1387, "vector": 2430, "embedding": 1790, "graph": 3030}
+CALLS = {"llm": 762, "vector": 1774, "embedding": 1181, "graph": 2169}  # the calls to the reference adapters
+STRESS_CALLS = {"llm": 1370, "vector": 2430, "embedding": 1790, "graph": 2823}
 FIRST = 20  # the calls after which the time of the rest is estimated
 SHORT_S = 10.0  # a run that takes less says nothing about its time
 LONGEST = 40  # the most characters of a stated fact on the terminal
