@@ -77,7 +77,7 @@ TWINS = {
 }
 """Ends of ids that only resemble each other."""
 
-STEPS, SEQUENCES = 24, 3
+STEPS, SEQUENCES = 36, 2
 """The length and the number of the random sequences; one if writes show late."""
 
 

@@ -58,8 +58,9 @@ class Clients:
         yield [[self.delete(a), query], [self.write(a), self.delete(b)], [self.write(b), query], [query, query]], query
         yield [[self.write(a, b)], [self.delete(a), self.delete(b)], [self.write(b, a), query], [query, query]], query
         yield [[self.delete(a, b), query], [query, query]], query
-        yield [[self.write(a, b)], [self.write(a), self.write(a)]], query
-        yield [[self.delete(a)], [self.write(b), self.write(b)]], query
+        others = [[self.write(a), self.write(a)] for _ in range(2)]
+        yield [[self.write(a, b)], *others, [query, query]], query
+        yield [[self.delete(a)], [self.write(b), self.write(b)], [self.write(b), query], [query]], query
 
     def read(self, result: Any) -> Mapping[str, Value]:
         """The numbers of the writes that a query saw, and what is wrong with a record; None: nothing.
