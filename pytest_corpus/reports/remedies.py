@@ -14,6 +14,7 @@ REMEDIES: Mapping[str, str] = {
     r"give (one|them) with|give it the|send its request|await provider|name (it|its log)|^blocked by|budget": "",
     r"logging.disable\(\)|^a (fixture|plugin) |^sockets were blocked": "",
     r"fault of pytest-corpus": "report it with its traceback, and run again",
+    r"endpoint of the provider's stand-in": "mend that endpoint, and run again",
     r"keyword argument": "add it to the factory",
     r"neither usage_so_far nor count_tokens": "give `usage_so_far` in the chunks, or offer count_tokens",
     r"neither usage nor count_tokens": "return `usage`, or offer count_tokens",

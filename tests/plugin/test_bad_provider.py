@@ -282,6 +282,7 @@ def test_a_mistake_in_the_authors_stand_in_blames_nobody(project: Project, facto
     assert place in said(result)
     assert said(result).count("Nothing that depends on it is judged") == 1
     assert any("provider.serve" in gap for gap in report["gaps"])
+    assert "to assess it, mend that endpoint" in said(result)
 
 
 @pytest.mark.parametrize(
