@@ -21,10 +21,10 @@ from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, FAILURES, c
 from pytest_corpus.suites.shared.claims.replays import TestAnswerReplays
 from pytest_corpus.suites.shared.contexts import new_key, new_tenant, tenants_alike
 
-ALIKE = ("other", "shorter", "letter", "far_end", "far_middle", "order", "joined")
+ALIKE = ("other", "shorter", "far_end", "far_middle", "order", "joined")
 """The ways in which two texts resemble each other."""
 
-TIDIED = ("letter_case", "spaces", "marks")
+TIDIED = ("letter_case", "spaces", "marks", "normal_form")
 """The differences between two texts that an adapter may ignore."""
 
 PAIRS = (*((name, name) for name in OPERATIONS), ("embed", "embed_batch"), ("embed_batch", "embed"))

@@ -73,7 +73,7 @@ FILTERS: dict[str, tuple[tuple[dict[str, Any], tuple[int, ...]], ...]] = {
 HELD: dict[str, tuple[tuple[dict[str, Any] | None, ...], tuple[tuple[dict[str, Any], tuple[int, ...]], ...]]] = {
     "VEC-FILTER-5": (
         tuple({kind: pair[at] for kind, pair in SCALARS.items()} for at in (0, 1, 0)),
-        tuple(({kind: pair[0]}, (0, 2)) for kind, pair in SCALARS.items()),
+        (*(({kind: pair[0]}, (0, 2)) for kind, pair in SCALARS.items()), ({"letter_case": "A"}, (1,))),
     ),
     "VEC-FILTER-6": (({"kind": "a"}, {"other": "a"}, None, {}), (({"kind": "a"}, (0,)),)),
     "VEC-FILTER-13": (

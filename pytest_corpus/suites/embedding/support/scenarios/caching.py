@@ -33,10 +33,11 @@ def resembling(embedding: Embedding, operations: tuple[str, str], kind: str) -> 
         return word, embedding.unique() if kind == "other" else word.swapcase()
     middle = FILLER[:40]
     text = f"{word} cat ab c {middle}a {middle}b"
+    if kind == "normal_form":
+        return f"{word} caf\u00e9 ab", f"{word} cafe\u0301 ab"
     return text, {
         "other": embedding.unique(),
         "shorter": text[:-2],
-        "letter": f"{word} car ab c {middle}a {middle}b",
         "far_end": f"{text[:-1]}c",
         "far_middle": f"{word} cat ab c {middle}b {middle}b",
         "order": f"cat {word} ab c {middle}a {middle}b",
