@@ -10,6 +10,7 @@ from pytest_corpus.adapter.calls import Sending
 from pytest_corpus.adapter.event_loop.closing import ClosingBudget
 from pytest_corpus.adapter.exceptions import Unresponsive, WriteForbidden
 from pytest_corpus.adapter.exchange import Exchange, is_stream
+from pytest_corpus.adapter.fault_plan import canaries
 from pytest_corpus.adapter.hooks.late_reports import LateReports
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
@@ -223,6 +224,7 @@ class AdapterClient:
 
     def _begin(self, sending: Sending) -> None:
         """Begin the scope of each call."""
+        self.provider.settle()
         sending.plans = tuple(self.provider.plans)
         for exchange in sending.exchanges:
             operation, observed = BY_OP.get(exchange.op), exchange.observed
@@ -235,6 +237,6 @@ class AdapterClient:
         sending.arrivals, sending.generation = self.provider.take_arrivals(), self.instance.generation
         sending.called = frozenset(self.remote.hooks.called if self.remote is not None else ())
         self.meter.note(sending.component, sending.exchanges)
-        if canaries := {f"provider text {number}": text for number, text in enumerate(self.provider.canaries)}:
+        if texts := {f"provider text {number}": text for number, text in enumerate(canaries(self.provider.plans))}:
             for exchange in sending.exchanges:
-                exchange.secrets = {**exchange.secrets, **canaries}
+                exchange.secrets = {**exchange.secrets, **texts}

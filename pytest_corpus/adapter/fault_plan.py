@@ -1,6 +1,7 @@
 """The planned faults of a provider's stand-in."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,3 +79,13 @@ class Plan:
         if status is None:
             raise RuntimeError(self.message)
         raise ProviderFault(self.kind, status, self.retry_after_ms, self.message)
+
+
+def is_failing(plans: Sequence[Plan]) -> bool:
+    """True if a plan that makes calls fail has struck."""
+    return any(plan.fired and BY_KIND[plan.kind].canonical for plan in plans)
+
+
+def canaries(plans: Sequence[Plan]) -> tuple[str, ...]:
+    """The secret texts of those plans that struck."""
+    return tuple(plan.canary for plan in plans if plan.fired)

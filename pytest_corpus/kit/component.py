@@ -8,6 +8,7 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.exchange import Exchange, op_of
 from pytest_corpus.adapter.facts import Capabilities
+from pytest_corpus.adapter.fault_plan import is_failing
 from pytest_corpus.adapter.scope import Part
 from pytest_corpus.adapter.usage import Outages
 from pytest_corpus.kit.answer_cache import Rivals, are_replayed, keys_of
@@ -263,9 +264,8 @@ class Subject(Target):
         """The answer, if it failed for a reason that may pass; a planned fault does not."""
         if not is_retryable(reply):
             return []
-        planned = (
-            any(BY_KIND[kind].canonical for kind in reply.exchange.observed.faults) or self.client.provider.is_failing
-        )
+        planned = any(BY_KIND[kind].canonical for kind in reply.exchange.observed.faults)
+        planned |= is_failing(self.client.provider.plans)
         return [] if planned else [reply]
 
     def rivals(self) -> Rivals:

@@ -7,12 +7,12 @@ from typing import Any, Protocol, Self, TypeVar
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.client import AdapterClient
-from pytest_corpus.adapter.hooks.provider import Plan
+from pytest_corpus.adapter.hooks.provider import Plan, ProviderProbe
 from pytest_corpus.kit.answer_cache import lasting
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Outage, Undecided, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Calls
-from pytest_corpus.spec.errors import BY_KIND, FORMS
+from pytest_corpus.spec.errors import AWAY, BY_KIND, FORMS, OVER_TCP
 from pytest_corpus.spec.operations import BY_OP
 
 MAX_PROVIDER_RETRIES = 20
@@ -32,14 +32,43 @@ class ProviderFaults:
     def plan(self, kind: str, name: str, **options: Any) -> Plan:
         """Plan a fault where an operation reaches the provider, in place of any other.
 
-        It strikes again where the adapter retries by itself, unless `times` says otherwise.
+        It strikes again where the adapter retries by itself, unless `times` says otherwise. An answer through a tunnel
+        is broken off only if nothing is written: the provider carries out what it answers.
+
+        Raises:
+            NotApplicable, NotAssessed: it cannot strike.
         """
-        options.setdefault("times", 1 if kind == "slow" else MAX_PROVIDER_RETRIES)
-        forms = [None, *(form for form in BROKEN_FORMS if kind in FORMS[form])]
-        options.setdefault("form", forms[inputs.below(len(forms))])
         op, provider = self.provider_op(name), self._calls.client.provider
+        self.can_have(kind)
+        options.setdefault("times", 1 if kind == "slow" else MAX_PROVIDER_RETRIES)
+        broken = BROKEN_FORMS[:1] if self.is_tunnelled and self._calls.operation(name).mutating else BROKEN_FORMS
+        forms = [None, *(form for form in broken if kind in FORMS[form])]
+        options.setdefault("form", forms[inputs.below(len(forms))])
         provider.clear()
         return provider.plan(kind, op, **options)
+
+    @property
+    def is_tunnelled(self) -> bool:
+        """True if the provider is reached through tunnels only."""
+        return bool(inputs.read("tunnelled", lambda: is_tunnelled(self._calls.client.provider)))
+
+    def can_have(self, what: str) -> None:
+        """Go on only if the provider can fail in a way, or be given a member of the context.
+
+        Raises:
+            NotApplicable: its protocol cannot express that, as the author states (R137).
+            NotAssessed: a tunnel cannot, and the author does not say what the protocol can.
+        """
+        stated = inputs.read("lacking", lambda: what in lacking(self._calls.client.provider))
+        if stated:
+            raise NotApplicable(f"the author states that the provider's protocol cannot express {what}")
+        if what not in OVER_TCP and self.is_tunnelled:
+            raise NotAssessed(f"a tunnel does not make or see {what}")
+
+    def classes(self, kind: str) -> tuple[str, ...]:
+        """The classes that a failure of the provider may become."""
+        canonical = str(BY_KIND[kind].canonical)
+        return AWAY if canonical in AWAY and kind in OVER_TCP and self.is_tunnelled else (canonical,)
 
     def fired(self, plan: Plan) -> None:
         """Clear a planned fault.
@@ -77,7 +106,9 @@ class ProviderFaults:
         ops = calls.shared.provider_ops.get(name)
         if not ops:
             where = f"await provider.reached({own!r}) where it is called"
-            if calls.client.provider.server is not None:
+            if self.is_tunnelled:
+                where = "send its requests through the address that provider.tunnel returns"
+            elif calls.client.provider.server is not None:
                 where = "send its request to provider.url, or serve its endpoint there with provider.serve"
             raise NotAssessed(f"for {own} the provider is not reached: {where}")
         return own if own in ops and len(ops) > 1 else None
@@ -128,10 +159,10 @@ def with_fault(
         sound: if an answer is as it should be; by default an error of the class that the fault is to become.
 
     Raises:
-        NotAssessed: the fault did not strike.
+        NotApplicable, NotAssessed: the fault did not strike, or cannot.
     """
     subject.faults.provider_op(name)
-    canonical = BY_KIND[kind].canonical
+    subject.faults.can_have(kind)
 
     def attempt(instance: Own) -> Answer:
         plan = instance.faults.plan(kind, name, **options)
@@ -140,7 +171,7 @@ def with_fault(
         return reply  # type: ignore[no-any-return]
 
     def usual(reply: Answer) -> bool:
-        return reply.is_a(canonical) if canonical else not reply.is_error
+        return reply.is_a(*subject.faults.classes(kind)) if BY_KIND[kind].canonical else not reply.is_error
 
     return at_struck(subject, attempt, sound or usual)
 
@@ -170,3 +201,13 @@ def at_struck(subject: Own, attempt: Callable[[Own], Result], sound: Callable[[R
         shared.struck_once = True
     fresh = subject.fresh()
     return fresh, attempt(fresh)
+
+
+def is_tunnelled(provider: ProviderProbe) -> bool:
+    """True if a provider is reached through tunnels only."""
+    return bool(provider.lacking) and not provider.has_other_ways
+
+
+def lacking(provider: ProviderProbe) -> frozenset[str]:
+    """What no protocol of a provider can express, as its author states."""
+    return frozenset.intersection(*provider.lacking.values()) if is_tunnelled(provider) else frozenset()

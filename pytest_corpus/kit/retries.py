@@ -23,7 +23,7 @@ from pytest_corpus.kit.outcomes import Full, Outage, Undecided
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Calls, Request
-from pytest_corpus.spec.errors import BY_KIND, TAXONOMY
+from pytest_corpus.spec.errors import AWAY, BY_KIND, TAXONOMY
 from pytest_corpus.spec.operations import BY_OP, operations_of
 
 Answer = TypeVar("Answer")
@@ -83,6 +83,7 @@ def is_passing(exchange: Exchange) -> bool:
     if exchange.own:
         return False
     planned = {BY_KIND[kind].canonical for kind in exchange.observed.faults}
+    planned |= set(AWAY) if planned.intersection(AWAY) else set()
     found = (TAXONOMY[name] for frame in exchange.frames for name in _classes(frame.body))
     return any(each.retry == "yes" and each.family not in planned for each in found)
 

@@ -71,6 +71,7 @@ def build(ledger: Ledger, verdict: Verdict, run: Run) -> dict[str, Any]:
         "shard": run.shard and asdict(run.shard),
         "transcript": {"sha256": run.transcript} if run.transcript else None,
         "bundles": [dict(each) for each in run.bundles],
+        "provider_lacks": sorted(ledger.lacking),
         "settle_s": {name: round(ledger.settle[name], 3) for name in sorted(ledger.settle)},
     }
     first: dict[str, Any] = next(iter(ledger.capabilities.values()), {})

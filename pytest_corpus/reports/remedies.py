@@ -10,8 +10,9 @@ USUAL = "run the suite against a configuration with a more usual limit"
 OWN = "give the suite a store or a namespace of its own"
 
 REMEDIES: Mapping[str, str] = {
+    r"a tunnel does not make": "name it in `without` of provider.tunnel, if the provider's protocol cannot express it",
     r"shows what this requirement": "make the plain requests of this requirement's tests succeed, and run again",
-    r"give (one|them) with|give it the|send its request|await provider|name (it|its log)|^blocked by|budget": "",
+    r"give (one|them) with|give it the|send its requests?|await provider|name (it|its log)|^blocked by|budget": "",
     r"logging.disable\(\)|^a (fixture|plugin) |^sockets were blocked": "",
     r"fault of pytest-corpus": "report it with its traceback, and run again",
     r"endpoint of the provider's stand-in": "mend that endpoint, and run again",

@@ -111,6 +111,8 @@ def summary(ledger: Ledger, verdict: Verdict, detail: Detail | None = None, note
         for component, seconds in sorted(ledger.settle.items())
         if seconds
     ]
+    if ledger.lacking:
+        lines.append(Line(f"  provider lacks, as its author states: {', '.join(sorted(ledger.lacking))}"))
     lines += [Line(f"  waited for: {said}", "caution") for said in unseen(ledger)]
     lines += [Line(f"  left behind: {said}", "caution") for said in left_behind(ledger)]
     lines += [Line(f"  not complete: {'; '.join(verdict.gaps)}", "caution")] if verdict.gaps else []

@@ -204,6 +204,7 @@ def facts(document: Document) -> list[tuple[str, str]]:
         ("Schema editions met", editions + pinned),
         ("Counts from", str(document["level"]).upper()),
         ("Writes show", ", ".join(f"{TITLES.get(name, name)} after {seconds:g} s" for name, seconds in late)),
+        ("Provider lacks, as its author states", ", ".join(document.get("provider_lacks", ()))),
         ("Run", ", ".join(document.get("runs", ()))),
         ("Seed", str(document["seed"])),
         ("sha256", document["sha256"]),

@@ -190,6 +190,12 @@ FAULTS = (
 
 BY_KIND = {fault.kind: fault for fault in FAULTS}
 
+OVER_TCP = ("unavailable", "network", "gateway_timeout", "hang", "slow")
+"""The kinds that can happen to a connection, whatever is said over it."""
+
+AWAY = ("TransientNetwork", "Unavailable")
+"""The classes of the first three: a broken connection does not tell a network that fails from a server that is away."""
+
 FORMS: dict[str, tuple[str, ...]] = {
     "retry_after_seconds": ("rate_limited", "quota_exhausted", "overloaded", "unavailable"),
     "retry_after_date": ("rate_limited", "quota_exhausted", "overloaded", "unavailable"),

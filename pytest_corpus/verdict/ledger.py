@@ -137,6 +137,7 @@ class Ledger:
         outage: a sentence on the provider's outage.
         runs: the ids of the run, or of the runs that were combined.
         left: the names of undeleted items in the adapter's store, by kind.
+        lacking: the kinds of failure that the provider's protocol cannot express, as the author states (R137).
     """
 
     adapter: str
@@ -157,6 +158,7 @@ class Ledger:
     outage: str = ""
     runs: set[str] = field(default_factory=set)
     left: dict[str, list[str]] = field(default_factory=dict)
+    lacking: set[str] = field(default_factory=set)
     _made: dict[str, list[TestRecord]] = field(default_factory=lambda: defaultdict(list))
     _arrived: dict[str, list[TestRecord]] = field(default_factory=lambda: defaultdict(list))
 
@@ -298,7 +300,7 @@ class Ledger:
 
 
 _PARTS = ("components", "capabilities", "settle", "missed", "left", "calls", "tokens", "outage")
-_SETS = ("expected", "selected", "mismatched", "incomplete", "doubts", "runs")
+_SETS = ("expected", "selected", "mismatched", "incomplete", "doubts", "runs", "lacking")
 
 LACKING = "the factory takes no keyword argument '{}'"
 """The reason why something is not assessed that needs a keyword of the factory."""

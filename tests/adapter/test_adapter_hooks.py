@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter.fault_plan import canaries
 from pytest_corpus.adapter.hooks.logs import LogTap
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderFault, ProviderProbe
@@ -82,13 +83,13 @@ def test_a_fault_carries_its_facts() -> None:
     """Kind, status, advice and a message with a canary of its own."""
     probe = ProviderProbe()
     plan = probe.plan("rate_limited", retry_after_ms=70)
-    assert probe.canaries == ()
+    assert canaries(probe.plans) == ()
     with pytest.raises(ProviderFault) as caught:
         asyncio.run(probe.reached("llm.complete"))
     fault = caught.value
     assert (fault.kind, fault.http_status, fault.retry_after_ms) == ("rate_limited", 429, 70)
     assert plan.canary in fault.message
-    assert probe.canaries == (plan.canary,)
+    assert canaries(probe.plans) == (plan.canary,)
 
 
 def test_canaries_differ() -> None:
@@ -127,7 +128,7 @@ def test_clear() -> None:
     probe.plan("auth", times=5)
     reach(probe)
     probe.clear()
-    assert (reach(probe), probe.calls(), probe.canaries) == ("", 2, ())
+    assert (reach(probe), probe.calls(), canaries(probe.plans)) == ("", 2, ())
 
 
 def test_unknown_kind() -> None:

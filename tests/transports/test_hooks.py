@@ -14,6 +14,7 @@ from plain_servers import PlainHttp, place_of
 from served_adapters import command, served
 from test_raw import opened
 
+from pytest_corpus.adapter.fault_plan import canaries
 from pytest_corpus.adapter.hooks.metrics import RecordingSink
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.adapter.hooks.server import HookServer
@@ -145,7 +146,7 @@ def test_a_planned_fault_is_the_answer() -> None:
         probe.plan("rate_limited", retry_after_ms=50)
         fault = json.loads(await hook_client.post(server.url, "provider/reached", b'{"op":"llm.complete"}'))["fault"]
         assert (fault["kind"], fault["http_status"], fault["retry_after_ms"]) == ("rate_limited", 429, 50)
-        assert probe.canaries[0] in fault["message"]
+        assert canaries(probe.plans)[0] in fault["message"]
         probe.plan("unexpected")
         fault = json.loads(await hook_client.post(server.url, "provider/reached", b'{"op":"a","chunk":null}'))["fault"]
         assert (fault["kind"], fault["http_status"]) == ("unexpected", None)

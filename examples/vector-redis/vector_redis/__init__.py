@@ -1,19 +1,32 @@
 """An adapter of the Corpus Protocol v1.0 for Redis."""
 
 import os
+from urllib.parse import urlsplit
 
-from corpus_wire import Metrics, Probe
+from corpus_wire import Metrics, Tunnels
 
 from .adapter import Adapter
 from .provider import Provider
 
 __all__ = ["Adapter", "Provider", "factory"]
 
+LACKING = (
+    "rate_limited", "quota_exhausted", "overloaded", "auth", "forbidden", "content_filtered", "invalid_request",
+    "unexpected", "traceparent", "deadline_ms",
+)  # fmt: skip
+"""What the server never answers to a call, or has no place for: stated in the attestation as a claim of ours."""
 
-def factory(metrics: Metrics | None = None, provider: Probe | None = None) -> Adapter:
+
+def factory(metrics: Metrics | None = None, provider: Tunnels | None = None) -> Adapter:
     """Return the adapter for `pytest --corpus-adapter=vector_redis:factory`; `REDIS_URL` names the server.
 
-    In a conformance run `metrics` records the observations, and `provider` makes the provider fail as planned; in
-    production pass your own metrics and no probe.
+    In a conformance run `metrics` records the observations, and `provider` stands between the client and the server,
+    where it makes connections fail as planned; in production pass your own metrics and no `provider`.
     """
-    return Adapter(Provider(os.environ.get("REDIS_URL", "redis://localhost:6379/0"), provider), metrics)
+    url = os.environ.get("REDIS_URL", "redis://localhost:6379/0")
+    if provider is None:
+        return Adapter(Provider(url), metrics)
+    parts = urlsplit(url)
+    host, port = provider.tunnel(parts.hostname or "localhost", parts.port or 6379, without=LACKING)
+    user, at, _ = parts.netloc.rpartition("@")
+    return Adapter(Provider(parts._replace(netloc=f"{user}{at}{host}:{port}").geturl()), metrics)

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from corpus_wire import Probe, WireError
+from corpus_wire import WireError
 from corpus_wire.arguments import passes
 from corpus_wire.vector import Hit, Item, Namespace, Query, VectorProvider
 from redis.asyncio import BlockingConnectionPool, Redis
@@ -53,8 +53,8 @@ class Provider(VectorProvider):
     metrics = tuple(DISTANCES)
     max_batch_size = 500
 
-    def __init__(self, url: str, probe: Probe | None = None) -> None:
-        super().__init__(probe)
+    def __init__(self, url: str) -> None:
+        super().__init__()
         # One retry replaces a connection from before a restart of the server.
         settings = {"max_connections": 16, "timeout": 5, "socket_connect_timeout": 5, "retry": Retry(NoBackoff(), 1)}
         self.redis = Redis.from_pool(BlockingConnectionPool.from_url(url, **settings))
@@ -74,11 +74,9 @@ class Provider(VectorProvider):
         return namespace_of(name, await redis.hget(NAMESPACES, name))
 
     async def create_namespace(self, namespace: Namespace) -> None:
-        await self.reached("create_namespace")
         await self.redis.hsetnx(NAMESPACES, namespace.name, json.dumps(asdict(namespace)))
 
     async def delete_namespace(self, name: str) -> bool:
-        await self.reached("delete_namespace")
         async with self.redis.pipeline() as pipe:
             deleted, _ = await pipe.hdel(NAMESPACES, name).delete(items_of(name)).execute()
         return bool(deleted)
@@ -86,7 +84,6 @@ class Provider(VectorProvider):
     # Vectors
 
     async def upsert(self, namespace: Namespace, items: Sequence[Item]) -> None:
-        await self.reached("upsert", items=len(items))
         if not items:
             return
         wanted = Namespace(namespace.name, namespace.metric, len(items[0].vector))
@@ -104,7 +101,6 @@ class Provider(VectorProvider):
         await self.redis.transaction(write, NAMESPACES)  # begins again if a namespace was made or deleted meanwhile
 
     async def delete(self, namespace: Namespace, ids: Sequence[str], wanted: Mapping[str, Any]) -> int:
-        await self.reached("delete", items=len(ids))
         key = items_of(namespace.name)
         if not wanted:
             return await self.redis.hdel(key, *ids)
@@ -120,7 +116,6 @@ class Provider(VectorProvider):
         return await self.redis.transaction(remove, key, value_from_callable=True)
 
     async def search(self, op: str, namespace: Namespace, queries: Sequence[Query]) -> list[tuple[list[Hit], int]]:
-        await self.reached(op, items=len(queries))
         async with self.redis.pipeline() as pipe:
             found, items = await pipe.hget(NAMESPACES, namespace.name).hgetall(items_of(namespace.name)).execute()
         if namespace_of(namespace.name, found) != namespace:

@@ -132,10 +132,7 @@ class Connection:
     def reset(self) -> None:
         """Break the connection off."""
         self.keeps_open = False
-        if (found := self._writer.get_extra_info("socket")) is not None:
-            with contextlib.suppress(OSError):
-                found.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        self._writer.transport.abort()
+        reset(self._writer.transport)
 
     async def while_open(self, work: Awaitable[T]) -> T:
         """Return the result of `work`; cancel it and raise `ConnectionResetError` if the client goes away."""
@@ -158,6 +155,15 @@ class Connection:
     async def _write(self, data: bytes) -> None:
         self._writer.write(data)
         await self._writer.drain()
+
+
+def reset(transport: asyncio.BaseTransport) -> None:
+    """Break a connection off: the other side gets a reset, not an end."""
+    if (found := transport.get_extra_info("socket")) is not None:
+        with contextlib.suppress(OSError):
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    if isinstance(transport, asyncio.WriteTransport):
+        transport.abort()
 
 
 class LoopbackServer:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pytest_corpus.adapter.hooks.vendors.background import Background
     from pytest_corpus.adapter.hooks.vendors.endpoint import Endpoint, Endpoints, Errors
     from pytest_corpus.adapter.hooks.vendors.proxy import OpOf, ProxyServer
+    from pytest_corpus.adapter.hooks.vendors.tunnel import Tunnel
 
 __all__ = ["Arrival", "Plan", "ProviderFault", "ProviderProbe"]
 
@@ -72,14 +73,19 @@ class ProviderProbe:
     Attributes:
         attribution: knows the calls of the adapter.
         mistakes: the exceptions of the author's own endpoints, which say nothing of the adapter.
+        lacking: by tunnel, what its protocol cannot express, as the author states.
+        has_other_ways: something reached the provider otherwise than through a tunnel.
     """
 
     def __init__(self) -> None:
         self.attribution = Attribution()
         self.mistakes = Mistakes()
+        self.lacking: dict[tuple[str, int], frozenset[str]] = {}
+        self.has_other_ways = False
         self.server: ProviderServer | None = None
         self._background: Background | None = None
         self._proxies: dict[str, ProxyServer] = {}
+        self._tunnels: dict[tuple[str, int], Tunnel] = {}
         self._own: dict[tuple[str, str], Endpoint] = {}
         self._operations: list[str] = []
         self._untaken: list[Arrival] = []
@@ -129,6 +135,32 @@ class ProviderProbe:
             self._proxies[address] = server
         return self._proxies[address].url
 
+    def tunnel(self, host: str, port: int, *, without: Collection[str] = ()) -> tuple[str, int]:
+        """The loopback address, host and port, of a tunnel to the real provider at `host` and `port`, over TCP.
+
+        Bytes are relayed as they are, TLS too. A planned fault happens to the connection: it is reset, refused, cut
+        off, slow or silent. What the adapter sends during a call counts as `reached`, at the operation of that call.
+        `host` may be the path of a Unix socket. `without` names the kinds of faults that the protocol of the provider
+        cannot express, and `traceparent` and `deadline_ms` if it has no place for them; reports show it as your claim.
+
+        Raises:
+            ValueError: there is no such address, or no such kind.
+        """
+        from pytest_corpus.adapter.hooks.vendors.tunnel import Tunnel, lacks
+
+        place = host, port
+        self.lacking[place] = lacks(host, port, without)
+        if place not in self._tunnels:
+            self._tunnels[place] = Tunnel(host, port, self)
+            self._loop().run(self._tunnels[place].start())
+        return self._tunnels[place].address
+
+    def settle(self) -> None:
+        """Count what lies at tunnels before a call begins: it does not belong to it."""
+        if self._tunnels and self._background is not None:
+            with suppress(TimeoutError):
+                self._background.run(_turns())
+
     def _loop(self) -> Background:
         if self._background is None:
             from pytest_corpus.adapter.hooks.vendors.background import Background
@@ -155,12 +187,14 @@ class ProviderProbe:
 
     def close(self) -> None:
         """End every server that was started, and every connection to one."""
+        servers: list[ProviderServer | ProxyServer | Tunnel] = [*self._proxies.values(), *self._tunnels.values()]
+        servers += [self.server] if self.server is not None else []
         background, self._background = self._background, None
         if background is not None:
-            background.close(self._end([*([self.server] if self.server else []), *self._proxies.values()]))
-        self.server, self._proxies = None, {}
+            background.close(self._end(servers))
+        self.server, self._proxies, self._tunnels = None, {}, {}
 
-    async def _end(self, servers: Iterable[ProviderServer | ProxyServer]) -> None:
+    async def _end(self, servers: Iterable[ProviderServer | ProxyServer | Tunnel]) -> None:
         await asyncio.gather(*(server.aclose() for server in servers), return_exceptions=True)
 
     async def reached(self, op: str, **facts: Any) -> None:
@@ -174,8 +208,12 @@ class ProviderProbe:
         if plan is not None:
             await plan.carry_out()
 
-    def arrived(self, op: str, **facts: Any) -> Plan | None:
-        """Count an operation (not a chunk); what is planned for it and still to be carried out."""
+    def arrived(self, op: str, *, able: Collection[str] | None = None, **facts: Any) -> Plan | None:
+        """Count an operation (not a chunk); what is planned for it and still to be carried out.
+
+        A tunnel gives in `able` the kinds that it can carry out.
+        """
+        self.has_other_ways |= able is None
         named, chunk = snapshot(op), snapshot(facts.get("chunk"))
         name = named if isinstance(named, str) else f"({type_name(op)})"
         arrival = Arrival(name, {fact: snapshot(facts[fact]) for fact in HANDED_ON if fact in facts}, chunk)
@@ -187,7 +225,7 @@ class ProviderProbe:
             call.arrivals.append(arrival)
         owner = call or current_call()
         for plan in self.plans if owner is None or owner.part is None else owner.part.plans:
-            if plan.strikes(name, chunk):
+            if plan.strikes(name, chunk) and (able is None or plan.kind in able):
                 plan.fired += 1
                 if call is not None:
                     call.struck.append(plan)
@@ -251,12 +289,11 @@ class ProviderProbe:
         with part_of(self.attribution.part):
             yield
 
-    @property
-    def is_failing(self) -> bool:
-        """True if a plan that makes calls fail has struck and is not cleared."""
-        return any(plan.fired and BY_KIND[plan.kind].canonical for plan in self.plans)
 
-    @property
-    def canaries(self) -> tuple[str, ...]:
-        """The secret texts of all plans that struck and are not cleared."""
-        return tuple(plan.canary for plan in self.plans if plan.fired)
+TURNS = 6
+"""The turns of the loop in which bytes that lie at a socket are read, and counted by the connection's task."""
+
+
+async def _turns() -> None:
+    for _ in range(TURNS):
+        await asyncio.sleep(0)

@@ -63,6 +63,8 @@ class TranscriptFile:
             return ""
         for ledger in ledgers:
             members = {name: getattr(ledger, name) for name in ("calls", "tokens", "settle", "missed", "left")}
+            if ledger.lacking:
+                members["lacking"] = sorted(ledger.lacking)
             self.write(self._recorder.line({"kind": "totals", "adapter": ledger.adapter, **members}))
         try:
             self._writer.close()

@@ -23,6 +23,7 @@ from pytest_corpus.evidence import shell
 from pytest_corpus.evidence.recorder import Recorder
 from pytest_corpus.integration.options.run_options import Options
 from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.faults import lacking
 from pytest_corpus.kit.outcomes import Outage
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.retries import is_retryable
@@ -179,6 +180,7 @@ class Adapter:
             self.ledger.called(self.client.meter.calls, self.client.meter.tokens)
             for said in self.client.provider.mistakes.take()[1]:
                 self.ledger.mark_unreliable(said)
+            self.ledger.lacking |= lacking(self.client.provider)
         yield from self._close()
 
     def _clean_up(self) -> Iterator[str]:

@@ -106,6 +106,7 @@ class RecordedAdapter(FactoryAdapter):
             self.ledger.called(Counter(found["calls"]), Counter(found["tokens"]))
             self.ledger.settled(found["settle"], found["missed"])
             self.ledger.left.update(found["left"])
+            self.ledger.lacking.update(found.get("lacking", ()))
         if not self.transcript.complete:
             self.ledger.mark_partial("the transcript was cut off")
         yield from ()

@@ -70,6 +70,7 @@ def add(document: Document, ledger: Ledger) -> None:
         ledger.called({component: used.get("calls", 0)}, {component: used.get("tokens", 0)})
     ledger.settled(document.get("settle_s", {}))
     ledger.runs.update(document.get("runs", ()))
+    ledger.lacking.update(document.get("provider_lacks", ()))
     found: dict[str, list[Finding]] = {}
     for entry in document["requirements"]:
         for each in entry.get("findings", ()):

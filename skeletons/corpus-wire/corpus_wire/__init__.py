@@ -2,7 +2,7 @@
 
 from .arguments import Arguments
 from .errors import Failures, WireError, invalid
-from .provider import Probe, Provider
+from .provider import Probe, Provider, Tunnels
 from .wire import Call, Metrics, WireHandler
 
-__all__ = ["Arguments", "Call", "Failures", "Metrics", "Probe", "Provider", "WireError", "WireHandler", "invalid"]
+__all__ = ["Arguments", "Call", "Failures", "Metrics", "Probe", "Provider", "Tunnels", "WireError", "WireHandler", "invalid"]

@@ -1,7 +1,7 @@
 """The base of every provider: the back end that an adapter asks."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextvars import ContextVar
 from typing import Any, Protocol
 
@@ -36,10 +36,17 @@ class Probe(Protocol):
     async def reached(self, op: str, **facts: Any) -> object: ...
 
 
+class Tunnels(Protocol):
+    """The argument `provider` of a factory whose client speaks to its back end over TCP."""
+
+    def tunnel(self, host: str, port: int, *, without: Collection[str] = ()) -> tuple[str, int]: ...
+
+
 class Provider:
     """A back end. Await `reached` before each call of the library: there the suite lets the provider fail or hang.
 
-    A provider whose client talks to the `url` of a conformance run does without: the suite then fails on the wire.
+    A provider whose client talks to the address that a conformance run gives it does without: the suite then fails on
+    the wire.
     """
 
     component = ""

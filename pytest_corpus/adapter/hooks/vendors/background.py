@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import contextvars
 import threading
 from collections.abc import Coroutine
 from typing import Any, TypeVar
@@ -22,7 +23,8 @@ class Background:
 
     def run(self, work: Coroutine[Any, Any, T], within_s: float = START_S) -> T:
         """Return the result of `work`. Raises TimeoutError if it takes longer than `within_s` seconds."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(within_s)
+        begin = contextvars.Context().run  # what a server does later belongs to no call that is known here
+        return begin(asyncio.run_coroutine_threadsafe, work, self._loop).result(within_s)
 
     def close(self, ending: Coroutine[Any, Any, None]) -> None:
         """Carry out `ending`, and end the loop and its thread."""

@@ -1,13 +1,12 @@
 """The connection of a client to a proxy, as the faults of a stand-in use it."""
 
-import contextlib
 import json
-import socket
-import struct
 from collections.abc import Mapping
 from typing import Any
 
 from aiohttp import web
+
+from pytest_corpus.adapter.hooks.http_server import reset
 
 
 class ProxyClient:
@@ -63,10 +62,5 @@ class ProxyClient:
     def reset(self) -> None:
         """Break the connection off."""
         self.keeps_open = False
-        transport = self._request.transport
-        if transport is None:
-            return
-        if (found := transport.get_extra_info("socket")) is not None:
-            with contextlib.suppress(OSError):
-                found.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        transport.abort()
+        if self._request.transport is not None:
+            reset(self._request.transport)

@@ -56,10 +56,11 @@ class TestFaults:
         Of the principal operation that is asked of a call whose context tells all that a context can. An operation on
         several items may report it for each of them.
         """
-        canonical = str(BY_KIND[kind].canonical)
-        for name in asked(subject, kind):
-            expect.failure(struck(subject, name, kind), canonical)
-        expect.failure(provider_failure(subject, subject.principal, kind), canonical)
+        names = asked(subject, kind)
+        classes = subject.faults.classes(kind)
+        for name in names:
+            expect.failure(struck(subject, name, kind), *classes)
+        expect.failure(provider_failure(subject, subject.principal, kind), *classes)
         if kind == "content_filtered" and subject.component == "llm":
             is_not_taken_for_a_whole_answer(subject)
 
@@ -87,7 +88,7 @@ class TestFaults:
             reply = struck(subject, name, kind, sound=hinting, retry_after_ms=HINT_MS)
             if isinstance(reply, Reply) and reply.failed_items:
                 continue
-            classified(reply, kind, decided(kind))
+            classified(subject, reply, kind, decided(kind))
             passed_on(reply, name)
 
     @pytest.mark.requirement("COM-FAULT-8")
@@ -96,7 +97,7 @@ class TestFaults:
         ctx = {"deadline_ms": in_ms(BUDGET_MS)}
         reply = struck(subject, subject.principal, "rate_limited", ctx, retry_after_ms=MINUTE_MS)
         expect.applicable(not reply.is_a("DeadlineExceeded"), "the adapter waits for the provider by itself")
-        classified(reply, "rate_limited", "COM-FAULT-1")
+        classified(subject, reply, "rate_limited", "COM-FAULT-1")
         passed_on(reply, subject.principal)
 
     @pytest.mark.requirement("COM-FAULT-10")
@@ -104,7 +105,7 @@ class TestFaults:
     def test_a_retryable_error_gives_a_hint(self, subject: Subject, kind: str) -> None:
         """An error that may be retried says when, in one of the two documented ways."""
         reply = struck(subject, subject.principal, kind)
-        classified(reply, kind, decided(kind))
+        classified(subject, reply, kind, decided(kind))
         hinted(reply)
 
     @pytest.mark.requirement("COM-FAULT-13")
@@ -112,7 +113,7 @@ class TestFaults:
     def test_an_exhausted_resource_gives_its_scope(self, subject: Subject, kind: str) -> None:
         """`details.throttle_scope` names what is throttled."""
         reply = struck(subject, subject.principal, kind)
-        classified(reply, kind, decided(kind))
+        classified(subject, reply, kind, decided(kind))
         expect.that(reply.details.get("throttle_scope"), "a scope", "none", "details.throttle_scope")
 
     @pytest.mark.requirement("COM-FAULT-15")
@@ -121,7 +122,7 @@ class TestFaults:
         tenant, scopes = two_tenants(subject)[0], []
         for _ in range(2):
             reply = struck(subject, subject.principal, "rate_limited", {"tenant": tenant, **ids()})
-            classified(reply, "rate_limited", "COM-FAULT-1")
+            classified(subject, reply, "rate_limited", "COM-FAULT-1")
             scopes.append(reply.details.get("throttle_scope"))
         expect.applicable(None not in scopes, "no throttle_scope is given")
         where = "details.throttle_scope"
@@ -132,7 +133,7 @@ class TestFaults:
     def test_an_exhausted_resource_is_named(self, subject: Subject) -> None:
         """`details.resource_scope` names the exhausted resource."""
         reply = struck(subject, subject.principal, "rate_limited")
-        classified(reply, "rate_limited", "COM-FAULT-1")
+        classified(subject, reply, "rate_limited", "COM-FAULT-1")
         named = reply.details.get("resource_scope")
         expect.that(named in RESOURCE_SCOPES, " or ".join(RESOURCE_SCOPES), found=named, path="details.resource_scope")
 
@@ -173,7 +174,7 @@ class TestFaults:
     def test_any_retry_hint_of_the_provider_is_passed_on(self, subject: Subject, kind: str) -> None:
         """`retry_after_ms` of a provider that is not rate limiting stands in the error envelope too."""
         reply = struck(subject, subject.principal, kind, retry_after_ms=HINT_MS)
-        classified(reply, kind, decided(kind))
+        classified(subject, reply, kind, decided(kind))
         passed_on(reply, subject.principal)
 
 
@@ -195,7 +196,7 @@ class TestOverload:
     def test_an_overloaded_model_has_its_own_class(self, subject: Subject) -> None:
         """The subtype ModelOverloaded tells a model at capacity from an outage."""
         reply = struck(subject, subject.principal, "overloaded")
-        classified(reply, "overloaded", "COM-FAULT-2")
+        classified(subject, reply, "overloaded", "COM-FAULT-2")
         expect.refusal(reply, "ModelOverloaded")
 
 
@@ -208,17 +209,17 @@ class TestStreamFaults:
     )
     def test_a_stream_classifies_as_the_unary_call(self, subject: Subject, kind: str, at_chunk: int | None) -> None:
         """A failure that a unary call classifies rightly is classified alike in a stream, wherever it strikes."""
-        canonical = str(BY_KIND[kind].canonical)
         unary = provider_failure(subject, subject.principal, kind)
+        classes = subject.faults.classes(kind)
         expect.readable(unary)
-        if unary.is_error and not unary.is_a(canonical):
-            raise NotApplicable(f"the unary call does not make {canonical} of it either")
+        if unary.is_error and not unary.is_a(*classes):
+            raise NotApplicable(f"the unary call does not make {' or '.join(classes)} of it either")
         if at_chunk is None:
             stream = provider_failure(subject, subject.principal_stream, kind)
         else:
             form = {"form": "unfinished"} if kind == "network" else {}  # what clients take for the end most often
             stream = struck_at(subject, kind, at_chunk, **form)
-        expect.refusal(stream, canonical)
+        expect.refusal(stream, *classes)
 
     @pytest.mark.requirement("COM-FAULT-12")
     @pytest.mark.parametrize("kind", PASSING[::2])
@@ -373,23 +374,23 @@ def struck_at(subject: Subject, kind: str, at_chunk: int | None, **options: Any)
         expect.applicable(not stream.finished, "the stream has fewer chunks, or goes on after the failure")
         return stream
 
-    return at_struck(subject, attempt, lambda stream: stream.is_a(str(BY_KIND[kind].canonical)))[1]
+    return at_struck(subject, attempt, lambda stream: stream.is_a(*subject.faults.classes(kind)))[1]
 
 
-def classified(reply: Reply | StreamReply, kind: str, requirement: str) -> None:
+def classified(subject: Subject, reply: Reply | StreamReply, kind: str, requirement: str) -> None:
     """Go on only where a failure became an error of its canonical class, which is the claim of `requirement`."""
-    canonical = str(BY_KIND[kind].canonical)
     if isinstance(reply, Reply) and reply.failed_items:
         raise NotApplicable("a failure of the provider is reported for each item")
     with expect.resting_on(requirement):
-        expect.refusal(reply, canonical, claim=f"{kind} to become {canonical}")
+        classes = subject.faults.classes(kind)
+        expect.refusal(reply, *classes, claim=f"{kind} to become {' or '.join(classes)}")
 
 
 def classified_alike(subject: Subject, stream: Reply | StreamReply, kind: str) -> None:
     """Go on only where a failure became its canonical class in a stream; where it does in no call, that is the root."""
-    if not stream.is_a(str(BY_KIND[kind].canonical)):
-        classified(struck(subject, subject.principal, kind), kind, decided(kind))
-    classified(stream, kind, "COM-FAULT-9")
+    if not stream.is_a(*subject.faults.classes(kind)):
+        classified(subject, struck(subject, subject.principal, kind), kind, decided(kind))
+    classified(subject, stream, kind, "COM-FAULT-9")
 
 
 def decided(kind: str) -> str:
@@ -400,7 +401,7 @@ def decided(kind: str) -> str:
 def passed_on(reply: Reply | StreamReply, name: str) -> None:
     """An error has the provider's retry hint, as the provider gave it or rounded up to the next full second (R111)."""
     given = reply.exchange.observed.hints_ms
-    expect.applicable(given, "the provider's API gives no retry hint in mid-stream")
+    expect.applicable(given, "the provider gives no retry hint there")
     hint = reply.error.get("retry_after_ms")
     number = hint if isinstance(hint, (int, float)) and not isinstance(hint, bool) else -1
     right = any(each <= number <= math.ceil(each / 1000) * 1000 for each in given)

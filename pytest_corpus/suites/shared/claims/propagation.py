@@ -132,7 +132,12 @@ def reached_by(subject: Subject, name: str) -> tuple[str, ...]:
 
 
 def not_passed_on(subject: Subject, fact: str) -> NotAssessed:
-    """Return the reason if the adapter passed no such member of the context to the probe, or to the server at `url`."""
+    """Return the reason if the adapter passed no such member of the context to the probe, or to the server at `url`.
+
+    Raises:
+        Undecided: the provider is reached through a tunnel, which sees nothing of it.
+    """
+    subject.faults.can_have(fact)
     if subject.client.provider.server:
         header = {"traceparent": "traceparent", "deadline_ms": "X-Deadline-Ms"}[fact]
         return NotAssessed(f"no request to provider.url has the header {header}: give it the {fact} of the context")

@@ -1,0 +1,216 @@
+"""A tunnel before a provider over TCP: it relays bytes as they are, and what is planned happens to connections."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any, Protocol
+
+from pytest_corpus.adapter.hooks.http_server import HOST, reset
+from pytest_corpus.spec.errors import BY_KIND, OVER_TCP
+
+if TYPE_CHECKING:
+    from pytest_corpus.adapter.fault_plan import Plan
+    from pytest_corpus.adapter.scope import Attribution, Observed
+
+SILENT_S = 0.25
+"""The seconds after which a gateway closes the connection to a provider that does not answer it."""
+
+SIZE = 2**16
+LONGEST_PING = 64
+MOST_PINGS = 1000
+
+CUT_FORMS = ("truncated", "unfinished")
+"""The forms in which a connection ends within an answer."""
+
+CONTEXT = ("traceparent", "deadline_ms")
+"""The members of a call's context that a protocol may have no place for."""
+
+
+class Planned(Protocol):
+    """The probe of an adapter."""
+
+    attribution: Attribution
+
+    def arrived(self, op: str, *, able: Collection[str], **facts: Any) -> Plan | None:
+        """Count a request, and return what is planned for it."""
+
+
+def lacks(host: str, port: int, without: Collection[str]) -> frozenset[str]:
+    """What the protocol of a provider cannot express, as its author states it.
+
+    Raises:
+        ValueError: a name is unknown or states what happens to any connection, or there is no such address.
+    """
+    if not isinstance(host, str) or not host:
+        raise ValueError("provider.tunnel: the host must be a name, an address, or the path of a Unix socket")
+    if isinstance(port, bool) or not isinstance(port, int) or not 0 < port < 2**16:
+        raise ValueError(f"provider.tunnel: the port must be an integer from 1 to 65535, not {port!r}")
+    if isinstance(without, str):
+        raise ValueError(f"provider.tunnel: without={without!r} must be a tuple of names: without=({without!r},)")
+    known = [*(kind for kind in BY_KIND if kind not in OVER_TCP), *CONTEXT]
+    for name in without:
+        if name in OVER_TCP:
+            raise ValueError(f"provider.tunnel: {name!r} happens to any connection; leave it out of `without`")
+        if name not in known:
+            raise ValueError(f"provider.tunnel: unknown kind {name!r} in `without`; use {', '.join(known)}")
+    return frozenset(without)
+
+
+class Tunnel:
+    """Relays the connections to a free port of the loopback address.
+
+    Attributes:
+        address: the host and the port; there once it is started.
+    """
+
+    address: tuple[str, int]
+
+    def __init__(self, host: str, port: int, probe: Planned) -> None:
+        self._upstream, self._probe = (host, port), probe
+        self._server: asyncio.base_events.Server | None = None
+        self._open: set[asyncio.Task[None]] = set()
+        self._pings: set[bytes] = set()
+
+    async def start(self) -> None:
+        """Listen on a free port."""
+        self._server = await asyncio.start_server(self._accept, HOST, 0)
+        self.address = (HOST, self._server.sockets[0].getsockname()[1])
+
+    async def aclose(self) -> None:
+        """End every connection."""
+        if self._server is not None:
+            self._server.close()
+        for task in list(self._open):
+            task.cancel()
+        await asyncio.gather(*self._open, return_exceptions=True)
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._open.add(task)
+        try:
+            await self._relay(reader, writer)
+        except (OSError, asyncio.CancelledError):
+            reset(writer.transport)
+        finally:
+            self._open.discard(task)
+            writer.close()
+
+    async def _relay(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Relay one connection to its end. Raises OSError if it is to be reset."""
+        client = _Client(self, reader, writer)
+        client.connect()
+        host, port = self._upstream
+        answers, requests = await (
+            asyncio.open_unix_connection(host) if host.startswith("/") else asyncio.open_connection(host, port)
+        )
+        ways = [asyncio.ensure_future(client.ask(requests)), asyncio.ensure_future(client.answer(answers))]
+        try:
+            await asyncio.gather(*ways)
+        except _Closed:
+            return
+        finally:
+            for way in ways:
+                way.cancel()
+            requests.close()
+            await asyncio.gather(*ways, return_exceptions=True)
+
+    def counted(self, known: Observed | None, data: bytes | None = None) -> tuple[Observed | None, Plan | None]:
+        """Count what comes over a connection on which `known` was counted last: that call or a later one, and its plan.
+
+        Bytes count once for a call and connection. What is sent while no call is under way is a ping, and short pings
+        are known again. Without `data` it is a new connection, which counts if it is refused.
+        """
+        call = self._probe.attribution.of_arrival()
+        if call is None and data is not None and len(data) <= LONGEST_PING and len(self._pings) < MOST_PINGS:
+            self._pings.add(data)
+        if call is None or call is known or data in self._pings:
+            return known, None
+        op, plans = call.ops[-1] if call.ops else "(unknown)", call.part.plans if call.part is not None else []
+        if data is None and not any(plan.kind == "unavailable" and plan.strikes(op, None) for plan in plans):
+            return known, None
+        return call, self._probe.arrived(op, able=OVER_TCP)
+
+
+class _Closed(Exception):
+    """The connection is to be closed, not reset."""
+
+
+class _Client:
+    """One connection of the adapter."""
+
+    def __init__(self, tunnel: Tunnel, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._tunnel, self._reader, self._writer = tunnel, reader, writer
+        self._counted: Observed | None = None
+        self._is_cutting = False
+
+    def connect(self) -> None:
+        """Count the connection. Raises ConnectionResetError if the provider is unavailable."""
+        self._counted, plan = self._tunnel.counted(None)
+        if plan is not None:
+            plan.on_wire, plan.hints_ms = True, ()
+            raise ConnectionResetError
+
+    async def ask(self, upstream: asyncio.StreamWriter) -> None:
+        """Hand on what the client sends.
+
+        Raises:
+            ConnectionResetError, _Closed: the connection ends, as planned.
+        """
+        while data := await self._reader.read(SIZE):
+            plan = self._arrived(data)
+            upstream.write(data if plan is None else await self._carry_out(plan, data))
+            await upstream.drain()
+        if upstream.can_write_eof():
+            upstream.write_eof()
+
+    async def answer(self, upstream: asyncio.StreamReader) -> None:
+        """Hand on what the provider sends. Raises _Closed if that is cut off, as planned."""
+        while data := await upstream.read(SIZE):
+            if self._is_cutting:
+                self._writer.write(data[: len(data) // 2])
+                raise _Closed
+            self._writer.write(data)
+            await self._writer.drain()
+        self._writer.write_eof()
+
+    def _arrived(self, data: bytes) -> Plan | None:
+        self._counted, plan = self._tunnel.counted(self._counted, data)
+        return plan
+
+    async def _carry_out(self, plan: Plan, data: bytes) -> bytes:
+        """What is to be handed on after a planned fault.
+
+        A provider that hangs comes back with the next call on the connection for which nothing is planned.
+        """
+        plan.on_wire, plan.hints_ms, call = True, (), self._counted  # bytes have no place for a hint
+        waiting = asyncio.ensure_future(plan.wait())
+        try:
+            while not waiting.done():
+                more = await self._read_while(waiting)
+                data, other = data + more, self._arrived(more) if more else None
+                if self._counted is not call:
+                    return data if other is None else await self._carry_out(other, data)
+        finally:
+            waiting.cancel()
+        if plan.kind == "gateway_timeout" and plan.form not in CUT_FORMS:
+            await asyncio.sleep(SILENT_S)
+            raise _Closed
+        self._is_cutting = plan.form in CUT_FORMS
+        if plan.kind == "slow" or self._is_cutting:
+            return data
+        raise ConnectionResetError
+
+    async def _read_while(self, waiting: asyncio.Future[None]) -> bytes:
+        """What the client sends until a wait is over. Raises ConnectionResetError if it goes away."""
+        reading = asyncio.ensure_future(self._reader.read(SIZE))
+        try:
+            both: list[asyncio.Future[Any]] = [waiting, reading]
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            if reading.done() and not reading.result():
+                raise ConnectionResetError
+            return reading.result() if reading.done() else b""
+        finally:
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
