@@ -178,8 +178,7 @@ class Adapter:
             yield f"{self.journal.failed}; after a SIGKILL `pytest-corpus sweep` would not know what was left"
         if self.client is not None:
             self.ledger.called(self.client.meter.calls, self.client.meter.tokens)
-            for said in self.client.provider.mistakes.take()[1]:
-                self.ledger.mark_unreliable(said)
+            self.ledger.doubts.update(self.client.provider.mistakes.take()[1])
             self.ledger.lacking |= lacking(self.client.provider)
         yield from self._close()
 
