@@ -185,10 +185,9 @@ class Adapter:
     def _clean_up(self) -> Iterator[str]:
         while self._targets:
             component, target = self._targets.popitem()
-            settle = target.settle
-            if settle.seconds is not None:
-                missed = {component: settle.missed_s} if settle.missed_s else {}
-                self.ledger.settled({component: settle.seconds}, missed)
+            if (seconds := target.settle.seconds) is not None:
+                missed = {component: target.settle.missed_s} if target.settle.missed_s else {}
+                self.ledger.settled({component: seconds}, missed)
             if target.unsettled:
                 self.ledger.mark_partial("the late reports of the last calls were not judged")
             try:
