@@ -108,8 +108,8 @@ class ProviderFaults:
             where = f"await provider.reached({own!r}) where it is called"
             if self.is_tunnelled:
                 where = "send its requests through the address that provider.tunnel returns"
-            elif calls.client.provider.server is not None:
-                where = "send its request to provider.url, or serve its endpoint there with provider.serve"
+            elif calls.client.provider.is_on_wire:
+                where = "send its request to provider.url or provider.proxy, or serve its endpoint with provider.serve"
             raise NotAssessed(f"for {own} the provider is not reached: {where}")
         return own if own in ops and len(ops) > 1 else None
 

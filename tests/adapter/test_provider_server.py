@@ -13,10 +13,12 @@ import struct
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import pytest_corpus
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.adapter.hooks.vendors.stand_in import split
 
@@ -314,6 +316,22 @@ def test_who_hangs_up_ends_a_provider_that_hangs(probe: ProviderProbe) -> None:
         time.sleep(0.01)
     assert not probe.server._open
     assert answer_of(probe, CHAT)
+
+
+def test_an_address_means_that_requests_go_over_a_wire(probe: ProviderProbe) -> None:
+    """They do from the first address on (stand-in, proxy, tunnel) until it is closed; suites read nothing else."""
+    assert not probe.is_on_wire
+    assert probe.url
+    assert probe.is_on_wire
+    probe.close()
+    assert not probe.is_on_wire
+    probe.tunnel("127.0.0.1", 1)
+    assert probe.is_on_wire
+    probe.close()
+    assert not probe.is_on_wire
+    package = Path(pytest_corpus.__file__).parent
+    modules = [path for part in ("kit", "suites") for path in (package / part).rglob("*.py")]
+    assert [path for path in modules if "provider.server" in path.read_text("utf-8")] == []
 
 
 def test_a_slow_provider_is_late(probe: ProviderProbe) -> None:

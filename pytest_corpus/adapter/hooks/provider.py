@@ -74,6 +74,7 @@ class ProviderProbe:
         attribution: knows the calls of the adapter.
         mistakes: the exceptions of the author's own endpoints, which say nothing of the adapter.
         lacking: by tunnel, what its protocol cannot express, as the author states.
+        is_on_wire: requests go to an address of this probe: of the stand-in, a proxy or a tunnel.
         has_other_ways: something reached the provider otherwise than through a tunnel.
     """
 
@@ -82,6 +83,7 @@ class ProviderProbe:
         self.mistakes = Mistakes()
         self.lacking: dict[tuple[str, int], frozenset[str]] = {}
         self.has_other_ways = False
+        self.is_on_wire = False
         self.server: ProviderServer | None = None
         self._background: Background | None = None
         self._proxies: dict[str, ProxyServer] = {}
@@ -166,6 +168,7 @@ class ProviderProbe:
             from pytest_corpus.adapter.hooks.vendors.background import Background
 
             self._background = Background()
+            self.is_on_wire = True
         return self._background
 
     def serve(self, endpoints: Endpoints) -> None:
@@ -192,7 +195,7 @@ class ProviderProbe:
         background, self._background = self._background, None
         if background is not None:
             background.close(self._end(servers))
-        self.server, self._proxies, self._tunnels = None, {}, {}
+        self.server, self._proxies, self._tunnels, self.is_on_wire = None, {}, {}, False
 
     async def _end(self, servers: Iterable[ProviderServer | ProxyServer | Tunnel]) -> None:
         await asyncio.gather(*(server.aclose() for server in servers), return_exceptions=True)

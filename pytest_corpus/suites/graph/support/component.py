@@ -81,8 +81,7 @@ class Graph(GraphCapabilities):
         written.answered(request, journal, is_success=reply.is_success)
         struck = (
             any(BY_KIND[kind].canonical for kind in reply.exchange.observed.faults)
-            and self.client.provider.server is None
-            and not self.client.provider.lacking  # behind a tunnel a part of a write may be carried out
+            and not self.client.provider.is_on_wire  # a part of a write may be carried out there
         )
         if reply.is_a("BadRequest", "NotSupported", "ResourceExhausted") or (struck and reply.is_error):
             written.forget(fresh, journal)

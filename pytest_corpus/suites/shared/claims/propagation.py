@@ -132,15 +132,15 @@ def reached_by(subject: Subject, name: str) -> tuple[str, ...]:
 
 
 def not_passed_on(subject: Subject, fact: str) -> NotAssessed:
-    """Return the reason if the adapter passed no such member of the context to the probe, or to the server at `url`.
+    """Return the reason if the adapter passed no such member of the context to the probe, or in a request.
 
     Raises:
         Undecided: the provider is reached through a tunnel, which sees nothing of it.
     """
     subject.faults.can_have(fact)
-    if subject.client.provider.server:
+    if subject.client.provider.is_on_wire:
         header = {"traceparent": "traceparent", "deadline_ms": "X-Deadline-Ms"}[fact]
-        return NotAssessed(f"no request to provider.url has the header {header}: give it the {fact} of the context")
+        return NotAssessed(f"no request to the provider has the header {header}: give it the {fact} of the context")
     return NotAssessed(
         f"the adapter never passed a {fact} to the probe: await provider.reached(op, {fact}=...) with what it sends"
     )
