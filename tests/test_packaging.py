@@ -60,19 +60,20 @@ def test_data_files_of_the_wheel(wheel: zipfile.ZipFile, folder: str) -> None:
 
 
 def test_modules_of_the_wheel(wheel: zipfile.ZipFile) -> None:
-    """The wheel has every module, `py.typed`, rulings, editions, assets of pages, the .proto; no tests, no caches."""
+    """The wheel has all modules, `py.typed`, pages, editions, assets, templates, the .proto; no tests, no caches."""
     package = ROOT / "pytest_corpus"
     kinds = (
         "*.py",
         "py.typed",
         "reports/html/assets/*.*",
+        "reports/html/templates/*.html",
         "*.proto",
         "scenarios/*.txt",
         "suites/*/*.txt",
         "editions/*.toml",
     )
     expected = {path.relative_to(ROOT).as_posix() for kind in kinds for path in package.glob(f"**/{kind}")}
-    expected.add("pytest_corpus/documents/rulings.md")
+    expected |= {f"pytest_corpus/documents/{path.name}" for path in (ROOT / "docs").glob("*.md")}
     data = tuple(f"pytest_corpus/{folder}/" for folder in DATA)
     found = {name for name in wheel.namelist() if ".dist-info/" not in name and not name.startswith(data)}
     assert found == expected

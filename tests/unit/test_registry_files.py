@@ -92,7 +92,7 @@ BROKEN = "llm/llm.response_format.json"
 @pytest.mark.parametrize(
     ("damage", "fault"),
     [
-        (lambda file: file.unlink(), "cannot be read"),
+        (lambda file: file.unlink(), "there is no such file"),
         (lambda file: file.write_text("{"), "is not JSON"),
         (lambda file: file.write_text("[]"), "must be a JSON object with"),
         (lambda file: file.write_text('{"$id": "https://example.com/x.json"}'), "must be a JSON object with"),
