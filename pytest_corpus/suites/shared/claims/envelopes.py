@@ -235,5 +235,5 @@ class TestStreaming:
             expect.finished(stream)
             raise NotApplicable("the stream has fewer chunks than the test needs")
         fresh.faults.fired(plan)
-        expect.refusal(stream, "Unavailable")
+        expect.refusal(stream, *subject.faults.classes("unavailable"))
         expect.that(len(stream.errors) == 1, "one error envelope", f"{len(stream.errors)} of them")

@@ -215,7 +215,10 @@ def delayed(subject: Subject, name: str, kind: str) -> Reply | StreamReply:
         raise NotApplicable("a failure of the provider is reported for each item")
     failing = "COM-FAULT-9" if subject.operation(name).streaming else "COM-FAULT-2"
     with expect.resting_on(subject.operation(name).works if kind == "slow" else failing):
-        expect.works(reply, "a call whose provider is slow") if kind == "slow" else expect.refusal(reply, "Unavailable")
+        if kind == "slow":
+            expect.works(reply, "a call whose provider is slow")
+        else:
+            expect.refusal(reply, *subject.faults.classes(kind))
     expect.assessable(reply.exchange.elapsed_s * 1000 >= DELAY_MS, "the call did not wait for its provider")
     return reply
 

@@ -1,0 +1,120 @@
+"""An adapter whose provider is reached through a tunnel: its verdict, its author's claim, and planted mistakes."""
+
+import json
+
+import pytest
+from cli_runs import called
+from inner_runs import Project, said, violated
+
+ADAPTER = '''
+import asyncio, os, socketserver, threading
+from pytest_corpus.adapter.fault_plan import ProviderFault
+from pytest_corpus.reference import vector
+
+MISTAKE = os.environ.get("MISTAKE", "")
+LACKING = ("rate_limited quota_exhausted overloaded auth forbidden content_filtered invalid_request unexpected"
+           " traceparent deadline_ms").split()
+
+
+class Echo(socketserver.BaseRequestHandler):
+    def handle(self):
+        while data := self.request.recv(1000):
+            self.request.sendall(data)
+
+
+class Server(socketserver.ThreadingTCPServer):
+    daemon_threads = True
+
+
+SERVER = Server(("127.0.0.1", 0), Echo)
+threading.Thread(target=SERVER.serve_forever, daemon=True).start()
+
+
+class OverTcp:
+    """Asks the server on a new connection before each operation."""
+
+    def __init__(self, address):
+        self.address = address
+
+    async def reached(self, op, **facts):
+        writer = None
+        try:
+            reader, writer = await asyncio.open_connection(*self.address)
+            writer.write(op.encode())
+            answer = await reader.read(1000)
+            if len(answer) < len(op) and not (MISTAKE == "cut taken for an end" and answer):
+                raise ConnectionError("the answer is cut off")
+        except OSError:
+            status = 401 if MISTAKE == "reset as auth" else 502
+            raise ProviderFault("auth" if status == 401 else "network", status, None, "gone") from None
+        except asyncio.CancelledError:
+            if MISTAKE == "deadline ignored":
+                await asyncio.sleep(4)
+            raise
+        finally:
+            if writer is not None:
+                writer.close()
+
+
+def adapter(metrics=None, provider=None):
+    address = SERVER.server_address
+    if provider is not None:
+        address = provider.tunnel(*address, without=() if MISTAKE == "nothing claimed" else LACKING)
+    return vector(metrics, OverTcp(address))
+'''
+FAULTS = "--corpus-requirement=COM-FAULT-*,COM-DEADLINE-2,COM-DEADLINE-4,COM-HEALTH-4,COM-CTX-5,COM-DEADLINE-9"
+
+
+def run(project: Project, monkeypatch: pytest.MonkeyPatch, mistake: str, *given: str) -> pytest.RunResult:
+    """The requirements on a failing provider, against the adapter with a planted mistake."""
+    project.pytester.makepyfile(tunnelled=ADAPTER)
+    monkeypatch.setenv("MISTAKE", mistake)
+    return project.run("--corpus-adapter=tunnelled:adapter", "--corpus-report=r.json", FAULTS, *given)
+
+
+def statuses(report: dict[str, object]) -> dict[str, str]:
+    """The statuses of those requirements that were tested."""
+    return {each["id"]: each["status"] for each in report["requirements"] if each["tests"]}  # type: ignore[attr-defined]
+
+
+def test_a_tunnel_shows_how_an_adapter_fails(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is disclaimed is not applicable and stands in the report; the transcript comes to the same."""
+    result = run(project, monkeypatch, "", "--corpus-transcript=t.jsonl.gz")
+    report = project.report()
+    found = statuses(report)
+    assert set(found.values()) == {"satisfied", "not_applicable"}, said(result)
+    assert {name for name, status in found.items() if status == "satisfied"} >= {
+        "COM-FAULT-2", "COM-FAULT-3", "COM-FAULT-12", "COM-DEADLINE-2", "COM-DEADLINE-4", "COM-HEALTH-4"
+    }  # fmt: skip
+    assert {found[name] for name in ("COM-FAULT-1", "COM-FAULT-4", "COM-CTX-5", "COM-DEADLINE-9")} == {"not_applicable"}
+    assert report["provider_lacks"][:2] == ["auth", "content_filtered"]
+    result.stdout.fnmatch_lines(["*provider lacks, as its author states: auth, content_filtered, deadline_ms, *"])
+    judged = called("judge", project.path / "t.jsonl.gz", "-o", project.path / "j.json")
+    again = json.loads((project.path / "j.json").read_text())
+    assert (statuses(again), again["provider_lacks"]) == (found, report["provider_lacks"]), judged
+
+
+@pytest.mark.parametrize(("mistake", "broken"), [
+    ("reset as auth", {"COM-FAULT-2", "COM-FAULT-3"}),
+    ("deadline ignored", {"COM-DEADLINE-4"}),
+    ("cut taken for an end", {"COM-FAULT-3"}),
+])  # fmt: skip
+def test_a_planted_mistake_is_found(
+    project: Project, monkeypatch: pytest.MonkeyPatch, mistake: str, broken: set[str]
+) -> None:
+    """Each breaks the requirement that it is about."""
+    result = run(project, monkeypatch, mistake)
+    assert broken <= violated(project.report()), said(result)
+
+
+def test_what_is_neither_possible_nor_disclaimed_is_not_assessed(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reason says what helps; no plan strikes that a tunnel cannot carry out."""
+    result = run(project, monkeypatch, "nothing claimed")
+    report = project.report()
+    found = {each["id"]: each for each in report["requirements"]}
+    assert {found[name]["status"] for name in ("COM-FAULT-1", "COM-FAULT-4", "COM-CTX-5")} == {"not_assessed"}
+    assert found["COM-FAULT-4"]["reason"] == "a tunnel does not make or see auth", said(result)
+    assert "provider_lacks" not in report
+    assert "name it in `without` of provider.tunnel" in said(result)
