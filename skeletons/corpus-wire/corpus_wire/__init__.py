@@ -5,4 +5,15 @@ from .errors import Failures, WireError, invalid
 from .provider import Probe, Provider, Tunnels
 from .wire import Call, Metrics, WireHandler
 
-__all__ = ["Arguments", "Call", "Failures", "Metrics", "Probe", "Provider", "Tunnels", "WireError", "WireHandler", "invalid"]
+__all__ = [
+    "Arguments",
+    "Call",
+    "Failures",
+    "Metrics",
+    "Probe",
+    "Provider",
+    "Tunnels",
+    "WireError",
+    "WireHandler",
+    "invalid",
+]
