@@ -3,7 +3,7 @@
 import gc
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.metadata import PathDistribution
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -12,6 +12,7 @@ import hypothesis
 import pytest
 from _pytest.fixtures import FixtureFunctionDefinition, FixtureManager
 
+from pytest_corpus.adapter.scope import begin_part
 from pytest_corpus.integration.collecting import collection_hooks
 
 pytest_plugins = ["pytester"]
@@ -104,3 +105,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_xdist_auto_num_workers() -> int:
     """One more than there are processors, because many tests wait for other processes."""
     return (os.cpu_count() or 1) + 1
+
+
+@pytest.fixture(autouse=True)
+def _no_part_stays() -> Iterator[None]:
+    """A test that begins a part of a run does not leave it to the next one."""
+    yield
+    begin_part(None)

@@ -82,8 +82,8 @@ def current_part() -> Part | None:
     return _PART.get()
 
 
-def begin_part(part: Part) -> None:
-    """Begin the part of a test, which ends when the next one begins."""
+def begin_part(part: Part | None) -> None:
+    """Begin the part of a test, which ends when the next one begins, or at the end of the run, when none does."""
     _PART.set(part)
 
 

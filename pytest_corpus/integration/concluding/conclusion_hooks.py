@@ -12,6 +12,7 @@ import pytest
 
 from pytest_corpus.adapter.inputs import Clock
 from pytest_corpus.adapter.opening import address
+from pytest_corpus.adapter.scope import begin_part
 from pytest_corpus.integration.concluding import progress
 from pytest_corpus.integration.concluding.exits import TERMINATED, USUAL_ENDS, Exits, leave_in_time, uninterrupted
 from pytest_corpus.integration.concluding.record_hooks import RecordHooks
@@ -216,6 +217,7 @@ class ConclusionHooks:
             if self.result is not None or self.state.usage_error:
                 self._placeholders.remove(self.result.paths if self.result else ())
         finally:
+            begin_part(None)
             self._exits.leave()
             leave_in_time(self._code, self._threads, is_worker=self.state.worker is not None)
 
