@@ -271,7 +271,10 @@ def test_what_a_stream_lacks_is_named(adapters: Project) -> None:
 )
 def test_the_remedy_fits_the_way_to_the_provider(server: object, remedy: str) -> None:
     """Who calls the server at `provider.url` has headers to send, and awaits nothing."""
-    subject: Any = SimpleNamespace(client=SimpleNamespace(provider=SimpleNamespace(server=server)))
+    subject: Any = SimpleNamespace(
+        client=SimpleNamespace(provider=SimpleNamespace(is_on_wire=server is not None)),
+        faults=SimpleNamespace(can_have=lambda _fact: None),
+    )
     assert remedy in with_remedy(not_passed_on(subject, "deadline_ms").reason)
 
 
