@@ -77,6 +77,7 @@ def statuses(report: dict[str, object]) -> dict[str, str]:
     return {each["id"]: each["status"] for each in report["requirements"] if each["tests"]}  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_a_tunnel_shows_how_an_adapter_fails(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is disclaimed is not applicable and stands in the report; the transcript comes to the same."""
     result = run(project, monkeypatch, "", "--corpus-transcript=t.jsonl.gz")
