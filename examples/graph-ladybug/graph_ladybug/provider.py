@@ -12,7 +12,7 @@ from corpus_wire.graph import Edge, GraphProvider, Node, Query
 
 from .tables import KEY, Rows, Tables, as_json, one_label, quoted, stored
 
-POOL_BYTES = 256 * 2**20
+POOL_BYTES = 512 * 2**20
 
 
 class Provider(GraphProvider):

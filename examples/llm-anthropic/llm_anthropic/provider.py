@@ -5,7 +5,7 @@ import logging
 from collections.abc import AsyncGenerator
 from typing import Any
 
-from anthropic import NOT_GIVEN, AsyncAnthropic
+from anthropic import AsyncAnthropic
 from corpus_wire import invalid
 from corpus_wire.errors import stream_interrupted
 from corpus_wire.llm import LLMProvider, Prompt, Reply
@@ -26,6 +26,9 @@ ONE_CALL = {"disable_parallel_tool_use": True}
 CHOICES = {"auto": {"type": "auto", **ONE_CALL}, "required": {"type": "any", **ONE_CALL}, "none": {"type": "none"}}
 USUAL_MAX_TOKENS = 4096
 """Anthropic requires a limit in each request."""
+
+USUAL_TIMEOUT_S = 600
+"""Without a timeout the client itself refuses large limits."""
 
 
 class Provider(LLMProvider):
@@ -74,7 +77,7 @@ class Provider(LLMProvider):
 def call_options() -> dict[str, Any]:
     """The trace and the deadline of the current call."""
     left = seconds_left()
-    return {"extra_headers": trace_headers(), "timeout": NOT_GIVEN if left is None else left}
+    return {"extra_headers": trace_headers(), "timeout": USUAL_TIMEOUT_S if left is None else left}
 
 
 def arguments(prompt: Prompt) -> dict[str, Any]:

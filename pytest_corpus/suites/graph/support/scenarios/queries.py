@@ -61,7 +61,7 @@ TYPED: dict[str, Any] = {
 """The values of nodes of one key: each is the parameter of a query that finds its own node and no other."""
 
 ASKED = ("integer", "small_integer", "float", "text", "empty", "true", "digits")
-"""The kinds of values that are asked for; a stream is asked for every other one, by seed."""
+"""The kinds of values that are asked for; a stream is asked for the last one, and every other one by seed."""
 
 _BAD_ARGUMENTS: dict[str, dict[str, Any]] = {
     "text": {"missing": ..., "number": 7, "list": ["MATCH"], "object": {"a": 1}},
@@ -90,10 +90,12 @@ def streamed(graph: Graph, count: int) -> tuple[StreamReply, list[str], list[str
     return stream, sorted(written), sorted(min(values) for values in found if values)
 
 
-def found_by(sandbox: Sandbox, operation: str, key: str, dialect: str | None = None) -> list[str] | None:
-    """The values of the nodes of a key; None if it is refused permanently as a parameter (R138)."""
-    sandbox.graph.speaks("find", dialect)
-    args = sandbox.graph.question("find", dialect, wanted=key)
+def found_by(
+    sandbox: Sandbox, operation: str, key: str, dialect: str | None = None, purpose: str = "find", **more: Any
+) -> list[str] | None:
+    """The values of the nodes of a key, and of `more`; None if a parameter is refused permanently (R138)."""
+    sandbox.graph.speaks(purpose, dialect)
+    args = sandbox.graph.question(purpose, dialect, wanted=key, **more)
     reply = sandbox.stream(args) if operation == "stream_query" else sandbox.call("query", args)
     if refuses_parameters(reply.names):
         return None
