@@ -1,5 +1,6 @@
 """A correct adapter of an unusual shape is never failed for what is not a requirement."""
 
+import itertools
 import json
 import shlex
 import shutil
@@ -125,6 +126,18 @@ def test_what_the_documents_leave_open_in_the_whole_suite(project: Project, name
     assert result.ret == 0, said(result)
     assert report["complete"]
     assert name in SCOPES["rulings"] or report["verdict"] == "conformant"
+
+
+def test_differences_that_are_combined_have_helpers_of_their_own() -> None:
+    """No two rows of a component give one name to what the reference does not have: one would call the other's."""
+    rows = [legal.ROOM.adapter(name) for file in legal.ROOM.files for name in file.rows if name not in legal.APART]
+    met = []
+    for one, other in itertools.combinations(rows, 2):
+        if one.component == other.component and not (issubclass(one, other) or issubclass(other, one)):
+            common = [name for name in vars(one) if name in vars(other) and not name.startswith("__")]
+            known = [name for name in common if any(hasattr(base, name) for base in one.__bases__)]
+            met += [(one.__name__, other.__name__, name) for name in common if name not in known]
+    assert met == []
 
 
 @pytest.mark.slow
