@@ -20,7 +20,7 @@ MAX_PROVIDER_RETRIES = 20
 
 
 BROKEN_FORMS = ("reset", "truncated", "unfinished")
-"""The forms of a broken answer, one of which is planned by seed; only a provider with an address has them."""
+"""The forms of a broken answer, planned in turn; only a provider with an address has them."""
 
 
 class ProviderFaults:
@@ -43,7 +43,7 @@ class ProviderFaults:
         options.setdefault("times", 1 if kind == "slow" else MAX_PROVIDER_RETRIES)
         broken = BROKEN_FORMS[:1] if self.is_tunnelled and self._calls.operation(name).mutating else BROKEN_FORMS
         forms = [None, *(form for form in broken if kind in FORMS[form])]
-        options.setdefault("form", forms[inputs.below(len(forms))])
+        options.setdefault("form", forms[inputs.turn("form") % len(forms)])
         provider.clear()
         return provider.plan(kind, op, **options)
 

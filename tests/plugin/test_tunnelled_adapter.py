@@ -97,7 +97,7 @@ def test_a_tunnel_shows_how_an_adapter_fails(project: Project, monkeypatch: pyte
 
 @pytest.mark.parametrize(("mistake", "broken"), [
     ("reset as auth", {"COM-FAULT-2", "COM-FAULT-3"}),
-    ("deadline ignored", {"COM-DEADLINE-4"}),
+    pytest.param("deadline ignored", {"COM-DEADLINE-4"}, marks=pytest.mark.slow),
     ("cut taken for an end", {"COM-FAULT-3"}),
 ])  # fmt: skip
 def test_a_planted_mistake_is_found(

@@ -18,7 +18,7 @@ SILENT_S = 0.25
 
 SIZE = 2**16
 LONGEST_PING = 64
-MOST_PINGS = 1000
+MOST_SHORT = 10_000
 
 CUT_FORMS = ("truncated", "unfinished")
 """The forms in which a connection ends within an answer."""
@@ -70,7 +70,7 @@ class Tunnel:
         self._upstream, self._probe = (host, port), probe
         self._server: asyncio.base_events.Server | None = None
         self._open: set[asyncio.Task[None]] = set()
-        self._pings: set[bytes] = set()
+        self._short: dict[bytes, bool] = {}
 
     async def start(self) -> None:
         """Listen on a free port."""
@@ -119,18 +119,21 @@ class Tunnel:
     def counted(self, known: Observed | None, data: bytes | None = None) -> tuple[Observed | None, Plan | None]:
         """Count what comes over a connection on which `known` was counted last: that call or a later one, and its plan.
 
-        Bytes count once for a call and connection. What is sent while no call is under way is a ping, and short pings
-        are known again. Without `data` it is a new connection, which counts if it is refused.
+        Bytes count once for a call and connection. Short bytes that are first sent while no call is under way are a
+        ping, and known again; what a call sent may also come late. Without `data` it is a new connection, which counts
+        if it is refused.
         """
         call = self._probe.attribution.of_arrival()
-        if call is None and data is not None and len(data) <= LONGEST_PING and len(self._pings) < MOST_PINGS:
-            self._pings.add(data)
-        if call is None or call is known or data in self._pings:
+        is_ping = data is not None and len(data) <= LONGEST_PING and self._is_ping(data, call is None)
+        if call is None or call is known or is_ping:
             return known, None
         op, plans = call.ops[-1] if call.ops else "(unknown)", call.part.plans if call.part is not None else []
         if data is None and not any(plan.kind == "unavailable" and plan.strikes(op, None) for plan in plans):
             return known, None
         return call, self._probe.arrived(op, able=OVER_TCP)
+
+    def _is_ping(self, data: bytes, idle: bool) -> bool:
+        return self._short.setdefault(data, idle) if len(self._short) < MOST_SHORT else self._short.get(data, False)
 
 
 class _Closed(Exception):
