@@ -10,10 +10,12 @@ from types import ModuleType
 
 from pytest_corpus import __version__
 from pytest_corpus.commands import COMMANDS, INTERRUPTED, NO_READER, USAGE
+from pytest_corpus.commands._console import ACTIONS, check_word
 from pytest_corpus.redaction import printable
 from pytest_corpus.text.problems import PlainError
 
 PROG = "pytest-corpus"
+COMPLETING = "completion"  # the command that needs the arguments of all others
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -61,7 +63,7 @@ def schema_registry() -> int:
     if not given.files:
         parser.error("name a schema and the files to check against it, or say --list or --stats")
     verbose = ["--verbose"] if given.verbose else []
-    return main(["schema", "validate", f"--schema={given.schema}", *verbose, "--", *given.files])
+    return main(["schema", "check", f"--schema={given.schema}", *verbose, "--", *given.files])
 
 
 def stream_validator() -> int:
@@ -70,14 +72,21 @@ def stream_validator() -> int:
 
 
 def _run(argv: list[str]) -> int:
-    name = next((part for part in argv if not part.startswith("-")), "")
-    parser, command = _parser(name)
-    given = parser.parse_args(argv)
-    if command is None:
-        parser.print_help(sys.stderr)
-        parser.exit(USAGE)
-    words = " ".join(filter(None, (PROG, name, getattr(given, "action", None))))
+    name, action = ([part for part in argv if not part.startswith("-")] + ["", ""])[:2]
+    words = PROG
     try:
+        if name:
+            check_word(name, COMMANDS, "command")
+        parser, own, command = _parser(name)
+        words = f"{PROG} {name}"
+        actions = own.get_default(ACTIONS)
+        if action and actions:
+            check_word(action, actions, "action")
+            words += f" {action}"
+        given = parser.parse_args(argv)
+        if command is None or (actions and given.action is None):
+            own.print_help(sys.stderr)
+            parser.exit(USAGE)
         code: int = command.run(given)
     except PlainError as error:
         sys.stderr.write(f"{words}: {printable(str(error))}\n")
@@ -89,8 +98,11 @@ def _run(argv: list[str]) -> int:
     return code
 
 
-def _parser(name: str) -> tuple[argparse.ArgumentParser, ModuleType | None]:
-    """The parser of a command line with a command of this name, and the command; of others it has the summary only."""
+def _parser(name: str) -> tuple[argparse.ArgumentParser, argparse.ArgumentParser, ModuleType | None]:
+    """The parser of a command line with a command of this name, that of the command, and the command.
+
+    Of the other commands the parser has the summary only, unless the command needs them all.
+    """
     parser = argparse.ArgumentParser(
         prog=PROG,
         description="Tools of the Corpus Protocol v1.0.",
@@ -99,12 +111,16 @@ def _parser(name: str) -> tuple[argparse.ArgumentParser, ModuleType | None]:
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     below = parser.add_subparsers(metavar="COMMAND")
-    command = importlib.import_module(f"pytest_corpus.commands.{name}") if name in COMMANDS else None
+    command, chosen = None, parser
     for each, summary in COMMANDS.items():
         own = below.add_parser(each, help=summary, description=summary, allow_abbrev=False)
-        if command is not None and each == name:
-            command.arguments(own)
-    return parser, command
+        if name in (each, COMPLETING):
+            module = importlib.import_module(f"pytest_corpus.commands.{each}")
+            module.arguments(own)
+            if each == name:
+                command, chosen = module, own
+                own.set_defaults(whole=parser)
+    return parser, chosen, command
 
 
 def _discard_stdout() -> None:

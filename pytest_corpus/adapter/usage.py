@@ -52,9 +52,8 @@ def parse(text: str) -> Budget:
     for part in text.split(","):
         kind, _, number = (piece.strip() for piece in part.partition("="))
         if kind not in KINDS:
-            raise ValueError(
-                f"{kind or 'nothing'} cannot be limited; write it as calls=500, tokens=20000, or both with a comma"
-            )
+            unknown = f"{kind or 'nothing'} cannot be limited; " if "=" in part else ""
+            raise ValueError(f"{unknown}write it as calls=500, tokens=20000, or both with a comma")
         if kind in found:
             raise ValueError(f"{kind} is given twice")
         if not (number.isascii() and number.isdecimal() and len(number) <= LONGEST and int(number) > 0):

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
 from pytest_corpus.redaction import printable
 from pytest_corpus.text.problems import PlainError
+from pytest_corpus.text.values import nearest
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,8 @@ class BundleError(PlainError):
 def suggestion(name: str, known: Iterable[str]) -> str:
     """The known name that comes nearest, or all of them, as the end of a sentence."""
     every = sorted(known)
-    near = get_close_matches(name, every, n=1)
-    return f"did you mean {near[0]!r}?" if near else f"use {', '.join(every)}"
+    near = nearest(name, every)
+    return f"did you mean {near!r}?" if near else f"use {', '.join(every)}"
 
 
 LIBRARIES = {

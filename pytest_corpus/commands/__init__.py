@@ -13,16 +13,17 @@ COMMANDS = {
     "audit": "find violations in recorded traffic, without a verdict",
     "sweep": "delete what earlier runs left in an adapter's store",
     "serve": "put a Python adapter behind HTTP, WebSocket, gRPC or stdio",
-    "schema": "schemas: list, show, and check messages against them",
+    "schema": "schemas: list, stats, show, lint; check messages against them",
     "stream": "streams: check the frames of a file or of stdin",
     "golden": "golden messages: check, show, generate, diff",
-    "bundle": "behaviour bundles: init, validate, run, compare",
-    "report": "reports: merge, combine, diff, sign, verify, badge, render",
+    "bundle": "behaviour bundles: init, check, run, combine, diff",
+    "report": "reports: merge, combine, diff, sign, check, badge, render",
     "site": "a static site over many attestations",
-    "editions": "editions of the requirements: list, diff",
+    "edition": "editions of the requirements: list, diff",
     "list": "requirements: id, level, sentence",
     "explain": "a requirement, ruling or operation, with an example",
     "docs": "the documentation: pages, operations, requirements, a search",
+    "completion": "completion of this command line by a shell",
 }
 """The summary of each command, in the order of `--help`."""
 

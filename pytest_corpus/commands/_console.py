@@ -8,12 +8,16 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable, Sized
+from collections.abc import Callable, Iterable, Sequence, Sized
 from typing import Any, TextIO
 
+from pytest_corpus.commands import CommandError
 from pytest_corpus.redaction import printable
+from pytest_corpus.spec.schemas import EDITIONS
+from pytest_corpus.text.values import meant
 
 Measure = Callable[[int], str]  # renders an amount of work
+ACTIONS = "actions"  # the default of a command's parser that holds the parsers of its actions
 
 
 def format_argument(parser: argparse.ArgumentParser) -> None:
@@ -22,11 +26,60 @@ def format_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=("text", "json"), default="text", help=text)
 
 
-def action(below: Any, name: str, text: str, carry_out: Callable[..., int]) -> argparse.ArgumentParser:
-    """Add an action to those below a command; `carry_out` of what is given then carries it out."""
-    own: argparse.ArgumentParser = below.add_parser(name, help=text, description=text, allow_abbrev=False)
-    own.set_defaults(carry_out=carry_out)
-    return own
+def actions(parser: argparse.ArgumentParser) -> Callable[[str, str, Callable[..., int]], argparse.ArgumentParser]:
+    """Give a command actions; the result adds one by its name, its summary, and the function that carries it out."""
+    below = parser.add_subparsers(dest="action", metavar="ACTION")
+    parser.set_defaults(**{ACTIONS: below.choices})
+
+    def add(name: str, text: str, carry_out: Callable[..., int]) -> argparse.ArgumentParser:
+        own: argparse.ArgumentParser = below.add_parser(name, help=text, description=text, allow_abbrev=False)
+        own.set_defaults(carry_out=carry_out)
+        return own
+
+    return add
+
+
+def component_argument(
+    parser: argparse.ArgumentParser, known: Sequence[str], text: str, *, several: bool = False, **more: Any
+) -> None:
+    """Add `--component COMPONENT`, one of those known, or with `several` a list: with commas, or repeated."""
+
+    class Component(argparse.Action):
+        def __call__(self, _: Any, namespace: argparse.Namespace, values: Any, *__: Any) -> None:
+            names = [part.strip().lower() for part in (values.split(",") if several else [values])]
+            for name in names:
+                check_word(name, known, "component")
+            found = list(dict.fromkeys([*getattr(namespace, self.dest), *names])) if several else names[0]
+            setattr(namespace, self.dest, found)
+
+    text = f"{', '.join(known)}: {text}" + ("; several with commas, or repeated" if several else "")
+    default: Any = [] if several else None
+    parser.add_argument("--component", action=Component, metavar="COMPONENT", help=text, default=default, **more)
+
+
+def check_word(word: str, known: Iterable[str], kind: str) -> None:
+    """Raise CommandError if a word is not one of those known; it names the nearest of them, or all."""
+    if word not in (every := list(known)):
+        hint = meant(word, every, f"use {', '.join(every)}")
+        raise CommandError(f"there is no {kind} {word!r}; {hint}")
+
+
+def schema_version_argument(parser: argparse.ArgumentParser, text: str) -> None:
+    """Add `--schema-version VERSION`; `text` says what counts without it."""
+    parser.add_argument(
+        "--schema-version", choices=EDITIONS, metavar="VERSION", help=f"{' or '.join(EDITIONS)} (default: {text})"
+    )
+
+
+def output_argument(parser: argparse.ArgumentParser, text: str, metavar: str = "PATH", **more: Any) -> None:
+    """Add `-o PATH`, the one file or folder that a command writes."""
+    parser.add_argument("-o", "--output", metavar=metavar, help=text, **more)
+
+
+def report_argument(parser: argparse.ArgumentParser) -> None:
+    """Add `--report PATH`, as `--corpus-report` of pytest."""
+    text = "write a report in the format of the suffix, as --corpus-report does; repeatable"
+    parser.add_argument("--report", dest="reports", action="append", default=[], metavar="PATH", help=text)
 
 
 def count(text: str) -> int:

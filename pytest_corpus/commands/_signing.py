@@ -1,4 +1,4 @@
-"""Signed reports: `report sign` and `report verify --public-key`.
+"""Signed reports: `report sign` and `report check --public-key`.
 
 A private key is read and used, never printed or written; messages name it by the id of its public half.
 """

@@ -1,4 +1,4 @@
-"""`pytest-corpus schema validate FILE...`: check messages in files against their schemas."""
+"""`pytest-corpus schema check FILE...`: check messages in files against their schemas."""
 
 import argparse
 import warnings
@@ -13,11 +13,11 @@ from pytest_corpus.commands._files import LINES, MAX_BYTES, STDIN, Document, doc
 from pytest_corpus.redaction import printable, shown
 from pytest_corpus.spec.goldens import GOLDENS
 from pytest_corpus.spec.operations import BY_OP
-from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, EDITIONS, LATEST
+from pytest_corpus.spec.schemas import BASE_URI, BY_NAME, LATEST
 from pytest_corpus.validation.schema.exceptions import DeprecatedFieldWarning, SchemaValidationError, place_of
 from pytest_corpus.validation.schema.registry import SchemaRegistry, registry
 
-PROG = "pytest-corpus schema validate"
+PROG = "pytest-corpus schema check"
 _HELD = 1000  # the most findings in a JSON result; the others are counted
 _NAME_IT = "name its schema with --schema NAME (pytest-corpus schema list shows them)"
 _BY_FILE = {golden.file.rpartition("/")[2]: golden for golden in GOLDENS}
@@ -28,7 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("files", metavar="FILE", nargs="+", help="a file, a folder, or - for stdin")
     add("--schema", metavar="NAME", help="short name, file name or $id (default: as the message says)")
-    add("--edition", choices=EDITIONS, help="default: the newest, which accepts all that others accept")
+    console.schema_version_argument(parser, "the newest, which accepts all that others accept")
     add("--lines", action="store_true", help=f"one document a line (default in {' and '.join(LINES)} files)")
     add("--max-errors", type=console.count, metavar="N", default=20, help="errors shown per document (default 20)")
     add("--max-bytes", type=console.count, metavar="N", default=MAX_BYTES, help="size limit of a document")
@@ -63,7 +63,7 @@ def run(given: argparse.Namespace) -> int:
         raise CommandError("stdin can be read once; name - once")
     schemas = registry()
     if given.schema is not None:
-        schemas.get_validator(given.schema, given.edition)
+        schemas.get_validator(given.schema, given.schema_version)
     files, results = _files(given.files)
     with console.Progress(len(files), str) as progress:
         check = _Check(given, schemas, progress, alone=len(files) == 1 and not results)
@@ -140,7 +140,7 @@ class _Check:
                 console.say(f"{where}: {document.flaw}")
             return
         try:
-            schema = self.given.schema or schema_for(name, document.value, self.given.edition)
+            schema = self.given.schema or schema_for(name, document.value, self.given.schema_version)
         except CommandError as error:
             raise CommandError(f"{where}: {error}") from None
         self._under(where, schema, document, result)
@@ -149,7 +149,7 @@ class _Check:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DeprecatedFieldWarning)  # said below, with the file and the line
-                self.schemas.validate_json(name, document.value, self.given.edition)
+                self.schemas.validate_json(name, document.value, self.given.schema_version)
         except SchemaValidationError as refused:
             problems = refused.problems[: self.given.max_errors]
             held = [{key: text for key, text in asdict(problem).items() if key != "schema"} for problem in problems]
@@ -158,10 +158,10 @@ class _Check:
             if self.given.format == "text":
                 self._say_refused(where, refused)
             return
-        meant, edition = self.schemas.table.resolve(name, self.given.edition)
+        meant, edition = self.schemas.table.resolve(name, self.given.schema_version)
         schema = meant.name
         result.schemas.add(schema)
-        for path in self.schemas.deprecations(name, document.value, self.given.edition):
+        for path in self.schemas.deprecations(name, document.value, self.given.schema_version):
             self.progress.clear()
             console.warn(f"{PROG}: {where}: {path or 'the whole'} is deprecated in {schema} (edition {edition})")
         if self.given.format == "text" and (self.given.verbose or (self.alone and document.line is None)):

@@ -22,7 +22,6 @@ from pytest_corpus.reports.text import count
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.operations import operations_of
 from pytest_corpus.spec.requirements import catalogue
-from pytest_corpus.spec.schemas import EDITIONS
 
 MOST_FINDINGS = 10_000
 """The findings of a file that are shown."""
@@ -31,8 +30,8 @@ MOST_FINDINGS = 10_000
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the file and the component."""
     parser.add_argument("traffic", metavar="FILE", help="an HTTP archive (.har), or a transcript (.jsonl, .jsonl.gz)")
-    parser.add_argument("--component", required=True, choices=COMPONENTS, help="the component that was called")
-    parser.add_argument("--schema-version", choices=EDITIONS, help="schema edition (default: either)")
+    console.component_argument(parser, COMPONENTS, "the component that was called", required=True)
+    console.schema_version_argument(parser, "either")
     console.format_argument(parser)
     parser.epilog = "Exit code: 0 no findings, 1 findings, 2 a file that cannot be read or has no exchange."
 

@@ -42,15 +42,15 @@ PLACEHOLDER = "BUNDLE"  # the name of the bundle in the skeleton
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the subcommands, each with its own arguments."""
-    action = partial(console.action, parser.add_subparsers(dest="what", required=True, metavar="COMMAND"))
+    """Add the actions, each with its own arguments."""
+    action = console.actions(parser)
     init = action("init", "write a small bundle that passes with the provider mock", _init)
     init.add_argument("folder", metavar="DIR", help="a folder that is empty or not there yet")
-    validate = action("validate", "find everything that is wrong with a bundle; nothing is called", _validate)
-    validate.add_argument("folder", metavar="DIR", nargs="+", help="a folder with a bundle.yaml")
+    check = action("check", "find everything that is wrong with a bundle; nothing is called", _check)
+    check.add_argument("folder", metavar="DIR", nargs="+", help="a folder with a bundle.yaml")
     combine = action("combine", "judge the thresholds over the reports of all shards", _combine)
     combine.add_argument("reports", metavar="FILE", nargs="+", help="the JSON report of a run with --corpus-shard")
-    combine.add_argument("-o", "--output", metavar="PATH", help="write the report of the whole run")
+    console.output_argument(combine, "the report of the whole run")
     durations = "write the seconds of each case to durations.json beside its bundle.yaml, for the next cut"
     combine.add_argument("--write-durations", action="store_true", help=durations)
     run_it = action("run", "ask all cases and hold the bundle to its thresholds", _run)
@@ -62,22 +62,26 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add("--embedding-adapter", action="append", metavar="SPEC", help=similarity)
     add("--plugin", metavar="MODULE", help="a module with pytest_corpus_bundle_providers and ..._scorers")
     add("--limit", type=console.count, metavar="N", help="only the first N cases; nothing is judged")
-    add("--cassettes", metavar="MODE", help="off, none, once, new or all")
+    add("--cassettes", metavar="MODE", help="recorded answers: off (default), none, once, new or all")
     add("--baseline", metavar="PATH", help="compare with this baseline")
     add("--update-baseline", action="store_true", help="write the baseline instead")
     add("--budget", metavar="LIMITS", help="what may be used: calls=500,tokens=20000")
     add("--evidence", choices=("shape", "full"), help="full shows prompts and answers")
-    compare = action("compare", "compare two runs of a bundle case by case: 1 if the second is worse", _compare)
-    compare.add_argument("before", metavar="A.json", help="a JSON report, or the output of run --format json")
-    compare.add_argument("now", metavar="B.json", help="the same of the run that is compared with it")
+    diff = action(
+        "diff", "changes between two runs of a bundle, case by case; exit code 1 if the later is worse", _diff
+    )
+    diff.add_argument(
+        "old", metavar="OLD", help="the JSON report of the earlier run, or the output of run --format json"
+    )
+    diff.add_argument("new", metavar="NEW", help="the same of the later run")
     deciding = "a metric that decides; repeatable (default: passes and scores)"
-    compare.add_argument("--metric", action="append", metavar="NAME", help=deciding)
-    for parser_of_results in (validate, combine, run_it, compare):
+    diff.add_argument("--metric", action="append", metavar="NAME", help=deciding)
+    for parser_of_results in (check, combine, run_it, diff):
         console.format_argument(parser_of_results)
 
 
 def run(given: argparse.Namespace) -> int:
-    """Run one subcommand."""
+    """Run one action."""
     code: int = given.carry_out(given)
     return code
 
@@ -94,7 +98,7 @@ def _file_of(given: str) -> Path:
     return path.absolute()
 
 
-def _validate(given: argparse.Namespace) -> int:
+def _check(given: argparse.Namespace) -> int:
     found: list[dict[str, Any]] = []
     for folder in given.folder:
         try:
@@ -128,21 +132,21 @@ def _combine(given: argparse.Namespace) -> int:
     return FINDINGS if any(map(_is_red, found)) else FINE
 
 
-def _compare(given: argparse.Namespace) -> int:
-    before, now = (_sections_of(Path(name)) for name in (given.before, given.now))
+def _diff(given: argparse.Namespace) -> int:
+    before, now = (_sections_of(Path(name)) for name in (given.old, given.new))
     found = []
     for key, each in now.items():
         other = before.get(key)
         if other is None and len(before) == len(now) == 1:
             other = next(iter(before.values()))
         if other is None or other["name"] != each["name"]:
-            console.warn(f"{given.now}: {section.one_line(each)}: {given.before} has no run to compare it with")
+            console.warn(f"{given.new}: {section.one_line(each)}: {given.old} has no run to compare it with")
             continue
         old, new = (comparison.outcome(rebuilt(CaseResult, case) for case in run["results"]) for run in (other, each))
         compared = comparison.compare(old, new, given.metric or ())
         found.append({"bundle": each["name"], "before": section.label(other), "now": section.label(each), **compared})
     if not found:
-        raise CommandError(f"{given.before} and {given.now} have no bundle in common")
+        raise CommandError(f"{given.old} and {given.new} have no bundle in common")
     for name in given.metric or ():
         if not any(name == each["metric"] for entry in found for each in entry["differences"]):
             known = {each["metric"] for entry in found for each in entry["differences"]}
@@ -187,8 +191,8 @@ class _Session:
 
     def __init__(self, given: argparse.Namespace) -> None:
         self._given = given
-        if given.cassettes is not None and given.cassettes not in MODES:
-            raise CommandError(f"--cassettes {given.cassettes}: {suggestion(given.cassettes, MODES)}")
+        if given.cassettes is not None:
+            console.check_word(given.cassettes, MODES, "mode of cassettes")
         if given.update_baseline and not given.baseline:
             raise CommandError("--update-baseline: name the file with --baseline PATH")
         self._spent_budget = SpentBudget()
@@ -292,7 +296,7 @@ class _Session:
         try:
             return comparison.read(path) if path.exists() or not self._given.update_baseline else {}
         except comparison.BaselineError as error:
-            said = str(error).replace("--corpus-update-baseline", "--update-baseline")
+            said = str(error).replace("--corpus-bundle-update-baseline", "--update-baseline")
             raise CommandError(f"--baseline {path}: {said}") from None
 
     def _keep_baseline(self, before: dict[str, Any]) -> None:

@@ -16,6 +16,7 @@ from pytest_corpus.reports.pages import components
 from pytest_corpus.reports.pages.plain import plain
 from pytest_corpus.spec.components import COMPONENTS, ROWS
 from pytest_corpus.spec.operations import BY_OP
+from pytest_corpus.text.values import CLOSE
 
 Page = Callable[[], str]
 
@@ -56,7 +57,7 @@ def _found(pages: Mapping[str, Page], topic: str) -> str:
     text = explained(topic)
     if text is not None:
         return f"```\n{text}\n```"
-    near = get_close_matches(name, [*pages, *BY_OP], n=3)
+    near = get_close_matches(name, [*pages, *BY_OP], n=3, cutoff=CLOSE)
     hint = f"did you mean {' or '.join(near)}?" if near else "without a topic the command lists all pages"
     raise CommandError(f"there is no page {topic!r}; {hint}")
 

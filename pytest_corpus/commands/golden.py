@@ -3,7 +3,6 @@
 import argparse
 import sys
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from pytest_corpus import resources
@@ -21,7 +20,7 @@ from pytest_corpus.validation.schema.registry import SchemaRegistry
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the actions, each with its own arguments."""
-    action = partial(console.action, parser.add_subparsers(dest="action", required=True, metavar="ACTION"))
+    action = console.actions(parser)
     check = action("check", "check golden files against their schemas and invariants", _check)
     check.add_argument("files", nargs="*", metavar="FILE", help="a golden file or its name (default: all)")
     show = action("show", "print one golden file", _show)
@@ -29,15 +28,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     generate = action("generate", "write missing golden files from their schemas", _generate)
     named = "a golden, such as llm_complete_request (default: all)"
     generate.add_argument("names", nargs="*", metavar="NAME", help=named)
-    generate.add_argument("--component", choices=COMPONENTS, help="only goldens of this component")
+    console.component_argument(generate, COMPONENTS, "only goldens of this component")
     generate.add_argument("--operation", metavar="OP", help="only goldens of this operation, such as complete")
     generate.add_argument("--force", action="store_true", help="overwrite existing files")
     where = "where to write (default: golden/, or CORPUS_GOLDEN_ROOT)"
-    generate.add_argument("--output", metavar="DIR", help=where)
+    console.output_argument(generate, where, "DIR")
     diff = action("diff", "golden files that other schemas refuse or admit, with the changes needed", _diff)
     for each in (check, show, diff):
-        each.add_argument("--root", metavar="DIR", help="another golden/ folder (or CORPUS_GOLDEN_ROOT)")
-    diff.add_argument("--before", metavar="DIR", help="the earlier schemas (default: the shipped ones)")
+        each.add_argument("--goldens", metavar="DIR", help="another golden/ folder (or CORPUS_GOLDEN_ROOT)")
+    diff.add_argument("--old-schemas", metavar="DIR", help="the earlier schemas (default: the shipped ones)")
     for each in (check, show, generate, diff):
         each.add_argument("--schemas", metavar="DIR", help="another schemas/ folder")
         console.format_argument(each)
@@ -59,11 +58,11 @@ def run(given: argparse.Namespace) -> int:
 
 def _check(given: argparse.Namespace, schemas: SchemaRegistry) -> int:
     if given.files:
-        findings = [finding for file in given.files for finding in _check_file(file, given.root, schemas)]
+        findings = [finding for file in given.files for finding in _check_file(file, given.goldens, schemas)]
         checked = len(given.files)
     else:
-        findings = checks.check(given.root, schemas=schemas)
-        checked = len(checks.files(given.root))
+        findings = checks.check(given.goldens, schemas=schemas)
+        checked = len(checks.files(given.goldens))
     document = {"checked": checked, "findings": [finding.as_json() for finding in findings]}
     last = f"{console.plural(checked, 'file')} checked: {console.found(findings)}"
     console.result(given, document, *map(str, findings), last)
@@ -92,7 +91,7 @@ def _row(name: str) -> Golden:
 
 def _show(given: argparse.Namespace, schemas: SchemaRegistry) -> int:  # noqa: ARG001 - has the shape of all actions
     row = _row(given.name)
-    text = bounded.contents(checks.root_folder(given.root) / row.file).decode("utf-8", "backslashreplace")
+    text = bounded.contents(checks.root_folder(given.goldens) / row.file).decode("utf-8", "backslashreplace")
     if given.format == "json":
         about = {"file": row.file, "component": row.component, "schema": row.schema, "also": row.also}
         console.say_json({**about, "editions": row.editions, "text": text})
@@ -139,10 +138,10 @@ def _operations(component: str | None, operation: str) -> list[str]:
 
 
 def _diff(given: argparse.Namespace, schemas: SchemaRegistry) -> int:
-    before = Path(given.before) if given.before is not None else resources.folder("schemas")
+    before = Path(given.old_schemas) if given.old_schemas is not None else resources.folder("schemas")
     if not before.is_dir():
-        raise CommandError(f"{before} is not a folder: --before takes one that holds the files of schemas/")
-    changes = maker.diff(given.root, schemas=schemas, before=SchemaRegistry(before))
+        raise CommandError(f"{before} is not a folder: --old-schemas takes one that holds the files of schemas/")
+    changes = maker.diff(given.goldens, schemas=schemas, before=SchemaRegistry(before))
     if given.format == "json":
         console.say_json({"changes": [change.as_json() for change in changes]})
     else:

@@ -10,7 +10,6 @@ from pytest_corpus.commands import FINE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.text.atomic_write import write_folder
-from pytest_corpus.text.values import meant
 
 TOLERATED = (".git", ".venv", "venv")  # names that may exist in the folder: a new repository and a virtual environment
 COMMON = "common"  # the folder of the files that the repositories of all components have
@@ -47,10 +46,8 @@ def run(given: argparse.Namespace) -> int:
 def _component(given: str | None) -> str:
     if given is None:
         raise CommandError(f"name a component: {', '.join(COMPONENTS)}; for example pytest-corpus init llm my-adapter")
-    if given.lower() in COMPONENTS:
-        return given.lower()
-    hint = meant(given.lower(), COMPONENTS, f"use {', '.join(COMPONENTS)}")
-    raise CommandError(f"there is no component {given!r}; {hint}")
+    console.check_word(given.lower(), COMPONENTS, "component")
+    return given.lower()
 
 
 def _check(folder: Path) -> None:

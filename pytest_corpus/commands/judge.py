@@ -25,9 +25,7 @@ COMPARED = (
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the transcript, the reports and the attestation to compare with."""
     parser.add_argument("transcript", metavar="FILE", help="a transcript: .jsonl or .jsonl.gz")
-    parser.add_argument(
-        "-o", "--output", action="append", default=[], metavar="PATH", help="write a report; repeatable"
-    )
+    console.report_argument(parser)
     parser.add_argument(
         "--attestation", metavar="FILE", help="compare with the JSON report of the run; exit code 1 if they differ"
     )
@@ -51,7 +49,7 @@ def run(given: argparse.Namespace) -> int:
         reports = [
             *given_files(transcript, folder),
             f"--corpus-report={folder / 'attestation.json'}",
-            *(f"--corpus-report={each}" for each in given.output),
+            *(f"--corpus-report={each}" for each in given.reports),
         ]
         passed = [*settings_arguments(folder), *adapters, *options, *reports, "-q", str(folder)]
         code = run_pytest("judge", passed, folder, sys.stderr if given.format == "json" else None)

@@ -2,7 +2,6 @@
 
 import argparse
 from dataclasses import asdict
-from typing import Any
 
 from pytest_corpus.commands import FINE, CommandError
 from pytest_corpus.commands import _console as console
@@ -10,15 +9,15 @@ from pytest_corpus.reports.catalogue import chosen, listed, unknown
 from pytest_corpus.spec.components import COMPONENTS, WIRE
 
 LEVELS = ("must", "should", "may")
-REPEATED: dict[str, Any] = {"type": str.lower, "action": "append"}
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the filters and the format."""
     parser.add_argument("globs", nargs="*", metavar="GLOB", help="only ids that match, such as 'VEC-*' (default: all)")
-    of_component = "only requirements of this component, shared ones included; repeatable"
-    parser.add_argument("--component", choices=(*COMPONENTS, *WIRE), help=of_component, **REPEATED)
-    parser.add_argument("--level", choices=LEVELS, help="only this level; repeatable", **REPEATED)
+    of_component = "only requirements of this component, shared ones included"
+    console.component_argument(parser, (*COMPONENTS, *WIRE), of_component, several=True)
+    only = "only this level; repeatable"
+    parser.add_argument("--level", type=str.lower, action="append", choices=LEVELS, help=only)
     console.format_argument(parser)
 
 
@@ -27,7 +26,7 @@ def run(given: argparse.Namespace) -> int:
     for glob in given.globs:
         if not chosen([glob]):
             raise CommandError(unknown(glob))
-    entries = chosen(given.globs, given.component or (), given.level or ())
+    entries = chosen(given.globs, given.component, given.level or ())
     if not entries:
         raise CommandError("no requirement is of that id, component and level at once; leave one of them out")
     console.result(given, {"requirements": [asdict(entry) for entry in entries]}, *listed(entries).split("\n"))

@@ -5,6 +5,7 @@ import sys
 import tempfile
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from fnmatch import fnmatchcase
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ MOST_WRITES = 20  # the writes before an exchange that its commands repeat
 
 LEVELS = ("MUST", "SHOULD", "MAY")
 
-UNREPEATED = frozenset(("requirement", "shard", "repeat", "components"))
+UNREPEATED = frozenset(("requirement", "shard", "repeat", "component"))
 """Options of the run that would leave tests out, or repeat them."""
 
 
@@ -72,7 +73,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("transcript", metavar="FILE", help="a transcript: .jsonl or .jsonl.gz")
     parser.add_argument("--adapter", metavar="SPEC", help="as for --corpus-adapter; without it the findings are listed")
     chosen = parser.add_mutually_exclusive_group()
-    chosen.add_argument("--requirement", metavar="ID", help="only the findings of this requirement")
+    chosen.add_argument("--requirement", metavar="GLOB", help="only the findings of requirements with such ids")
     chosen.add_argument("--finding", metavar="N", type=int, help="only the finding with this number")
     parser.add_argument("--as", dest="form", choices=("shell", "curl"), help="print commands instead of sending")
     header_argument(parser)
@@ -129,7 +130,7 @@ def findings(transcript: Transcript) -> Iterator[RecordedFinding]:
 
 def _is_wanted(finding: RecordedFinding, given: argparse.Namespace) -> bool:
     if given.requirement:
-        return finding.requirement == str(given.requirement).upper()
+        return any(fnmatchcase(finding.requirement, glob.strip().upper()) for glob in given.requirement.split(","))
     return given.finding in (None, finding.number)
 
 
@@ -222,7 +223,7 @@ def _sent_again(
         passed = [
             *settings_arguments(folder),
             f"--corpus-adapter=again={adapter}",
-            f"--corpus-components={components}",
+            f"--corpus-component={components}",
             f"--corpus-transcript={again}",
             *judging.arguments(transcript, leave_out=UNREPEATED),
             *given_files(transcript, folder)[1:],

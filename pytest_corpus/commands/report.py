@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -25,7 +24,7 @@ from pytest_corpus.verdict.deviations import today
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the actions, each with its own arguments."""
-    action = partial(console.action, parser.add_subparsers(dest="action", required=True, metavar="ACTION"))
+    action = console.actions(parser)
     merge = action("merge", "compare several reports in one table of requirements and verdicts", _merge)
     merge.add_argument("reports", nargs="+", metavar="FILE", help="a JSON report")
     _output(merge, formats.MATRIX_FORMATS, "without it the verdicts and what is not satisfied are printed")
@@ -41,22 +40,22 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     level = "level from which a new violation is a regression (default: that of the run NEW)"
     diff.add_argument("--level", choices=("must", "should"), default="", help=level)
 
-    verify = action("verify", "check that a report is complete, unaltered and still valid; exit code 1 if not", _verify)
-    verify.add_argument("report", metavar="FILE", help="a JSON report, or with --public-key its signed statement")
-    verify.add_argument("--public-key", metavar="PEM", help="Ed25519 key that must have signed it")
-    verify.add_argument("--identity", metavar="ADDRESS", help="identity of the CI job that must have signed it")
+    check = action("check", "check that a report is complete, unaltered and still valid; exit code 1 if not", _check)
+    check.add_argument("report", metavar="FILE", help="a JSON report, or with --public-key its signed statement")
+    check.add_argument("--public-key", metavar="PEM", help="Ed25519 key that must have signed it")
+    check.add_argument("--identity", metavar="ADDRESS", help="identity of the CI job that must have signed it")
     issuer = "who vouches for the identity (default: GitHub or GitLab, by its address)"
-    verify.add_argument("--issuer", metavar="URL", help=issuer)
+    check.add_argument("--issuer", metavar="URL", help=issuer)
     given = "the signed statement; default: FILE with .dsse.json or .sigstore.json"
-    verify.add_argument("--signature", metavar="PATH", help=given)
+    check.add_argument("--signature", metavar="PATH", help=given)
 
     sign = action("sign", "write the in-toto statement of a report in a signed DSSE envelope", _sign)
-    sign.add_argument("report", metavar="FILE", help="a JSON report that `verify` accepts")
+    sign.add_argument("report", metavar="FILE", help="a JSON report that `check` accepts")
     by = sign.add_mutually_exclusive_group(required=True)
     key = "the Ed25519 key to sign with, PKCS #8 in PEM: a file, - for stdin, or env://VARIABLE"
     by.add_argument("--key", metavar="PEM", help=key)
     by.add_argument("--keyless", action="store_true", help="sign by the identity of this CI job, with Sigstore")
-    sign.add_argument("-o", "--output", metavar="PATH", help="the file to write; default: as `verify` looks for it")
+    console.output_argument(sign, "the file to write; default: as `check` looks for it")
 
     badge = action("badge", "render the verdict of a report as a badge", _badge)
     badge.add_argument("report", metavar="FILE", help="a JSON report")
@@ -67,7 +66,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     _output(render, tuple(formats.FORMATS))
     render.add_argument("--since", metavar="OLD", help="an earlier JSON report: .html shows the changes since")
 
-    for each in (merge, combine, diff, verify, sign, badge, render):
+    for each in (merge, combine, diff, check, sign, badge, render):
         console.format_argument(each)
 
 
@@ -79,7 +78,7 @@ def run(given: argparse.Namespace) -> int:
 
 def _output(parser: argparse.ArgumentParser, known: written.Suffixes, otherwise: str = "") -> None:
     text = "; ".join(filter(None, (f"the file to write, {formats.listed(known)}", otherwise)))
-    parser.add_argument("-o", "--output", metavar="PATH", required=not otherwise, help=text)
+    console.output_argument(parser, text, required=not otherwise)
 
 
 def _merge(given: argparse.Namespace) -> int:
@@ -122,9 +121,9 @@ def _diff(given: argparse.Namespace) -> int:
     return FINDINGS if found["regression"] else FINE
 
 
-def _verify(given: argparse.Namespace) -> int:
+def _check(given: argparse.Namespace) -> int:
     if given.public_key or given.identity:
-        return _verify_signed(given)
+        return _check_signed(given)
     if given.signature or given.issuer or signing.is_signed(given.report):
         raise CommandError("say with --public-key or --identity whose the signature must be")
     name, faults = printable(given.report), _faults(given.report)
@@ -135,7 +134,7 @@ def _verify(given: argparse.Namespace) -> int:
     return FINDINGS if faults else FINE
 
 
-def _verify_signed(given: argparse.Namespace) -> int:
+def _check_signed(given: argparse.Namespace) -> int:
     """Check a report and its signed statement; either may be named."""
     if given.public_key and given.identity:
         raise CommandError("name a key with --public-key or an identity with --identity, not both")
@@ -160,7 +159,7 @@ def _sign(given: argparse.Namespace) -> int:
     if faults := _faults(given.report):
         said = [f"{printable(given.report)}: {fault}" for fault in faults]
         _say(_json({"written": None, "faults": faults}) if given.format == "json" else "\n".join(said) + "\n")
-        sys.stderr.write("nothing was signed: a signature vouches for a report that `report verify` accepts\n")
+        sys.stderr.write("nothing was signed: a signature vouches for a report that `report check` accepts\n")
         return FINDINGS
     payload = formats.render(written.report(given.report), ".intoto.json").encode("utf-8", "backslashreplace")
     if key is not None:

@@ -3,11 +3,10 @@
 import argparse
 import os
 import sys
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pytest_corpus.commands import FINDINGS, FINE, USAGE, CommandError, _validate
+from pytest_corpus.commands import FINDINGS, FINE, CommandError, _validate
 from pytest_corpus.commands import _console as console
 from pytest_corpus.spec.schemas import BASE_URI, EDITIONS, LATEST, SCHEMAS, SchemaFile
 from pytest_corpus.text import bounded
@@ -20,28 +19,24 @@ FOLDERS = tuple(dict.fromkeys(schema.component for schema in SCHEMAS))
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the actions, each with its own arguments."""
-    parser.set_defaults(print_help=parser.print_help)
-    action = partial(console.action, parser.add_subparsers(dest="action", metavar="ACTION"))
+    action = console.actions(parser)
     listing = action("list", "every schema: name, editions, file", _list)
-    listing.add_argument("--edition", choices=EDITIONS, help=f"default: {LATEST}, which has every schema")
-    listing.add_argument("--component", choices=FOLDERS, help="only the schemas of one folder")
+    console.schema_version_argument(listing, f"{LATEST}, which has every schema")
+    console.component_argument(listing, FOLDERS, "only the schemas of this folder")
     stats = action("stats", "numbers of schemas, files, bytes and goldens", _stats)
     show = action("show", "print one schema", _show)
     show.add_argument("schema", metavar="NAME", help="short name, file name or $id")
-    show.add_argument("--edition", choices=EDITIONS, help=f"default: {LATEST}, or the one that the name pins")
+    console.schema_version_argument(show, f"{LATEST}, or the one that the name pins")
     show.add_argument("--resolved", action="store_true", help="include every schema that it refers to in $defs")
     lint = action("lint", "check the schema files themselves", _lint)
     lint.add_argument("--rule", action="append", metavar="NAME", help="only this rule; repeatable")
     for each in (listing, stats, lint):
         console.format_argument(each)
-    _validate.arguments(action("validate", "check messages in files against their schemas", _validate.run))
+    _validate.arguments(action("check", "check messages in files against their schemas", _validate.run))
 
 
 def run(given: argparse.Namespace) -> int:
     """Run one action."""
-    if given.action is None:
-        given.print_help(sys.stderr)
-        return USAGE
     try:
         code: int = given.carry_out(given)
     except UnknownSchemaError as error:
@@ -51,7 +46,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _list(given: argparse.Namespace) -> int:
-    edition = given.edition or LATEST
+    edition = given.schema_version or LATEST
     root, table = _root(registry()), registry().table.schemas
     chosen = [each for each in table if edition in each.editions and given.component in (None, each.component)]
     rows = [_row(schema, edition, root) for schema in chosen]
@@ -97,11 +92,11 @@ def _stats(given: argparse.Namespace) -> int:
 
 def _show(given: argparse.Namespace) -> int:
     schemas = registry()
-    document = schemas.get_schema(given.schema, given.edition)
+    document = schemas.get_schema(given.schema, given.schema_version)
     if given.resolved:
         console.say_json(_bundled(schemas, document))
     else:
-        schema, edition = schemas.table.resolve(given.schema, given.edition)
+        schema, edition = schemas.table.resolve(given.schema, given.schema_version)
         sys.stdout.write(bounded.contents(_root(schemas) / schema.file(edition)).decode("utf-8", "backslashreplace"))
     return FINE
 

@@ -19,9 +19,9 @@ from pytest_corpus.verdict.deviations import today
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument("reports", metavar="FOLDER", help="a folder with JSON reports, at any depth")
-    parser.add_argument("-o", "--output", metavar="DIR", required=True, help="a new folder, or that of an earlier site")
-    history = "count every version of the reports in the git history of FOLDER too"
+    parser.add_argument("reports", metavar="DIR", help="a folder with JSON reports, at any depth")
+    console.output_argument(parser, "a new folder, or that of an earlier site", "DIR", required=True)
+    history = "count every version of the reports in the git history of DIR too"
     parser.add_argument("--history", action="store_true", help=history)
     url = "address of the published site, for absolute links in its feed"
     parser.add_argument("--url", metavar="URL", default="", help=url)

@@ -3,7 +3,6 @@
 import argparse
 import io
 import os
-import sys
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
@@ -11,7 +10,6 @@ from pytest_corpus.commands import FINDINGS, FINE, USAGE, CommandError
 from pytest_corpus.commands import _console as console
 from pytest_corpus.commands._files import STDIN, foreign, opened, shown_name
 from pytest_corpus.spec.operations import STREAMING
-from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.spec.words import BOM, MAX_FRAME_BYTES
 from pytest_corpus.validation.schema.exceptions import SchemaFileError, UnknownEditionError, UnknownSchemaError
 from pytest_corpus.validation.streams.config import StreamReport, ValidationConfig, ValidationMode
@@ -24,14 +22,10 @@ _SSE_FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the action `check` and its arguments."""
-    below = parser.add_subparsers(dest="action", metavar="ACTION")
-    check = below.add_parser(
-        "check", help="check whole streams", description="Check whole streams.", allow_abbrev=False
-    )
-    parser.set_defaults(print_help=parser.print_help)
+    check = console.actions(parser)("check", "check whole streams", run)
     add, modes = check.add_argument, [mode.value for mode in ValidationMode]
     add("files", metavar="FILE", nargs="+", help="a file with one stream, or - for stdin")
-    add("--component", choices=STREAMING, help="component of the stream; this or --schema is required")
+    console.component_argument(check, STREAMING, "the component of the stream; this or --schema is required")
     add("--schema", metavar="NAME", help="a schema of its frames, by short name, file name or $id")
     add("--mode", type=str.lower, choices=modes, default="strict", help="frames to validate (default: strict, all)")
     add("--sample-rate", type=float, default=0.1, metavar="R", help="of the mode sampled (default 0.1)")
@@ -39,7 +33,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     transport = check.add_mutually_exclusive_group()
     transport.add_argument("--sse", action="store_true", help="server-sent events (default for .sse files)")
     transport.add_argument("--ndjson", action="store_true", help="newline-delimited JSON (default for all others)")
-    add("--edition", choices=EDITIONS, help="validate against this edition only (default: either)")
+    console.schema_version_argument(check, "either")
     add("--max-frame-bytes", type=console.count, default=MAX_FRAME_BYTES, metavar="N", help="default: 1 MiB")
     add("--max-errors", type=console.count, default=20, metavar="N", help="errors shown (default 20)")
     console.format_argument(check)
@@ -64,9 +58,6 @@ class _Outcome:
 
 def run(given: argparse.Namespace) -> int:
     """Check each stream that can be read. An interruption has the progress as its text."""
-    if given.action is None:
-        given.print_help(sys.stderr)
-        return USAGE
     if given.files.count(STDIN) > 1:
         raise CommandError("stdin can be read once; name - once")
     config = _config(given)
@@ -101,7 +92,7 @@ def _config(given: argparse.Namespace) -> ValidationConfig:
             mode=given.mode,
             max_frame_bytes=given.max_frame_bytes,
             sample_rate=given.sample_rate,
-            edition=given.edition,
+            edition=given.schema_version,
             framing=_FRAMINGS[given.framing],  # type: ignore[arg-type]
             max_errors=given.max_errors,
         )

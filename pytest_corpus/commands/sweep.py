@@ -35,8 +35,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     chosen.add_argument(
         "--older-than", metavar="TIME", help="only runs that began before this time: 90s, 30m, 1h or 7d"
     )
-    of = "vector or graph (default: both); repeatable"
-    parser.add_argument("--component", action="append", choices=STORES, help=of)
+    console.component_argument(parser, STORES, "only this component's store", several=True)
     header_argument(parser)
     parser.add_argument("--folder", default=".", metavar="DIR", help="where pytest was started (default: here)")
 

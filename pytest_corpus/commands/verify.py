@@ -20,7 +20,7 @@ from pytest_corpus.commands._pytest import (
     use_connection,
 )
 from pytest_corpus.spec.components import COMPONENTS
-from pytest_corpus.text.values import meant
+from pytest_corpus.spec.transports import CONNECTION
 
 EMBEDDED = "pytest_corpus.reference:all"  # the adapter that is verified if none is named
 _TELLING = frozenset(("--collect-only", "--co", "--help", "-h", "--version", "-V", "--markers", "--fixtures"))
@@ -33,15 +33,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the adapters, the attestation and further arguments of pytest."""
     parser.usage = (
         "%(prog)s [-h] [--component COMPONENT]... [--adapter SPEC]... [--report PATH]... [--header NAME:VALUE]...\n"
-        "       [--format text|json] [-- PYTEST ARGUMENT...]"
+        "       [--call-timeout SECONDS] [--format text|json] [-- PYTEST ARGUMENT...]"
     )
-    for name, metavar, text in (
-        ("component", "COMPONENT", f"{', '.join(COMPONENTS)}; repeatable; default: those that answer"),
-        ("adapter", "SPEC", f"module:factory or label=module:factory; repeatable; default: {EMBEDDED}"),
-        ("report", "PATH", "write the attestation; repeatable"),
-    ):
-        parser.add_argument(f"--{name}", dest=f"{name}s", action="append", default=[], metavar=metavar, help=text)
+    console.component_argument(
+        parser, COMPONENTS, "test only this component (default: those that answer)", several=True
+    )
+    adapter = f"module:factory or an address, as for --corpus-adapter; repeatable (default: {EMBEDDED})"
+    parser.add_argument("--adapter", dest="adapters", action="append", default=[], metavar="SPEC", help=adapter)
+    console.report_argument(parser)
     header_argument(parser)
+    timeout = CONNECTION["call-timeout"][1]
+    parser.add_argument("--call-timeout", metavar="SECONDS", help=timeout)
     more = "after --: more arguments for pytest, such as -- -x -q"
     parser.add_argument("more", nargs="*", metavar="PYTEST ARGUMENT", help=more)
     console.format_argument(parser)
@@ -57,7 +59,6 @@ def run(given: argparse.Namespace) -> int:
 
     The current folder is importable and relative paths start there, as with ``python -m pytest``.
     """
-    components = _components(given.components)
     for word in given.more:
         if word in COMPONENTS:
             raise CommandError(f"name a component with --component={word}; arguments after -- go to pytest")
@@ -65,7 +66,7 @@ def run(given: argparse.Namespace) -> int:
         console.warn(f"pytest-corpus verify: no --adapter is given, so the embedded ones are verified ({EMBEDDED})")
     with tempfile.TemporaryDirectory(prefix="pytest-corpus-") as name:
         folder = Path(name)
-        passed = [*_arguments(given, components, folder), f"--corpus-report={folder / 'attestation.json'}"]
+        passed = [*_arguments(given, folder), f"--corpus-report={folder / 'attestation.json'}"]
         code = run_pytest("verify", passed, folder, sys.stderr if given.format == "json" else None)
         found = attestations(folder)
         reason = _unproven(given, found) if code in (FINE, FINDINGS) else ""
@@ -92,21 +93,14 @@ def _unproven(given: argparse.Namespace, attestations: Sequence[dict[str, Any]])
     return f"the run was not complete ({'; '.join(gaps)})" if gaps else ""
 
 
-def _components(given: Sequence[str]) -> list[str]:
-    names = [part.strip() for one in given for part in one.split(",")]
-    for name in names:
-        if name.lower() not in COMPONENTS:
-            hint = " ".join(filter(None, (meant(name.lower(), COMPONENTS), f"There are {', '.join(COMPONENTS)}")))
-            raise CommandError(f"there is no component {name!r}; {hint}")
-    return list(dict.fromkeys(name.lower() for name in names))
-
-
-def _arguments(given: argparse.Namespace, components: list[str], folder: Path) -> list[str]:
+def _arguments(given: argparse.Namespace, folder: Path) -> list[str]:
     """Arguments that make pytest look for settings and tests in an empty folder, but run in the current one."""
     found = settings_arguments(folder)
     use_connection(folder, given.header)
     found += [f"--corpus-adapter={spec}" for spec in given.adapters or [EMBEDDED]]
-    if components:
-        found.append(f"--corpus-components={','.join(components)}")
+    if given.component:
+        found.append(f"--corpus-component={','.join(given.component)}")
+    if given.call_timeout is not None:
+        found.append(f"--corpus-call-timeout={given.call_timeout}")
     found += [f"--corpus-report={path}" for path in given.reports]
     return [*found, *given.more, str(folder)]

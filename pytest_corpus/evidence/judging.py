@@ -50,7 +50,7 @@ def _shard(value: str) -> bool:
 
 
 OPTIONS: Mapping[str, Check] = {
-    "components": _list_of(_one_of("", *COMPONENTS)),
+    "component": _list_of(_one_of("", *COMPONENTS)),
     "requirement": _list_of(_GLOB.fullmatch),
     "level": _one_of(*LEVELS),
     "strict": _one_of("true"),
@@ -65,8 +65,8 @@ OPTIONS: Mapping[str, Check] = {
 """The options that are taken, each with what decides if a value is one that the option has."""
 
 PASSED_OVER = frozenset((
-    "allow-production", "budget", "bundle-limit", "call-timeout", "cassettes", "connections", "evidence", "seed",
-    "startup-timeout", "traceback", "update-baseline",
+    "allow-production", "budget", "bundle-cassettes", "bundle-limit", "bundle-update-baseline", "call-timeout",
+    "connections", "evidence", "seed", "startup-timeout", "traceback",
 ))  # fmt: skip
 """Options that earlier versions wrote; they name nothing on a machine and decide nothing, so no value is read."""
 
@@ -99,7 +99,7 @@ def arguments(transcript: Transcript, leave_out: frozenset[str] = frozenset()) -
     """The options of the run as arguments of pytest, for another run. Raises TranscriptError as `stated`."""
     header: Mapping[str, Any] = transcript.header
     options = {name: value for name, value in stated(transcript).items() if name not in leave_out}
-    limits = [f"--corpus-seed={int(header['seed'])}", "-o", f"corpus_call_timeout={header['call_timeout_s']:g}"]
+    limits = [f"--corpus-seed={int(header['seed'])}", f"--corpus-call-timeout={header['call_timeout_s']:g}"]
     return [
         *limits,
         *(f"--corpus-{name}" + ("" if name in SWITCHES else f"={value}") for name, value in options.items()),

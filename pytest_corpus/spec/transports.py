@@ -71,7 +71,7 @@ TRANSPORT_GROUPS = {
 """The transports that a requirement may need, each with its modules in `adapter/transports/`."""
 
 CONNECTION = {
-    "headers": ("linelist", "headers of each request, NAME:VALUE; ${VARIABLE} comes from the environment; never shown"),
+    "header": ("linelist", "NAME:VALUE for each request to an address; ${VARIABLE} is of the environment; repeatable"),
     "tls-verify": ("string", "verify TLS: yes (default), no, or path of a CA bundle (PEM)"),
     "connections": ("string", "most HTTP connections at the same time (default 100)"),
     "startup-timeout": ("string", "seconds to wait for the adapter to start (default 10)"),

@@ -8,11 +8,19 @@ from difflib import get_close_matches
 from functools import cache
 from typing import Any, Final, TypeVar, get_args, get_origin, get_type_hints
 
+CLOSE: Final = 0.65
+"""The share of letters that two words must have in common for one to be a misspelling of the other."""
+
+
+def nearest(wrong: str, known: Iterable[str]) -> str:
+    """The known word that comes nearest to a misspelt one; empty if none is near."""
+    return next(iter(get_close_matches(wrong, list(known), n=1, cutoff=CLOSE)), "")
+
 
 def meant(wrong: str, known: Iterable[str], otherwise: str = "", *, before: str = "") -> str:
     """The question if the nearest known word was meant; another text if none is near."""
-    near = get_close_matches(wrong, list(known), n=1)
-    return f"did you mean {before}{near[0]}?" if near else otherwise
+    near = nearest(wrong, known)
+    return f"did you mean {before}{near}?" if near else otherwise
 
 
 def strings_of(value: Any) -> Iterator[str]:

@@ -20,7 +20,7 @@ def _alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def test_a_new_bundle_passes() -> None:
     """The bundle that init writes is sound and passes with mock."""
     assert called("bundle", "init", "qa").code == 0
-    assert "qa: sound, 2 cases" in called("bundle", "validate", "qa").out
+    assert "qa: sound, 2 cases" in called("bundle", "check", "qa").out
     ended = called("bundle", "run", "qa")
     assert (ended.code, "qa (mock): passed; 2/2 cases passed" in ended.out) == (0, True)
     assert called("bundle", "init", "qa").code == 2
@@ -29,10 +29,10 @@ def test_a_new_bundle_passes() -> None:
 def test_validate_tells_everything(tmp_path: Path) -> None:
     """Every problem is a line; JSON for machines."""
     write(tmp_path / "b", {"bundle.yaml": "name: x\nprompt: y\n"})
-    ended = called("bundle", "validate", "b", "--format", "json")
+    ended = called("bundle", "check", "b", "--format", "json")
     [found] = json.loads(ended.out)["bundles"]
     assert (ended.code, len(found["problems"])) == (1, 3)
-    assert called("bundle", "validate", "none").code == 2
+    assert called("bundle", "check", "none").code == 2
 
 
 def test_run(tmp_path: Path) -> None:
@@ -49,14 +49,14 @@ def test_run(tmp_path: Path) -> None:
 def test_a_new_bundle_may_have_any_name(name: str) -> None:
     """A folder whose name YAML reads as something else than text."""
     assert called("bundle", "init", name).code == 0
-    assert called("bundle", "validate", name).code == 0
+    assert called("bundle", "check", name).code == 0
 
 
 def test_validate_reads_the_script(tmp_path: Path) -> None:
     """A mistake in the script of mock is found as well."""
     script = '{"id": "x", "outputt": 1}\n'
     bundle(tmp_path / "b", [echo(0)], "provider: {name: mock, script: s.jsonl}\n", s_jsonl=script)
-    ended = called("bundle", "validate", "b")
+    ended = called("bundle", "check", "b")
     assert (ended.code, "s.jsonl:1: unknown key 'outputt'; did you mean 'output'?" in ended.out) == (1, True)
 
 
@@ -90,5 +90,5 @@ def test_run_with_the_reference_adapter(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.iterdir()))
 def test_the_examples(name: str) -> None:
     """The examples of the repository are sound and pass."""
-    assert called("bundle", "validate", EXAMPLES / name).code == 0
+    assert called("bundle", "check", EXAMPLES / name).code == 0
     assert called("bundle", "run", EXAMPLES / name, "--provider", "mock").code == 0

@@ -90,7 +90,7 @@ class Project:
         assert set(again) == set(self.asked("one"))
         # Errors are asked again, and the calls that were under way.
         assert len(again) - cases <= 4 + cases // 50
-        [fault] = called("report", "verify", "whole.json").out.splitlines()
+        [fault] = called("report", "check", "whole.json").out.splitlines()
         assert "only behaviour bundles ran" in fault
 
 

@@ -79,24 +79,22 @@ def test_compare_files(pytester: pytest.Pytester) -> None:
         answering(pytester, wrong)
         run(pytester, f"--corpus-report={name}.json")
     assert bundle_flaw(json.loads(Path("b.json").read_text())["bundles"]) == ""
-    ended = called("bundle", "compare", "a.json", "b.json")
+    ended = called("bundle", "diff", "a.json", "b.json")
     assert ended.code == 1
     assert "compared with ours: worse (30 cases of both)" in ended.out
     assert "pass_rate 0.966667 -> 0.6, difference -0.366667 [-0.4316, -0.1211], worse at 0.95" in ended.out
     assert "fixed: case-29" in ended.out
-    assert called("bundle", "compare", "b.json", "a.json").code == 0
-    assert "cannot tell" in called("bundle", "compare", "a.json", "a.json").out
-    [found] = json.loads(called("bundle", "compare", "a.json", "b.json", "--format", "json").out)["compared"]
+    assert called("bundle", "diff", "b.json", "a.json").code == 0
+    assert "cannot tell" in called("bundle", "diff", "a.json", "a.json").out
+    [found] = json.loads(called("bundle", "diff", "a.json", "b.json", "--format", "json").out)["compared"]
     assert (found["verdict"], len(found["newly_failing"])) == ("worse", 12)
-    assert (
-        "--metric score_x: not compared" in called("bundle", "compare", "a.json", "b.json", "--metric", "score_x").err
-    )
+    assert "--metric score_x: not compared" in called("bundle", "diff", "a.json", "b.json", "--metric", "score_x").err
     (pytester.path / "plug.py").write_text(
         "def pytest_corpus_bundle_providers():\n    return {'ours': lambda r: 'yes'}\n"
     )
     pytester.syspathinsert()
     Path("c.json").write_text(called("bundle", "run", "bundles/qa", "--plugin", "plug", "--format", "json").out)
-    assert "compared with ours: better" in called("bundle", "compare", "b.json", "c.json").out
+    assert "compared with ours: better" in called("bundle", "diff", "b.json", "c.json").out
 
 
 @pytest.mark.parametrize(
@@ -113,7 +111,7 @@ def test_files_that_cannot_be_compared(tmp_path: Path, content: str | None, said
     path = tmp_path / "a.json"
     if content is not None:
         path.write_text(content)
-    ended = called("bundle", "compare", path, path)
+    ended = called("bundle", "diff", path, path)
     assert (ended.code, said in ended.err) == (2, True)
 
 
@@ -123,34 +121,34 @@ def test_baseline(pytester: pytest.Pytester) -> None:
     The folder in which pytest is started does not matter, and no path of the machine stands in the file.
     """
     path = mixed(pytester, HALF)
-    run(pytester, "--corpus-baseline=base.json", "--corpus-update-baseline")
+    run(pytester, "--corpus-bundle-baseline=base.json", "--corpus-bundle-update-baseline")
     assert list(json.loads((pytester.path / "base.json").read_text())["bundles"]) == ["bundles/qa/bundle.yaml | mock"]
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(pytester.path / "bundles")
-        shown = text(run(pytester, "qa", "--corpus-baseline=../base.json"))
+        shown = text(run(pytester, "qa", "--corpus-bundle-baseline=../base.json"))
     assert "qa (mock): passed" in shown
     assert "added" not in shown
     script = path.parent / "script.jsonl"
     now = script.read_text().replace('"yes"', '"?"', 1).replace('"no"', '"yes"').replace('"?"', '"no"')
     script.write_text(now)
-    shown = text(run(pytester, "--corpus-baseline=base.json"))
+    shown = text(run(pytester, "--corpus-bundle-baseline=base.json"))
     assert "baseline, newly failing: case-0" in shown
     assert "baseline, fixed: case-1" in shown
-    assert run(pytester, "--corpus-baseline=none.json").ret == 1
+    assert run(pytester, "--corpus-bundle-baseline=none.json").ret == 1
 
 
 def test_a_part_of_a_run_is_no_baseline(pytester: pytest.Pytester) -> None:
     """After Ctrl-C, with -x, or of a selection a baseline is neither written nor compared: nothing is gone."""
     mixed(pytester, HALF)
-    run(pytester, "--corpus-baseline=base.json", "--corpus-update-baseline")
+    run(pytester, "--corpus-bundle-baseline=base.json", "--corpus-bundle-update-baseline")
     whole = (pytester.path / "base.json").read_text()
     pytester.makepyfile(stops=STOP)
     pytester.syspathinsert()
     for chosen in (["-p", "stops"], ["-x"], ["-k", "case-0"]):
-        shown = text(run(pytester, "--corpus-baseline=base.json", *chosen))
+        shown = text(run(pytester, "--corpus-bundle-baseline=base.json", *chosen))
         assert "only a part ran" in shown
         assert "gone" not in shown
-        again = ("--corpus-baseline=base.json", "--corpus-update-baseline", *chosen)
+        again = ("--corpus-bundle-baseline=base.json", "--corpus-bundle-update-baseline", *chosen)
         run(pytester, *again)
         assert (pytester.path / "base.json").read_text() == whole
 
@@ -159,9 +157,9 @@ def test_a_baseline_is_paired(pytester: pytest.Pytester) -> None:
     """The same comparison is made with a baseline; one of an older version compares passes."""
     bundle(pytester.path / "bundles" / "qa", [echo(number) for number in range(30)], "provider: {name: ours}\n")
     answering(pytester, "False")
-    run(pytester, "--corpus-baseline=base.json", "--corpus-update-baseline")
+    run(pytester, "--corpus-bundle-baseline=base.json", "--corpus-bundle-update-baseline")
     answering(pytester, "int(request.case[5:]) < 12")
-    result = run(pytester, "--corpus-baseline=base.json", "--corpus-report=r.json")
+    result = run(pytester, "--corpus-bundle-baseline=base.json", "--corpus-report=r.json")
     assert "compared with the baseline: worse (30 cases of both)" in text(result)
     assert "baseline, newly failing: case-0" in text(result)
     assert [each["metric"] for each in section(pytester)["compared"][0]["differences"]] == [
@@ -172,7 +170,7 @@ def test_a_baseline_is_paired(pytester: pytest.Pytester) -> None:
     for each in document["bundles"].values():
         del each["numbers"]
     Path("base.json").write_text(json.dumps(document))
-    run(pytester, "--corpus-baseline=base.json", "--corpus-report=r.json")
+    run(pytester, "--corpus-bundle-baseline=base.json", "--corpus-report=r.json")
     assert [each["metric"] for each in section(pytester)["compared"][0]["differences"]] == ["pass_rate"]
 
 
@@ -205,7 +203,7 @@ def test_a_named_variant(pytester: pytest.Pytester) -> None:
     bundle(pytester.path / "bundles" / "qa", [echo(0)], more, long_md="Long {{ q }}", system_md="")
     answering(pytester, "False")
     for mode, calls in (("all", 4), ("all", 4), ("none", 0), ("once", 0)):
-        result = run(pytester, f"--corpus-cassettes={mode}", "--corpus-report=r.json")
+        result = run(pytester, f"--corpus-bundle-cassettes={mode}", "--corpus-report=r.json")
         assert f"used: {calls} call" in text(result)
         result.assert_outcomes(passed=4)
     found = {each["variant"]: each for each in json.loads(Path("r.json").read_text())["bundles"]}
@@ -233,5 +231,5 @@ def test_validate_reads_every_script(tmp_path: Path) -> None:
     """A mistake in the script of a variant is found without a run."""
     more = "provider: {name: mock}\nvariants: {models: {a: {script: s.jsonl}}}\n"
     bundle(tmp_path / "b", [echo(0)], more, s_jsonl='{"id": "x", "outputt": 1}\n')
-    ended = called("bundle", "validate", tmp_path / "b")
+    ended = called("bundle", "check", tmp_path / "b")
     assert (ended.code, "did you mean 'output'?" in ended.out) == (1, True)

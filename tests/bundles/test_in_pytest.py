@@ -198,7 +198,7 @@ def test_no_key(pytester: pytest.Pytester) -> None:
     """Without a key the variable is named, or without the library the extra; no call is made."""
     bundle(pytester.path / "bundles" / "qa", [echo(0)], "provider: {name: openai}\n")
     said = text(run(pytester))
-    played = run(pytester, "--corpus-cassettes=none")
+    played = run(pytester, "--corpus-bundle-cassettes=none")
     assert "no recording of this request exists" in text(played)
     assert "set the environment variable OPENAI_API_KEY" in said or "pip install 'pytest-corpus[openai]'" in said
 
@@ -259,9 +259,9 @@ def test_several_providers(pytester: pytest.Pytester) -> None:
     ("option", "said"),
     [
         ("--corpus-bundle-limit=0", "use a whole number above 0"),
-        ("--corpus-cassettes=maybe", "use off, none, once, new or all"),
+        ("--corpus-bundle-cassettes=maybe", "use off, none, once, new or all"),
         ("--corpus-budget=10", "write it as calls=500, tokens=20000"),
-        ("--corpus-update-baseline", "name the file with --corpus-baseline=PATH"),
+        ("--corpus-bundle-update-baseline", "name the file with --corpus-bundle-baseline=PATH"),
     ],
 )
 def test_usage_errors(pytester: pytest.Pytester, option: str, said: str) -> None:

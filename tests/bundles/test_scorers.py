@@ -93,7 +93,7 @@ def test_a_judge_without_an_answer(pytester: pytest.Pytester, judge: str, option
     assert section(pytester)["cases"]["error"] == 1
 
 
-@pytest.mark.parametrize("options", [("--corpus-cassettes=new",), ("--corpus-bundle-resume=kept",)])
+@pytest.mark.parametrize("options", [("--corpus-bundle-cassettes=new",), ("--corpus-bundle-resume=kept",)])
 def test_judgements_are_kept(pytester: pytest.Pytester, options: tuple[str, ...]) -> None:
     """Cassettes and resumed runs have the answers of judges too: nothing is asked twice."""
     judged(pytester, "'hello'", VARIES)

@@ -279,11 +279,11 @@ def big_files(folder: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
     for name in ("h.jsonl", "h.json", "h.har", "h.dsse.json"):
         (folder / name).write_text(HUGE)
     yield folder / "h.jsonl", ("judge",)
-    yield folder / "h.json", ("report verify", "report render -o o.md", "judge x --attestation")
+    yield folder / "h.json", ("report check", "report render -o o.md", "judge x --attestation")
     yield folder / "h.har", ("audit --component llm",)
     flat = folder / "f.json"
     flat.write_text("[" + "{}," * 4_000_000 + "{}]")
-    yield flat, ("report verify", "bundle compare x")
+    yield flat, ("report check", "bundle diff x")
 
 
 RUN = """
@@ -343,11 +343,11 @@ def test_what_is_not_a_file(tmp_path: Path, kind: str) -> None:
         for words in (
             ("judge", folder / "t.jsonl"), ("judge", folder / "t.jsonl.gz"), ("replay", folder / "t.jsonl"),
             ("audit", folder / "t.jsonl", "--component", "llm"), ("audit", folder / "a.har", "--component", "llm"),
-            ("report", "verify", folder / "r.json"), ("report", "merge", folder / "r.json"),
-            ("report", "diff", folder / "r.json", folder / "r.json"), ("bundle", "validate", folder / "bundle.yaml"),
-            ("bundle", "compare", folder / "c.json", folder / "c.json"),
+            ("report", "check", folder / "r.json"), ("report", "merge", folder / "r.json"),
+            ("report", "diff", folder / "r.json", folder / "r.json"), ("bundle", "check", folder / "bundle.yaml"),
+            ("bundle", "diff", folder / "c.json", folder / "c.json"),
             ("site", folder, "-o", tmp_path / "site"),
-            ("schema", "validate", folder / "r.json"), ("schema", "validate", "--lines", folder / "t.jsonl"),
+            ("schema", "check", folder / "r.json"), ("schema", "check", "--lines", folder / "t.jsonl"),
             ("stream", "check", "--component", "llm", folder / "t.jsonl"),
             ("golden", "check", folder / "llm_complete_request.json"),
             ("sweep", "--adapter", "pytest_corpus.reference:vector", "--folder", tmp_path),

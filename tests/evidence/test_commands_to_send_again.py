@@ -191,10 +191,10 @@ def test_what_is_not_sent_again() -> None:
 
 
 SETTINGS = {
-    "table": ("pyproject.toml", '[tool.pytest-corpus]\nheaders = { Authorization = "Bearer ${MY_TOKEN}" }\n'),
+    "table": ("pyproject.toml", '[tool.pytest-corpus]\nheader = { Authorization = "Bearer ${MY_TOKEN}" }\n'),
     "ini": (
         "pytest.ini",
-        "[pytest]\naddopts = --none\ncorpus_headers =\n    X-A: b\n    Authorization: Bearer ${MY_TOKEN}\n",
+        "[pytest]\naddopts = --none\ncorpus_header =\n    X-A: b\n    Authorization: Bearer ${MY_TOKEN}\n",
     ),
 }
 """Where a user may write the headers: the file, and its text."""
@@ -215,7 +215,7 @@ def test_commands_send_the_headers_of_the_user(tmp_path: Path) -> None:
         for words in commands:
             found = ran(*words, cwd=tmp_path, MY_TOKEN=token)
             assert found.code == 2, found
-            assert "the answer is AuthError; set credentials in corpus_headers" in found.err, found
+            assert "the answer is AuthError; set credentials in corpus_header" in found.err, found
             assert len(found.err.splitlines()) <= 5, found
         for how, (name, text) in SETTINGS.items():
             (tmp_path / name).write_text(text)
@@ -232,13 +232,13 @@ def test_commands_send_the_headers_of_the_user(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("files", "place", "headers", "tls"), [
     ({}, ".", [], ""),
     ({"tox.ini": "[pytest]\ncorpus_tls_verify = no\n"}, ".", [], "no"),
-    ({"setup.cfg": "[tool:pytest]\ncorpus_headers = A: b\n"}, ".", ["A: b"], ""),
-    ({"pytest.ini": "", "setup.cfg": "[tool:pytest]\ncorpus_headers = A: b\n"}, ".", [], ""),
-    ({"pytest.toml": "[pytest]\ncorpus_headers = ['A: b']\ncorpus_tls_verify = false\n"}, ".", ["A: b"], "no"),
-    ({"../pytest.ini": "[pytest]\ncorpus_headers =\n  A: b\n  # no\n  C: d\n", "pyproject.toml": ""}, "..",
+    ({"setup.cfg": "[tool:pytest]\ncorpus_header = A: b\n"}, ".", ["A: b"], ""),
+    ({"pytest.ini": "", "setup.cfg": "[tool:pytest]\ncorpus_header = A: b\n"}, ".", [], ""),
+    ({"pytest.toml": "[pytest]\ncorpus_header = ['A: b']\ncorpus_tls_verify = false\n"}, ".", ["A: b"], "no"),
+    ({"../pytest.ini": "[pytest]\ncorpus_header =\n  A: b\n  # no\n  C: d\n", "pyproject.toml": ""}, "..",
      ["A: b", "C: d"], ""),
-    ({"../pyproject.toml": "[tool.pytest-corpus]\nheaders = {A = 'b'}\n"}, "..", ["A:b"], ""),
-    ({"pyproject.toml": "[tool.pytest-corpus]\nheaders = {A = 'b'}\n[tool.pytest]\ncorpus_headers = ['C: d']\n"}, ".",
+    ({"../pyproject.toml": "[tool.pytest-corpus]\nheader = {A = 'b'}\n"}, "..", ["A:b"], ""),
+    ({"pyproject.toml": "[tool.pytest-corpus]\nheader = {A = 'b'}\n[tool.pytest]\ncorpus_header = ['C: d']\n"}, ".",
      ["C: d"], ""),
     ({"pytest.ini": "no section\n[[", "pyproject.toml": "[tool.pytest-corpus]\ntls-verify = 'no'\n"}, ".", [], "no"),
 ])  # fmt: skip

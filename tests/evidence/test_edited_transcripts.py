@@ -204,7 +204,7 @@ REPORT: dict[str, Callable[[dict[str, Any]], object]] = {
 def judged(recorded: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report that the unchanged transcript gives."""
     path = tmp_path_factory.mktemp("judged") / "j.json"
-    ended = ran("judge", "t.jsonl", "--attestation", "r.json", "-o", path, cwd=recorded)
+    ended = ran("judge", "t.jsonl", "--attestation", "r.json", "--report", path, cwd=recorded)
     assert "pytest-corpus judge" not in ended.err
     return path
 
@@ -243,7 +243,7 @@ REFERENCE = "pytest_corpus.reference:llm"
 
 def compared(folder: Path, code: int, transcript: str = "t.jsonl") -> None:
     """The transcript shows what the report says."""
-    ended = ran("judge", transcript, "--attestation", "r.json", "-o", "j.json", cwd=folder, CI="true")
+    ended = ran("judge", transcript, "--attestation", "r.json", "--report", "j.json", cwd=folder, CI="true")
     assert ended.code == code, ended
     assert "judge:" not in ended.err
     judged, claimed = (without_times(json.loads((folder / name).read_text())) for name in ("j.json", "r.json"))
@@ -266,7 +266,7 @@ def test_the_report_is_the_same(tmp_path: Path, adapter: str, few: str, more: tu
 def test_an_address_need_not_be_there(tmp_path: Path) -> None:
     """A run against an address is judged after the server has ended."""
     with served(REFERENCE) as (place, _):
-        ended = record(tmp_path, f"a=http://{place}/", "LLM-STREAM-*,COM-WIRE-*,TRA-*", "--corpus-components=llm")
+        ended = record(tmp_path, f"a=http://{place}/", "LLM-STREAM-*,COM-WIRE-*,TRA-*", "--corpus-component=llm")
     assert ended.returncode == 0, ended.stdout
     compared(tmp_path, 0)
 

@@ -28,8 +28,8 @@ def test_the_types_are_those_of_the_options() -> None:
     names = {option.name for option in run_options_table()}
     assert set(judging.OPTIONS) | judging.PASSED_OVER <= names
     assert tuple(run_options.PROFILES) == judging.PROFILES
-    naming = {"adapter", "client", "report", "transcript", "deviations", "dialects", "baseline", "bundle-resume", "log",
-              "headers", "tls-verify", "bundle-provider"}  # fmt: skip
+    naming = {"adapter", "client", "report", "transcript", "deviations", "dialects", "bundle-baseline",
+              "bundle-resume", "log", "header", "tls-verify", "bundle-provider"}  # fmt: skip
     assert not naming & (set(judging.OPTIONS) | judging.PASSED_OVER)
 
 
@@ -41,7 +41,7 @@ def run_options_table() -> list[Any]:
 
 
 @pytest.mark.parametrize(("name", "value", "fits"), [
-    ("components", "llm,vector", True), ("components", "LLM, Vector", True), ("components", "x=cmd:id", False),
+    ("component", "llm,vector", True), ("component", "LLM, Vector", True), ("component", "x=cmd:id", False),
     ("requirement", "LLM-*,COM-CAP-1", True), ("requirement", "LLM-* -p evil", False), ("level", "SHOULD", True),
     ("level", "no", False), ("strict", "True", True), ("strict", "/tmp", False), ("edition", "1.0", True),
     ("edition", "../1.0", False), ("schema-version", "1.1.0", True), ("schema-version", "9", False),
@@ -59,23 +59,20 @@ def names_only_what_it_may(passed: list[str], transcript: Path, folder: Path, ad
     """True if arguments of pytest name the transcript, our own files, the user's adapter, and typed options."""
     words = [word for word in passed if word not in ("-q", str(folder))]
     for at, word in enumerate(words):
-        if word.startswith("corpus_"):
-            assert re.fullmatch(r"corpus_call_timeout=[0-9.e+-]+", word)
-            assert words[at - 1] == "-o"
-        elif found := GIVEN.fullmatch(word):
+        if found := GIVEN.fullmatch(word):
             name, value = found.groups()
             if name == "adapter":
                 assert split_label(value)[1] in (f"transcript:{transcript}", adapter), word
             elif name in ("report", "deviations", "dialects", "transcript"):
                 assert Path(value).parent == folder, word
-            elif name == "seed":
-                assert re.fullmatch(r"-?[0-9]+", value)
+            elif name in ("seed", "call-timeout"):
+                assert re.fullmatch(r"-?[0-9.e+-]+", value)
             else:
                 assert judging.OPTIONS[name]("True" if value is None else value), word
         elif word.startswith("corpus/"):
             assert re.fullmatch(rf"corpus/({'|'.join(COMPONENTS)}|wire)/test_\w+\.py::[\w:\[\]-]+", word), word
         else:
-            assert word in ("-o", "-c", "-p") or words[at - 1] in ("-c", "-p") or word.startswith("--rootdir="), word
+            assert word in ("-c", "-p") or words[at - 1] in ("-c", "-p") or word.startswith("--rootdir="), word
     return True
 
 
@@ -102,7 +99,7 @@ def judged(folder: Path, number: int, monkeypatch: pytest.MonkeyPatch) -> int:
             command = chance.choice(hostile_files.COMMANDS)
             changed = {**sound, "command": command, "adapter": {**sound["adapter"], "name": command}}
             report.write_text(json.dumps(changed))
-            asked += [("report", "verify", report), ("report", "render", report, "-o", folder / "o.html"),
+            asked += [("report", "check", report), ("report", "render", report, "-o", folder / "o.html"),
                       ("report", "merge", report, report), ("report", "diff", report, report),
                       ("report", "combine", report, report, "-o", folder / "c.json"),
                       ("report", "sign", report, "--key", report), ("report", "badge", report),
@@ -180,7 +177,8 @@ def test_a_run_that_judges_starts_nothing(recorded: Path, tmp_path: Path) -> Non
     plain[0]["adapters"][0]["label"] = label
     path.write_bytes(sealed(plain))
     judge_it = "import sys; sys.argv[0] = 'x'; from pytest_corpus.cli import main; sys.exit(main())"
-    ended = ran("judge", path, "-o", tmp_path / "o.json", command=(sys.executable, "-c", judge_it), cwd=tmp_path, **env)  # type: ignore[arg-type]
+    argv = ("judge", path, "--report", tmp_path / "o.json")
+    ended = ran(*argv, command=(sys.executable, "-c", judge_it), cwd=tmp_path, **env)  # type: ignore[arg-type]
     assert ended.code == 1, ended
     assert (tmp_path / "o.json").exists()
     done = log.read_text().splitlines() if log.exists() else []

@@ -180,3 +180,4 @@ def test_calls_and_time_are_said_before(project: Project, monkeypatch: pytest.Mo
     monkeypatch.setattr(progress, "SHORT_S", 0.0)
     assert "calls took " in said(project.run(REFERENCE, few))
     assert progress.estimate(20, 791, 3.0) == "corpus: 20 calls took 3.0 s; about 771 more are to come, in about 116 s"
+    assert progress.estimate(1, 1, 3.0).startswith("corpus: 1 call took 3.0 s; ")

@@ -120,22 +120,22 @@ def test_a_released_edition_only_gets_errata(made_up: Path) -> None:
     found = ledger()
     named = json_report.build(found, decide(found), RUN)["spec"]["edition"]["errata"]
     assert [each["requirement"] for each in named] == [changed, "GONE-1"]
-    assert "2027-01-31  COM-WIRE-1: why" in called("editions").out
+    assert "2027-01-31  COM-WIRE-1: why" in called("edition", "list").out
 
 
 @pytest.mark.usefixtures("made_up")
 def test_the_command() -> None:
     """It lists editions and the changes between two, for people and as JSON."""
-    listed = called("editions").out.splitlines()
+    listed = called("edition", "list").out.splitlines()
     assert listed[0].startswith("1.0  released 2026-12-01; ")
     assert listed[0].endswith("1 more in preview")
     assert listed[1].startswith("1.1  not released; ")
-    facts = json.loads(called("editions", "--format", "json").out)["editions"]
+    facts = json.loads(called("edition", "list", "--format", "json").out)["editions"]
     assert [(each["current"], each["preview"]) for each in facts] == [(True, [NEW]), (False, [])]
-    lines = called("editions", "diff", "1.0", "1.1").out
+    lines = called("edition", "diff", "1.0", "1.1").out
     assert f"added     {NEW} (MUST)" in lines
     assert f"level     {RAISED} (SHOULD -> MUST)" in lines
-    changes = json.loads(called("editions", "diff", "1.0", "1.1", "--format", "json").out)["changes"]
+    changes = json.loads(called("edition", "diff", "1.0", "1.1", "--format", "json").out)["changes"]
     assert [each["kind"] for each in changes] == ["level", "added"]
-    assert "have the same requirements" in called("editions", "diff", "1.1", "1.1").out
-    assert called("editions", "diff", "1.0", "3").code == 2
+    assert "have the same requirements" in called("edition", "diff", "1.1", "1.1").out
+    assert called("edition", "diff", "1.0", "3").code == 2

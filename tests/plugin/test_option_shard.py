@@ -32,7 +32,7 @@ def test_the_shards_together_are_the_whole_run(project: Project, adapter: str) -
     for number, name in enumerate(names, start=1):
         project.run_apart(adapter, f"--corpus-shard={number}/5", f"--corpus-report={name}")
     assert main(["report", "combine", *reversed(names), "-o", "whole.json"]) == 0
-    assert main(["report", "verify", "whole.json"]) == 0
+    assert main(["report", "check", "whole.json"]) == 0
     assert main(["report", "diff", "one.json", "whole.json"]) == 0
     assert main(["report", "diff", "whole.json", "one.json"]) == 0
     one, whole = project.report("one.json"), project.report("whole.json")

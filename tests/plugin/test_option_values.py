@@ -33,7 +33,7 @@ def test_an_invalid_value_ends_the_run(project: Project, given: str) -> None:
 SETTINGS = {
     "adapter": ("one=a:b", ("one=a:b",), "adapters"),
     "client": ("a:b", ("a:b",), "clients"),
-    "components": ("llm,llm", ("llm",), "components"),
+    "component": ("llm,llm", ("llm",), "components"),
     "requirement": ("LLM-TOKENS-1", ("LLM-TOKENS-1",), "globs"),
     "level": ("should", "should", "level"),
     "strict": ("true", True, "strict"),
@@ -114,7 +114,7 @@ FEW = "--corpus-requirement=LLM-COMPLETE-1,COM-WIRE-2"
 ADDRESS = "--corpus-adapter=http://127.0.0.1:1/"
 
 
-@pytest.mark.parametrize("place", ["-o", "ini", "table"])
+@pytest.mark.parametrize("place", ["option", "-o", "ini", "table"])
 def test_gives_up(project: Project, place: str) -> None:
     """A call that takes longer is abandoned, which is the violation."""
     project.adapter(SLOW)
@@ -122,7 +122,7 @@ def test_gives_up(project: Project, place: str) -> None:
         project.pytester.makeini("[pytest]\ncorpus_call_timeout = 1\n")
     elif place == "table":
         project.pytester.makepyprojecttoml("[tool.pytest-corpus]\ncall-timeout = 1\n")
-    options = ["-ocorpus_call_timeout=1"] if place == "-o" else []
+    options = {"-o": ["-ocorpus_call_timeout=1"], "option": ["--corpus-call-timeout=1"]}.get(place, [])
     result, report = project.judged("mine:Slow", FEW, *options)
     assert result.ret == 1
     assert violated(report) == {"COM-WIRE-2"}
@@ -151,12 +151,9 @@ def test_the_ini_file_wins(project: Project) -> None:
             for seconds in ("0", "-1", "abc", "nan", "inf")
         ),
         ('log = "nowhere.log"', "[tool.pytest-corpus] log=nowhere.log: there is no such file to read"),
-        ("headers = 3", "[tool.pytest-corpus] headers: write a table of names and values"),
-        ('headers = {A = "hunter2\\u0001"}', "[tool.pytest-corpus] headers: A: the value contains a control character"),
-        (
-            'headers = {A = "${NOWHERE}"}',
-            "[tool.pytest-corpus] headers: A: the environment variable NOWHERE is not set",
-        ),
+        ("header = 3", "[tool.pytest-corpus] header: write a table of names and values"),
+        ('header = {A = "hunter2\\u0001"}', "[tool.pytest-corpus] header: A: the value contains a control character"),
+        ('header = {A = "${NOWHERE}"}', "[tool.pytest-corpus] header: A: the environment variable NOWHERE is not set"),
     ],
 )
 def test_a_wrong_table(project: Project, table: str, fault: str) -> None:
@@ -166,9 +163,9 @@ def test_a_wrong_table(project: Project, table: str, fault: str) -> None:
 
 
 @pytest.mark.parametrize(("given", "fault"), [
-    ("headers=hunter2", ": write each header as NAME:VALUE"),
-    ("headers=A:hunter2\x01", ": A: the value contains a control character"),
-    ("headers=Accept:hunter2", ": Accept: the suite sets this header itself"),
+    ("header=hunter2", ": write each header as NAME:VALUE"),
+    ("header=A:hunter2\x01", ": A: the value contains a control character"),
+    ("header=Accept:hunter2", ": Accept: the suite sets this header itself"),
     ("tls_verify=nowhere.pem", "=nowhere.pem: there is no such file; use yes, no or a CA bundle"),
     ("connections=0", "=0: use a whole number from 1 to 10000"),
     ("startup_timeout=-1", "=-1: use a number of seconds above 0, at most 600"),
@@ -179,9 +176,21 @@ def test_a_wrong_setting(project: Project, given: str, fault: str) -> None:
     assert refusal(project, ADDRESS, f"-ocorpus_{given}") == f"corpus_{given.partition('=')[0]}{fault}"
 
 
+def test_headers_of_options_are_added(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--corpus-header` comes besides the headers of the settings, repeats, and its value is shown nowhere."""
+    monkeypatch.setenv("ADAPTER_TOKEN", "hunter2")
+    project.pytester.makeini("[pytest]\ncorpus_header = A: b\n")
+    given = ("--corpus-header=Authorization: Bearer ${ADAPTER_TOKEN}", "--corpus-header=X:y")
+    found, _ = connection.read(project.pytester.parseconfig(*PLUGIN, *given), 30.0)
+    assert found.headers == {"A": "b", "Authorization": "Bearer hunter2", "X": "y"}
+    assert refusal(project, ADDRESS, "--corpus-header=hunter2") == "--corpus-header: write each header as NAME:VALUE"
+    wrong = "--corpus-call-timeout=0"
+    assert refusal(project, ADDRESS, wrong) == f"{wrong}: use a number of seconds above 0"
+
+
 def test_a_header_from_the_environment(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """The value of an environment variable is sent and not shown."""
     monkeypatch.setenv("ADAPTER_TOKEN", "hunter2")
-    project.pytester.makepyprojecttoml('[tool.pytest-corpus]\nheaders = {Authorization = "Bearer ${ADAPTER_TOKEN}"}\n')
+    project.pytester.makepyprojecttoml('[tool.pytest-corpus]\nheader = {Authorization = "Bearer ${ADAPTER_TOKEN}"}\n')
     found, _ = connection.read(project.pytester.parseconfig(*PLUGIN), 30.0)
     assert found.headers == {"Authorization": "Bearer hunter2"}

@@ -58,7 +58,7 @@ def combined(documents: list[dict[str, Any]]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("changed", CHANGES, ids=[", ".join(changed) or "nothing" for changed in CHANGES])
 def test_the_whole_is_what_one_run_writes(changed: dict[str, Any], tmp_path: Path) -> None:
-    """Requirement by requirement, in any order of the shards, and `report verify` finds nothing wrong."""
+    """Requirement by requirement, in any order of the shards, and `report check` finds nothing wrong."""
     whole, one = combined(shards(changed)[::-1]), written(sound(changed))
     assert whole["requirements"] == one["requirements"]
     assert (whole["verdict"], whole["complete"]) == (one["verdict"], True)

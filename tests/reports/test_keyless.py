@@ -1,4 +1,4 @@
-"""`report sign --keyless` and `report verify --identity`, as far as a machine without an identity and a network can go.
+"""`report sign --keyless` and `report check --identity`, as far as a machine without an identity and a network can go.
 
 No signature by an identity is made here. A bundle that Sigstore accepts is replaced by a verifier that accepts it.
 """
@@ -30,7 +30,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def verified(name: str = "a.json") -> int:
-    return cli.main(["report", "verify", name, "--identity", IDENTITY])
+    return cli.main(["report", "check", name, "--identity", IDENTITY])
 
 
 def signed_by(monkeypatch: pytest.MonkeyPatch, identity: str, kind: str, payload: bytes) -> None:

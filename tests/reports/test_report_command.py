@@ -51,9 +51,9 @@ def run(*given: str) -> int:
 def test_verify_accepts_what_a_run_wrote(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A report as it was written is whole and unaltered."""
     for name in ("fine.json", "faulty.json"):
-        assert run("verify", name) == 0
+        assert run("check", name) == 0
         assert capsys.readouterr().out == f"{name}: whole and unaltered\n"
-    assert run("verify", "fine.json", "--format=json") == 0
+    assert run("check", "fine.json", "--format=json") == 0
     assert json.loads(capsys.readouterr().out) == {"file": "fine.json", "valid": True, "faults": []}
 
 
@@ -84,7 +84,7 @@ def test_verify_says_what_is_wrong(
 ) -> None:
     """A report that contradicts itself is refused even where its sha256 fits, each fault on a line."""
     changed(here / "fine.json", **members)
-    assert run("verify", "fine.json") == 1
+    assert run("check", "fine.json") == 1
     lines = capsys.readouterr().out.splitlines()
     assert all(line.startswith("fine.json: ") for line in lines)
     assert any(said in line for line in lines)
@@ -96,7 +96,7 @@ def test_verify_recounts(here: Path, capsys: pytest.CaptureFixture[str]) -> None
     for entry in report["requirements"]:
         entry["status"] = "satisfied"
     changed(here / "faulty.json", requirements=report["requirements"])
-    assert run("verify", "faulty.json") == 1
+    assert run("check", "faulty.json") == 1
     said = capsys.readouterr().out
     assert "llm: 1 MUST are said to be violated, 0 are" in said
     assert "llm: the verdict is nonconformant, but its statuses make conformant" in said
@@ -145,7 +145,7 @@ def test_files_that_are_no_reports(here: Path, capsys: pytest.CaptureFixture[str
         assert shown.err.startswith(f"pytest-corpus report {action[0]}: bad.json: ")
         assert said in shown.err
         assert not (here / "x.md").exists()
-    assert run("verify", "bad.json") == 1
+    assert run("check", "bad.json") == 1
     assert said in capsys.readouterr().out
 
 

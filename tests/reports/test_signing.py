@@ -1,4 +1,4 @@
-"""`pytest-corpus report sign`, and `report verify --public-key`: an envelope that others read, and no change unseen."""
+"""`pytest-corpus report sign`, and `report check --public-key`: an envelope that others read, and no change unseen."""
 
 import base64
 import json
@@ -50,7 +50,7 @@ def run(*given: str) -> int:
 
 def verified(name: str = "a.dsse.json", key: str = "pub.pem") -> int:
     """The exit code of checking a signed statement."""
-    return run("verify", name, "--public-key", key)
+    return run("check", name, "--public-key", key)
 
 
 def test_the_envelope_holds_the_statement(signed: Path) -> None:
@@ -131,12 +131,12 @@ def test_the_statement_alone(signed: Path, capsys: pytest.CaptureFixture[str]) -
 
 def test_for_machines(signed: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """As JSON: what is wrong, and what the statement says."""
-    assert run("verify", "a.json", "--public-key", "pub.pem", "--format", "json") == 0
+    assert run("check", "a.json", "--public-key", "pub.pem", "--format", "json") == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["valid"], told["faults"]) == (True, [])
     assert (told["signed"]["adapter"], told["signed"]["verdict"]) == ("mine", "conformant")
     (signed / "pub.pem").write_bytes(public(OTHER))
-    assert run("verify", "a.json", "--public-key", "pub.pem", "--format", "json") == 1
+    assert run("check", "a.json", "--public-key", "pub.pem", "--format", "json") == 1
     told = json.loads(capsys.readouterr().out)
     assert (told["valid"], told["signed"], len(told["faults"])) == (False, None, 1)
 
@@ -278,7 +278,7 @@ def test_a_command_that_makes_no_sense(
     assert said in one_sentence(capsys)
 
 
-@pytest.mark.parametrize("command", [("sign", "a.json", "--key", "key.pem"), ("verify", "a.json", "--public-key", "p")])
+@pytest.mark.parametrize("command", [("sign", "a.json", "--key", "key.pem"), ("check", "a.json", "--public-key", "p")])
 def test_without_the_extra(
     here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
 ) -> None:
@@ -288,7 +288,7 @@ def test_without_the_extra(
     monkeypatch.setitem(sys.modules, "cryptography", None)
     assert run(*command) == 2
     assert "pip install 'pytest-corpus[sign]'" in one_sentence(capsys)
-    assert run("verify", "a.json") == 0
+    assert run("check", "a.json") == 0
 
 
 def test_cryptography_is_only_loaded_to_sign() -> None:

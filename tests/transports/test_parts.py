@@ -35,7 +35,7 @@ def test_a_label_stands_before_the_first_equals_sign_of_an_address(declared: str
     ("http://h:port/", "cannot be read"),
     ("cmd:", "names no program"),
     ("cmd:a 'b", "cannot be read"),
-    ("http://user:hunter2@h/", "corpus_headers"),
+    ("http://user:hunter2@h/", "corpus_header"),
     ("http://user:hunter2/more@h/", "the port must be a number"),
     ("http://user:hunter2#more@h/", "the port must be a number"),
     ("http://user:hunter2?more@h/", "the port must be a number"),

@@ -102,7 +102,7 @@ def test_a_refused_upgrade_tells_its_status(status: int) -> None:
 
     with place_of(Refuses) as place, pytest.raises(DeclarationError, match=f"with the status {status}") as refused:
         asked(place.replace("http:", "ws:"))
-    assert ("corpus_headers" in str(refused.value)) == (status == 401)
+    assert ("corpus_header" in str(refused.value)) == (status == 401)
 
 
 def test_a_long_header_is_read() -> None:

@@ -177,7 +177,7 @@ def test_the_command_takes_the_token_of_the_environment(monkeypatch: pytest.Monk
         with opened(f"ws://{place}/", headers={"Authorization": f"Bearer {TOKEN}"}) as client:
             assert client.send(CAPABILITIES, "llm").fault is None
         without = opened(f"ws://{place}/")
-        with pytest.raises(DeclarationError, match=r"401.*corpus_headers"), without:
+        with pytest.raises(DeclarationError, match=r"401.*corpus_header"), without:
             pass
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -25,7 +26,7 @@ posix = pytest.mark.skipif(os.name == "nt", reason="needs a POSIX terminal or sh
 def test_help_names_every_command() -> None:
     """`--help` has a line for each command, in order, and loads nothing heavy."""
     ended = called("--help")
-    shown = [line.split()[0] for line in ended.out.splitlines() if line.startswith("    ") and line.split()]
+    shown = [line.split()[0] for line in ended.out.splitlines() if re.match(r" {4}\w", line)]
     assert (ended.code, shown) == (0, list(COMMANDS))
     for name in COMMANDS:
         assert called(name, "--help").code == 0
@@ -59,7 +60,7 @@ def test_the_catalogue_as_json() -> None:
 
 
 @posix
-@pytest.mark.parametrize("argv", ["schema validate -", "stream check - --component llm"])
+@pytest.mark.parametrize("argv", ["schema check -", "stream check - --component llm"])
 def test_a_stdin_that_is_closed(argv: str) -> None:
     """A command that is to read from a closed stdin says so in one line."""
     script = f'"$0" -c "import sys; from pytest_corpus.cli import main; sys.exit(main())" {argv} <&-'
@@ -124,8 +125,7 @@ def on_a_terminal(*argv: object, **env: str) -> tuple[int, str]:
 
 @posix
 @pytest.mark.parametrize(
-    "argv",
-    [["schema", "validate", GOLDEN], ["stream", "check", "--component", "llm", GOLDEN / "llm/llm_stream.ndjson"]],
+    "argv", [["schema", "check", GOLDEN], ["stream", "check", "--component", "llm", GOLDEN / "llm/llm_stream.ndjson"]]
 )
 def test_progress_is_for_terminals(argv: list[object]) -> None:
     """On a terminal a line says how far it is, and is gone in the end; in a pipe there is none."""
@@ -145,7 +145,7 @@ def test_progress_is_for_terminals(argv: list[object]) -> None:
 @posix
 def test_colours_are_for_terminals() -> None:
     """The word that counts is coloured on a terminal, unless NO_COLOR or a dumb terminal says otherwise."""
-    argv = ("schema", "validate", GOLDEN / "llm/llm_complete_request.json")
+    argv = ("schema", "check", GOLDEN / "llm/llm_complete_request.json")
     assert "\x1b[32mvalid\x1b[0m" in on_a_terminal(*argv, TERM="xterm")[1]
     assert "\x1b" not in on_a_terminal(*argv, TERM="xterm", NO_COLOR="1")[1]
     assert "\x1b" not in on_a_terminal(*argv, TERM="dumb")[1]
@@ -299,18 +299,30 @@ def test_explain_knows_every_requirement() -> None:
     assert called("explain", wanted).out == f"{explained(wanted)}\n"
 
 
-HALF: list[list[str]] = [[], ["schema"], ["stream"]]  # command lines that lack a command
+HALF: list[list[str]] = [[], ["schema"], ["report"]]  # command lines that lack a command or an action
 
 
-@pytest.mark.parametrize(
-    "given", [*HALF, ["no-such-command"], ["explain"], ["list", "--level", "none"], ["--no-such-option"]]
-)
+@pytest.mark.parametrize("given", [*HALF, ["explain"], ["list", "--level", "none"], ["--no-such-option"]])
 def test_a_wrong_command_line_is_a_usage_error(given: list[str]) -> None:
     """A command line that cannot be understood ends with 2 and the usage on stderr; half of one shows what there is."""
     ended = called(*given)
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.startswith("usage: " + " ".join(["pytest-corpus", *(given if given in HALF else ())]))
     assert given not in HALF or "-h, --help" in ended.err
+
+
+@pytest.mark.parametrize(("given", "said"), [
+    (["verfy"], "pytest-corpus: there is no command 'verfy'; did you mean verify?"),
+    (["nope"], "pytest-corpus: there is no command 'nope'; use init, verify, judge,"),
+    (["schema", "validate"], "pytest-corpus schema: there is no action 'validate'; use list, stats,"),
+    (["report", "dif", "a.json"], "pytest-corpus report: there is no action 'dif'; did you mean diff?"),
+    (["list", "--component", "vektor"], "pytest-corpus list: there is no component 'vektor'; did you mean vector?"),
+])  # fmt: skip
+def test_a_word_with_a_slip_is_one_line(given: list[str], said: str) -> None:
+    """A command, an action or a component that there is not ends with 2 and the nearest, or with all that there are."""
+    ended = called(*given)
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+    assert ended.err.startswith(said)
 
 
 def test_version() -> None:

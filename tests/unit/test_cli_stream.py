@@ -76,7 +76,7 @@ def test_the_component_is_never_guessed() -> None:
     (["--schema", "llm.types.message"], "says nothing about the frames"),
     (["--component", "llm", "--sample-rate", "7"], "sample_rate must be above 0 and at most 1"),
     (["--component", "embedding", "--framing", "events"], "embedding.stream.frame"),
-    (["--component", "vector"], "invalid choice: 'vector'"),
+    (["--component", "vector"], "there is no component 'vector'"),
     (["--component", "llm", "--max-frame-bytes", "0"], "'0' is not a whole number above 0"),
     (["--component", "llm", "--sse", "--ndjson"], "not allowed with"),
 ])  # fmt: skip

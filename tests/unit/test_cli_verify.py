@@ -84,7 +84,7 @@ def test_ways_of_naming_components(given: tuple[str, ...], monkeypatch: pytest.M
     asked: list[list[str]] = []
     monkeypatch.setattr(verify, "run_pytest", lambda _, told, *_more: asked.append(told) or 0)
     called("verify", *given)
-    assert "--corpus-components=llm,vector" in asked[0]
+    assert "--corpus-component=llm,vector" in asked[0]
 
 
 def test_a_component_that_does_not_answer(folder: Path) -> None:
@@ -108,7 +108,7 @@ def test_several_adapters(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(("argv", "said"), [
-    (["--component", "vectr"], "there is no component 'vectr'; did you mean vector? There are llm, vector"),
+    (["--component", "vectr"], "there is no component 'vectr'; did you mean vector?"),
     (["--component", ""], "there is no component ''"),
     (["--component", "x\x1b[2J"], "there is no component"),
     (["llm"], "name a component with --component=llm"),

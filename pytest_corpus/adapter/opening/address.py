@@ -79,7 +79,7 @@ def parse(declared: str) -> Address:
     if not url.hostname:
         raise DeclarationError(visible, "names no host", f"write it as {scheme.prefix}host:port/path")
     if url.username is not None or url.password is not None:
-        raise DeclarationError(visible, "carries a user name", "set credentials in corpus_headers: NAME:VALUE")
+        raise DeclarationError(visible, "carries a user name", "set credentials in corpus_header: NAME:VALUE")
     return address
 
 

@@ -20,8 +20,9 @@ from pytest_corpus.adapter.snapshot import safe_str
 from pytest_corpus.adapter.tracebacks import escaped_exception
 from pytest_corpus.adapter.transports.in_process import InProcess
 from pytest_corpus.adapter.transports.protocol import Transport
-from pytest_corpus.redaction import redacted, type_name
+from pytest_corpus.redaction import redacted, shown_file, type_name
 from pytest_corpus.spec.components import COMPONENTS, TITLES
+from pytest_corpus.text.values import nearest
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +161,8 @@ def raising(declared: str, what: str, error: BaseException) -> DeclarationError:
     """
     found = escaped_exception(error)
     way = ", ".join(f"{place} in {place.function}" for place in found.own[-MOST_PLACES:])
+    if isinstance(error, SyntaxError) and error.filename:  # its traceback ends where Python reads the file
+        way = f"{shown_file(error.filename)}:{error.lineno}"
     fault = f"{what} raises {described(error)}" + (f" (at {way})" if way else "")
     plain = isinstance(error, (ImportError, SyntaxError))
     return DeclarationError(declared, fault, shape="" if plain else f"{what} raises {found}")
@@ -167,15 +170,13 @@ def raising(declared: str, what: str, error: BaseException) -> DeclarationError:
 
 def described(error: BaseException) -> str:
     """An exception in one line: its type and the first line of its text, without what looks like a credential."""
-    first = safe_str(error).strip().splitlines()
+    first = safe_str(error.msg if isinstance(error, SyntaxError) else error).strip().splitlines()
     return f"{type_name(error)}: {redacted(first[0][:200])}" if first else type_name(error)
 
 
 def _suggest(name: str, known: list[str], prefix: str = "") -> str:
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, known, n=1)
-    return f"did you mean {prefix + near[0]!r}?" if near else ""
+    near = nearest(name, known)
+    return f"did you mean {prefix + near!r}?" if near else ""
 
 
 def asked_for(factory: Callable[..., Any], declared: str) -> tuple[str, ...]:

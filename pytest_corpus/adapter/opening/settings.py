@@ -4,7 +4,7 @@ import configparser
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -49,10 +49,13 @@ class Settings:
         folder: where relative paths start.
         ini: the settings of the ini file: texts, and lists of texts for headers.
         table: the table, of `table_in`.
+        options: the keys whose value in `ini` comes from an option of the command line.
     """
 
-    def __init__(self, folder: Path, ini: Mapping[str, Any], table: Mapping[str, Any]) -> None:
-        self.folder, self._ini, self._table = folder, ini, table
+    def __init__(
+        self, folder: Path, ini: Mapping[str, Any], table: Mapping[str, Any], options: Collection[str] = ()
+    ) -> None:
+        self.folder, self._ini, self._table, self._options = folder, ini, table, options
 
     def connection(self) -> Connection:
         """The connection to an adapter. Raises SettingError."""
@@ -60,7 +63,7 @@ class Settings:
         number = self.number("connections", CONNECTIONS, lambda n: n in range(1, MOST_CONNECTIONS + 1),
                              f"a whole number from 1 to {MOST_CONNECTIONS}")  # fmt: skip
         return Connection(
-            headers=dict(_header(given, self.place("headers")) for given in self.headers),
+            headers=dict(_header(given, self.place("header")) for given in self.headers),
             tls=self._tls(),
             connections=int(number),
             startup_s=self.number("startup-timeout", STARTUP_S, lambda s: 0 < s <= MOST_STARTUP_S, longest),
@@ -81,14 +84,16 @@ class Settings:
     @property
     def headers(self) -> list[str]:
         """The headers as NAME:VALUE. Raises SettingError."""
-        given = self._ini.get("headers") or self._table.get("headers", [])
+        given = self._ini.get("header") or self._table.get("header", [])
         lines = [f"{name}:{value}" for name, value in given.items()] if isinstance(given, dict) else given
         if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
-            raise SettingError(f"{TABLE} headers: write a table of names and values")
+            raise SettingError(f"{TABLE} header: write a table of names and values")
         return lines
 
     def place(self, key: str) -> str:
         """The place that sets a setting, for messages."""
+        if key in self._options:
+            return f"--corpus-{key}"
         return f"{TABLE} {key}" if key in self._table and not self._ini.get(key) else setting(key)
 
     def shown(self, key: str) -> str:
@@ -160,7 +165,7 @@ def of_folder(folder: Path, headers: Sequence[str] = ()) -> Settings:
     place, ini = found_from(folder)
     table = table_in(place)
     held = Settings(folder, ini, table)
-    return Settings(folder, {**ini, "headers": [*held.headers, *headers]}, table) if headers else held
+    return Settings(folder, {**ini, "header": [*held.headers, *headers]}, table) if headers else held
 
 
 def found_from(folder: Path) -> tuple[Path, dict[str, Any]]:

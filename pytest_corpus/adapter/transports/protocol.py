@@ -99,7 +99,7 @@ def too_long() -> CallFailed:
     return CallFailed(CallFault("cut_off", TOO_LONG))
 
 
-CREDENTIALS = "set credentials in corpus_headers: NAME:VALUE"
+CREDENTIALS = "set credentials in corpus_header: NAME:VALUE"
 """The remedy for a server that answers only those whom it knows."""
 
 

@@ -170,10 +170,12 @@ def read(path: Path) -> dict[str, Any]:
         document = bounded.document(path)
     except bounded.FileRefused as error:
         if not path.exists():
-            raise BaselineError("the file does not exist; --corpus-update-baseline writes it") from None
-        raise BaselineError(f"{error.why}; --corpus-update-baseline replaces it") from None
+            raise BaselineError("the file does not exist; --corpus-bundle-update-baseline writes it") from None
+        raise BaselineError(f"{error.why}; --corpus-bundle-update-baseline replaces it") from None
     if said := flaw("bundle/baseline", document):
-        raise BaselineError(f"it is not a baseline of this format ({said}); --corpus-update-baseline replaces it")
+        raise BaselineError(
+            f"it is not a baseline of this format ({said}); --corpus-bundle-update-baseline replaces it"
+        )
     found: dict[str, Any] = document["bundles"]
     return found
 

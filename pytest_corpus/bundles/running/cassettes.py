@@ -120,7 +120,7 @@ class Cassettes:
         return recordings
 
     def _miss(self, provider: str, request: CompletionRequest, entries: list[dict[str, Any]]) -> CassetteMiss:
-        option = "--corpus-cassettes"
+        option = "--corpus-bundle-cassettes"
         head = f"no recording of this request exists ({option}={self.mode}); {option}=new records it"
         every = [each["request"] for each in entries]
         own = [each for each in every if each.get("provider") == provider] or every

@@ -28,6 +28,7 @@ from pytest_corpus.integration.xdist.distribution_hooks import DistributionHooks
 from pytest_corpus.redaction import masked, printable, secret_values
 from pytest_corpus.reports import formats
 from pytest_corpus.reports.terminal import Line
+from pytest_corpus.reports.text import count
 from pytest_corpus.spec.requirements import applicable
 from pytest_corpus.verdict.ledger import Ledger
 
@@ -88,7 +89,7 @@ class ConclusionHooks:
         known = self.state.adapters.known.values()
         stated = [] if self.state.config.option.collectonly else progress.snapshot(known)
         calls = self._calls(len(items))
-        return [*stated, *progress.left_out(known), *([f"corpus: about {calls} calls"] if calls else [])]
+        return [*stated, *progress.left_out(known), *([f"corpus: about {count(calls, 'call')}"] if calls else [])]
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:

@@ -12,6 +12,7 @@ from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.options.run_options import ENVIRONMENT
 from pytest_corpus.redaction import cut, printable
 from pytest_corpus.reports.json_report import facts
+from pytest_corpus.reports.text import count
 from pytest_corpus.verdict.ledger import Ledger, TestRecord
 
 EVERY_S = 30.0  # the seconds between two reports of progress
@@ -46,7 +47,7 @@ def left_out(adapters: Iterable[Adapter]) -> list[str]:
         if names := adapter.unnamed:
             listed = ", ".join(names)
             said = f"not tested: {listed}, whose capabilities answer without a `protocol` that names the component"
-            remedy = f"--corpus-components={','.join(names)} tests them"
+            remedy = f"--corpus-component={','.join(names)} tests them"
             lines.append(printable(f"corpus {adapter.label}: {said} ({remedy})"))
     return lines
 
@@ -134,7 +135,7 @@ def late_line(component: str, seconds: float, workers: int) -> str:
 def estimate(calls: int, expected: int, elapsed_s: float) -> str:
     """The calls and the time that the rest of a run takes at the pace of the first calls."""
     left = max(expected - calls, 0)
-    took = f"{calls} calls took {elapsed_s:.1f} s"
+    took = f"{count(calls, 'call')} took {elapsed_s:.1f} s"
     return f"corpus: {took}; about {left} more are to come, in about {elapsed_s / calls * left:.0f} s"
 
 

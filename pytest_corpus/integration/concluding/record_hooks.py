@@ -112,7 +112,7 @@ def recorded_options(config: pytest.Config, read: Options) -> Mapping[str, str]:
         if value in (None, False) and option.ini:
             value = config.getini(setting(option.name))
         if option.name in JUDGING and value not in (None, False, "", []):
-            found[option.name] = str(value)
+            found[option.name] = ",".join(value) if isinstance(value, list) else str(value)
     return found
 
 

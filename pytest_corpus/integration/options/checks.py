@@ -10,7 +10,7 @@ from pytest_corpus.text.values import meant
 
 PREFIX = "--corpus-"
 
-OF_BUNDLES = ("bundle-provider", "bundle-limit", "bundle-resume", "cassettes", "baseline", "update-baseline")
+OF_BUNDLES = tuple(option.name for option in OPTIONS if option.name.startswith("bundle-"))
 """The options of behaviour bundles alone."""
 
 SHOWING = ("help", "version", "markers", "showfixtures", "show_fixtures_per_test")

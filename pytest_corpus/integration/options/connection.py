@@ -8,7 +8,7 @@ from pytest_corpus.spec.transports import CONNECTION
 
 
 def read(config: pytest.Config, usual_timeout_s: float) -> tuple[Connection, float]:
-    """The connection to an adapter, and the seconds after which a call is abandoned.
+    """The connection to an adapter, and the seconds after which a call is abandoned; options win, headers are added.
 
     The table [tool.pytest-corpus] is that in the pyproject.toml next to the ini file, or in pytest's root folder.
 
@@ -16,9 +16,13 @@ def read(config: pytest.Config, usual_timeout_s: float) -> tuple[Connection, flo
         pytest.UsageError: a setting has an invalid value; the value of a header is not shown.
     """
     ini = {key: config.getini(setting(key)) for key in CONNECTION}
+    given = {key: value for key in CONNECTION if (value := config.getoption(setting(key), None)) is not None}
     try:
         table = table_in(config.inipath.parent if config.inipath else config.rootpath)
         settings = Settings(config.invocation_params.dir, ini, table)
+        if "header" in given:
+            given["header"] = [*settings.headers, *given["header"]]
+        settings = Settings(config.invocation_params.dir, {**ini, **given}, table, options=given)
         return settings.connection(), settings.call_timeout_s(usual_timeout_s)
     except SettingError as error:
         raise pytest.UsageError(str(error)) from None

@@ -23,10 +23,14 @@ class Option(NamedTuple):
 OPTIONS = (
     Option("adapter", "SPEC", "adapter under test: module:factory, or an address: http://, https://, ws://, wss://, "
            "grpc:// or cmd:PROGRAM; optionally label=SPEC; may be repeated", "linelist", "append"),
+    Option("header", "NAME:VALUE", CONNECTION["header"][1], "linelist", "append"),
+    Option("call-timeout", "SECONDS", CONNECTION["call-timeout"][1]),
     Option("client", "SPEC", "client library that builds requests: module:attribute, optionally "
            "label=module:attribute; may be repeated", "linelist", "append"),
-    Option("components", "NAMES", "components to test, separated by commas (default: those that answer)"),
-    Option("requirement", "GLOB", "test only requirements whose id matches one of these globs, separated by commas"),
+    Option("component", "COMPONENT", "test only this component (default: those that answer); several with commas, or "
+           "repeated", "linelist", "append"),
+    Option("requirement", "GLOB", "test only requirements whose id matches this glob; several with commas, or repeated",
+           "linelist", "append"),
     Option("level", "LEVEL", "must (default) or should: the level from which a violation fails the run"),
     Option("strict", "", "fail if a MUST could not be assessed", "bool", "store_true"),
     Option("report", "PATH", "write a report in the format of the suffix, such as .json, .html, .md or .junit.xml; may "
@@ -35,14 +39,14 @@ OPTIONS = (
     Option("evidence", "LEVEL", "full shows answers and exceptions with their content, shape only their keys and "
            "types; both show the suite's own requests (default: full on a terminal outside CI, shape in files)"),
     Option("seed", "N", "seed of generated inputs (default 0)"),
-    Option("edition", "NAME", "judge by this edition of the requirements (default: the newest that was released); "
-           "`pytest-corpus editions` lists them"),
-    Option("schema-version", "EDITION", "validate against this schema edition only: 1.0.0 or 1.1.0"),
+    Option("edition", "EDITION", "judge by this edition of the requirements (default: the newest that was released); "
+           "`pytest-corpus edition list` lists them"),
+    Option("schema-version", "VERSION", "validate against this version of the schemas only: 1.0.0 or 1.1.0"),
     Option("dialects", "FILE", "JSON file with probe queries of graph dialects that replace the built-in ones"),
     Option("write-delay", "SECONDS", "seconds until a write is visible in every answer (default: measured with a test "
            "write)"),
     Option("max-namespaces", "N", "most namespaces that exist at the same time, in all workers (default 10)"),
-    Option("profile", "NAME", "quick (a smoke run), dev, ci (the default if CI is set) or stress"),
+    Option("profile", "PROFILE", "quick (a smoke run), dev, ci (the default if CI is set) or stress"),
     Option("repeat", "N", "run each test N times; one failure is a violation"),
     Option("budget", "LIMITS", "most calls and tokens of the suite and of behaviour bundles: calls=500,tokens=20000"),
     Option("shard", "NUMBER/OF", "run one part of the suite and of each bundle, such as 2/5; `pytest-corpus report "
@@ -57,10 +61,10 @@ OPTIONS = (
            "anthropic, mock or one of a plugin; may be repeated", "", "append"),
     Option("bundle-limit", "N", "run only the first N cases of each bundle", ""),
     Option("bundle-resume", "DIR", "keep all answers of bundles in DIR; ask only what has no answer there", ""),
-    Option("cassettes", "MODE", "recorded answers of bundles: off (default), none (default in CI if a bundle has "
-           "some), once, new or all", ""),
-    Option("baseline", "PATH", "compare bundles with this committed baseline", ""),
-    Option("update-baseline", "", "write the baseline instead of comparing with it", "", "store_true"),
+    Option("bundle-cassettes", "MODE", "recorded answers of bundles: off (default), none (default in CI if a bundle "
+           "has some), once, new or all", ""),
+    Option("bundle-baseline", "PATH", "compare bundles with this committed baseline", ""),
+    Option("bundle-update-baseline", "", "write the baseline instead of comparing with it", "", "store_true"),
 )  # fmt: skip
 
 
@@ -78,6 +82,7 @@ def add_options(parser: pytest.Parser) -> None:
         group.addoption(f"--corpus-{option.name}", action=option.action, help=option.help, **value, **default)
         if option.ini:
             parser.addini(setting(option.name), option.help, type=option.ini, default=None)  # type: ignore[arg-type]
-    for name, (kind, text) in CONNECTION.items():
+    for name in CONNECTION.keys() - {option.name for option in OPTIONS}:
+        kind, text = CONNECTION[name]
         parser.addini(setting(name), text, type=kind, default=None)  # type: ignore[arg-type]
-    parser.addini("corpus_bundles", "globs of behaviour bundles", type="linelist", default=["bundles/*/bundle.yaml"])
+    parser.addini("corpus_bundle", "globs of behaviour bundles", type="linelist", default=["bundles/*/bundle.yaml"])

@@ -242,7 +242,7 @@ def _settings(config: pytest.Config) -> Iterator[str]:
     if root := config.option.rootdir:
         yield f"--rootdir={root}"
     for override in config.option.override_ini or ():
-        if override.startswith("corpus_") and not override.startswith("corpus_headers"):
+        if override.startswith("corpus_") and not override.startswith(setting("header")):
             yield from ("-o", override)
 
 
@@ -251,4 +251,6 @@ def _given(config: pytest.Config) -> Iterator[str]:
         value = config.getoption(setting(option.name))
         if option.name in NOT_REPEATED or value in (None, False):
             continue
-        yield f"--corpus-{option.name}" if value is True else f"--corpus-{option.name}={value}"
+        for each in value if isinstance(value, list) else [value]:
+            shown = f"{each.partition(':')[0].strip()}:..." if option.name == "header" else each
+            yield f"--corpus-{option.name}" if each is True else f"--corpus-{option.name}={shown}"

@@ -1,4 +1,4 @@
-"""`pytest-corpus editions`: the editions of the requirements, and the changes between two of them."""
+"""`pytest-corpus edition`: the editions of the requirements, and the changes between two of them."""
 
 import argparse
 from collections import Counter
@@ -14,20 +14,23 @@ from pytest_corpus.verdict.editions import Edition
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the action `diff` and the format."""
-    console.format_argument(parser)
-    below = parser.add_subparsers(dest="action", metavar="ACTION")
-    text = "the requirements that one edition changes of another"
-    diff = below.add_parser("diff", help=text, description=text)
+    """Add the actions, each with its own arguments."""
+    action = console.actions(parser)
+    listing = action("list", "every edition, with its errata", _list)
+    diff = action("diff", "the requirements that one edition changes of another", _diff)
     diff.add_argument("old", metavar="OLD", help="the earlier edition, such as 1.0")
     diff.add_argument("new", metavar="NEW", help="the later edition")
-    console.format_argument(diff)
+    for each in (listing, diff):
+        console.format_argument(each)
 
 
 def run(given: argparse.Namespace) -> int:
-    """List the editions, or compare two."""
-    if given.action == "diff":
-        return _diff(given, editions.edition(given.old), editions.edition(given.new))
+    """Run one action."""
+    code: int = given.carry_out(given)
+    return code
+
+
+def _list(given: argparse.Namespace) -> int:
     every = [editions.edition(name) for name in editions.names()]
     console.result(given, {"editions": [_facts(each) for each in every]}, *map(_line, every))
     return FINE
@@ -55,7 +58,8 @@ def _line(edition: Edition) -> str:
     return "\n".join([*lines, *(f"  {each.date}  {each.requirement}: {each.reason}" for each in edition.errata)])
 
 
-def _diff(given: argparse.Namespace, old: Edition, new: Edition) -> int:
+def _diff(given: argparse.Namespace) -> int:
+    old, new = editions.edition(given.old), editions.edition(given.new)
     found = list(editions.changes(old, new))
     texts = {name: entry.text for name, entry in catalogue().items()}
     lines = [f"{kind:<8}  {name} ({said})  {texts.get(name, '')}".rstrip() for kind, name, said in found]
