@@ -15,13 +15,14 @@ from pytest_corpus.commands import _console as console
 from pytest_corpus.commands.judge import opened
 from pytest_corpus.evidence import encoding
 from pytest_corpus.evidence.player import Player, recorded_client
-from pytest_corpus.evidence.transcript import SUFFIXES, Transcript
+from pytest_corpus.evidence.transcript import Transcript
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.run_state import Settings
 from pytest_corpus.reports.text import count
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.operations import operations_of
 from pytest_corpus.spec.requirements import catalogue
+from pytest_corpus.validation.sealed_lines import SUFFIXES
 
 MOST_FINDINGS = 10_000
 """The findings of a file that are shown."""

@@ -15,9 +15,9 @@ from pytest_corpus.adapter.inputs import Source
 from pytest_corpus.adapter.instance import Declaration, Hooks
 from pytest_corpus.adapter.scope import within
 from pytest_corpus.evidence import encoding
-from pytest_corpus.evidence.recorder import dumps
 from pytest_corpus.evidence.transcript import Key, TestTrace, Transcript, parsed
 from pytest_corpus.spec.transports import SCHEMES
+from pytest_corpus.validation.sealed_lines import dumps
 
 
 class Unrecorded(Exception):

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import orjson
-
 from pytest_corpus.adapter.calls import Sending
 from pytest_corpus.adapter.exceptions import Unresponsive
 from pytest_corpus.adapter.exchange import Exchange
@@ -17,6 +15,7 @@ from pytest_corpus.adapter.inputs import Source
 from pytest_corpus.evidence import encoding
 from pytest_corpus.kit.outcomes import Story
 from pytest_corpus.redaction import masked, masked_within
+from pytest_corpus.validation.sealed_lines import dumps
 
 DECIMALS = 6
 """A time that a test reads is given to it as the record holds it: in microseconds."""
@@ -171,14 +170,6 @@ def _in_bytes(text: str, secrets: tuple[str, ...]) -> str:
     """Bytes in base64 with secrets masked."""
     bare = [secret.encode("utf-8", "surrogatepass").decode("latin-1") for secret in secrets]
     return base64.b64encode(masked(base64.b64decode(text).decode("latin-1"), bare).encode("latin-1")).decode()
-
-
-def dumps(members: Mapping[str, Any]) -> str:
-    """Compact JSON in one line."""
-    try:
-        return orjson.dumps(members).decode()
-    except TypeError:  # half a character, which only an escape can hold
-        return json.dumps(members, separators=(",", ":"))
 
 
 def _plan(plan: Plan) -> dict[str, Any]:

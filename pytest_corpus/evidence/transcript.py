@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
-import os
-import stat
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import orjson
 
-from pytest_corpus.evidence.recorder import dumps
 from pytest_corpus.text import bounded
 from pytest_corpus.text.problems import PlainError
-from pytest_corpus.validation.schema.evidence import flaw
+from pytest_corpus.validation.sealed_lines import Kind, Line, lines
 
 FORMAT = "1.0"
 """The version of the format."""
-
-SUFFIXES = (".jsonl", ".jsonl.gz")
-
-FLUSHED = 1 << 16
-"""After this number of characters what was written can be read, also if the run is killed."""
 
 SCHEMA = "transcript/transcript"
 
@@ -42,69 +32,7 @@ class TranscriptError(PlainError, ValueError):
     """A transcript that cannot be believed or read: one sentence that says why and where."""
 
 
-class Writer:
-    """Writes a transcript as the run goes on. Nothing is written before the first line."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.sha256 = ""
-        self.lines = 0
-        self._exchanges = 0
-        self._unflushed = 0
-        self._digest = hashlib.sha256()
-        self._raw: IO[bytes] | None = None
-        self._file: IO[bytes] | None = None
-
-    def write(self, members: Mapping[str, Any]) -> None:
-        """Write a line. Raises OSError if the file cannot be written."""
-        self.write_lines(dumps(members) + "\n")
-
-    def write_lines(self, text: str) -> None:
-        """Write lines that another process made; each gets its number. Raises OSError if the file cannot be written."""
-        if self._file is None:
-            self._raw = open(self.path, "wb", opener=_private)  # noqa: SIM115 - open until the run ends
-            zipped = self.path.name.endswith(".gz")
-            self._file = gzip.GzipFile("", "wb", 6, self._raw, mtime=0) if zipped else self._raw  # type: ignore[assignment]
-        assert self._file is not None
-        for line in text.removesuffix("\n").split("\n"):  # a text may hold other line separators
-            self.lines += 1
-            self._exchanges += line.startswith('{"kind":"exchange"')
-            data = f'{{"n":{self.lines},{line[1:]}\n'.encode("utf-8", "backslashreplace")
-            self._digest.update(data)
-            self._file.write(data)
-        self._unflushed += len(text)
-        if self._unflushed > FLUSHED:
-            self._unflushed = 0
-            self._file.flush()
-
-    def close(self) -> None:
-        """Write the last line and close the file. Raises OSError if the file cannot be written."""
-        if self._file is None:
-            return
-        self.write(
-            {"kind": "end", "lines": self.lines, "exchanges": self._exchanges, "sha256": self._digest.hexdigest()}
-        )
-        for file in (self._file, self._raw):
-            if file is not None:
-                file.close()
-        self._file = self._raw = None
-        self.sha256 = file_digest(self.path)
-
-    def abandon(self) -> None:
-        """Close the file as it is; what is not yet written may be lost, for example on a disk that is full."""
-        for file in (self._file, self._raw):
-            with suppress(OSError):
-                if file is not None:
-                    file.close()
-        self._file = self._raw = None
-
-
-def _private(path: str, flags: int) -> int:
-    """Open a file that holds requests and answers, for its owner alone."""
-    handle = os.open(path, flags, 0o600)
-    if stat.S_ISREG(os.fstat(handle).st_mode) and hasattr(os, "fchmod"):
-        os.fchmod(handle, 0o600)  # an older file
-    return handle
+FILE = Kind("transcript", KINDS, MOST_LINES, TranscriptError)
 
 
 @dataclass(slots=True)
@@ -181,12 +109,6 @@ class Transcript:
     sha256: str = ""
 
 
-def file_digest(path: Path) -> str:
-    """The SHA-256 of a file that was just written."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def read(path: Path) -> Transcript:
     """Read a transcript and check that it is as it was written.
 
@@ -196,16 +118,16 @@ def read(path: Path) -> Transcript:
     """
     found: _Reading | None = None
     whole = hashlib.sha256()
-    for line in _lines(path, whole.update):
+    for line in lines(path, FILE, whole.update):
         if found is None:
             if line.kind != "header" or line.members.get("format") != FORMAT:
                 raise line.refused(f"not the header of a transcript of format {FORMAT}")
-            line.check()
+            _check(line)
             found = _Reading(Transcript(line.members))
             continue
         if found.transcript.complete:
             raise line.refused("a line after the last one")
-        line.check()
+        _check(line)
         found.take(line)
     if found is None:
         raise TranscriptError(f"{path.name}: empty, not a transcript")
@@ -224,51 +146,12 @@ def parsed(data: bytes) -> dict[str, Any]:
     return line
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """A line of a file: its place, its bytes, its members, and the digest of all lines before it."""
-
-    where: str
-    data: bytes
-    members: dict[str, Any]
-    digest: str
-
-    @property
-    def kind(self) -> str:
-        return str(self.members["kind"])
-
-    def refused(self, why: str) -> TranscriptError:
-        return TranscriptError(f"{self.where}: {why}")
-
-    def check(self) -> None:
-        """Hold it to `schemas/transcript/transcript.schema.json`."""
-        members, part = self.members, self.kind.title()
-        if self.kind == "exchange":
-            part = PARTS.get(str(members.get("entry_point")), "Unanswered")
-        if said := flaw(SCHEMA, members, part):
-            raise self.refused(f"not as a line of the kind {self.kind} must be: {said}")
-
-
-def _lines(path: Path, take: Callable[[bytes], object]) -> Iterator[_Line]:
-    """Each line of a file whose bytes `take` gets; a last line that was cut off is left out."""
-    digest = hashlib.sha256()
-    for number, data in enumerate(bounded.lines(path, take=take), 1):
-        where = f"{path.name}, line {number}"
-        if number > MOST_LINES:
-            raise TranscriptError(f"{where}: a transcript has at most {MOST_LINES:,} lines")
-        try:
-            members = bounded.value(data)
-        except ValueError as error:
-            if not data.endswith(b"\n"):
-                continue
-            raise TranscriptError(f"{where}: not a line of a transcript: {error}") from None
-        if not isinstance(members, dict) or members.get("kind") not in KINDS:
-            raise TranscriptError(f"{where}: not a line of a transcript")
-        if members.get("n") != number:
-            numbered = f"{where}: its number is {str(members.get('n'))[:20]}"
-            raise TranscriptError(f"{numbered}, so lines were removed, added or moved")
-        yield _Line(where, data, members, digest.hexdigest())
-        digest.update(data)
+def _check(line: Line) -> None:
+    """Hold a line to `schemas/transcript/transcript.schema.json`."""
+    members, part = line.members, line.kind.title()
+    if line.kind == "exchange":
+        part = PARTS.get(str(members.get("entry_point")), "Unanswered")
+    line.check(SCHEMA, part)
 
 
 class _Reading:
@@ -279,7 +162,7 @@ class _Reading:
         self._clocks: dict[str, float] = {}
         self._held = 0
 
-    def take(self, line: _Line) -> None:
+    def take(self, line: Line) -> None:
         """Take the next line. Raises TranscriptError if it does not fit those before it."""
         found, members = self.transcript, line.members
         if line.kind in ("exchange", "test", "totals") and members["adapter"] not in found.adapters:
@@ -294,13 +177,12 @@ class _Reading:
             self._hold(line)
             found.totals[members["adapter"]] = members
         elif line.kind == "end":
-            if members["sha256"] != line.digest:
-                raise line.refused("the digest is another one, so the transcript was changed")
+            line.check_seal()
             found.complete = True
         else:
             raise line.refused("a second header")
 
-    def _exchange(self, line: _Line) -> None:
+    def _exchange(self, line: Line) -> None:
         at, process = line.members["at"], line.members["process"]
         if at < self._clocks.get(process, 0.0):
             raise line.refused("its time is earlier than that of the exchange before")
@@ -310,13 +192,13 @@ class _Reading:
             raise line.refused("an exchange of a test that has ended")
         trace.add(line.members, line.data)
 
-    def _test(self, line: _Line) -> None:
+    def _test(self, line: Line) -> None:
         trace, stated = self.transcript.tests.setdefault(key_of(line.members), TestTrace()), line.members["exchanges"]
         if trace.has_ended or stated != len(trace):
             raise line.refused(f"the test has {stated} exchanges, {len(trace)} are here")
         trace.end(line.members, line.data)
 
-    def _adapter(self, line: _Line) -> None:
+    def _adapter(self, line: Line) -> None:
         self._hold(line)
         label, found = line.members["adapter"], self.transcript
         if "\0" in label or label.encode("utf-8", "replace").decode() != label:
@@ -326,7 +208,7 @@ class _Reading:
         if stated.get(label) not in (None, {}, line.members["capabilities"]):
             raise line.refused("its capabilities differ from those of the header")
 
-    def _hold(self, line: _Line) -> None:
+    def _hold(self, line: Line) -> None:
         """Count the values of lines that stay in memory."""
         self._held += bounded.counted(line.data)
         if self._held > bounded.MOST_VALUES:

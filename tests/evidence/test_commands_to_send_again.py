@@ -19,8 +19,8 @@ from served_adapters import command, served
 
 from pytest_corpus.adapter.opening import settings
 from pytest_corpus.evidence import encoding, shell
-from pytest_corpus.evidence.recorder import dumps
 from pytest_corpus.evidence.shell import Sent, Target
+from pytest_corpus.validation.sealed_lines import dumps
 
 REFERENCE = "pytest_corpus.reference:llm"
 COUNT = '{"op":"llm.count_tokens","ctx":{},"args":{"text":"it\'s \\"so\\" $HOME `x`","model":"reference-large"}}'

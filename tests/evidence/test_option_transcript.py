@@ -13,7 +13,8 @@ from recording import FAULTY, FEW, KEY, lines_of, record
 
 from pytest_corpus import resources
 from pytest_corpus.evidence.recorder import Recorder
-from pytest_corpus.evidence.transcript import Transcript, Writer, read
+from pytest_corpus.evidence.transcript import Transcript, read
+from pytest_corpus.validation.sealed_lines import Writer
 
 
 def test_the_lines_of_a_run(recorded: Path) -> None:

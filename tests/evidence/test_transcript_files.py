@@ -7,8 +7,9 @@ import pytest
 from hostile_files import HEADER
 
 from pytest_corpus.evidence.recorder import Recorder
-from pytest_corpus.evidence.transcript import Writer, read
+from pytest_corpus.evidence.transcript import read
 from pytest_corpus.text.bounded import FileRefused
+from pytest_corpus.validation.sealed_lines import Writer
 
 SECRET = "a-secret-of-16-ch"
 

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_corpus import __version__
 from pytest_corpus.evidence.judging import OPTIONS as JUDGING
-from pytest_corpus.evidence.transcript import FORMAT, Writer
+from pytest_corpus.evidence.transcript import FORMAT
 from pytest_corpus.integration.concluding.progress import Progress, expected_calls
 from pytest_corpus.integration.declaring.properties import (
     EVIDENCE,
@@ -25,6 +25,7 @@ from pytest_corpus.integration.options.table import OPTIONS, setting
 from pytest_corpus.integration.running import presentation
 from pytest_corpus.spec.requirements import CATALOGUE_VERSION
 from pytest_corpus.spec.schemas import EDITIONS
+from pytest_corpus.validation.sealed_lines import Writer
 from pytest_corpus.verdict import evidence
 from pytest_corpus.verdict.evidence import Evidence
 from pytest_corpus.verdict.ledger import Finding, Ledger, TestRecord

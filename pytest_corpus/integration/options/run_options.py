@@ -16,7 +16,6 @@ from pytest_corpus.adapter.opening.factory import split_label
 from pytest_corpus.adapter.opening.remote import Connection
 from pytest_corpus.adapter.usage import Budget
 from pytest_corpus.evidence.judging import LEVELS
-from pytest_corpus.evidence.transcript import SUFFIXES
 from pytest_corpus.integration.options import connection
 from pytest_corpus.integration.options.report_paths import report_paths
 from pytest_corpus.integration.options.table import setting
@@ -31,6 +30,7 @@ from pytest_corpus.suites import CHAPTERS
 from pytest_corpus.text import bounded
 from pytest_corpus.text.atomic_write import obstacle
 from pytest_corpus.text.values import meant
+from pytest_corpus.validation.sealed_lines import SUFFIXES
 from pytest_corpus.verdict.deviations import FILE, Deviation, DeviationError, today
 from pytest_corpus.verdict.deviations import read as read_deviations
 from pytest_corpus.verdict.editions import Edition, EditionError, current, edition

@@ -1,0 +1,171 @@
+"""Files of evidence that a run writes as it goes on: numbered JSON lines, from a header to a line with their digest."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from pytest_corpus.text import bounded
+from pytest_corpus.text.problems import PlainError
+from pytest_corpus.validation.schema.evidence import flaw
+
+SUFFIXES = (".jsonl", ".jsonl.gz")
+
+FLUSHED = 1 << 16
+"""After this number of characters what was written can be read, also if the run is killed."""
+
+
+def dumps(members: Mapping[str, Any]) -> str:
+    """Compact JSON in one line."""
+    import orjson  # light commands do without it
+
+    try:
+        return orjson.dumps(members).decode()
+    except TypeError:  # half a character, which only an escape can hold
+        return json.dumps(members, separators=(",", ":"))
+
+
+class Writer:
+    """Writes such a file as the run goes on. Nothing is written before the first line."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.sha256 = ""
+        self.lines = 0
+        self._exchanges = 0
+        self._unflushed = 0
+        self._digest = hashlib.sha256()
+        self._raw: IO[bytes] | None = None
+        self._file: IO[bytes] | None = None
+
+    def write(self, members: Mapping[str, Any]) -> None:
+        """Write a line. Raises OSError if the file cannot be written."""
+        self.write_lines(dumps(members) + "\n")
+
+    def write_lines(self, text: str) -> None:
+        """Write lines that another process made; each gets its number. Raises OSError if the file cannot be written."""
+        if self._file is None:
+            self._raw = open(self.path, "wb", opener=_private)  # noqa: SIM115 - open until the run ends
+            zipped = self.path.name.endswith(".gz")
+            self._file = gzip.GzipFile("", "wb", 6, self._raw, mtime=0) if zipped else self._raw  # type: ignore[assignment]
+        assert self._file is not None
+        for line in text.removesuffix("\n").split("\n"):  # a text may hold other line separators
+            self.lines += 1
+            self._exchanges += line.startswith('{"kind":"exchange"')
+            data = f'{{"n":{self.lines},{line[1:]}\n'.encode("utf-8", "backslashreplace")
+            self._digest.update(data)
+            self._file.write(data)
+        self._unflushed += len(text)
+        if self._unflushed > FLUSHED:
+            self._unflushed = 0
+            self._file.flush()
+
+    def close(self) -> None:
+        """Write the last line and close the file. Raises OSError if the file cannot be written."""
+        if self._file is None:
+            return
+        self.write(
+            {"kind": "end", "lines": self.lines, "exchanges": self._exchanges, "sha256": self._digest.hexdigest()}
+        )
+        for file in (self._file, self._raw):
+            if file is not None:
+                file.close()
+        self._file = self._raw = None
+        self.sha256 = file_digest(self.path)
+
+    def abandon(self) -> None:
+        """Close the file as it is; what is not yet written may be lost, for example on a disk that is full."""
+        for file in (self._file, self._raw):
+            with suppress(OSError):
+                if file is not None:
+                    file.close()
+        self._file = self._raw = None
+
+
+def _private(path: str, flags: int) -> int:
+    """Open a file that holds requests and answers, for its owner alone."""
+    handle = os.open(path, flags, 0o600)
+    if stat.S_ISREG(os.fstat(handle).st_mode) and hasattr(os, "fchmod"):
+        os.fchmod(handle, 0o600)  # an older file
+    return handle
+
+
+def file_digest(path: Path) -> str:
+    """The SHA-256 of a file that was just written."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of such files: its name, the kinds of its lines, the most lines, and the error that refuses one."""
+
+    name: str
+    kinds: tuple[str, ...]
+    most_lines: int
+    error: type[PlainError]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a file: its place, its bytes, its members, and the digest of all lines before it."""
+
+    of: Kind
+    where: str
+    data: bytes
+    members: dict[str, Any]
+    digest: str
+
+    @property
+    def kind(self) -> str:
+        """The kind of the line."""
+        return str(self.members["kind"])
+
+    def refused(self, why: str) -> PlainError:
+        """The error that refuses the file because of this line."""
+        return self.of.error(f"{self.where}: {why}")
+
+    def check(self, schema: str, part: str) -> None:
+        """Hold it to a part of a schema. Raises the error of its kind."""
+        if said := flaw(schema, self.members, part):
+            raise self.refused(f"not as a line of the kind {self.kind} must be: {said}")
+
+    def check_seal(self) -> None:
+        """Compare the digest that it states with that of the lines before it. Raises the error of its kind."""
+        if self.members["sha256"] != self.digest:
+            raise self.refused(f"the digest is another one, so the {self.of.name} was changed")
+
+
+def lines(path: Path, of: Kind, take: Callable[[bytes], object]) -> Iterator[Line]:
+    """Each line of a file whose bytes `take` gets; a last line that was cut off is left out.
+
+    Raises:
+        FileRefused: the file cannot be read, or is beyond the limits.
+        PlainError: of the kind: it is not such a file, or lines were removed, added or moved.
+    """
+    digest = hashlib.sha256()
+    for number, data in enumerate(bounded.lines(path, take=take), 1):
+        where = f"{path.name}, line {number}"
+        if number > of.most_lines:
+            raise of.error(f"{where}: a {of.name} has at most {of.most_lines:,} lines")
+        try:
+            members = bounded.value(data)
+        except ValueError as error:
+            if not data.endswith(b"\n"):
+                continue
+            raise of.error(f"{where}: not a line of a {of.name}: {error}") from None
+        if not isinstance(members, dict) or members.get("kind") not in of.kinds:
+            raise of.error(f"{where}: not a line of a {of.name}")
+        if members.get("n") != number:
+            numbered = f"{where}: its number is {str(members.get('n'))[:20]}"
+            raise of.error(f"{numbered}, so lines were removed, added or moved")
+        yield Line(of, where, data, members, digest.hexdigest())
+        digest.update(data)
