@@ -89,7 +89,8 @@ class AdapterClient:
 
     def second_instance(self, call_timeout: float | None = None) -> AdapterClient:
         """Return another instance for calls outside of tests: in the same loop, with hooks and a record of its own."""
-        return self._another(Hooks(), call_timeout or self.call_timeout, Meter())
+        hooks = Hooks(provider=ProviderProbe(self.provider.recording))
+        return self._another(hooks, call_timeout or self.call_timeout, Meter())
 
     def _another(self, hooks: Hooks, call_timeout: float, meter: Meter) -> AdapterClient:
         return AdapterClient(
@@ -209,6 +210,7 @@ class AdapterClient:
         try:
             for step in self._steps:
                 step(sending)
+            self.provider.mistakes.check_answers()
         except Unresponsive as silent:
             if self._recorder is not None:
                 self._recorder.unanswered(silent)

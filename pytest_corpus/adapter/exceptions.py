@@ -36,6 +36,14 @@ class WriteForbidden(Exception):
         return f"{self.op} writes, and this run only reads"
 
 
+class MissingAnswer(Exception):
+    """A request to the provider has no recorded answer, and may not be sent; `full` may show what was asked."""
+
+    def __init__(self, shape: str, full: str = "") -> None:
+        super().__init__(shape)
+        self.shape, self.full = shape, full or shape
+
+
 class BudgetSpent(Exception):
     """A call that is not made, for the run has used what `--corpus-budget` allows."""
 
@@ -62,3 +70,7 @@ class Unresponsive(Exception):
         if self.moving:
             return f"{self.op} went on beyond the time limit several times and is not called any more"
         return f"{self.op} did not answer several times and is not called any more"
+
+
+UNCALLABLE = (BudgetSpent, DeclarationError, MissingAnswer, Unresponsive, WriteForbidden)
+"""The reasons why a call is not made, or has no answer that could be judged."""

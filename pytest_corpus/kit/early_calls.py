@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_corpus.adapter import inputs
-from pytest_corpus.adapter.exceptions import BudgetSpent, DeclarationError, Unresponsive, WriteForbidden
+from pytest_corpus.adapter.exceptions import UNCALLABLE, MissingAnswer
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit.answer_cache import lasting
 from pytest_corpus.kit.audit.positive_evidence import is_reported
@@ -24,7 +24,7 @@ from pytest_corpus.spec.requirements import Requirement
 MOST = 24
 """The number of tests that are begun at a time."""
 
-UNCALLABLE = (BudgetSpent, DeclarationError, Unresponsive, WriteForbidden, Outage)
+NOT_ANSWERED = (*UNCALLABLE, Outage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def _begin_others(subject: Any, following: Iterator[SteppedTest]) -> None:
                 subject.gate(known[name].requirement)
                 steps = known[name].begin()
                 next(steps)
-        except UNCALLABLE:
+        except NOT_ANSWERED:
             return
         except (StopIteration, Undecided, Violation):
             continue  # it begins again in its turn
@@ -116,5 +116,6 @@ def _blaming(subject: Any, name: str) -> Iterator[None]:
     finally:
         if found := mistakes[before:]:
             del mistakes[before:]
-            subject.shared.unlearn()
+            if not all(isinstance(each, MissingAnswer) for each in found):
+                subject.shared.unlearn()
             subject.shared.misled[name] = found

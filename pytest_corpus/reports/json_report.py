@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
+from pytest_corpus.adapter.hooks.vendors.recording import aged
 from pytest_corpus.adapter.usage import Budget
 from pytest_corpus.reports.text import printable
 from pytest_corpus.spec.capabilities import FACTS, SECTIONS
@@ -64,7 +65,7 @@ def build(ledger: Ledger, verdict: Verdict, run: Run) -> dict[str, Any]:
         "commit": run.commit,
         "ci": dict(run.ci),
         "profile": run.profile,
-        "notes": [*run.notes, *unseen(ledger), *left_behind(ledger)],
+        "notes": [*run.notes, *unseen(ledger), *left_behind(ledger), *aged(ledger.recorded, run.started_at)],
         "runs": sorted(ledger.runs),
         "command": run.command,
         "budget": run.budget.limits,
@@ -72,6 +73,7 @@ def build(ledger: Ledger, verdict: Verdict, run: Run) -> dict[str, Any]:
         "transcript": {"sha256": run.transcript} if run.transcript else None,
         "bundles": [dict(each) for each in run.bundles],
         "provider_lacks": sorted(ledger.lacking),
+        "provider": sorted(ledger.recorded),
         "settle_s": {name: round(ledger.settle[name], 3) for name in sorted(ledger.settle)},
     }
     first: dict[str, Any] = next(iter(ledger.capabilities.values()), {})

@@ -113,6 +113,7 @@ def summary(ledger: Ledger, verdict: Verdict, detail: Detail | None = None, note
     ]
     if ledger.lacking:
         lines.append(Line(f"  provider lacks, as its author states: {', '.join(sorted(ledger.lacking))}"))
+    lines += [Line(f"  provider: {said}") for said in sorted(ledger.recorded)]
     lines += [Line(f"  waited for: {said}", "caution") for said in unseen(ledger)]
     lines += [Line(f"  left behind: {said}", "caution") for said in left_behind(ledger)]
     lines += [Line(f"  not complete: {'; '.join(verdict.gaps)}", "caution")] if verdict.gaps else []
@@ -123,6 +124,7 @@ def summary(ledger: Ledger, verdict: Verdict, detail: Detail | None = None, note
         lines.append(Line(f"  fix first: {first.requirement.id}, which blocks {count(first.blocked, 'other')}", "bad"))
     why = "only a part of the suite ran" if ledger.expected - ledger.executed else "not every test can be relied on"
     said = f"no verdict: {why}" if verdict.verdict == "partial" else f"verdict: {verdict.verdict}"
+    said += ", on recorded answers of the provider" if ledger.recorded else ""
     lines.append(Line(f"  {said}", VERDICT_TONES[verdict.verdict]))
     return [line._replace(text=printable(line.text)) for line in lines]
 

@@ -51,6 +51,10 @@ def words(document: Document) -> str:
     """The verdict in words, with the number of obstacles."""
     if altered(document):
         return "altered"
+    return f"{_words(document)}, on recorded answers" if document.get("provider") else _words(document)
+
+
+def _words(document: Document) -> str:
     verdict, said = document["verdict"], VERDICT_WORDS[document["verdict"]]
     if verdict == "conformant_with_deviations":
         return f"conformant with {count(len(of_status(document, 'deviated')), 'deviation')}"
@@ -205,6 +209,7 @@ def facts(document: Document) -> list[tuple[str, str]]:
         ("Counts from", str(document["level"]).upper()),
         ("Writes show", ", ".join(f"{TITLES.get(name, name)} after {seconds:g} s" for name, seconds in late)),
         ("Provider lacks, as its author states", ", ".join(document.get("provider_lacks", ()))),
+        ("Provider", "; ".join(document.get("provider", ()))),
         ("Run", ", ".join(document.get("runs", ()))),
         ("Seed", str(document["seed"])),
         ("sha256", document["sha256"]),

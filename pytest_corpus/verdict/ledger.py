@@ -138,6 +138,7 @@ class Ledger:
         runs: the ids of the run, or of the runs that were combined.
         left: the names of undeleted items in the adapter's store, by kind.
         lacking: the kinds of failure that the provider's protocol cannot express, as the author states (R137).
+        recorded: a sentence for each recording that gave answers instead of the provider (R149).
     """
 
     adapter: str
@@ -159,6 +160,7 @@ class Ledger:
     runs: set[str] = field(default_factory=set)
     left: dict[str, list[str]] = field(default_factory=dict)
     lacking: set[str] = field(default_factory=set)
+    recorded: set[str] = field(default_factory=set)
     _made: dict[str, list[TestRecord]] = field(default_factory=lambda: defaultdict(list))
     _arrived: dict[str, list[TestRecord]] = field(default_factory=lambda: defaultdict(list))
 
@@ -300,7 +302,7 @@ class Ledger:
 
 
 _PARTS = ("components", "capabilities", "settle", "missed", "left", "calls", "tokens", "outage")
-_SETS = ("expected", "selected", "mismatched", "incomplete", "doubts", "runs", "lacking")
+_SETS = ("expected", "selected", "mismatched", "incomplete", "doubts", "runs", "lacking", "recorded")
 
 LACKING = "the factory takes no keyword argument '{}'"
 """The reason why something is not assessed that needs a keyword of the factory."""

@@ -23,6 +23,7 @@ from cli_runs import called, environment
 from hostile_files import bytes_changed, changed, sealed
 from sound import sound, written
 
+from pytest_corpus.adapter.exceptions import MissingAnswer
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.bundles.errors import BundleError
 from pytest_corpus.bundles.loading import bundle_file
@@ -30,7 +31,7 @@ from pytest_corpus.bundles.loading.output_schema import read_schema
 from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest
 from pytest_corpus.bundles.reporting import comparison
 from pytest_corpus.bundles.running import shards
-from pytest_corpus.bundles.running.cassettes import CassetteMiss, Cassettes
+from pytest_corpus.bundles.running.cassettes import Cassettes
 from pytest_corpus.bundles.running.store import Journal
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.store import leftovers, sweeping
@@ -191,7 +192,7 @@ READERS: dict[str, tuple[str, Callable[[Path], None], Any]] = {
 }  # fmt: skip
 """By name: the file's name, the reader, and a sound document of that kind."""
 
-DOCUMENTED = (PlainError, BundleError, comparison.BaselineError, deviations.DeviationError, CassetteMiss)
+DOCUMENTED = (PlainError, BundleError, comparison.BaselineError, deviations.DeviationError, MissingAnswer)
 
 
 def inputs(kind: str, number: int, folder: Path) -> Iterator[bytes]:

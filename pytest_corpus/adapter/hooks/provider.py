@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from pytest_corpus.adapter import inputs
+from pytest_corpus.adapter.exceptions import MissingAnswer
 from pytest_corpus.adapter.fault_plan import Plan, ProviderFault
 from pytest_corpus.adapter.reports import Arrival
 from pytest_corpus.adapter.scope import Attribution, current_call, part_of
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pytest_corpus.adapter.hooks.vendors.background import Background
     from pytest_corpus.adapter.hooks.vendors.endpoint import Endpoint, Endpoints, Errors
     from pytest_corpus.adapter.hooks.vendors.proxy import OpOf, ProxyServer
+    from pytest_corpus.adapter.hooks.vendors.recording import Recording
     from pytest_corpus.adapter.hooks.vendors.tunnel import Tunnel
 
 __all__ = ["Arrival", "Plan", "ProviderFault", "ProviderProbe"]
@@ -36,11 +38,14 @@ MISTAKEN = "an endpoint of the provider's stand-in (provider.serve) raised"
 
 
 class Mistakes:
-    """The exceptions of the author's own endpoints; late ones are of requests that came before the last `take`."""
+    """The exceptions of the author's own endpoints, and requests without an answer in a recording.
+
+    Late ones are of requests that came before the last `take`.
+    """
 
     def __init__(self) -> None:
-        self.noted: list[EscapedException] = []
-        self._late: list[EscapedException] = []
+        self.noted: list[EscapedException | MissingAnswer] = []
+        self._late: list[EscapedException | MissingAnswer] = []
         self._turn = 0
 
     def noting(self) -> Callable[[BaseException], None]:
@@ -48,17 +53,29 @@ class Mistakes:
         turn = self._turn
 
         def note(error: BaseException) -> None:
-            (self.noted if turn == self._turn else self._late).append(escaped_exception(error))
+            found = error if isinstance(error, MissingAnswer) else escaped_exception(error)
+            (self.noted if turn == self._turn else self._late).append(found)
 
         return note
 
-    def take(self) -> tuple[list[EscapedException], list[str]]:
+    def check_answers(self) -> None:
+        """Raise MissingAnswer if the recording had no answer to a request."""
+        if missing := next((each for each in self.noted if isinstance(each, MissingAnswer)), None):
+            raise missing
+
+    def take(self) -> tuple[list[EscapedException | MissingAnswer], list[str]]:
         """The mistakes since the last time, and a sentence for each late one, with the places that it came through."""
         self._turn += 1
-        found = self.noted[:], [f"{MISTAKEN} {each}, after its test ({each.trail})" for each in self._late]
+        found = self.noted[:], list(map(_late, self._late))
         self.noted.clear()
         self._late.clear()
         return found
+
+
+def _late(mistake: EscapedException | MissingAnswer) -> str:
+    if isinstance(mistake, MissingAnswer):
+        return f"{mistake}, after its test"
+    return f"{MISTAKEN} {mistake}, after its test ({mistake.trail})"
 
 
 class ProviderProbe:
@@ -76,9 +93,12 @@ class ProviderProbe:
         lacking: by tunnel, what its protocol cannot express, as the author states.
         is_on_wire: requests go to an address of this probe: of the stand-in, a proxy or a tunnel.
         has_other_ways: something reached the provider otherwise than through a tunnel.
+        recording: what passes through proxies is recorded there, or comes from it.
+        is_proxied: a proxy was asked for.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, recording: Recording | None = None) -> None:
+        self.recording, self.is_proxied = recording, False
         self.attribution = Attribution()
         self.mistakes = Mistakes()
         self.lacking: dict[tuple[str, int], frozenset[str]] = {}
@@ -127,7 +147,7 @@ class ProviderProbe:
                 "provider.proxy needs aiohttp, which is not installed; pip install 'pytest-corpus[http]'",
                 name=error.name,
             ) from None
-        address = proxy.upstream_of(upstream)
+        address, self.is_proxied = proxy.upstream_of(upstream), True
         if isinstance(errors, str) and errors not in SHAPES:
             raise ValueError(f"provider.proxy: unknown shape of errors {errors!r}; one of {', '.join(SHAPES)}")
         if address not in self._proxies:
@@ -151,6 +171,10 @@ class ProviderProbe:
         from pytest_corpus.adapter.hooks.vendors.tunnel import Tunnel, lacks
 
         place = host, port
+        if self.recording is not None and self.recording.plays and not _is_here(host):
+            raise ValueError(
+                "provider.tunnel: a tunnel is not recorded, and a run on recorded answers calls no provider"
+            )
         self.lacking[place] = lacks(host, port, without)
         if place not in self._tunnels:
             self._tunnels[place] = Tunnel(host, port, self)
@@ -291,6 +315,11 @@ class ProviderProbe:
         """Carry out no plan within: the suite prepares the call for which a plan is meant."""
         with part_of(self.attribution.part):
             yield
+
+
+def _is_here(host: str) -> bool:
+    """True if a provider is on this machine."""
+    return host.startswith(("/", "127.")) or host in ("localhost", "::1")
 
 
 TURNS = 6

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from pytest_corpus.adapter.exceptions import MissingAnswer
 from pytest_corpus.adapter.usage import Budget
 from pytest_corpus.bundles.contract import Judge, Score, judged
 from pytest_corpus.bundles.loading.bundle import NOT_GIVEN, Bundle, Case, ProviderChoice
@@ -23,7 +24,7 @@ from pytest_corpus.bundles.results import (
     Scored,
     Usage,
 )
-from pytest_corpus.bundles.running.cassettes import CassetteMiss, Cassettes, key_of
+from pytest_corpus.bundles.running.cassettes import Cassettes, key_of
 from pytest_corpus.bundles.running.store import Store
 from pytest_corpus.redaction import redacted, word
 
@@ -83,8 +84,8 @@ class Asking:
                 failed = self._error(error.reason, prompts, progress.calls, answer.text)
                 progress.samples.append(replace(failed, judging=progress.judging))
                 break
-            except (ProviderError, OverBudget, CassetteMiss) as error:
-                calls = 0 if isinstance(error, CassetteMiss) else progress.calls
+            except (ProviderError, OverBudget, MissingAnswer) as error:
+                calls = 0 if isinstance(error, MissingAnswer) else progress.calls
                 progress.samples.append(self._error(_reason(error), prompts, calls))
                 break
             # A later sample came from a cache by its flag, or by the id of an earlier one.
@@ -126,7 +127,7 @@ class Asking:
             def score(judge: Judge = judge, other: Asking = other, **names: Any) -> Scored | None:
                 try:
                     return judge.score(asked, lambda request: other._judged(request, store, progress), names)
-                except (ProviderError, OverBudget, CassetteMiss) as error:
+                except (ProviderError, OverBudget, MissingAnswer) as error:
                     reason, who = _reason(error), f"the scorer {judge.scorer.name}: "
                     full = who + reason.full if reason.full else ""
                     raise NotScored(replace(reason, shape=who + reason.shape, full=full)) from None
@@ -279,11 +280,11 @@ def _total(answer: Answer) -> int | None:
     return answer.prompt_tokens + answer.completion_tokens
 
 
-def _reason(error: ProviderError | OverBudget | CassetteMiss) -> Reason:
+def _reason(error: ProviderError | OverBudget | MissingAnswer) -> Reason:
     """The reason why there is no answer; what a provider said may be content."""
     if isinstance(error, OverBudget):
         return Reason("budget", str(error))
-    if isinstance(error, CassetteMiss):
+    if isinstance(error, MissingAnswer):
         return Reason("provider", error.shape, error.full)
     head = f"the provider answers {word(error.name)}"
     own = f"{head}: {error.detail}" if error.is_own and error.detail else head

@@ -14,35 +14,25 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from pytest_corpus.adapter import kept_answers
+from pytest_corpus.adapter.exceptions import MissingAnswer
+from pytest_corpus.adapter.kept_answers import Secrets, may_ask, usual_mode
 from pytest_corpus.bundles.providers.protocol import Answer, CompletionRequest
 from pytest_corpus.redaction import cut
 from pytest_corpus.text import bounded
 from pytest_corpus.text.atomic_write import write_atomically
 from pytest_corpus.validation.schema.evidence import flaw
 
-MODES = ("off", "none", "once", "new", "all")
-"""off: not used; none: only played; once: recorded where a case has nothing of a provider; new: what is missing; all:
-all anew."""
+MODES = ("off", *kept_answers.MODES)
+"""off: not used; the others as in `kept_answers`, each case for itself."""
 
 FOLDER = "cassettes"
 FORMAT = "1.0"
 
-_SECRET_NAME = re.compile(r"key|token|secret|passw|credential", re.IGNORECASE)
-
-
-class CassetteMiss(Exception):
-    """No recording of a request, where none may be made."""
-
-    def __init__(self, shape: str, full: str = "") -> None:
-        super().__init__(shape)
-        self.shape, self.full = shape, full or shape
-
 
 def mode_of(given: str | None, folder: Path, environment: Mapping[str, str]) -> str:
     """The mode that holds: what was asked for, else `none` under CI where there are cassettes, else `off`."""
-    if given is not None:
-        return given
-    return "none" if environment.get("CI") and any((folder / FOLDER).glob("*.json")) else "off"
+    return usual_mode(given, environment, "off", exists=any((folder / FOLDER).glob("*.json")))
 
 
 class Cassettes:
@@ -51,12 +41,12 @@ class Cassettes:
     def __init__(self, folder: Path, mode: str, environment: Mapping[str, str] | None = None) -> None:
         self.mode = mode
         self._folder = folder / FOLDER
-        self._secrets = _secrets(os.environ if environment is None else environment)
+        self._secrets = Secrets(os.environ if environment is None else environment)
         self._lock = threading.Lock()
         self._recorded: set[tuple[str, str]] = set()
 
     def replayed(self, provider: str, request: CompletionRequest) -> Answer | None:
-        """The recorded answer to a request; None if it is to be recorded. Raises CassetteMiss if it may not be."""
+        """The recorded answer to a request; None if it is to be recorded. Raises MissingAnswer if it may not be."""
         if self.mode == "all":
             return None
         path = self._path(request.case)
@@ -67,26 +57,25 @@ class Cassettes:
             if entry["key"] == key:
                 return Answer(**entry["answer"])
         own = any(entry["request"].get("provider") == provider for entry in entries)
-        if self.mode == "new" or (self.mode == "once" and (not own or (provider, request.case) in self._recorded)):
+        if may_ask(self.mode, is_first=not own or (provider, request.case) in self._recorded):
             return None
         raise self._miss(provider, request, entries)
 
     def record(self, provider: str, request: CompletionRequest, answer: Answer) -> None:
-        """Keep the answer to a request in the file of its case. Raises CassetteMiss if it cannot be written."""
+        """Keep the answer to a request in the file of its case. Raises MissingAnswer if it cannot be written."""
         try:
             self._folder.mkdir(exist_ok=True)
             with _alone(self._folder):
                 self._write(provider, request, answer)
         except OSError as error:
-            raise CassetteMiss(f"the recording cannot be written to {FOLDER}: {error.strerror}") from None
+            raise MissingAnswer(f"the recording cannot be written to {FOLDER}: {error.strerror}") from None
 
     def _write(self, provider: str, request: CompletionRequest, answer: Answer) -> None:
         path = self._path(request.case)
         asked = _asked(provider, request)
         entry = {
             "key": key_of(provider, request),
-            "request": asked,
-            "answer": {name: getattr(answer, name) for name in _KEPT},
+            **self._secrets.without({"request": asked, "answer": {name: getattr(answer, name) for name in _KEPT}}),
         }
         with self._lock:
             fresh = self.mode == "all" and (provider, request.case) not in self._recorded
@@ -95,7 +84,7 @@ class Cassettes:
             self._recorded.add((provider, request.case))
             entries = sorted([*kept, entry], key=_order)
             document = {"format": FORMAT, "case": request.case, "recordings": entries}
-            write_atomically(self._masked(json.dumps(document, sort_keys=True, indent=2)) + "\n", path)
+            write_atomically(json.dumps(document, sort_keys=True, indent=2) + "\n", path)
 
     def unused(self, cases: Iterable[str]) -> list[str]:
         """The files that belong to none of these cases."""
@@ -115,29 +104,21 @@ class Cassettes:
                 return []
             said = error.why
         if said:
-            raise CassetteMiss(f"{FOLDER}/{path.name} is not a cassette; remove it ({said})")
+            raise MissingAnswer(f"{FOLDER}/{path.name} is not a cassette; remove it ({said})")
         recordings: list[dict[str, Any]] = document["recordings"]
         return recordings
 
-    def _miss(self, provider: str, request: CompletionRequest, entries: list[dict[str, Any]]) -> CassetteMiss:
-        option = "--corpus-bundle-cassettes"
-        head = f"no recording of this request exists ({option}={self.mode}); {option}=new records it"
+    def _miss(self, provider: str, request: CompletionRequest, entries: list[dict[str, Any]]) -> MissingAnswer:
         every = [each["request"] for each in entries]
         own = [each for each in every if each.get("provider") == provider] or every
-        if not own:
-            return CassetteMiss(head)
         asked = _asked(provider, request)
-        nearest = next((each for each in own if each.get("sample") == request.sample), own[0])
-        changed = [name for name in sorted(asked) if asked[name] != nearest.get(name)]
+        nearest = next((each for each in own if each.get("sample") == request.sample), own[0] if own else None)
+        said = kept_answers.refusal("--corpus-bundle-cassettes", self.mode, asked, nearest)
+        if nearest is None:
+            return MissingAnswer(said)
         before, now = str(nearest.get("prompt", "")).splitlines(), request.prompt.splitlines()
         lines = difflib.unified_diff(before, now, "recorded", "asked now", lineterm="")
-        said = f"{head}; what differs from the recorded one: {', '.join(changed)}"
-        return CassetteMiss(said, "\n    ".join((said, *(cut(line, 200) for line in lines))))
-
-    def _masked(self, text: str) -> str:
-        for secret in self._secrets:
-            text = text.replace(json.dumps(secret)[1:-1], "***")
-        return text
+        return MissingAnswer(said, "\n    ".join((said, *(cut(line, 200) for line in lines))))
 
 
 @contextmanager
@@ -166,8 +147,7 @@ def _order(entry: Mapping[str, Any]) -> tuple[str, int, str]:
 
 def key_of(provider: str, request: CompletionRequest) -> str:
     """The key of a recording: a hash of everything that the answer may depend on."""
-    text = json.dumps(_asked(provider, request), sort_keys=True, ensure_ascii=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return kept_answers.key_of(_asked(provider, request))
 
 
 _ASKED = ("model", "prompt", "system", "temperature", "max_tokens", "sample")
@@ -178,9 +158,3 @@ _KEPT = ("text", "finish_reason", "prompt_tokens", "completion_tokens", "total_t
 def _asked(provider: str, request: CompletionRequest) -> dict[str, Any]:
     named = {name: getattr(request, name) for name in _ASKED}
     return {"provider": provider, **named, "options": dict(request.options)}
-
-
-def _secrets(environment: Mapping[str, str]) -> list[str]:
-    """The values of variables whose names speak of keys, tokens, secrets or passwords."""
-    found = {value for name, value in environment.items() if _SECRET_NAME.search(name) and len(value) >= 8}
-    return sorted(found, key=len, reverse=True)

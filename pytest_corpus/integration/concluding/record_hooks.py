@@ -66,6 +66,8 @@ class TranscriptFile:
             members = {name: getattr(ledger, name) for name in ("calls", "tokens", "settle", "missed", "left")}
             if ledger.lacking:
                 members["lacking"] = sorted(ledger.lacking)
+            if ledger.recorded:
+                members["recorded"] = sorted(ledger.recorded)
             self.write(self._recorder.line({"kind": "totals", "adapter": ledger.adapter, **members}))
         try:
             self._writer.close()

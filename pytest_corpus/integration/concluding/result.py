@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import pytest
 
+from pytest_corpus.adapter.hooks.vendors.recording import aged
 from pytest_corpus.integration.concluding.record_hooks import Findings
 from pytest_corpus.integration.options.report_paths import report_paths
 from pytest_corpus.integration.options.run_options import Options, on_github
@@ -146,7 +147,8 @@ class RunResult:
     def lines(self) -> list[str]:
         """The written files, the seed, the profile and the edition."""
         how = f"seed {self.options.seed}, profile {self.options.profile.name}, edition {self.options.requirements.name}"
-        return [*self._failed_by_strict(), *self.written, how]
+        old = aged(set().union(*(ledger.recorded for ledger in self.ledgers)), self.run.started_at)
+        return [*self._failed_by_strict(), *self.written, *old, how]
 
 
 def write_report(document: Mapping[str, Any], path: Path, **more: Any) -> str:

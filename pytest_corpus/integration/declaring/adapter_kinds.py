@@ -13,8 +13,10 @@ from typing import Any
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.client_library import ClientLibrary
 from pytest_corpus.adapter.event_loop.closing import ClosingBudget
-from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive, WriteForbidden
+from pytest_corpus.adapter.exceptions import DeclarationError, MissingAnswer, Unresponsive, WriteForbidden
 from pytest_corpus.adapter.facts import Capabilities
+from pytest_corpus.adapter.hooks.provider import ProviderProbe
+from pytest_corpus.adapter.hooks.vendors.recording import Recording
 from pytest_corpus.adapter.inputs import Source
 from pytest_corpus.adapter.opening.factory import spec_of
 from pytest_corpus.adapter.transports.protocol import CREDENTIALS
@@ -52,6 +54,7 @@ class RunSettings:
         worker: the id of this process, if it is one of several `workers`.
         closing: the time that closing may take.
         recorder: keeps what the tests exchange, if there is a transcript.
+        recording: the recorded answers of the provider.
     """
 
     options: Options
@@ -62,11 +65,13 @@ class RunSettings:
     workers: int = 1
     closing: ClosingBudget = field(default_factory=ClosingBudget)
     recorder: Recorder | None = None
+    recording: Recording | None = None
 
     def journal(self, declaration: Declaration) -> Journal:
         """The leftovers of an adapter, in a file that `pytest-corpus sweep` reads."""
         label = hashlib.sha256(declaration.label.encode()).hexdigest()[:6]
-        name = "-".join(filter(None, (self.run, self.worker, label)))
+        again = str(os.getpid()) if self.recording is not None else ""  # other runs may have the same id
+        name = "-".join(filter(None, (self.run, self.worker, again, label)))
         path = self.options.folder / FOLDER / f"{name}.jsonl"
         return Journal(path, self.run, declaration.declared, spec_of(declaration.factory))
 
@@ -84,6 +89,7 @@ class Adapter:
         client: the open adapter, for users' own tests.
         journal: the items that the suite stored and has not deleted yet.
         left_out: the command line selects other adapters.
+        is_proxied: its provider is behind a proxy.
         number: its place among the adapters of the run, from 0.
     """
 
@@ -101,6 +107,7 @@ class Adapter:
         self.client: AdapterClient | None = None
         self.journal = Journal()
         self.left_out = False
+        self.is_proxied = False
         self._targets: dict[str, Target] = {}
         self._root_causes: dict[str, RootCauses[Any] | None] = {}
 
@@ -123,8 +130,11 @@ class Adapter:
 
     @property
     def process(self) -> str:
-        """The name of the process that runs the current test, if it is one of several."""
-        return self.settings.worker
+        """The name of the process that runs the current test, if it is one of several.
+
+        On recorded answers each finds out facts with the requests that the recording has.
+        """
+        return "" if self.settings.recording is not None else self.settings.worker
 
     @property
     def source(self) -> Source | None:
@@ -180,6 +190,7 @@ class Adapter:
             self.ledger.called(self.client.meter.calls, self.client.meter.tokens)
             self.ledger.doubts.update(self.client.provider.mistakes.take()[1])
             self.ledger.lacking |= lacking(self.client.provider)
+            self.is_proxied = self.client.provider.is_proxied
         yield from self._close()
 
     def _clean_up(self) -> Iterator[str]:
@@ -194,7 +205,7 @@ class Adapter:
                 target.begin()
                 target.close_fresh(is_last=True)
                 target.tidy()
-            except (WriteForbidden, Outage):
+            except (WriteForbidden, MissingAnswer, Outage):
                 continue  # nothing was written, or nothing can be removed
             except Exception as error:  # noqa: BLE001 - the adapter must be closed in any case
                 yield type(error).__name__
@@ -257,9 +268,15 @@ class FactoryAdapter(Adapter):
             closing=settings.closing,
             meter=Meter(settings.spending),
             recorder=settings.recorder,
+            provider=ProviderProbe(settings.recording),
         )
         self.client = client.open(named or tuple(CHAPTERS))
-        answers = {name: self._ask(client, name) for name in named or decided or CHAPTERS}
+        try:
+            answers = {name: self._ask(client, name) for name in named or decided or CHAPTERS}
+        except MissingAnswer as missing:
+            self.client = None
+            client.close()
+            raise DeclarationError(self.declaration.declared, missing.shape) from None
         self._check_credentials(answers, known=bool(named or decided))
         self.components = tuple(named or decided or self._choose(answers))
         documents = {component: answers[component].document for component in self.components}

@@ -12,6 +12,7 @@ from typing import Any
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.exceptions import DeclarationError
+from pytest_corpus.adapter.hooks.vendors.recording import Recording
 from pytest_corpus.adapter.inputs import Source
 from pytest_corpus.adapter.opening import address
 from pytest_corpus.adapter.opening import factory as factories
@@ -107,6 +108,7 @@ class RecordedAdapter(FactoryAdapter):
             self.ledger.settled(found["settle"], found["missed"])
             self.ledger.left.update(found["left"])
             self.ledger.lacking.update(found.get("lacking", ()))
+            self.ledger.recorded.update(found.get("recorded", ()))
         if not self.transcript.complete:
             self.ledger.mark_partial("the transcript was cut off")
         yield from ()
@@ -138,13 +140,18 @@ class Adapters:
         spending: Spending,
         decided: Mapping[str, tuple[str, ...]] | None = None,
         worker: Mapping[str, Any] | None = None,
+        recording: Recording | None = None,
     ) -> None:
         given = worker or {}
         self.known: dict[str, Adapter] = {}
-        self.run = str(given.get(RUN) or new_run())
+        self.run = str(given.get(RUN) or (recording and recording.run) or new_run())
+        if recording is not None:
+            recording.run = self.run
         name, workers = str(given.get("workerid", "")), int(given.get("workercount", 1))
         self.recorder = Recorder(name, secret_values(os.environ)) if options.transcript else None
-        self._settings = RunSettings(options, spending, decided or {}, self.run, name, workers, recorder=self.recorder)
+        self._settings = RunSettings(
+            options, spending, decided or {}, self.run, name, workers, recorder=self.recorder, recording=recording
+        )
 
     def declare(self, factory: Callable[..., Any] | str, declared: str, label: str) -> Adapter:
         """Add an adapter under a label of its own.
@@ -202,4 +209,14 @@ class Adapters:
                 warnings += (f"{adapter.kind} {adapter.label}: {failure}" for failure in adapter.close())
         except KeyboardInterrupt:
             warnings.append("closing was interrupted")
-        return warnings
+        return [*warnings, *self._close_recording()]
+
+    def _close_recording(self) -> list[str]:
+        recording = self._settings.recording
+        if recording is None:
+            return []
+        recording.close()
+        for adapter in self.known.values():
+            if adapter.is_proxied and recording.is_replay:
+                adapter.ledger.recorded.add(str(recording))
+        return [recording.failed] if recording.failed else []

@@ -19,6 +19,7 @@ from pytest_corpus.integration.declaring.properties import BUDGET, RECORD
 from pytest_corpus.integration.options import node_ids, run_options
 from pytest_corpus.integration.options.leniency import reported_warnings
 from pytest_corpus.integration.options.node_ids import NodeId
+from pytest_corpus.integration.options.recordings import open_recording
 from pytest_corpus.redaction import masked, printable, secret_values
 from pytest_corpus.verdict.ledger import Ledger
 
@@ -45,7 +46,9 @@ class RunState:
         given = self.worker or {}
         budget = Budget(**json.loads(given[BUDGET])) if BUDGET in given else self.options.budget
         self.spending = Spending(budget)
-        self.adapters = Adapters(self.options, self.spending, json.loads(given.get(RECORD, "{}")), self.worker)
+        self.recording = open_recording(config, self.options)
+        decided = json.loads(given.get(RECORD, "{}"))
+        self.adapters = Adapters(self.options, self.spending, decided, self.worker, self.recording)
         self.by_option: list[Adapter] = []
         self.recorder = self.adapters.recorder
         self.reported: set[tuple[str, str]] = set()

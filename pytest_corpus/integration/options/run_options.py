@@ -12,6 +12,8 @@ from typing import Any, TypeVar, cast
 import pytest
 
 from pytest_corpus.adapter import usage as budgets
+from pytest_corpus.adapter.hooks.vendors.recording import SPEEDS
+from pytest_corpus.adapter.kept_answers import MODES, usual_mode
 from pytest_corpus.adapter.opening.factory import split_label
 from pytest_corpus.adapter.opening.remote import Connection
 from pytest_corpus.adapter.usage import Budget
@@ -116,6 +118,9 @@ class Options:
     level: str
     reports: tuple[Path, ...]
     transcript: Path | None
+    recording: Path | None
+    record: str
+    instant: bool
     folder: Path
     notes: tuple[str, ...]
     seed: int
@@ -175,6 +180,9 @@ def read(config: pytest.Config) -> Options:
         level=_choice(config, "level", LEVELS) or "must",
         reports=_reports(config),
         transcript=_transcript(config),
+        recording=_recording(config),
+        record=usual_mode(_choice(config, "record", MODES), os.environ, "once"),
+        instant=_choice(config, "recording-speed", SPEEDS) == "instant",
         folder=config.invocation_params.dir,
         notes=() if floor is None else (f"COV_FAIL_UNDER={floor:g}",),
         seed=_number(config, "seed", 0, "a whole number"),
@@ -293,16 +301,32 @@ def _report(config: pytest.Config, given: str) -> Path:
 
 def _transcript(config: pytest.Config) -> Path | None:
     """The path of the transcript; None without one."""
-    given = _one(config, "transcript")
+    path = _file_of_lines(config, "transcript")
+    if path is not None and config.getoption("reruns", None):
+        shown = f"--corpus-transcript={printable(_one(config, 'transcript') or '')}"
+        raise pytest.UsageError(f"{shown}: a test that --reruns repeats has no single record; leave one of the two out")
+    return path
+
+
+def _recording(config: pytest.Config) -> Path | None:
+    """The path of the recording; None without one."""
+    path = _file_of_lines(config, "recording")
+    for name in ("record", "recording-speed"):
+        if path is None and config.getoption(setting(name)):
+            raise pytest.UsageError(f"--corpus-{name} needs a file: --corpus-recording=provider.jsonl.gz")
+    return path
+
+
+def _file_of_lines(config: pytest.Config, name: str) -> Path | None:
+    """The path of a file of lines that the run may write; None without one."""
+    given = _one(config, name)
     if given is None:
         return None
-    path, shown = config.invocation_params.dir / given, f"--corpus-transcript={printable(given)}"
+    path, shown = config.invocation_params.dir / given, f"--corpus-{name}={printable(given)}"
     if suffix_of(path.name, SUFFIXES) is None:
         raise pytest.UsageError(f"{shown}: the name must end in {listed(SUFFIXES)}")
-    if blocked := obstacle(path):
+    if not (name == "recording" and path.exists()) and (blocked := obstacle(path)):
         raise pytest.UsageError(f"{shown}: {printable(blocked)}")
-    if config.getoption("reruns", None):
-        raise pytest.UsageError(f"{shown}: a test that --reruns repeats has no single record; leave one of the two out")
     return path
 
 

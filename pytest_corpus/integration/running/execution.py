@@ -14,7 +14,14 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter import inputs
-from pytest_corpus.adapter.exceptions import BudgetSpent, DeclarationError, Unresponsive, WriteForbidden
+from pytest_corpus.adapter.exceptions import (
+    UNCALLABLE,
+    BudgetSpent,
+    DeclarationError,
+    MissingAnswer,
+    Unresponsive,
+    WriteForbidden,
+)
 from pytest_corpus.adapter.hooks.provider import MISTAKEN
 from pytest_corpus.adapter.inputs import Clock
 from pytest_corpus.adapter.scope import part_of
@@ -206,16 +213,18 @@ class TestExecution:
             self.target.close_fresh()
         return self._misled(mistakes[0]) if mistakes else ending
 
-    def _misled(self, mistake: EscapedException) -> Ending:
-        """Leave the test open, and the run partial: an endpoint of the author's raised, so the adapter got no answer.
+    def _misled(self, mistake: EscapedException | MissingAnswer) -> Ending:
+        """Leave the test open: the adapter got no answer that its provider would give.
 
-        What was found out of the adapter meanwhile is forgotten, and not recorded. The first test of each place fails
-        with the traceback.
+        If an endpoint of the author's raised, the run is partial, and the first test of each place fails with the
+        traceback. What was found out of the adapter meanwhile is forgotten, and not recorded.
         """
+        self._recorded = None
+        if isinstance(mistake, MissingAnswer):  # the call that met it ended the test, so nothing was found out
+            return Ending(undecided=NotAssessed(mistake.shape))
         self.target.begin(unlearn=True)
         if self._causes is not None:
             self._causes.forget()
-        self._recorded = None
         reason = f"{MISTAKEN} {mistake}"
         self.adapter.ledger.mark_unreliable(reason)
         ending = Ending(undecided=NotAssessed(reason))
@@ -243,6 +252,8 @@ class TestExecution:
             return Ending("satisfied")
         except BudgetSpent as spent:
             return self._out_of_budget(spent)
+        except MissingAnswer as missing:
+            return Ending(undecided=NotAssessed(missing.shape))
         except Undecided as undecided:
             return self._open(undecided)
         except Violation as violation:
@@ -359,7 +370,7 @@ class TestExecution:
             return (
                 self._causes.behind(found) if isinstance(found, Blocked) else self._causes.explain(requirement, found)
             )
-        except (BudgetSpent, Unresponsive, WriteForbidden, DeclarationError, Outage):
+        except (*UNCALLABLE, Outage):
             return None
 
     def _observe(self, own: Sighting | None, observed: Observed) -> None:

@@ -11,7 +11,7 @@ from random import Random
 from typing import Any, Generic, Protocol, TypeVar
 
 from pytest_corpus.adapter import inputs
-from pytest_corpus.adapter.exceptions import BudgetSpent, DeclarationError, Unresponsive, WriteForbidden
+from pytest_corpus.adapter.exceptions import UNCALLABLE
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.scope import part_of
 from pytest_corpus.kit.component import Subject
@@ -26,7 +26,7 @@ SHRINK_CALLS, SHRINK_S = 30, 10.0
 FEW = 4
 """The number of writes, the last ones, that often suffice."""
 
-UNCALLABLE = (BudgetSpent, DeclarationError, Unresponsive, WriteForbidden, Outage)
+NOT_ANSWERED = (*UNCALLABLE, Outage)
 """The exceptions after which no further calls are made."""
 
 
@@ -88,7 +88,7 @@ class Trial(Generic[M]):
 
     def close(self) -> None:
         """Release the place, as far as calls can be made."""
-        with suppress(*UNCALLABLE), self._recorded() as made:
+        with suppress(*NOT_ANSWERED), self._recorded() as made:
             self.model.close()
         self.closing = len(made)
 
@@ -154,7 +154,7 @@ class _Search(Generic[M]):
                 if not self._has_room(1):
                     return False
                 trial.take(step)
-        except UNCALLABLE:
+        except NOT_ANSWERED:
             self._until, self.is_complete = 0.0, False
         except Undecided:
             return False

@@ -71,6 +71,7 @@ def add(document: Document, ledger: Ledger) -> None:
     ledger.settled(document.get("settle_s", {}))
     ledger.runs.update(document.get("runs", ()))
     ledger.lacking.update(document.get("provider_lacks", ()))
+    ledger.recorded.update(document.get("provider", ()))
     found: dict[str, list[Finding]] = {}
     for entry in document["requirements"]:
         for each in entry.get("findings", ()):

@@ -86,7 +86,7 @@ def _configuration(document: view.Document) -> list[dict[str, Any]]:
         "editions_met": document["spec"]["editions_met"],
         "level": document["level"],
         "seed": document["seed"],
-        **{key: document[key] for key in ("runs", "settle_s", "provider_lacks") if key in document},
+        **{key: document[key] for key in ("runs", "settle_s", "provider_lacks", "provider") if key in document},
     }
     # The result does not include behaviour bundles, because it is about conformance.
     kept = ("name", "version", "provider", "verdict")

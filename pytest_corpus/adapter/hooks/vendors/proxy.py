@@ -16,6 +16,7 @@ from aiohttp import web
 from multidict import CIMultiDict
 from yarl import URL
 
+from pytest_corpus.adapter.exceptions import MissingAnswer
 from pytest_corpus.adapter.hooks.http_server import HOST
 from pytest_corpus.adapter.hooks.vendors.api import (
     ENDPOINTS,
@@ -25,8 +26,10 @@ from pytest_corpus.adapter.hooks.vendors.api import (
     fail,
     has_a_form_in_streams,
 )
-from pytest_corpus.adapter.hooks.vendors.endpoint import Endpoint, Errors, Refusal, embedding
+from pytest_corpus.adapter.hooks.vendors.endpoint import Endpoint, Errors, Refusal, Trouble, embedding
+from pytest_corpus.adapter.hooks.vendors.provider_answers import Forwarded, ProviderAnswer, Replayed, handed_on
 from pytest_corpus.adapter.hooks.vendors.proxy_client import ProxyClient
+from pytest_corpus.adapter.hooks.vendors.recording import ProviderExchange, Recording
 from pytest_corpus.text.strict_json import read_exactly
 
 if TYPE_CHECKING:
@@ -39,12 +42,6 @@ OpOf = Callable[[str, str, Any], "str | None"]
 MAX_REQUEST_BYTES = 64 * 2**20
 CONNECT_S = 30.0
 LONGEST_LINE = 64 * 2**10
-
-_OF_THE_CONNECTION = frozenset(
-    ("connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "te", "trailer", "transfer-encoding",
-     "upgrade", "expect", "host", "proxy-connection")
-)  # fmt: skip
-"""The headers that a proxy does not hand on (RFC 9110, 7.6.1)."""
 
 _PATHS: Mapping[str, str] = {
     r"(chat/completions|responses|messages|/chat|generate|completions)$": "llm.complete",
@@ -81,10 +78,21 @@ def usual_operation(path: str, body: Any) -> tuple[str | None, dict[str, Any]]:
     return op, {}
 
 
+class Noting(Protocol):
+    """Keeps what went wrong in place of a provider."""
+
+    def noting(self) -> Callable[[BaseException], None]:
+        """The function that notes the mistakes of a request that comes now."""
+
+
 class Planned(Protocol):
-    """The probe of an adapter, to which requests arrive."""
+    """The probe of an adapter, to which requests arrive; without a recording, everything is forwarded."""
 
     attribution: Attribution
+    recording: Recording | None
+
+    @property
+    def mistakes(self) -> Noting: ...
 
     @property
     def plans(self) -> list[Plan]: ...
@@ -238,10 +246,32 @@ class _Visit:
         await self._client.end()
 
     async def _forward(self, data: bytes) -> web.StreamResponse:
-        headers = _handed_on(self._request.headers)
+        headers = handed_on(self._request.headers)
         if self._body.get("stream"):
             headers["Accept-Encoding"] = "identity"  # events that are compressed cannot be told apart
         url = URL(f"{self._upstream.address}/{self._target}" if self._target else self._upstream.address, encoded=True)
+        recording, exchange = self._probe.recording, None
+        if recording is not None:
+            note = self._probe.mistakes.noting()
+            headers["Accept-Encoding"] = "identity"  # what is compressed cannot be searched for credentials
+            try:
+                exchange = recording.exchange(self._request.method, str(url), self._request.headers, data)
+            except MissingAnswer as missing:
+                note(missing)
+                await self._client.answer(400, self._errors.body(Trouble("invalid_request", "not recorded")))
+                return self._client.response
+            if exchange.kept is not None:
+                await self._hand_on(Replayed(exchange.kept, is_instant=recording.is_instant))
+                return self._client.response
+        try:
+            await self._ask(url, headers, data, exchange)
+        finally:
+            if exchange is not None:
+                exchange.keep()
+        return self._client.response
+
+    async def _ask(self, url: URL, headers: CIMultiDict[str], data: bytes, exchange: ProviderExchange | None) -> None:
+        """Send a request to the provider, and hand its answer on."""
         try:
             answer = await self._session.request(
                 self._request.method,
@@ -252,31 +282,37 @@ class _Visit:
                 skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
             )
         except (aiohttp.ClientError, OSError, TimeoutError):
-            return web.json_response({"error": {"message": "the upstream cannot be reached"}}, status=502)
+            await self._client.answer(502, {"error": {"message": "the upstream cannot be reached"}})
+            return
         async with answer:
-            await self._client.open(answer.status, answer.reason, _handed_on(answer.headers))
-            try:
-                await self._pass(answer)
-            except (aiohttp.ClientError, OSError):
-                self._client.reset()
-        return self._client.response
+            await self._hand_on(Forwarded(answer, exchange))
 
-    async def _pass(self, answer: aiohttp.ClientResponse) -> None:
-        separator = next((found for kind, found in _SEPARATORS.items() if kind in answer.content_type), None)
+    async def _hand_on(self, answer: ProviderAnswer) -> None:
+        """Hand an answer on as it comes; it may be cut off."""
+        await answer.begin()
+        await self._client.open(answer.status, answer.reason, handed_on(answer.headers))
+        try:
+            await self._pass(answer)
+        except (aiohttp.ClientError, OSError):
+            self._client.reset()
+
+    async def _pass(self, answer: ProviderAnswer) -> None:
+        content_type = answer.headers.get("Content-Type", "").lower()
+        separator = next((found for kind, found in _SEPARATORS.items() if kind in content_type), None)
         if separator is None or "Content-Encoding" in answer.headers:
-            async for part in answer.content.iter_any():
+            async for part in answer:
                 await self._client.send(part)
         elif await self._pass_events(answer, separator):
             return
         await self._client.end()
 
-    async def _pass_events(self, answer: aiohttp.ClientResponse, separator: re.Pattern[bytes]) -> bool:
+    async def _pass_events(self, answer: ProviderAnswer, separator: re.Pattern[bytes]) -> bool:
         """Hand events on as they come; True if a planned fault ended the stream.
 
         While a fault is planned within the stream, an event waits until it is whole.
         """
         waiting, sent, number = b"", 0, 0
-        async for part in answer.content.iter_any():
+        async for part in answer:
             waiting += part
             while found := separator.search(waiting):
                 one, waiting = waiting[: found.end()], waiting[found.end() :]
@@ -312,16 +348,6 @@ async def _wait(plan: Plan | None) -> None:
     """Wait for a provider that is slow, or hangs; aiohttp cancels it if the client goes away."""
     if plan is not None and (plan.delay_ms or plan.kind == "hang"):
         await plan.wait()
-
-
-def _handed_on(headers: Mapping[str, str]) -> CIMultiDict[str]:
-    """The headers that a proxy hands on, repeated ones included."""
-    named = {name.strip().lower() for name in headers.get("Connection", "").split(",")}
-    kept = CIMultiDict[str]()
-    for name, value in headers.items():
-        if name.lower() not in _OF_THE_CONNECTION | named:
-            kept.add(name, value)
-    return kept
 
 
 def _lower(headers: Mapping[str, str]) -> dict[str, str]:

@@ -5,7 +5,7 @@ from contextlib import suppress
 from types import NoneType
 from typing import Any
 
-from pytest_corpus.adapter.exceptions import BudgetSpent, DeclarationError, Unresponsive, WriteForbidden
+from pytest_corpus.adapter.exceptions import UNCALLABLE
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import Rivals
@@ -24,7 +24,6 @@ from pytest_corpus.suites.graph.support.readers import GraphPrerequisites, Graph
 from pytest_corpus.suites.graph.support.requests import NEEDY, GraphRequests
 from pytest_corpus.suites.graph.support.written_items import MANY, WRITES, deleted_by
 
-UNCALLABLE = (BudgetSpent, DeclarationError, Unresponsive, WriteForbidden)
 """The reasons why an adapter is not called; its content then stays until the end."""
 
 WRITING = (*WRITES, *MANY)

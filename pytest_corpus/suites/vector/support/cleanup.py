@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from pytest_corpus.adapter import inputs
-from pytest_corpus.adapter.exceptions import BudgetSpent, DeclarationError, Unresponsive, WriteForbidden
+from pytest_corpus.adapter.exceptions import UNCALLABLE
 from pytest_corpus.kit.outcomes import Outage
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.store.leftovers import TIDY_S
@@ -22,7 +22,6 @@ FEW = 2
 AT_ONCE = 100
 """The number of ids that a delete names if no limit is stated."""
 
-UNCALLABLE = (BudgetSpent, DeclarationError, Unresponsive, WriteForbidden)
 """Why an adapter is not called; what is there then stays until the end."""
 
 

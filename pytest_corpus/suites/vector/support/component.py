@@ -24,7 +24,7 @@ from pytest_corpus.redaction import word
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of, metadata_of, results_of
 from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities, VectorConditions
-from pytest_corpus.suites.vector.support.cleanup import UNCALLABLE, Cleanup, nothing
+from pytest_corpus.suites.vector.support.cleanup import Cleanup, nothing
 from pytest_corpus.suites.vector.support.geometry import direction
 from pytest_corpus.suites.vector.support.preparation import Preparation, VectorPrerequisites, VectorSettling
 from pytest_corpus.suites.vector.support.requests import VectorRequests

@@ -1,0 +1,95 @@
+"""The answers of a provider as a proxy hands them on: as they come now, or as they were recorded."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterable, Mapping
+from typing import Protocol
+
+import aiohttp
+from multidict import CIMultiDict
+
+from pytest_corpus.adapter.hooks.vendors.recording import KeptAnswer, ProviderExchange
+
+_OF_THE_CONNECTION = frozenset(
+    ("connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "te", "trailer", "transfer-encoding",
+     "upgrade", "expect", "host", "proxy-connection")
+)  # fmt: skip
+"""The headers that a proxy does not hand on (RFC 9110, 7.6.1)."""
+
+
+class ProviderAnswer(Protocol):
+    """An answer of the provider, in parts."""
+
+    status: int
+    reason: str | None
+    headers: CIMultiDict[str]
+
+    async def begin(self) -> None:
+        """Wait until it begins."""
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        """The parts. Raises OSError, ClientError where the connection broke."""
+
+
+class Forwarded:
+    """An answer that comes now; an exchange notes it."""
+
+    def __init__(self, answer: aiohttp.ClientResponse, exchange: ProviderExchange | None) -> None:
+        self.status, self.reason, self.headers = answer.status, answer.reason, _headers(answer.headers.items())
+        self._answer, self._exchange = answer, exchange
+
+    async def begin(self) -> None:
+        if self._exchange is not None:
+            self._exchange.begin(self.status, self.reason, handed_on(self.headers).items())
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        note = self._exchange
+        try:
+            async for part in self._answer.content.iter_any():
+                if note is not None:
+                    note.add(part)
+                yield part
+        except (aiohttp.ClientError, OSError):
+            if note is not None:
+                note.end("cut")
+            raise
+        if note is not None:
+            note.end("whole")
+
+
+class Replayed:
+    """A recorded answer; where its client went away, there is nothing to say, and it hangs."""
+
+    def __init__(self, kept: KeptAnswer, *, is_instant: bool) -> None:
+        self.status, self.reason, self.headers = kept.status or 0, kept.reason, _headers(kept.headers)
+        self._kept, self._factor, self._begun = kept, 0 if is_instant else 1, time.monotonic()
+
+    async def begin(self) -> None:
+        await self._until(self._kept.at_ms)
+        if self._kept.status is None:
+            await asyncio.Event().wait()
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for ms, part in self._kept.parts:
+            await self._until(ms)
+            yield part
+        if self._kept.ending == "abandoned":
+            await asyncio.Event().wait()
+        if self._kept.ending == "cut":
+            raise ConnectionResetError
+
+    async def _until(self, ms: float) -> None:
+        await asyncio.sleep(max(0.0, ms / 1000 * self._factor - (time.monotonic() - self._begun)))
+
+
+def _headers(headers: Iterable[tuple[str, str]]) -> CIMultiDict[str]:
+    found = CIMultiDict[str]()
+    for name, value in headers:
+        found.add(name, value)
+    return found
+
+
+def handed_on(headers: Mapping[str, str]) -> CIMultiDict[str]:
+    """The headers that a proxy hands on, repeated ones included."""
+    named = {name.strip().lower() for name in headers.get("Connection", "").split(",")}
+    return _headers(each for each in headers.items() if each[0].lower() not in _OF_THE_CONNECTION | named)

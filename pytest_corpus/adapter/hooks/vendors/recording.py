@@ -1,0 +1,360 @@
+"""The recording of what passes through proxies: a file of sealed lines, read once and written as answers end (R149).
+
+A request is known by its method, address, query and body; the n-th of equal requests gets the n-th answer. Headers of
+requests are not kept, nor are those of answers that may hold credentials.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import parse_qsl, unquote_plus, urlsplit
+
+from pytest_corpus.adapter.exceptions import MissingAnswer
+from pytest_corpus.adapter.kept_answers import Secrets, key_of, may_ask, refusal
+from pytest_corpus.redaction import STARS
+from pytest_corpus.text import bounded
+from pytest_corpus.text.problems import PlainError
+from pytest_corpus.text.strict_json import read_exactly
+from pytest_corpus.validation.sealed_lines import Kind, Writer, dumps, lines
+
+FORMAT = "1.0"
+OPTION = "--corpus-record"
+SCHEMA = "transcript/recording"
+MOST_LINES = 150_000
+SPEEDS = ("real", "instant")
+OLD_DAYS = 90
+"""A recording that is older than this number of days is noted."""
+
+Ending = Literal["whole", "cut", "abandoned"]
+"""The end of an answer: the provider's own, a broken connection, or a client that went away before it."""
+
+_SECRET = re.compile(r"auth|cookie|key|token|secret|passw|credential|session|organi[sz]ation|account", re.IGNORECASE)
+_LIMITS = re.compile(r"(x|anthropic)-ratelimit-", re.IGNORECASE)
+"""Headers of this kind count tokens, and hold none."""
+
+_CREDENTIALS = re.compile(r"auth|cookie|key|token|secret|passw|credential", re.IGNORECASE)
+_WORD = re.compile(r"[^\s;,=]+")
+
+
+class RecordingError(PlainError, ValueError):
+    """A recording that cannot be used: one sentence that says why and where."""
+
+
+FILE = Kind("recording", ("header", "exchange", "end"), MOST_LINES, RecordingError)
+
+
+@dataclass(slots=True)
+class KeptAnswer:
+    """An answer of the provider: status and headers, unless the client went away before them, and its parts.
+
+    Attributes:
+        at_ms: the time of the headers, in milliseconds since the request.
+        parts: each with its time.
+    """
+
+    status: int | None = None
+    reason: str | None = None
+    headers: list[tuple[str, str]] = field(default_factory=list)
+    at_ms: float = 0.0
+    parts: list[tuple[float, bytes]] = field(default_factory=list)
+    ending: Ending = "abandoned"
+
+
+class ProviderExchange:
+    """A request that passes through, with the answer that is kept, or the one that is being recorded.
+
+    Attributes:
+        kept: the answer to give again; None if the provider is asked.
+    """
+
+    def __init__(self, recording: Recording, asked: dict[str, Any], number: int, kept: KeptAnswer | None) -> None:
+        self.kept = kept
+        self._recording, self._asked, self._number = recording, asked, number
+        self._answer = KeptAnswer()
+        self._begun = time.monotonic()
+
+    @property
+    def _ms(self) -> float:
+        return round((time.monotonic() - self._begun) * 1000, 1)
+
+    def begin(self, status: int, reason: str | None, headers: Iterable[tuple[str, str]]) -> None:
+        """Note the beginning of the provider's answer."""
+        kept = [(name, value) for name, value in headers if _LIMITS.match(name) or not _SECRET.search(name)]
+        self._answer.status, self._answer.reason, self._answer.headers = status, reason, kept
+        self._answer.at_ms = self._ms
+
+    def add(self, part: bytes) -> None:
+        """Note a part of it."""
+        self._answer.parts.append((self._ms, part))
+
+    def end(self, ending: Ending) -> None:
+        """Note its end."""
+        self._answer.ending = ending
+
+    def keep(self) -> None:
+        """Write what was noted."""
+        self._recording.write(self._asked, self._number, self._answer)
+
+
+class Recording:
+    """What the proxies of a run record, or give again.
+
+    Attributes:
+        run: the id of the recorded run, which is in prompts; None if this run begins the recording.
+        plays: nothing is asked of the provider.
+        is_instant: answers come without the time that they took.
+        replayed: the number of answers that were given again.
+        failed: a sentence, if the file could not be written.
+    """
+
+    def __init__(
+        self, path: Path, mode: str, environment: Mapping[str, str], *, seed: int = 0, is_instant: bool = False
+    ) -> None:
+        self.path, self.mode, self.seed, self.is_instant = path, mode, seed, is_instant
+        self.run: str | None = None
+        self.replayed, self.recorded, self.failed = 0, 0, ""
+        self._secrets = Secrets(environment)
+        self._lock = threading.Lock()
+        self._kept: dict[str, dict[int, KeptAnswer]] = defaultdict(dict)
+        self._asked: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        self._lines: list[dict[str, Any]] = []
+        self._arrived: Counter[str] = Counter()
+        self._writer: Writer | None = None
+        self._header: dict[str, Any] = {}
+        self._sha256 = ""
+        exists = mode != "all" and path.exists()
+        if exists or mode == "none":
+            self._read()
+        self.plays = not may_ask(mode, is_first=not exists)
+
+    # -- the file ----------------------------------------------------------------------------------------
+
+    def _read(self) -> None:
+        """Read the file. Raises RecordingError, FileRefused."""
+        digest, is_whole = hashlib.sha256(), False
+        for line in lines(self.path, FILE, digest.update):
+            line.check(SCHEMA, line.kind.title())
+            if (line.kind == "header") is bool(self._header) or is_whole:
+                raise line.refused("not the place of such a line" if self._header else "not the header of a recording")
+            if line.kind == "header":
+                self._header, self.run = line.members, line.members["run"]
+                if _day(line.members["recorded_at"]) is None:
+                    raise line.refused("it states a day that does not exist")
+            elif line.kind == "exchange":
+                self._take(line.members, line.refused)
+            else:
+                line.check_seal()
+                is_whole = True
+        if not self._header:
+            raise RecordingError(f"{self.path.name}: empty, not a recording")
+        if not is_whole and self.mode != "new":
+            raise RecordingError(f"{self.path.name}: it was cut off; {OPTION}=new records what is missing")
+        if self._header["seed"] != self.seed and self.mode != "new":
+            recorded = self._header["seed"]
+            raise RecordingError(f"{self.path.name}: it was recorded with --corpus-seed={recorded}; use that seed")
+        self._sha256 = digest.hexdigest()
+
+    def _take(self, line: Mapping[str, Any], refused: Any) -> None:
+        asked = line["request"]
+        key, number, answer = key_of(asked), line["number"], line["answer"]
+        if number in self._kept[key]:
+            raise refused("a second answer to the same request")
+        parts = [(ms, part.encode() if isinstance(part, str) else _bytes(part)) for ms, part in answer["parts"]]
+        self._kept[key][number] = KeptAnswer(
+            answer.get("status"),
+            answer.get("reason"),
+            [(name, value) for name, value in answer.get("headers", ())],
+            answer.get("ms", 0.0),
+            parts,
+            answer["ending"],
+        )
+        self._asked[_place(asked)].append(asked)
+        if self.mode == "new":
+            self._lines.append({name: value for name, value in line.items() if name != "n"})
+
+    def write(self, asked: Mapping[str, Any], number: int, answer: KeptAnswer) -> None:
+        """Write an answer, with stars over secrets; one that is compressed or cannot be read again is left out."""
+        if any(name.lower() == "content-encoding" for name, _ in answer.headers):
+            return
+        whole, parts, at = self._secrets.covered(b"".join(part for _, part in answer.parts)), [], 0
+        for ms, part in answer.parts:
+            parts.append([ms, _text(whole[at : at + len(part)])])
+            at += len(part)
+        found: dict[str, Any] = {"ms": answer.at_ms, "parts": parts, "ending": answer.ending}
+        if answer.status is not None:
+            headers = [[name, self._secrets.without(value)] for name, value in answer.headers]
+            found |= {"status": answer.status, "reason": answer.reason or "", "headers": headers}
+        line = {"kind": "exchange", "number": number, "request": asked, "answer": found}
+        with self._lock:
+            if not self.failed and _is_same_when_read(line):
+                self._write(line)
+
+    def _write(self, line: dict[str, Any]) -> None:
+        try:
+            if self._writer is None:
+                self._writer = Writer(self.path)
+                for each in (self._header or self._begun(), *self._lines):
+                    self._writer.write({name: value for name, value in each.items() if name != "n"})
+            self._writer.write(line)
+            self.recorded += 1
+        except OSError as error:
+            self.failed = f"recording: {self.path} could not be written: {error.strerror}"
+
+    def _begun(self) -> dict[str, Any]:
+        started = datetime.now(UTC).isoformat(timespec="seconds")
+        return {"kind": "header", "format": FORMAT, "content": "provider", "run": self.run or "", "seed": self.seed,
+                "recorded_at": started}  # fmt: skip
+
+    def close(self) -> None:
+        """Write the last line."""
+        with self._lock:
+            if self._writer is not None and not self.failed:
+                try:
+                    self._writer.close()
+                except OSError as error:
+                    self.failed = f"recording: {self.path} could not be written: {error.strerror}"
+
+    # -- requests ----------------------------------------------------------------------------------------
+
+    def exchange(self, method: str, url: str, headers: Mapping[str, str], data: bytes) -> ProviderExchange:
+        """Take a request to the provider. Raises MissingAnswer if none is recorded, and it may not be sent."""
+        self._secrets.learn(_credentials(headers, url))
+        address, _, query = url.partition("?")
+        asked = self._secrets.without(
+            {"method": method, "url": address, "query": _without_credentials(query), "body": _body(data)}
+        )
+        key = key_of(asked)
+        with self._lock:
+            self._arrived[key] += 1
+            number = self._arrived[key]
+            known = self._kept.get(key, {})
+            place = sorted(known)[number - 1] if self.plays and number <= len(known) else number
+            kept = known.get(place)  # a number may be missing, because an answer could not be recorded
+            if kept is None and self.plays:
+                raise self._missing(asked, len(known))
+            self.replayed += kept is not None
+        return ProviderExchange(self, asked, number, kept)
+
+    def _missing(self, asked: dict[str, Any], known: int) -> MissingAnswer:
+        named = f"{asked['method']} {asked['url']}"
+        if known:
+            why = f"the request {named} was recorded {known} times in this form, and is sent once more"
+            return MissingAnswer(refusal(OPTION, self.mode, {}, None, why))
+        members = _members(asked)
+        others = [_members(each) for each in self._asked.get(_place(asked), ())]
+        nearest = max(others, key=lambda each: sum(members.get(name) == each[name] for name in each), default=None)
+        return MissingAnswer(refusal(OPTION, self.mode, members, nearest, f"the request {named} is not recorded"))
+
+    # -- what reports say --------------------------------------------------------------------------------
+
+    @property
+    def is_replay(self) -> bool:
+        """True if a verdict of this run is one on recorded answers."""
+        return self.plays or self.replayed > 0
+
+    @property
+    def recorded_on(self) -> date | None:
+        """The day of the recording; None if there is none yet."""
+        return _day(self._header["recorded_at"]) if self._header else None
+
+    def __str__(self) -> str:
+        """The answers that were given again: their day, hosts and file."""
+        hosts = sorted({urlsplit(each["url"]).hostname or "" for every in self._asked.values() for each in every})
+        return f"recorded {self.recorded_on} from {', '.join(hosts) or 'nowhere'}, sha256 {self._sha256}"
+
+
+def _day(text: str) -> date | None:
+    try:
+        return datetime.fromisoformat(text).date()
+    except ValueError:
+        return None
+
+
+def aged(recorded: Iterable[str], today: str) -> list[str]:
+    """A note on each recording, by its sentence, that is long ago on a day."""
+    found = []
+    for sentence in sorted(recorded):
+        day, now = _day(sentence.partition(" ")[2][:10]), _day(today[:10])
+        if day is not None and now is not None and (now - day).days > OLD_DAYS:
+            found.append(
+                f"the provider's answers are of {day}, more than {OLD_DAYS} days ago; {OPTION}=all records anew"
+            )
+    return found
+
+
+def _is_same_when_read(line: dict[str, Any]) -> bool:
+    """True if a line is within the limits of a reader, and JSON can hold its request."""
+    try:
+        return key_of(bounded.value(dumps(line).encode())["request"]) == key_of(line["request"])
+    except ValueError:
+        return False
+
+
+def _place(asked: Mapping[str, Any]) -> str:
+    return f"{asked['method']} {asked['url']}"
+
+
+def _members(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """The members of a request and of its body, by name."""
+    body = asked["body"].get("json") if asked["body"] else None
+    named = {f"body.{name}": value for name, value in body.items()} if isinstance(body, dict) else None
+    return {"query": asked["query"], **({"body": asked["body"]} if named is None else named)}
+
+
+def _body(data: bytes) -> dict[str, Any] | None:
+    """The body of a request: JSON as its value, in which 1.0 is 1, others as text or base 64; None if it is empty."""
+    if not data:
+        return None
+    value, flaw = read_exactly(data)
+    if flaw is None:
+        return {"json": _plain(value)}
+    text = _text(data)
+    return {"text": text} if isinstance(text, str) else text
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return int(value)
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, list) else value
+
+
+def _text(data: bytes) -> str | dict[str, str]:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(data).decode()}
+
+
+def _bytes(part: Mapping[str, str]) -> bytes:
+    return base64.b64decode(part["base64"])
+
+
+def _without_credentials(query: str) -> str:
+    parts = query.split("&")
+    return "&".join(
+        f"{part.partition('=')[0]}={STARS}" if "=" in part and _CREDENTIALS.search(part.partition("=")[0]) else part
+        for part in parts
+    )
+
+
+def _credentials(headers: Mapping[str, str], url: str) -> Iterator[str]:
+    """The words of headers and parameters that hold credentials."""
+    for name, value in headers.items():
+        if _CREDENTIALS.search(name):
+            yield value
+            yield from _WORD.findall(value)
+    for name, value in parse_qsl(url.partition("?")[2]):
+        if _CREDENTIALS.search(name):
+            yield from {value, unquote_plus(value)}

@@ -1,0 +1,70 @@
+"""Answers of a provider that are kept and given again: the modes, keys and secrets of cassettes and recordings."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pytest_corpus.redaction import GRAM, STARS, secret_values
+
+MODES = ("none", "once", "new", "all")
+"""none: only what is kept; once: ask if nothing is kept; new: ask for what is missing; all: ask for everything."""
+
+
+def may_ask(mode: str, *, is_first: bool) -> bool:
+    """True if the provider is asked for an answer that is not kept; `is_first` if nothing was kept before."""
+    return mode in ("new", "all") or (mode == "once" and is_first)
+
+
+def usual_mode(given: str | None, environment: Mapping[str, str], otherwise: str, *, exists: bool = True) -> str:
+    """The mode that holds: the one that was given, else `none` if CI is set and answers are kept, else `otherwise`."""
+    return given or ("none" if environment.get("CI") and exists else otherwise)
+
+
+def key_of(asked: Any) -> str:
+    """The key of a request: a hash of everything that the answer may depend on."""
+    text = json.dumps(asked, sort_keys=True, ensure_ascii=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def refusal(option: str, mode: str, asked: Mapping[str, Any], kept: Mapping[str, Any] | None, why: str = "") -> str:
+    """The sentence on a request without an answer; `kept` is the most similar one that has an answer."""
+    said = f"{why or 'no recording of this request exists'} ({option}={mode}); {option}=new records it"
+    if kept is None:
+        return said
+    changed = [name for name in sorted(asked.keys() | kept.keys()) if asked.get(name) != kept.get(name)]
+    return f"{said}; what differs from the recorded one: {', '.join(changed)}"
+
+
+class Secrets:
+    """The secrets that a file may not hold: those of environment variables, and credentials that are learnt."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._known: dict[str, None] = {}
+        self.learn(secret_values(environment))
+
+    def learn(self, values: Iterable[str]) -> None:
+        """Add secrets; shorter ones would mask half of every text."""
+        self._known.update(dict.fromkeys(value for value in values if len(value) >= GRAM))
+
+    @property
+    def values(self) -> list[str]:
+        """The longest first: one may contain another."""
+        return sorted(self._known, key=len, reverse=True)
+
+    def without(self, value: Any) -> Any:
+        """A JSON value with stars instead of secrets in its texts."""
+        if isinstance(value, str):
+            for secret in self.values:
+                value = value.replace(secret, STARS)
+            return value
+        if isinstance(value, Mapping):
+            return {self.without(name): self.without(each) for name, each in value.items()}
+        return [self.without(each) for each in value] if isinstance(value, list | tuple) else value
+
+    def covered(self, data: bytes) -> bytes:
+        """Bytes of the same length in which stars cover each secret, as text or as a text of JSON."""
+        for secret in self.values:
+            for form in {secret.encode("utf-8", "replace"), json.dumps(secret)[1:-1].encode()}:
+                data = data.replace(form, b"*" * len(form))
+        return data
