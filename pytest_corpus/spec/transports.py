@@ -14,6 +14,9 @@ HOOKS_VARIABLE = "CORPUS_HOOKS_URL"
 PROVIDER_VARIABLE = "CORPUS_PROVIDER_URL"
 """The environment variable that holds the address of a provider for the clients of vendors."""
 
+PROXY_VARIABLE = "CORPUS_PROVIDER_PROXY"
+"""The environment variable that holds the address of a proxy before the real provider (`provider-upstream`)."""
+
 PROVIDER_PATH = "provider"
 """The path of the provider below the address of the hooks."""
 
@@ -76,6 +79,11 @@ CONNECTION = {
     "connections": ("string", "most HTTP connections at the same time (default 100)"),
     "startup-timeout": ("string", "seconds to wait for the adapter to start (default 10)"),
     "log": ("string", "log file of a remote adapter, searched for leaked secrets"),
+    "provider-upstream": (
+        "string",
+        "the real provider of an adapter at an address, behind a proxy: cmd: finds the "
+        "proxy in CORPUS_PROVIDER_PROXY, for others the run prints its address",
+    ),
     "call-timeout": ("string", "seconds until a call is abandoned (default 30; profile quick: 10)"),
 }
 """Settings of the connection to an adapter: keys of [tool.pytest-corpus], each with its ini type and its help."""

@@ -25,6 +25,7 @@ from sound import sound, written
 
 from pytest_corpus.adapter.exceptions import MissingAnswer
 from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.hooks.vendors.recording import Recording
 from pytest_corpus.bundles.errors import BundleError
 from pytest_corpus.bundles.loading import bundle_file
 from pytest_corpus.bundles.loading.output_schema import read_schema
@@ -70,6 +71,14 @@ CASSETTE = {"format": "1.0", "case": "c", "recordings": [
                              "max_tokens": 5, "sample": 0, "options": {}},
      "answer": {"text": "t", "finish_reason": "stop", "prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3,
                 "cached": False, "id": "x"}}]}  # fmt: skip
+RECORDING = [
+    {"kind": "header", "format": "1.0", "content": "provider", "run": "abcd012345", "seed": 0,
+     "recorded_at": "2026-11-27T12:00:00+00:00"},
+    {"kind": "exchange", "number": 1,
+     "request": {"method": "POST", "url": "https://api.example/v1/chat", "query": "n=1", "body": {"json": {"a": [1]}}},
+     "answer": {"status": 200, "reason": "OK", "headers": [["Content-Type", "text/plain"]], "ms": 1.5, "took_ms": 9,
+                "parts": [[2.5, "a"], [3.5, {"base64": "/w=="}]], "ending": "whole"}},
+]  # fmt: skip
 OF_RUN = {"cases": {"c": "passed"}, "numbers": {"score_a": {"c": 1.0}}, "metrics": {"pass_rate": 1.0, "a": None}}
 BASELINE = {"format": "1.0", "bundles": {"b | p": OF_RUN}}
 NOW = {"cases": {"c": "passed", "d": "failed"}, "numbers": {"score_a": {"c": 0.5}}, "metrics": {"pass_rate": 0.5}}
@@ -137,6 +146,11 @@ def read_cassette(path: Path) -> None:
     cassettes.replayed("p", ASKED)
 
 
+def read_recording(path: Path) -> None:
+    for mode in ("none", "new"):
+        str(Recording(path, mode, {}))
+
+
 def read_baseline(path: Path) -> None:
     for entry in comparison.read(path).values():
         comparison.compare_with_baseline(NOW, entry)
@@ -181,6 +195,7 @@ READERS: dict[str, tuple[str, Callable[[Path], None], Any]] = {
     "archive": ("a.har", read_archive, ARCHIVE),
     "durations": ("durations.json", read_durations, {"a": 1.0, "b": 2}),
     "cassette": ("cassettes/c.json", read_cassette, CASSETTE),
+    "recording": ("p.jsonl", read_recording, RECORDING),
     "baseline": ("b.json", read_baseline, BASELINE),
     "deviations": ("d.toml", read_deviations, DEVIATIONS),
     "bundle": ("bundle.yaml", read_bundle, None),
@@ -203,7 +218,7 @@ def inputs(kind: str, number: int, folder: Path) -> Iterator[bytes]:
         document = (folder / "bundle.yaml").read_text()
     for seed in range(number):
         chance = random.Random(f"{kind} {seed}")
-        if kind == "transcript":
+        if kind in ("transcript", "recording"):
             lines = changed(document, chance) if chance.random() < 0.7 else copy.deepcopy(document)
             data = sealed(lines if isinstance(lines, list) else [lines])
         elif isinstance(document, str):

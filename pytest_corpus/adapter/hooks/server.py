@@ -31,7 +31,6 @@ class HookServer(LoopbackServer):
     plan would strike another call. What comes to `url` names no call.
 
     Attributes:
-        called: the hooks, `metrics` and `provider`, that were called at all.
         reports: the latest reports, each with the call that its address belongs to.
         given_up: the number of times that an adapter closed a connection while it waited for the provider.
     """
@@ -39,11 +38,17 @@ class HookServer(LoopbackServer):
     def __init__(self, metrics: RecordingSink, provider: ProviderProbe) -> None:
         super().__init__()
         self._metrics, self._provider = metrics, provider
-        self.called: set[str] = set()
+        self._called: set[str] = set()
         self.reports: deque[tuple[str, str, Any]] = deque(maxlen=MAX_REPORTS)
         self._calls: dict[str, Observed] = {}
         self._number = 0
         self.given_up = 0
+
+    @property
+    def called(self) -> set[str]:
+        """The hooks that were called; what comes to a proxy calls `provider`."""
+        is_reached = self._provider.is_proxied and self._provider.calls()
+        return self._called | {"provider"} if is_reached else self._called
 
     def address(self) -> tuple[str, str]:
         """Return the number of an address for the reports of the current call, and the address."""
@@ -68,7 +73,7 @@ class HookServer(LoopbackServer):
         with within(call):
             if place.startswith(VENDORS):
                 if not is_over:
-                    self.called.add("provider")
+                    self._called.add("provider")
                 arrived = unplanned if is_over else self._provider.arrived
                 await serve(request, place.removeprefix("provider/"), connection, arrived)
             elif place not in HOOKS:
@@ -80,7 +85,7 @@ class HookServer(LoopbackServer):
                 if flaw is not None and value is None:
                     await connection.answer(400, {})
                     return
-                self.called.add(path[0])
+                self._called.add(path[0])
                 if not is_over:
                     self.reports.append((number, place, value))
                 is_dropped = is_over and (path[0] != "metrics" or call is None)

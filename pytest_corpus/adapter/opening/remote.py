@@ -40,6 +40,7 @@ class Connection:
         connections: how many there may be at the same time.
         startup_s: how many seconds an address may take to answer at all, and a program to start.
         log: the file that an adapter at an address writes its log to, where that is given.
+        upstream: the address of the real provider, if the suite stands before it.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -47,6 +48,7 @@ class Connection:
     connections: int = CONNECTIONS
     startup_s: float = STARTUP_S
     log: Path | None = None
+    upstream: str = ""
 
     def context(self) -> ssl.SSLContext:
         """Return the context that verifies the other side. Raises OSError if the file of authorities cannot be read."""
@@ -73,7 +75,15 @@ class RemoteFactory:
             )
 
     def __call__(self, metrics: RecordingSink, provider: ProviderProbe) -> RemoteAdapter:
-        return RemoteAdapter(self.address, self.connection, HookServer(metrics, provider))
+        return RemoteAdapter(self.address, self.connection, HookServer(metrics, provider), self.proxy(provider))
+
+    def proxy(self, provider: ProviderProbe) -> str:
+        """The address of the proxy before its provider; empty without one. Raises DeclarationError."""
+        try:
+            return provider.proxy(self.connection.upstream) if self.connection.upstream else ""
+        except (ValueError, ModuleNotFoundError) as error:
+            said = str(error).removeprefix("provider.proxy: ")
+            raise DeclarationError(self.address.shown, f"provider-upstream: {said}") from None
 
 
 class RemoteAdapter:
@@ -81,14 +91,15 @@ class RemoteAdapter:
 
     Attributes:
         hooks: the server that it reports to.
+        proxy: the address of the proxy before its provider; empty without one.
         side_channel: its headers and log lines.
         known: the results that tests of the transport share, of any component.
     """
 
     transport: RawTransport
 
-    def __init__(self, address: Address, connection: Connection, hooks: HookServer) -> None:
-        self.address, self.connection, self.hooks = address, connection, hooks
+    def __init__(self, address: Address, connection: Connection, hooks: HookServer, proxy: str = "") -> None:
+        self.address, self.connection, self.hooks, self.proxy = address, connection, hooks, proxy
         self.side_channel = SideChannel(connection.log)
         self.known: dict[Hashable, Any] = {}
 

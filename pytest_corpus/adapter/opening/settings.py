@@ -67,6 +67,7 @@ class Settings:
             tls=self._tls(),
             connections=int(number),
             startup_s=self.number("startup-timeout", STARTUP_S, lambda s: 0 < s <= MOST_STARTUP_S, longest),
+            upstream=self.text("provider-upstream"),
             log=self._file("log", "there is no such file to read") if self.text("log") else None,
         )
 

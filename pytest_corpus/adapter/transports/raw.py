@@ -148,6 +148,7 @@ class Remote(Protocol):
     address: Any
     connection: Any
     hooks: HookServer
+    proxy: str
     side_channel: SideChannel
 
     @property

@@ -15,7 +15,7 @@ from pytest_corpus.adapter.transports.program import Intake, Program
 from pytest_corpus.adapter.transports.protocol import MAX_ANSWER_BYTES, MAX_LINE, too_long
 from pytest_corpus.adapter.transports.raw import RawAnswer, RawRequest, RawTransport, Remote
 from pytest_corpus.redaction import redacted
-from pytest_corpus.spec.transports import HOOKS_VARIABLE, PROVIDER_PATH, PROVIDER_VARIABLE
+from pytest_corpus.spec.transports import HOOKS_VARIABLE, PROVIDER_PATH, PROVIDER_VARIABLE, PROXY_VARIABLE
 
 HELLO = {"op": "llm.capabilities", "ctx": {}, "args": {}}
 """The first request to a program: it may answer anything, and is there once it does."""
@@ -26,6 +26,7 @@ class Stdio(RawTransport):
 
     def __init__(self, remote: Remote) -> None:
         self._command, self._hooks, self._side_channel = remote.address.command, remote.hooks, remote.side_channel
+        self._proxy = remote.proxy
         self.calls = CallMultiplexer(self._write, remote.hooks)
         self._program: Program | None = None
 
@@ -34,7 +35,10 @@ class Stdio(RawTransport):
         answers = Intake(self.calls.take, MAX_ANSWER_BYTES, lambda _: self.calls.fail(too_long().fault))
         program = Program(answers, Intake(self._note, MAX_LINE, self._note), self._end)
         provider = f"{self._hooks.url}/{PROVIDER_PATH}"
-        await program.start(self._command, {**os.environ, HOOKS_VARIABLE: self._hooks.url, PROVIDER_VARIABLE: provider})
+        given = {HOOKS_VARIABLE: self._hooks.url, PROVIDER_VARIABLE: provider}
+        if self._proxy:
+            given[PROXY_VARIABLE] = self._proxy
+        await program.start(self._command, {**os.environ, **given})
         self._program = program
 
     @property

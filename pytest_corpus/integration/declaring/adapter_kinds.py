@@ -19,6 +19,7 @@ from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.adapter.hooks.vendors.recording import Recording
 from pytest_corpus.adapter.inputs import Source
 from pytest_corpus.adapter.opening.factory import spec_of
+from pytest_corpus.adapter.opening.remote import RemoteFactory
 from pytest_corpus.adapter.transports.protocol import CREDENTIALS
 from pytest_corpus.adapter.usage import Meter, Spending
 from pytest_corpus.evidence import shell
@@ -110,6 +111,14 @@ class Adapter:
         self.is_proxied = False
         self._targets: dict[str, Target] = {}
         self._root_causes: dict[str, RootCauses[Any] | None] = {}
+
+    def proxy(self) -> str:
+        """The address of the proxy before the provider of an adapter that somebody else starts; empty without one.
+
+        Raises:
+            DeclarationError: there can be no proxy.
+        """
+        return ""
 
     def open(self) -> None:
         """Open it and find out which components to test; a second call does nothing.
@@ -251,6 +260,13 @@ class FactoryAdapter(Adapter):
     def __init__(self, declaration: Declaration, settings: RunSettings) -> None:
         super().__init__(declaration, settings)
         self.journal = settings.journal(declaration)
+        self.provider = ProviderProbe(settings.recording)
+
+    def proxy(self) -> str:
+        factory = self.declaration.factory
+        if not isinstance(factory, RemoteFactory) or factory.address.scheme.prefix == "cmd:":
+            return ""
+        return factory.proxy(self.provider)
 
     @property
     def is_open(self) -> bool:
@@ -268,7 +284,7 @@ class FactoryAdapter(Adapter):
             closing=settings.closing,
             meter=Meter(settings.spending),
             recorder=settings.recorder,
-            provider=ProviderProbe(settings.recording),
+            provider=self.provider,
         )
         self.client = client.open(named or tuple(CHAPTERS))
         try:

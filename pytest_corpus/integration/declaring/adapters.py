@@ -216,6 +216,8 @@ class Adapters:
         if recording is None:
             return []
         recording.close()
+        if not any(adapter.is_proxied for adapter in self.known.values()):
+            return ["nothing passed through provider.proxy, so --corpus-recording did nothing"]
         for adapter in self.known.values():
             if adapter.is_proxied and recording.is_replay:
                 adapter.ledger.recorded.add(str(recording))

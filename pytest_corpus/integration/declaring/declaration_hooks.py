@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter.exceptions import DeclarationError
 from pytest_corpus.adapter.opening.factory import raising, split_label
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.declaring.state import RunState, UnusableDeclaration
@@ -37,12 +38,26 @@ class DeclarationHooks:
         for path in self._conftests():
             self.at_conftest(path)
         for adapter in self.state.adapters.known.values():
+            self._announce(adapter)
             self.state.open(adapter)
         if wrong := node_ids.check(self.state.named, self._known()):
             self.state.usage_error = True
             raise pytest.UsageError(printable(wrong))
         if self.state.distributes:
             self.state.adapters.close()
+
+    def _announce(self, adapter: Adapter) -> None:
+        """Print the address that an adapter is to take for its provider; it may be started now."""
+        with self.state.usage_errors():
+            if not (address := adapter.proxy()):
+                return
+            if self.state.worker is not None or self.state.distributes:
+                why = "each worker would be another provider of an adapter that runs already; run without -n"
+                raise DeclarationError(adapter.declaration.declared, f"provider-upstream: {why}")
+        reporter = self.state.config.pluginmanager.get_plugin("terminalreporter")
+        if reporter is not None:
+            upstream = printable(self.state.options.connection.upstream)
+            reporter.write_line(f"corpus: point {adapter.label} at {address}, a proxy before {upstream}")
 
     def _known(self) -> Iterator[tuple[str, str]]:
         """The tests that an id may name, with the label of their adapter."""

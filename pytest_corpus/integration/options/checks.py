@@ -13,6 +13,8 @@ PREFIX = "--corpus-"
 OF_BUNDLES = tuple(option.name for option in OPTIONS if option.name.startswith("bundle-"))
 """The options of behaviour bundles alone."""
 
+UPSTREAM = f"{PREFIX}provider-upstream"
+
 SHOWING = ("help", "version", "markers", "showfixtures", "show_fixtures_per_test")
 """The options with which pytest prints something instead of running tests."""
 
@@ -66,6 +68,11 @@ class UnusedOptions:
         if not bundles and (conformance is None or not conformance.state.adapters.known):
             what = "no adapter, client library or behaviour bundle is declared; name one, as in "
             self._refuse(self._given, f"{what}--corpus-adapter=mypkg.module:factory")
+        remote = conformance is not None and any(
+            not adapter.declaration.in_process for adapter in conformance.state.adapters.known.values()
+        )
+        if UPSTREAM in self._given and not remote:
+            self._refuse((UPSTREAM,), "it is for adapters at an address; in a factory call provider.proxy")
         alone = tuple(word for word in self._given if word.removeprefix(PREFIX) in OF_BUNDLES)
         if alone and not bundles:
             self._refuse(alone, "no behaviour bundle is collected; name its folder or file")

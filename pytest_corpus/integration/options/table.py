@@ -36,13 +36,12 @@ OPTIONS = (
     Option("report", "PATH", "write a report in the format of the suffix, such as .json, .html, .md or .junit.xml; may "
            "be repeated", "linelist", "append"),
     Option("transcript", "PATH", "record every exchange with its content in this file: .jsonl or .jsonl.gz"),
-    Option("recording", "FILE", "answers of the provider behind provider.proxy, recorded in or given again from this "
+    Option("recording", "PATH", "answers of the provider behind provider.proxy, recorded in or given again from this "
            "file: .jsonl or .jsonl.gz"),
     Option("record", "MODE", "none only gives recorded answers again (default if CI is set); once (default) records if "
            "there is no file; new records what is missing; all records everything"),
     Option("recording-speed", "SPEED", "real (default) or instant: recorded answers take no time"),
-    Option("provider-upstream", "URL", "the provider that CORPUS_PROVIDER_PROXY, or the address that the run prints, "
-           "forwards to"),
+    Option("provider-upstream", "URL", CONNECTION["provider-upstream"][1]),
     Option("evidence", "LEVEL", "full shows answers and exceptions with their content, shape only their keys and "
            "types; both show the suite's own requests (default: full on a terminal outside CI, shape in files)"),
     Option("seed", "N", "seed of generated inputs (default 0)"),

@@ -75,6 +75,7 @@ class Replayed:
             yield part
         if self._kept.ending == "abandoned":
             await asyncio.Event().wait()
+        await self._until(self._kept.took_ms)
         if self._kept.ending == "cut":
             raise ConnectionResetError
 

@@ -60,6 +60,7 @@ class KeptAnswer:
     Attributes:
         at_ms: the time of the headers, in milliseconds since the request.
         parts: each with its time.
+        took_ms: the time of its end.
     """
 
     status: int | None = None
@@ -68,6 +69,14 @@ class KeptAnswer:
     at_ms: float = 0.0
     parts: list[tuple[float, bytes]] = field(default_factory=list)
     ending: Ending = "abandoned"
+    took_ms: float = 0.0
+
+    def is_as_long_as_stated(self, method: str) -> bool:
+        """False if a client would wait for more than there is, or take the rest for the next answer."""
+        stated = [value for name, value in self.headers if name.lower() == "content-length"]
+        if not stated or self.ending != "whole" or method == "HEAD" or self.status in (204, 304):
+            return True
+        return stated == [str(sum(len(part) for _, part in self.parts))]
 
 
 class ProviderExchange:
@@ -99,7 +108,7 @@ class ProviderExchange:
 
     def end(self, ending: Ending) -> None:
         """Note its end."""
-        self._answer.ending = ending
+        self._answer.ending, self._answer.took_ms = ending, self._ms
 
     def keep(self) -> None:
         """Write what was noted."""
@@ -169,15 +178,18 @@ class Recording:
         key, number, answer = key_of(asked), line["number"], line["answer"]
         if number in self._kept[key]:
             raise refused("a second answer to the same request")
-        parts = [(ms, part.encode() if isinstance(part, str) else _bytes(part)) for ms, part in answer["parts"]]
-        self._kept[key][number] = KeptAnswer(
+        parts = [(ms, _bytes(part)) for ms, part in answer["parts"]]
+        self._kept[key][number] = found = KeptAnswer(
             answer.get("status"),
             answer.get("reason"),
             [(name, value) for name, value in answer.get("headers", ())],
             answer.get("ms", 0.0),
             parts,
             answer["ending"],
+            answer["took_ms"],
         )
+        if not found.is_as_long_as_stated(asked["method"]):
+            raise refused("its headers state another length than it has")
         self._asked[_place(asked)].append(asked)
         if self.mode == "new":
             self._lines.append({name: value for name, value in line.items() if name != "n"})
@@ -190,7 +202,7 @@ class Recording:
         for ms, part in answer.parts:
             parts.append([ms, _text(whole[at : at + len(part)])])
             at += len(part)
-        found: dict[str, Any] = {"ms": answer.at_ms, "parts": parts, "ending": answer.ending}
+        found: dict[str, Any] = {"ms": answer.at_ms, "parts": parts, "ending": answer.ending, "took_ms": answer.took_ms}
         if answer.status is not None:
             headers = [[name, self._secrets.without(value)] for name, value in answer.headers]
             found |= {"status": answer.status, "reason": answer.reason or "", "headers": headers}
@@ -286,9 +298,7 @@ def aged(recorded: Iterable[str], today: str) -> list[str]:
     for sentence in sorted(recorded):
         day, now = _day(sentence.partition(" ")[2][:10]), _day(today[:10])
         if day is not None and now is not None and (now - day).days > OLD_DAYS:
-            found.append(
-                f"the provider's answers are of {day}, more than {OLD_DAYS} days ago; {OPTION}=all records anew"
-            )
+            found.append(f"the provider's answers are older than {OLD_DAYS} days ({day}); {OPTION}=all records anew")
     return found
 
 
@@ -337,8 +347,8 @@ def _text(data: bytes) -> str | dict[str, str]:
         return {"base64": base64.b64encode(data).decode()}
 
 
-def _bytes(part: Mapping[str, str]) -> bytes:
-    return base64.b64decode(part["base64"])
+def _bytes(part: str | Mapping[str, str]) -> bytes:
+    return part.encode("utf-8", "replace") if isinstance(part, str) else base64.b64decode(part["base64"])
 
 
 def _without_credentials(query: str) -> str:

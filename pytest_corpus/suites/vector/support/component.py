@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter import inputs
+from pytest_corpus.adapter.exceptions import UNCALLABLE
 from pytest_corpus.adapter.exchange import Exchange, op_of
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import Rivals

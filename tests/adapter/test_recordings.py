@@ -1,0 +1,336 @@
+"""Recordings of what passes through a proxy: matched, replayed in time, without credentials, and not edited."""
+
+import gzip
+import hashlib
+import http.client
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_corpus.adapter.exceptions import MissingAnswer
+from pytest_corpus.adapter.hooks.provider import ProviderProbe
+from pytest_corpus.adapter.hooks.vendors.recording import Recording, RecordingError, aged
+from pytest_corpus.text.bounded import FileRefused
+
+RUN, SEED = "abcd012345", 0
+CHAT = "v1/chat/completions"
+SECRET, PASSWORD = "sk-live-0123456789abcdef", "correct horse battery"
+PAUSE_S = 0.15
+
+
+class Upstream(ThreadingHTTPServer):
+    """A provider: it numbers its answers, and repeats what it was asked."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Answering)
+        self.asked = 0
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}"
+
+
+class Answering(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.server.asked += 1  # type: ignore[attr-defined]
+        if b'"stream"' in body:
+            self._stream(cut=b'"cut"' in body)
+            return
+        given = {"number": self.server.asked, "echo": body.decode(), "key": self.headers.get("x-api-key")}  # type: ignore[attr-defined]
+        data = json.dumps(given).encode()
+        self.send_response(200)
+        for name, value in (("Content-Type", "application/json"), ("Set-Cookie", f"session={SECRET}"),
+                            ("Content-Length", str(len(data))), ("x-ratelimit-remaining-tokens", "5")):  # fmt: skip
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(data[:20])  # a secret may lie across parts
+        self.wfile.flush()
+        time.sleep(0.02)
+        self.wfile.write(data[20:])
+
+    def _stream(self, *, cut: bool) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        for number in range(3):
+            event = f'data: {{"delta": {{"content": "{number}"}}}}\n\n'.encode()
+            self.wfile.write(f"{len(event):x}\r\n".encode() + event + b"\r\n")
+            self.wfile.flush()
+            time.sleep(PAUSE_S)
+        if cut:
+            self.close_connection = True
+        else:
+            self.wfile.write(b"0\r\n\r\n")
+
+    def log_message(self, *_given: Any) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Upstream]:
+    server = Upstream()
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def upstream(served: Upstream) -> Upstream:
+    served.asked = 0
+    return served
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory, served: Upstream) -> bytes:
+    """A recording of three requests."""
+    path = tmp_path_factory.mktemp("recorded") / "r.jsonl"
+    with proxied(path, "all", served.url) as probe:
+        for body in ({"a": 1}, {"b": 1}, {"stream": True}):
+            ask(probe, body)
+    return path.read_bytes()
+
+
+@contextmanager
+def proxied(path: Path, mode: str, upstream: str, *, speed: str = "instant", **given: Any) -> Iterator[ProviderProbe]:
+    """A probe whose proxy records, or replays."""
+    environment = given.pop("environment", {})
+    recording = Recording(path, mode, environment, seed=SEED, is_instant=speed == "instant")
+    recording.run = recording.run or RUN
+    probe = ProviderProbe(recording)
+    probe.address = probe.proxy(upstream)  # type: ignore[attr-defined]
+    try:
+        yield probe
+    finally:
+        probe.close()
+        recording.close()
+
+
+def ask(
+    probe: ProviderProbe, body: Any, path: str = CHAT, headers: Mapping[str, str] | None = None, method: str = "POST"
+) -> tuple[int, str, Mapping[str, str]]:
+    """Status, body and headers of an answer."""
+    host, _, token = probe.address.removeprefix("http://").partition("/")  # type: ignore[attr-defined]
+    connection = http.client.HTTPConnection(host, timeout=10)
+    try:
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        connection.request(method, f"/{token}/{path}", data, dict(headers or {}))
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode(), dict(answer.headers.items())
+    finally:
+        connection.close()
+
+
+def lines_of(path: Path) -> list[dict[str, Any]]:
+    data = gzip.decompress(path.read_bytes()) if path.name.endswith(".gz") else path.read_bytes()
+    return [json.loads(line) for line in data.splitlines()]
+
+
+def sealed(lines: list[dict[str, Any]]) -> bytes:
+    """Lines with the numbers and the digest that they should have."""
+    digest, out = hashlib.sha256(), []
+    for number, line in enumerate(lines, 1):
+        members = {**line, "n": number}
+        if line["kind"] == "end":
+            members |= {"sha256": digest.hexdigest()}
+        data = json.dumps(members, separators=(",", ":")).encode() + b"\n"
+        digest.update(data)
+        out.append(data)
+    return b"".join(out)
+
+
+@pytest.mark.parametrize("name", ["r.jsonl", "r.jsonl.gz"])
+def test_a_recording_gives_the_same_answers_without_the_provider(tmp_path: Path, upstream: Upstream, name: str) -> None:
+    """The n-th of equal requests gets the n-th answer; JSON is compared as values; another request has no answer."""
+    path, asked = tmp_path / name, [{"a": 1}, {"b": 2.5}, {"a": 1}, {"stream": True}]
+    with proxied(path, "once", upstream.url) as probe:
+        live = [ask(probe, body) for body in asked]
+    known = upstream.asked
+    with proxied(path, "none", upstream.url) as probe:
+        again = [ask(probe, body) for body in (b'{ "a": 1.0 }', b'{"b":25e-1}', {"a": 1}, {"stream": True})]
+        assert ask(probe, {"a": 1})[0] == 400, "asked once more than it was recorded"
+        assert ask(probe, {"c": 1})[0] == 400
+        noted = list(map(str, probe.mistakes.noted))
+        with pytest.raises(MissingAnswer):
+            probe.mistakes.check_answers()
+    assert [each[:2] for each in again] == [each[:2] for each in live]
+    assert [each[2].get("Content-Type") for each in again] == [each[2].get("Content-Type") for each in live]
+    assert upstream.asked == known == len(asked)
+    assert f"{upstream.url}/{CHAT} was recorded 2 times in this form, and is sent once more" in noted[0]
+    assert noted[1].endswith("what differs from the recorded one: body.a, body.c")
+
+
+def test_modes(tmp_path: Path, upstream: Upstream) -> None:
+    """`once` does not add to a file, `new` asks for what is missing, `all` asks for everything."""
+    path = tmp_path / "r.jsonl"
+    with pytest.raises(FileRefused):
+        Recording(path, "none", {})
+    for mode, body, status, asked in (
+        ("once", {"a": 1}, 200, 1), ("once", {"b": 1}, 400, 1), ("new", {"b": 1}, 200, 2), ("new", {"a": 1}, 200, 2),
+        ("none", {"b": 1}, 200, 2), ("all", {"b": 1}, 200, 3), ("none", {"a": 1}, 400, 3),
+    ):  # fmt: skip
+        with proxied(path, mode, upstream.url) as probe:
+            assert ask(probe, body)[0] == status, (mode, body)
+        assert upstream.asked == asked, (mode, body)
+
+
+def test_credentials_never_enter_the_file(tmp_path: Path, upstream: Upstream) -> None:
+    """Neither those of headers and queries, nor secrets of the environment, wherever they stand."""
+    path, token = tmp_path / "r.jsonl", "Zm9vYmFyOmJhenF1eA=="
+    headers = {"Authorization": f"Basic {token}", "x-api-key": SECRET, "Cookie": "sid=0123456789cookie"}
+    with proxied(path, "all", upstream.url, environment={"DB_PASSWORD": PASSWORD}) as probe:
+        body = {"text": f"say {SECRET} and {PASSWORD}"}
+        status, answer, _ = ask(probe, body, f"{CHAT}?key=AIza-0123456789&api_key=other-secret&n=1", headers)
+        assert status == 200
+        assert SECRET in answer, "the adapter gets what the provider says"
+        ask(probe, b"plain 0123456789cookie", CHAT, headers)
+    text = path.read_text()
+    for secret in (SECRET, PASSWORD, token, "0123456789cookie", "AIza-0123456789", "other-secret", "Set-Cookie"):
+        assert secret not in text, secret
+    assert "x-ratelimit-remaining-tokens" in text
+    with proxied(path, "none", upstream.url, environment={"DB_PASSWORD": PASSWORD}) as probe:
+        again, answer, _ = ask(probe, body, f"{CHAT}?key=x&api_key=y&n=1", headers)
+        assert again == 200
+        assert SECRET not in answer
+
+
+def test_times_are_kept_unless_they_are_not_wanted(tmp_path: Path, upstream: Upstream) -> None:
+    """A stream takes as long as it took, or no time."""
+    path = tmp_path / "r.jsonl"
+    with proxied(path, "all", upstream.url) as probe:
+        ask(probe, {"stream": True})
+    took = {}
+    for speed in ("real", "instant"):
+        with proxied(path, "none", upstream.url, speed=speed) as probe:
+            began = time.monotonic()
+            assert ask(probe, {"stream": True})[1].count("data:") == 3
+            took[speed] = time.monotonic() - began
+    assert took["real"] > 2.5 * PAUSE_S > took["instant"], took
+
+
+def test_what_was_cut_off_is_cut_off_and_what_was_given_up_hangs(tmp_path: Path, upstream: Upstream) -> None:
+    """A broken connection breaks again; where the client went away, nobody knows what would have come."""
+    path = tmp_path / "r.jsonl"
+
+    def gives_up(probe: ProviderProbe) -> None:
+        host, _, token = probe.address.removeprefix("http://").partition("/")  # type: ignore[attr-defined]
+        connection = http.client.HTTPConnection(host, timeout=PAUSE_S / 2)
+        connection.request("POST", f"/{token}/{CHAT}", b'{"stream": 1}')
+        answer = connection.getresponse()
+        with pytest.raises(TimeoutError):
+            answer.read()
+        connection.close()
+
+    for mode in ("all", "none"):
+        with proxied(path, mode, upstream.url) as probe:
+            gives_up(probe)
+            with pytest.raises((http.client.IncompleteRead, ConnectionResetError)):
+                ask(probe, {"stream": True, "cut": True})
+            time.sleep(0.1)
+    endings = [line["answer"]["ending"] for line in lines_of(path) if line["kind"] == "exchange"]
+    assert sorted(endings) == ["abandoned", "cut"]
+
+
+def test_planned_faults_need_no_recording(tmp_path: Path, upstream: Upstream) -> None:
+    """They happen in the proxy; within a stream they strike the recorded one."""
+    path = tmp_path / "r.jsonl"
+    with proxied(path, "all", upstream.url) as probe:
+        probe.plan("rate_limited")
+        assert ask(probe, {"a": 1})[0] == 429
+        ask(probe, {"stream": True})
+    assert upstream.asked == 1
+    with proxied(path, "none", upstream.url) as probe:
+        probe.plan("overloaded")
+        assert ask(probe, {"never": "recorded"})[0] == 529
+        probe.plan("overloaded", at_chunk=1)
+        text = ask(probe, {"stream": True})[1]
+        assert text.count('"content"') == 1
+        assert "error" in text
+
+
+def _removed(lines: list[Any]) -> None:
+    del lines[2]
+
+
+def _doubled(lines: list[Any]) -> None:
+    lines.insert(2, dict(lines[1]))
+
+
+EDITS: Mapping[str, Callable[[list[Any]], Any]] = {
+    "answer": lambda lines: lines[1]["answer"]["parts"][0].__setitem__(1, "{}"),
+    "status": lambda lines: lines[1]["answer"].update(status=201),
+    "status no answer has": lambda lines: lines[1]["answer"].update(status=99),
+    "ending": lambda lines: lines[3]["answer"].update(ending="cut"),
+    "time": lambda lines: lines[1]["answer"].update(ms=99999.0),
+    "time backwards": lambda lines: lines[1]["answer"].update(ms=-1),
+    "header": lambda lines: lines[1]["answer"]["headers"].append(["a", "b"]),
+    "header with a line feed": lambda lines: lines[1]["answer"]["headers"].append(["a", "b\nc: d"]),
+    "request": lambda lines: lines[1]["request"].update(body={"json": {"a": 5}}),
+    "method": lambda lines: lines[1]["request"].update(method="PUT"),
+    "address": lambda lines: lines[1]["request"].update(url="https://elsewhere.example/v1"),
+    "address of a file": lambda lines: lines[1]["request"].update(url="file:///etc/passwd"),
+    "number": lambda lines: lines[1].update(number=2),
+    "number from zero": lambda lines: lines[1].update(number=0),
+    "another member": lambda lines: lines[1].update(command="rm"),
+    "a line removed": _removed,
+    "a line doubled": _doubled,
+    "lines exchanged": lambda lines: lines.__setitem__(slice(1, 3), lines[2:0:-1]),
+    "the day": lambda lines: lines[0].update(recorded_at="2031-01-01T00:00:00+00:00"),
+    "a day that does not exist": lambda lines: lines[0].update(recorded_at="2026-02-31T00:00:00+00:00"),
+    "the run": lambda lines: lines[0].update(run="../../etc"),
+    "the seed": lambda lines: lines[0].update(seed=7),
+    "the end cut off": lambda lines: lines.pop(),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_edits_are_told(tmp_path: Path, recorded: bytes, upstream: Upstream, edit: str) -> None:
+    """The digest tells every edit; with a new digest the request has no answer, or the file is another recording."""
+    path = tmp_path / "r.jsonl"
+    path.write_bytes(recorded)
+    before = str(Recording(path, "none", {}, seed=SEED))
+    lines = lines_of(path)
+    EDITS[edit](lines)
+    path.write_bytes(b"".join(json.dumps(line, separators=(",", ":")).encode() + b"\n" for line in lines))
+    with pytest.raises(RecordingError):
+        Recording(path, "none", {}, seed=SEED)
+    path.write_bytes(sealed(lines))
+    try:
+        with proxied(path, "none", upstream.url) as probe:
+            statuses = [ask(probe, body)[0] for body in ({"a": 1}, {"b": 1})]
+        changed = str(Recording(path, "none", {}, seed=SEED))
+    except RecordingError:
+        return
+    assert 400 in statuses or changed != before
+
+
+def test_an_old_recording_is_noted() -> None:
+    """After more than 90 days."""
+    said = "recorded 2026-01-01 from api.example, sha256 0"
+    assert aged([said], "2026-04-01T00:00:00+00:00") == []
+    assert "older than 90 days (2026-01-01)" in aged([said], "2026-04-02T00:00:00+00:00")[0]
+
+
+def test_a_tunnel_to_another_machine_is_refused_in_a_replay(
+    tmp_path: Path, recorded: bytes, upstream: Upstream
+) -> None:
+    """No call leaves the machine."""
+    path = tmp_path / "r.jsonl"
+    path.write_bytes(recorded)
+    with proxied(path, "none", upstream.url) as probe:
+        with pytest.raises(ValueError, match="a tunnel is not recorded"):
+            probe.tunnel("db.example", 5432)
+        probe.tunnel("localhost", 5432)
