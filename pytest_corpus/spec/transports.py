@@ -81,8 +81,10 @@ CONNECTION = {
     "log": ("string", "log file of a remote adapter, searched for leaked secrets"),
     "provider-upstream": (
         "string",
-        "the real provider of an adapter at an address, behind a proxy: cmd: finds the "
-        "proxy in CORPUS_PROVIDER_PROXY, for others the run prints its address",
+        (
+            "the real provider of an adapter at an address, behind a proxy: cmd: finds the "
+            "proxy in CORPUS_PROVIDER_PROXY, for others the run prints its address"
+        ),
     ),
     "call-timeout": ("string", "seconds until a call is abandoned (default 30; profile quick: 10)"),
 }

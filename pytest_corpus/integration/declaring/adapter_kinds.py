@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import os
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pytest_corpus.adapter.client import AdapterClient, Declaration
 from pytest_corpus.adapter.client_library import ClientLibrary
-from pytest_corpus.adapter.event_loop.closing import ClosingBudget
 from pytest_corpus.adapter.exceptions import DeclarationError, MissingAnswer, Unresponsive, WriteForbidden
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
-from pytest_corpus.adapter.hooks.vendors.recording import Recording
 from pytest_corpus.adapter.inputs import Source
 from pytest_corpus.adapter.opening.factory import spec_of
 from pytest_corpus.adapter.opening.remote import RemoteFactory
 from pytest_corpus.adapter.transports.protocol import CREDENTIALS
-from pytest_corpus.adapter.usage import Meter, Spending
+from pytest_corpus.adapter.usage import Meter
 from pytest_corpus.evidence import shell
-from pytest_corpus.evidence.recorder import Recorder
-from pytest_corpus.integration.options.run_options import Options
+from pytest_corpus.integration.declaring.run_settings import RunSettings
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.faults import lacking
 from pytest_corpus.kit.outcomes import Outage
@@ -32,7 +28,7 @@ from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.retries import is_retryable
 from pytest_corpus.kit.root_causes import RootCauses
 from pytest_corpus.kit.run_state import MIN_NAMESPACES, Settings
-from pytest_corpus.kit.store.leftovers import FOLDER, Journal, new_run
+from pytest_corpus.kit.store.leftovers import Journal
 from pytest_corpus.kit.target import Target
 from pytest_corpus.redaction import masked_within, secret_values
 from pytest_corpus.spec.components import COMPONENTS
@@ -42,39 +38,6 @@ from pytest_corpus.verdict.ledger import Ledger
 
 OPENING_PAUSES_S = (0.0, 0.1, 1.0, 4.0)
 """The pauses before capabilities are requested, again if they failed in a retryable way (R114)."""
-
-
-@dataclass(frozen=True)
-class RunSettings:
-    """The settings that all adapters of a run share.
-
-    Attributes:
-        spending: the calls and tokens that they may use together.
-        decided: the components that the controller of a distributed run chose, by label.
-        run: the random id of the run.
-        worker: the id of this process, if it is one of several `workers`.
-        closing: the time that closing may take.
-        recorder: keeps what the tests exchange, if there is a transcript.
-        recording: the recorded answers of the provider.
-    """
-
-    options: Options
-    spending: Spending = field(default_factory=Spending)
-    decided: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    run: str = field(default_factory=new_run)
-    worker: str = ""
-    workers: int = 1
-    closing: ClosingBudget = field(default_factory=ClosingBudget)
-    recorder: Recorder | None = None
-    recording: Recording | None = None
-
-    def journal(self, declaration: Declaration) -> Journal:
-        """The leftovers of an adapter, in a file that `pytest-corpus sweep` reads."""
-        label = hashlib.sha256(declaration.label.encode()).hexdigest()[:6]
-        again = str(os.getpid()) if self.recording is not None else ""  # other runs may have the same id
-        name = "-".join(filter(None, (self.run, self.worker, again, label)))
-        path = self.options.folder / FOLDER / f"{name}.jsonl"
-        return Journal(path, self.run, declaration.declared, spec_of(declaration.factory))
 
 
 class Adapter:

@@ -22,8 +22,9 @@ from pytest_corpus.adapter.usage import Meter, Spending
 from pytest_corpus.evidence.player import Player, recorded_client
 from pytest_corpus.evidence.recorder import Recorder
 from pytest_corpus.evidence.transcript import TranscriptError, read
-from pytest_corpus.integration.declaring.adapter_kinds import Adapter, FactoryAdapter, RunSettings, TestedClient
+from pytest_corpus.integration.declaring.adapter_kinds import Adapter, FactoryAdapter, TestedClient
 from pytest_corpus.integration.declaring.properties import RUN
+from pytest_corpus.integration.declaring.run_settings import RunSettings
 from pytest_corpus.integration.options.run_options import Options
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.run_state import Shared

@@ -214,10 +214,9 @@ class TestExecution:
         return self._misled(mistakes[0]) if mistakes else ending
 
     def _misled(self, mistake: EscapedException | MissingAnswer) -> Ending:
-        """Leave the test open: the adapter got no answer that its provider would give.
+        """Leave the test open, and forget what it found out: the adapter got no answer that its provider would give.
 
-        If an endpoint of the author's raised, the run is partial, and the first test of each place fails with the
-        traceback. What was found out of the adapter meanwhile is forgotten, and not recorded.
+        If an endpoint of the author's raised, the run is partial, and the first test of each place has the traceback.
         """
         self._recorded = None
         if isinstance(mistake, MissingAnswer):  # the call that met it ended the test, so nothing was found out
@@ -252,16 +251,14 @@ class TestExecution:
             return Ending("satisfied")
         except BudgetSpent as spent:
             return self._out_of_budget(spent)
-        except MissingAnswer as missing:
-            return Ending(undecided=NotAssessed(missing.shape))
         except Undecided as undecided:
             return self._open(undecided)
         except Violation as violation:
             return self._violated(violation)
         except Unresponsive as silent:
             return self._open(NotAssessed(str(silent)) if silent.moving else Blocked(expect.IN_TIME, str(silent)))
-        except WriteForbidden as forbidden:
-            return Ending(undecided=NotAssessed(str(forbidden)))
+        except (WriteForbidden, MissingAnswer) as unanswered:
+            return Ending(undecided=NotAssessed(str(unanswered)))
         except DeclarationError:
             return Ending(undecided=NotAssessed("the factory failed when it was called again"))
 

@@ -1,0 +1,48 @@
+"""What all adapters of a run share."""
+
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pytest_corpus.adapter.client import Declaration
+from pytest_corpus.adapter.event_loop.closing import ClosingBudget
+from pytest_corpus.adapter.hooks.vendors.recording import Recording
+from pytest_corpus.adapter.opening.factory import spec_of
+from pytest_corpus.adapter.usage import Spending
+from pytest_corpus.evidence.recorder import Recorder
+from pytest_corpus.integration.options.run_options import Options
+from pytest_corpus.kit.store.leftovers import FOLDER, Journal, new_run
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """The settings that all adapters of a run share.
+
+    Attributes:
+        spending: the calls and tokens that they may use together.
+        decided: the components that the controller of a distributed run chose, by label.
+        run: the random id of the run.
+        worker: the id of this process, if it is one of several `workers`.
+        closing: the time that closing may take.
+        recorder: keeps what the tests exchange, if there is a transcript.
+        recording: the recorded answers of the provider.
+    """
+
+    options: Options
+    spending: Spending = field(default_factory=Spending)
+    decided: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    run: str = field(default_factory=new_run)
+    worker: str = ""
+    workers: int = 1
+    closing: ClosingBudget = field(default_factory=ClosingBudget)
+    recorder: Recorder | None = None
+    recording: Recording | None = None
+
+    def journal(self, declaration: Declaration) -> Journal:
+        """The leftovers of an adapter, in a file that `pytest-corpus sweep` reads."""
+        label = hashlib.sha256(declaration.label.encode()).hexdigest()[:6]
+        again = str(os.getpid()) if self.recording is not None else ""  # other runs may have the same id
+        name = "-".join(filter(None, (self.run, self.worker, again, label)))
+        path = self.options.folder / FOLDER / f"{name}.jsonl"
+        return Journal(path, self.run, declaration.declared, spec_of(declaration.factory))
