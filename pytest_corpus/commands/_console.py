@@ -20,10 +20,11 @@ Measure = Callable[[int], str]  # renders an amount of work
 ACTIONS = "actions"  # the default of a command's parser that holds the parsers of its actions
 
 
-def format_argument(parser: argparse.ArgumentParser) -> None:
-    """Add `--format text|json`, which every command with a result has."""
-    text = "text for people (default), json for machines"
-    parser.add_argument("--format", choices=("text", "json"), default="text", help=text)
+def format_argument(parser: argparse.ArgumentParser, **more: str) -> None:
+    """Add `--format text|json`, which every command with a result has; `more` formats with what each is."""
+    others = (f"{name}: {what}" for name, what in more.items())
+    text = "; ".join(("text for people (default)", "json for machines", *others))
+    parser.add_argument("--format", choices=("text", "json", *more), default="text", help=text)
 
 
 def actions(parser: argparse.ArgumentParser) -> Callable[[str, str, Callable[..., int]], argparse.ArgumentParser]:

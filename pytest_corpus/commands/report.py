@@ -16,6 +16,7 @@ from pytest_corpus.commands import _reports as written
 from pytest_corpus.commands import _signing as signing
 from pytest_corpus.reports import badges, difference, formats, matrix
 from pytest_corpus.reports.checking import combining, verification
+from pytest_corpus.reports.markdown import comment
 from pytest_corpus.reports.signing import dsse, keyless
 from pytest_corpus.reports.text import printable
 from pytest_corpus.text.atomic_write import write_atomically
@@ -35,7 +36,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     _output(combine, tuple(formats.FORMATS))
 
     diff = action("diff", "changes between two reports; exit code 1 on a regression", _diff)
-    diff.add_argument("old", metavar="OLD", help="the earlier JSON report")
+    earlier = "the earlier JSON report; with --format markdown it may be left out"
+    diff.add_argument("old", metavar="OLD", nargs="?", help=earlier)
     diff.add_argument("new", metavar="NEW", help="the later JSON report")
     level = "level from which a new violation is a regression (default: that of the run NEW)"
     diff.add_argument("--level", choices=("must", "should"), default="", help=level)
@@ -66,7 +68,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     _output(render, tuple(formats.FORMATS))
     render.add_argument("--since", metavar="OLD", help="an earlier JSON report: .html shows the changes since")
 
-    for each in (merge, combine, diff, check, sign, badge, render):
+    console.format_argument(diff, markdown="the body of a comment on a pull request")
+    for each in (merge, combine, check, sign, badge, render):
         console.format_argument(each)
 
 
@@ -116,9 +119,15 @@ def _link(report: Path, target: Path) -> str:
 
 
 def _diff(given: argparse.Namespace) -> int:
-    found = difference.build(written.report(given.old), written.report(given.new), given.level)
-    _say(_json(found) if given.format == "json" else difference.text(found))
-    return FINDINGS if found["regression"] else FINE
+    new = written.report(given.new)
+    if given.old is None and given.format != "markdown":
+        raise CommandError("name the earlier report too: report diff OLD NEW")
+    found = difference.build(written.report(given.old), new, given.level) if given.old is not None else None
+    if given.format == "markdown":
+        _say(comment.render(new, found))
+    elif found is not None:
+        _say(_json(found) if given.format == "json" else difference.text(found))
+    return FINDINGS if found is not None and found["regression"] else FINE
 
 
 def _check(given: argparse.Namespace) -> int:

@@ -23,6 +23,7 @@ FORMATS: Mapping[str, str] = {
     ".intoto.json": "signing.intoto",
     ".badge.json": "badges:endpoint",
     ".svg": "badges:picture",
+    ".sarif": "sarif",
 }
 """The module below `reports/` that renders each format, and its function if that is not `render`."""
 

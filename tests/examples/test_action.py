@@ -17,6 +17,9 @@ import pytest
 import yaml
 
 from pytest_corpus import cli
+from pytest_corpus.reports import json_report
+from pytest_corpus.verdict.ledger import Ledger
+from pytest_corpus.verdict.verdict import decide
 
 ROOT = Path(__file__).resolve().parents[2]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
@@ -37,12 +40,14 @@ def factory(metrics=None, provider=None):
     adapter.handle = _lazy
     return adapter
 """
+EMPTY = Ledger("mine")
+EXAMPLE = json_report.build(EMPTY, decide(EMPTY), json_report.Run("2026-01-01T00:00:00Z", 1.0, 0, "must", None))
 QUICK = "-q -x -p no:randomly -p no:cacheprovider"
 
 
 def install(folder: Path) -> str:
     """Write the programs of the scripts to a folder; the path on which they are found first."""
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     for name, script in PROGRAMS.items():
         path = folder / name
         path.write_text(f"#!/bin/sh\n{script.replace('{python}', forks.python())}\n")
@@ -90,6 +95,7 @@ def expanded(value: str, inputs: Mapping[str, str]) -> str:
     """A value with the expressions that the action uses: an input, or a choice by `sign`."""
     if choice := re.fullmatch(r"\$\{\{ inputs\.sign == 'true' && '(.*)' \|\| '(.*)' \}\}", value):
         return choice[1] if inputs["sign"] == "true" else choice[2]
+    value = re.sub(r"\$\{\{ github\.[\w.]+ \}\}", "5", value)
     return re.sub(r"\$\{\{ inputs\.([\w-]+) \}\}", lambda found: inputs[found[1]], value)
 
 
@@ -145,7 +151,7 @@ def test_the_component_of_gitlab() -> None:
     spec, pipeline = yaml.safe_load_all((ROOT / "templates" / "conformance.yml").read_text())
     ours, action = set(spec["spec"]["inputs"]), set(ACTION["inputs"])
     assert ours - action == {"package", "stage", "image"}
-    assert action - ours == {"reports", "python-version"}
+    assert action - ours == {"reports", "python-version", "comment", "working-directory", "cache"}
     assert set(re.findall(r"\$\[\[ inputs\.(\w+) \]\]", json.dumps(pipeline))) == ours
     assert "CORPUS_TEST_ENV" not in pipeline["conformance"]["variables"]
 
@@ -173,6 +179,47 @@ def test_the_environment_is_the_callers(given: str, inherited: str | None, expec
             ["bash", "-c", f'{line}\nprintf %s "$CORPUS_TEST_ENV"'], env=env, capture_output=True, text=True, check=True
         )
         assert done.stdout == expected
+
+
+GH = """#!/bin/sh
+printf '%s\\n' "$*" >> "$CALLS"
+case "$*" in
+  "run list"*) printf '%s' "$RUN";;
+  "run download"*) mkdir -p "$7"; cp base.json "$7/attestation.json";;
+  "api --paginate"*) printf '%s' "$FOUND";;
+  *"--field"*) for each; do case "$each" in body=@*) cp "${each#body=@}" posted;; esac; done;;
+esac
+"""
+
+
+@pytest.mark.parametrize("base", ["7", ""])
+@pytest.mark.parametrize("earlier", ["31", ""])
+def test_one_comment_is_written_and_updated(checkout: Path, base: str, earlier: str) -> None:
+    """The comment compares with the last run of the base branch, if that has a report, and replaces an earlier one."""
+    folder = checkout / "conformance"
+    folder.mkdir()
+    for path in (folder / "attestation.json", checkout / "base.json"):
+        path.write_text(json_report.render(EXAMPLE), "utf-8")
+    (checkout.parent / "bin").mkdir()
+    gh = checkout.parent / "bin" / "gh"
+    gh.write_text(GH)
+    gh.chmod(0o755)
+    workflow = {"CALLS": "calls", "RUN": base, "FOUND": earlier, "GITHUB_REPOSITORY": "o/r", "GITHUB_WORKFLOW": "w",
+                "GITHUB_BASE_REF": "main"}  # fmt: skip
+    done = run(checkout, "Comment on the pull request", workflow)
+    assert done.returncode == 0, done.stdout + done.stderr
+    last = (checkout / "calls").read_text().splitlines()[-1]
+    assert ("--method PATCH repos/o/r/issues/comments/31 " in last) == bool(earlier)
+    body = (checkout / "posted").read_text()
+    assert body.startswith("<!-- pytest-corpus ")
+    assert ("There is no report of the base branch" in body) == (not base)
+
+
+def test_every_action_is_pinned() -> None:
+    """Each action that ours uses is named by the digest of a commit, with its version as a comment."""
+    used = re.findall(r"uses: (.*)", (ROOT / "action.yml").read_text())
+    assert len(used) == 3
+    assert all(re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+", each) for each in used)
 
 
 def test_a_workflow_that_says_production_gets_no_writes(checkout: Path) -> None:

@@ -170,7 +170,7 @@ class ConclusionHooks:
             for line in commands(groups, self.state.options.level, factory):
                 screen.reporter.write_line(line)
             document = result.document(ledger, verdict)
-            if said := add_summary(os.environ, formats.render(document, ".md")):
+            if said := add_summary(os.environ, formats.render(document, ".md", evidence=result.evidence(ledger))):
                 yield said
 
     def _again(self, adapter: Adapter) -> str:

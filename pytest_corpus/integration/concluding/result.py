@@ -78,7 +78,7 @@ class RunResult:
             labels = [each.adapter for each in self.ledgers]
             for asked in self.options.reports:
                 path = report_paths(asked, labels)[number]
-                said = write_report(document, path, evidence=self._evidence(ledger), contents=contents)
+                said = write_report(document, path, evidence=self.evidence(ledger), contents=contents)
                 if said == f"report: {path}":
                     self.paths.add(path)
                     if str(path.parent) == os.environ.get(json_report.INTERNAL_REPORT_DIR):
@@ -91,7 +91,7 @@ class RunResult:
         run = replace(self.run, command=self.commands.get(ledger.adapter, ""), bundles=sections)
         return json_report.build(ledger, verdict, run)
 
-    def _evidence(self, ledger: Ledger) -> list[Evidence]:
+    def evidence(self, ledger: Ledger) -> list[Evidence]:
         """The evidence of an adapter's findings, as files may show it."""
         level = self.options.in_files
         return [each.at(level) for each in self.findings.evidence if each.adapter == ledger.adapter]

@@ -229,7 +229,7 @@ def _kept(found: Any) -> dict[str, list[str]]:
 
 
 RAISED = re.compile(r"at ((?!/|\.\./)[^:]+\.py):(\d+)(?:  \(logged\))?$")  # a place below the current folder
-MOST = 10  # the most annotations of one kind that GitHub shows for a step
+MOST = 10  # the most annotations of a run; GitHub shows no more of one kind for a step
 LONGEST_SUMMARY = 1_000_000  # the most bytes written to the summary of a step, slightly below GitHub's limit
 TRUNCATED = "\n\nThe rest is left out: GitHub takes no more.\n"
 
@@ -239,18 +239,18 @@ def commands(groups: Sequence[Group], level: str, factory: Callable[..., Any] | 
 
     Each has the line of the adapter that raised, or else that of its factory, if it is in the current folder.
     """
-    number = {"error": 0, "warning": 0}
-    for group in groups:
+    binding = counted(level)
+    kinds = ["warning", "error"]
+    ranked = sorted(((group.status.status == "violated" and group.status.requirement.level in binding, group)
+                     for group in groups), key=lambda each: not each[0])  # fmt: skip
+    for counts, group in ranked[:MOST]:
         entry = group.status.requirement
-        kind = "error" if group.status.status == "violated" and entry.level in counted(level) else "warning"
-        number[kind] += 1
-        if number[kind] <= MOST:
-            title = _escaped(f"{entry.id} ({entry.level}), {group.status.component}", ":,")
-            text = f"{group.of}: {one_line(group.seen[0].finding)}"
-            raised = group.seen[0].evidence.raised if group.seen[0].evidence else ""
-            place = RAISED.search(raised) or RAISED.search(_place(factory))
-            at = f"file={_escaped(place[1], ':,')},line={place[2]}," if place else ""
-            yield f"::{kind} {at}title={title}::{_escaped(printable(text))}"
+        title = _escaped(f"{entry.id} ({entry.level}), {group.status.component}", ":,")
+        text = f"{group.of}: {one_line(group.seen[0].finding)}"
+        raised = group.seen[0].evidence.raised if group.seen[0].evidence else ""
+        place = RAISED.search(raised) or RAISED.search(_place(factory))
+        at = f"file={_escaped(place[1], ':,')},line={place[2]}," if place else ""
+        yield f"::{kinds[counts]} {at}title={title}::{_escaped(printable(text))}"
 
 
 def _place(factory: Callable[..., Any] | None) -> str:

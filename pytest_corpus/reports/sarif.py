@@ -1,0 +1,107 @@
+"""The findings as a SARIF 2.1.0 log, which code scanning shows.
+
+A result has the line that raised the exception, or else the file that declares the adapter: GitHub shows no result
+without a file. A declared deviation is a suppressed result. Without findings the log has no result.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pytest_corpus.reports import view
+from pytest_corpus.reports.text import found, printable
+from pytest_corpus.spec.components import TITLES
+from pytest_corpus.verdict.evidence import Evidence
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+LEVELS = {"MUST": "error", "SHOULD": "warning", "MAY": "note"}
+RAISED = re.compile(r"at ((?!/|\.\./)[\w./ -]+\.py):(\d{1,7})(?:  \(logged\))?$")  # a place below the current folder
+DECLARED = re.compile(r"([A-Za-z_][\w.]*):[A-Za-z_][\w.]*")
+OTHERWISE = "pyproject.toml"
+"""The file of a result if neither an exception nor the adapter's name shows one."""
+
+
+def render(document: view.Document, evidence: Sequence[Evidence] = ()) -> str:
+    """The log as JSON with sorted keys."""
+    entries = [entry for status in ("violated", "deviated") for entry in view.of_status(document, status)]
+    rules = {entry["id"]: _rule(entry) for entry in entries}
+    order = {name: number for number, name in enumerate(rules)}
+    driver = {
+        "name": "pytest-corpus",
+        "semanticVersion": printable(str(document["environment"].get("pytest-corpus", "0"))),
+        "rules": list(rules.values()),
+    }
+    run = {
+        "tool": {"driver": driver},
+        "invocations": [{"executionSuccessful": bool(document["complete"])}],
+        "automationDetails": {"id": f"pytest-corpus/{printable(str(document['adapter']['name']))}/"},
+        "properties": {"verdict": document["verdict"], "sha256": document["sha256"]},
+        "results": [
+            {**result, "ruleIndex": order[entry["id"]]}
+            for entry in entries
+            for result in _results(document, entry, evidence)
+        ],
+    }
+    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+    return json.dumps(log, sort_keys=True, indent=2, ensure_ascii=False) + "\n"
+
+
+def _rule(entry: Mapping[str, Any]) -> dict[str, Any]:
+    help_text = "; ".join(filter(None, (entry.get("hint", ""), f"source: {', '.join(entry['source'])}")))
+    return {
+        "id": printable(entry["id"]),
+        "shortDescription": {"text": _plain(entry["text"])},
+        "help": {"text": _plain(help_text)},
+        "defaultConfiguration": {"level": LEVELS.get(entry["level"], "warning")},
+    }
+
+
+def _results(
+    document: view.Document, entry: Mapping[str, Any], evidence: Sequence[Evidence]
+) -> Iterator[dict[str, Any]]:
+    """A result for each finding of a requirement; one in its place if the report has none."""
+    for number, finding in enumerate(entry.get("findings") or [None]):
+        seen = view.evidence_of(evidence, entry, finding) if finding else None
+        place = RAISED.search(seen.raised) if seen else None
+        result: dict[str, Any] = {
+            "ruleId": printable(entry["id"]),
+            "level": LEVELS.get(entry["level"], "warning"),
+            "message": {"text": _plain(_message(document, entry, finding))},
+            "locations": [{
+                "physicalLocation": {
+                    "artifactLocation": {"uri": _uri(place[1] if place else _file(document))},
+                    "region": {"startLine": max(1, int(place[2])) if place else 1},
+                },
+                "logicalLocations": [{"name": TITLES[entry["component"]], "kind": "module"}],
+            }],
+            "partialFingerprints": {"requirement/v1": f"{entry['component']}/{printable(entry['id'])}/{number}"},
+        }  # fmt: skip
+        if entry["status"] == "deviated":
+            reason = _plain(str(entry["deviation"]["reason"]))
+            result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": reason}]
+        yield result
+
+
+def _message(document: view.Document, entry: Mapping[str, Any], finding: Mapping[str, str] | None) -> str:
+    """What was expected and what came, and the command that shows it again."""
+    again = f"Rerun: {view.rerun(document, entry['id'])}"
+    if finding is None:
+        return f"{entry['text']} {again}"
+    got, path = found(finding["got"], finding["path"])
+    return f"Expected {finding['expected']}; got {got}{f' (at {path})' if path else ''}. {again}"
+
+
+def _plain(text: str) -> str:
+    """Text for a message, in which SARIF takes braces for placeholders and brackets for links (3.11.5, 3.11.6)."""
+    return re.sub(r"([\\\[\]])", r"\\\1", printable(text)).replace("{", "{{").replace("}", "}}") or "(empty)"
+
+
+def _file(document: view.Document) -> str:
+    """The file that an adapter's name of the form module:factory points to."""
+    declared = DECLARED.fullmatch(str(document["adapter"]["name"]))
+    return f"{declared[1].replace('.', '/')}.py" if declared else OTHERWISE
+
+
+def _uri(path: str) -> str:
+    return path.replace(" ", "%20")
