@@ -12,6 +12,7 @@ from pytest_corpus.kit.judgement import Judgement, judging, look_at, note_check,
 from pytest_corpus.kit.outcomes import ABSENT, Accepted, Blocked, Misclassified, NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names
 from pytest_corpus.spec.errors import is_a
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.spec.words import MAX_FRAME_BYTES
 
 T = TypeVar("T")
@@ -45,9 +46,10 @@ def readable(reply: Reply | StreamReply) -> None:
     """Block the test where the answer is not an envelope at all."""
     fault = reply.exchange.fault
     if fault is not None and fault.kind == "cut_off":
-        raise NotAssessed(str(reply))
+        cut = Obstacle.CUT_OFF if reply.exchange.streaming else Obstacle.CUT_ANSWER
+        raise NotAssessed(cut, fault=fault)
     if fault is not None and fault.kind == "timeout" and reply.exchange.limited:
-        raise NotAssessed(f"{reply}, and the test allowed less time than the call limit")
+        raise NotAssessed(Obstacle.LESS_TIME, reply=reply)
     if fault is not None:
         raise Blocked(BLOCKERS[fault.kind], str(reply), judged_on=(reply.exchange,))
     if isinstance(reply, StreamReply) and any(frame.size > MAX_FRAME_BYTES for frame in reply.exchange.frames):
@@ -163,10 +165,10 @@ def applicable(holds: T | None, otherwise: str) -> T:
     return holds
 
 
-def assessable(holds: T | None, otherwise: str) -> T:
-    """What the test needs to see, to go on with. Raises NotAssessed, for the reason `otherwise`, if there is none."""
+def assessable(holds: T | None, otherwise: Obstacle, **values: object) -> T:
+    """What the test needs to see, to go on with. Raises NotAssessed for the obstacle `otherwise` if there is none."""
     if not holds:
-        raise NotAssessed(otherwise)
+        raise NotAssessed(otherwise, **values)
     note_held()
     return holds
 
@@ -174,5 +176,5 @@ def assessable(holds: T | None, otherwise: str) -> T:
 def nothing_shown(judgement: Judgement) -> str:
     """The reason if a test checked nothing: no answer that it looked at shows what its requirement speaks of."""
     replies = [StreamReply(each) if each.streaming else Reply(each) for each in judgement.exchanges]
-    answers = dict.fromkeys(f"{each.exchange.op or 'a request'} is answered with {each}" for each in replies)
-    return "; ".join(["no answer shows what this requirement speaks of", *list(answers)[:3]])
+    answers = dict.fromkeys(f"; {each.exchange.op or 'a request'} is answered with {each}" for each in replies)
+    return Obstacle.NOTHING_SHOWN.reason(answers="".join([*answers][:3]))

@@ -13,6 +13,7 @@ from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Outage, Undec
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Calls
 from pytest_corpus.spec.errors import AWAY, BY_KIND, FORMS, OVER_TCP
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.spec.operations import BY_OP
 
 MAX_PROVIDER_RETRIES = 20
@@ -63,7 +64,7 @@ class ProviderFaults:
         if stated:
             raise NotApplicable(f"the author states that the provider's protocol cannot express {what}")
         if what not in OVER_TCP and self.is_tunnelled:
-            raise NotAssessed(f"a tunnel does not make or see {what}")
+            raise NotAssessed(Obstacle.NOT_TUNNELLED, what=what)
 
     def classes(self, kind: str) -> tuple[str, ...]:
         """The classes that a failure of the provider may become."""
@@ -82,7 +83,7 @@ class ProviderFaults:
             asked = [BY_OP.get(op) for op in self._calls.client.provider.arrivals]
             if plan.at_chunk is not None and asked and all(op is not None and not op.streaming for op in asked):
                 raise NotApplicable("the provider is asked for whole answers, which have no chunks to fail at")
-            raise NotAssessed(f"the fault planned at {plan.op or 'the provider'} never fired")
+            raise NotAssessed(Obstacle.NEVER_FIRED, op=plan.op or "the provider")
 
     def provider_op(self, name: str) -> str | None:
         """The op at which a fault is planned for a working operation; None: at each op that reaches the provider.
@@ -110,7 +111,7 @@ class ProviderFaults:
                 where = "send its requests through the address that provider.tunnel returns"
             elif calls.client.provider.is_on_wire:
                 where = "send its request to provider.url or provider.proxy, or serve its endpoint with provider.serve"
-            raise NotAssessed(f"for {own} the provider is not reached: {where}")
+            raise NotAssessed(Obstacle.NOT_REACHED_FOR, op=own, remedy=where)
         return own if own in ops and len(ops) > 1 else None
 
     def backed(self, *, streaming: bool) -> list[str]:

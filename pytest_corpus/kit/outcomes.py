@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from pytest_corpus.kit.judgement import looked_at
 from pytest_corpus.redaction import listed, place, word
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.text.problems import Problem
 
 if TYPE_CHECKING:
@@ -162,13 +163,17 @@ class NotApplicable(Undecided):
 class NotAssessed(Undecided):
     """A hook is missing or the test could not see what it needs.
 
+    Args:
+        obstacle: a row of the table of obstacles, or the message of an exception that is one.
+        values: those that its text names.
+
     Attributes:
         keyword: the factory keyword that would make it assessable, or an empty string.
     """
 
-    def __init__(self, reason: str, keyword: str = "") -> None:
-        self.keyword = keyword
-        super().__init__(reason)
+    def __init__(self, obstacle: Obstacle | str, **values: object) -> None:
+        self.keyword = str(values.get("keyword", ""))
+        super().__init__(obstacle.reason(**values) if isinstance(obstacle, Obstacle) else obstacle)
 
 
 class Full(NotAssessed):
@@ -197,4 +202,4 @@ class Blocked(NotAssessed):
         self.by, self.seen, self.violation = by, seen, violation
         known = violation.exchanges if violation else looked_at()
         self.exchanges = known if judged_on is None else judged_on
-        super().__init__(f"blocked by {by}: {seen}")
+        super().__init__(Obstacle.BLOCKED, requirement=by, seen=seen)

@@ -10,6 +10,7 @@ from pytest_corpus.kit.judgement import judging
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Undecided, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Calls
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.spec.operations import Operation
 
 
@@ -95,7 +96,7 @@ class Prerequisites:
             unclaimed = f"{operation.capability} is not claimed" if operation.capability else "it is optional"
             return NotApplicable(f"{operation.op} answers NOT_SUPPORTED, and {unclaimed}")
         if reply.is_a("ResourceExhausted") and name != "health":
-            return NotAssessed(f"a plain {operation.op} is answered with {reply}")
+            return NotAssessed(Obstacle.PLAIN_ANSWERED, op=operation.op, reply=reply)
         if name == "health" and reply.is_a("ResourceExhausted", "TransientNetwork", "Unavailable"):
             return NotApplicable("health answers with an error: the backend is down (R35)")
         try:

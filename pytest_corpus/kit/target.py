@@ -11,10 +11,10 @@ from pytest_corpus.adapter.scope import Part
 from pytest_corpus.adapter.usage import Outages
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.store.settling import Settle
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.spec.requirements import HOOKS, LOGS, Requirement
 from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.spec.transports import TRANSPORT_GROUPS
-from pytest_corpus.verdict.ledger import LACKING
 
 CAPABILITIES = "COM-CAP-1"
 
@@ -110,16 +110,12 @@ def gate(requirement: Requirement, client: AdapterClient, capabilities: Capabili
             continue
         if need in HOOKS:
             if need not in client.hooks:
-                absent = f"the adapter has never called the hook {need!r}"
-                raise NotAssessed(absent if client.remote else LACKING.format(need), need)
+                raise NotAssessed(Obstacle.HOOK_UNUSED if client.remote else Obstacle.NO_KEYWORD, keyword=need)
         elif need == LOGS:
             if not client.hears_logs:
-                raise NotAssessed(
-                    "log records are heard only in this process, and the adapter runs outside it; "
-                    "name its log with corpus_log"
-                )
+                raise NotAssessed(Obstacle.LOGS_OUTSIDE)
             if client.declaration.in_process and inputs.read("disabled logs", _hides_logs):
-                raise NotAssessed("logging.disable() hides log records; keep it away from the suite's tests")
+                raise NotAssessed(Obstacle.NO_LOGGING)
         elif need == "supports_caching":
             if not capabilities.caches:
                 raise NotApplicable("no cache is claimed")

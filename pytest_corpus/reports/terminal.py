@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
-from pytest_corpus.reports.remedies import with_remedy
 from pytest_corpus.reports.text import count, printable
 from pytest_corpus.reports.view import TONES, applicable
 from pytest_corpus.spec.components import WIRE
+from pytest_corpus.spec.obstacles import Obstacle, with_remedy
 from pytest_corpus.spec.requirements import Requirement
 from pytest_corpus.verdict.editions import PREVIEW
-from pytest_corpus.verdict.ledger import LACKING, Ledger, left_behind, unseen
+from pytest_corpus.verdict.ledger import Ledger, left_behind, unseen
 from pytest_corpus.verdict.verdict import ComponentVerdict, Status, Verdict
 
 
@@ -223,12 +223,12 @@ def _unassessed(part: ComponentVerdict, detail: Detail) -> Iterator[Line]:
     for status in held_up if detail.reasons else ():
         yield Line(f"    not assessed  {status.requirement.id}: {status.reason}", "caution")
     rest = [status for status in open_ones if not _lacks(status) and not status.blocked_by]
-    yield from (Line(f"    not assessed  {with_remedy(line)}", "caution") for line in _by_reason(rest))
+    yield from (Line(f"    not assessed  {line}", "caution") for line in _by_reason(rest))
 
 
 def _lacks(status: Status) -> bool:
     """True if it is not assessed because the factory does not take a keyword."""
-    return bool(status.keyword) and status.reason in ("", LACKING.format(status.keyword))
+    return bool(status.keyword) and status.reason in ("", Obstacle.NO_KEYWORD.reason(keyword=status.keyword))
 
 
 def _by_reason(statuses: Sequence[Status]) -> Iterator[str]:
@@ -236,7 +236,7 @@ def _by_reason(statuses: Sequence[Status]) -> Iterator[str]:
     for status in statuses:
         reasons.setdefault(status.reason, []).append(status.requirement.id)
     for reason, ids in reasons.items():
-        yield f"{', '.join(ids) if len(ids) <= LISTED else count(len(ids), 'requirement')}: {reason}"
+        yield f"{', '.join(ids) if len(ids) <= LISTED else count(len(ids), 'requirement')}: {with_remedy(reason)}"
 
 
 LISTED = 40  # more requirements than this that one reason leaves open are counted and not listed

@@ -13,6 +13,7 @@ from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from itertools import chain
 from typing import Any, Literal
 
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.text.values import rebuilt
 
 Outcome = Literal["satisfied", "violated", "not_applicable", "not_assessed", "error"]
@@ -304,10 +305,7 @@ class Ledger:
 _PARTS = ("components", "capabilities", "settle", "missed", "left", "calls", "tokens", "outage")
 _SETS = ("expected", "selected", "mismatched", "incomplete", "doubts", "runs", "lacking", "recorded")
 
-LACKING = "the factory takes no keyword argument '{}'"
-"""The reason why something is not assessed that needs a keyword of the factory."""
-
-UNRELIABLE = "pytest's report does not match the recorded result"
+UNRELIABLE = Obstacle.UNRELIABLE.text
 
 
 def _merged(records: list[TestRecord]) -> TestRecord:

@@ -5,6 +5,7 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import date
 
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.spec.operations import OPERATIONS
 from pytest_corpus.spec.requirements import Requirement, applicable
 from pytest_corpus.verdict.deviations import Deviation, today
@@ -14,11 +15,6 @@ from pytest_corpus.verdict.ledger import Finding, Ledger, TestRecord
 STATUSES = ("satisfied", "violated", "not_applicable", "not_assessed", "deviated")
 VERDICTS = ("conformant", "conformant_with_deviations", "incomplete", "nonconformant", "partial")
 """From best to worst; an overall verdict is the worst of its components'."""
-
-
-HELD_BACK = "it blocks {}, although its own tests passed"
-"""The reason why a requirement whose own tests passed is not assessed."""
-
 
 PLAIN = frozenset(operation.works for operation in OPERATIONS)
 """The requirements that say that a plain request of an operation works."""
@@ -173,7 +169,7 @@ def _held(statuses: list[Status]) -> Iterable[Status]:
     for status in statuses:
         blocked = blocking.get(status.requirement.id)
         if blocked and status.status in ("satisfied", "not_applicable"):
-            yield replace(status, status="not_assessed", reason=HELD_BACK.format(blocked))
+            yield replace(status, status="not_assessed", reason=Obstacle.BLOCKS.reason(requirement=blocked))
         else:
             yield status
 
@@ -217,7 +213,7 @@ def _status(
             component,
             "not_assessed",
             own,
-            reason=first.reason if first else "no test of it ran",
+            reason=first.reason if first else Obstacle.NO_TEST.text,
             keyword=first.keyword if first else "",
             blocked_by=tuple(sorted({record.blocked_by for record in open_tests if record.blocked_by})),
         )

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from inner_runs import Project, said
 
-from pytest_corpus.reports.remedies import with_remedy
+from pytest_corpus.spec.obstacles import with_remedy
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.suites.shared.claims.propagation import not_passed_on
 

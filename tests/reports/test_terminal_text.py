@@ -3,13 +3,15 @@
 import ast
 from collections.abc import Iterator
 from pathlib import Path
+from string import Formatter
 
+import pytest
 from hypothesis import given
 from ledgers import MUSTS, SHOULDS, ledger, ledgers, record, violation
 
 from pytest_corpus.reports.catalogue import explained
-from pytest_corpus.reports.remedies import remedy
 from pytest_corpus.reports.terminal import summary, what_ran
+from pytest_corpus.spec.obstacles import Obstacle, obstacle_of, remedy, with_remedy
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.verdict.ledger import Ledger
 from pytest_corpus.verdict.verdict import decide, hint_of
@@ -95,20 +97,36 @@ def test_every_card() -> None:
             assert " ".join(entry.hint.split()) in flat
 
 
-def reasons() -> Iterator[str]:
-    """The reasons for which the tests of the suite are not assessed, as the sources spell them."""
+def obstacles() -> Iterator[str]:
+    """The obstacles for which the tests of the suite are not assessed, as the sources spell them."""
     for path in (*ROOT.glob("suites/**/*.py"), *ROOT.glob("kit/**/*.py")):
-        if "NotAssessed(" in (source := path.read_text("utf-8")):
-            for node in ast.walk(ast.parse(source)):
-                if isinstance(node, ast.Call) and ast.unparse(node.func) == "NotAssessed" and node.args:
-                    yield ast.unparse(node.args[0]).strip("f'\"")
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and node.args:
+                name = ast.unparse(node.func).rpartition(".")[2]
+                if name in ("NotAssessed", "assessable"):
+                    yield ast.unparse(node.args[name == "assessable"])
 
 
-def test_every_reason_has_a_remedy() -> None:
+def test_every_obstacle_of_the_suite_is_a_row_of_the_table() -> None:
+    """The text of a reason and its remedy stand in one table; the tests of the suite name its rows."""
+    found = [*obstacles()]
+    assert len(found) > 90
+    assert {each for each in found if "Obstacle." not in each} <= {"cut", "otherwise"}
+
+
+@pytest.mark.parametrize("obstacle", Obstacle, ids=lambda each: each.name)
+def test_a_report_finds_the_remedy_by_the_reason(obstacle: Obstacle) -> None:
+    """The row that a reason was made of is found again, whatever its values are."""
+    values = {name: "a (value): of 2 'words'" for _, name, *_ in Formatter().parse(obstacle.text) if name}
+    assert obstacle_of(obstacle.reason(**values)) is obstacle
+
+
+def test_a_reason_is_followed_by_its_remedy() -> None:
     """Whatever leaves a requirement open, the line says what would make it assessable."""
-    found = {each for each in reasons() if " " in each and "LACKING" not in each}
-    assert len(found) > 40
-    assert {each for each in found if remedy(each) == "run again" and "end" not in each} == set()
+    assert remedy("a reason that an older version gave") == "run again"
+    assert with_remedy("a plugin changed it") == "a plugin changed it"
+    open_one = record(MUSTS[0], "not_assessed", reason=Obstacle.NO_USAGE.text)
+    assert "; to assess it, return `usage`, or offer count_tokens" in text(ledger(open_one))
     open_one = record(MUSTS[0], "not_assessed", reason="neither usage nor count_tokens tells how long it is")
     assert "; to assess it, return `usage`, or offer count_tokens" in text(ledger(open_one))
 

@@ -17,6 +17,7 @@ from pytest_corpus.kit.judgement import note_check
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Story, Violation
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.capabilities import READ_AFTER_WRITE, STRONG
+from pytest_corpus.spec.obstacles import Obstacle
 
 Value = Hashable
 """The content of a key; None: nothing."""
@@ -193,4 +194,4 @@ def require_strong_consistency(subject: Subject) -> None:
     if not any(isinstance(value, str) and value.lower() == STRONG for value in claims):
         raise NotApplicable("strong consistency of reads after writes is not claimed")
     if subject.settling.find_out():
-        raise NotAssessed("writes do not show at once (COM-READ-1)")
+        raise NotAssessed(Obstacle.LATE_WRITES)

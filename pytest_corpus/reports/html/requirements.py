@@ -12,9 +12,9 @@ from typing import Any
 from pytest_corpus.reports import view
 from pytest_corpus.reports.difference import Earlier
 from pytest_corpus.reports.finding_text import behind
-from pytest_corpus.reports.remedies import with_remedy
 from pytest_corpus.spec.components import TITLES
 from pytest_corpus.spec.documents import SECTIONS
+from pytest_corpus.spec.obstacles import with_remedy
 from pytest_corpus.verdict.evidence import Evidence
 from pytest_corpus.verdict.verdict import counted
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from pytest_corpus.reports import bundle_view, view
 from pytest_corpus.reports.finding_text import behind
-from pytest_corpus.reports.remedies import with_remedy
 from pytest_corpus.reports.text import VERDICT_WORDS, count, found, printable
 from pytest_corpus.spec.components import TITLES
+from pytest_corpus.spec.obstacles import with_remedy
 from pytest_corpus.verdict.evidence import Evidence
 
 _LINKED = re.compile(r"@|#\d|://|www\.|mailto:|xmpp:|:[\w+-]+:|[0-9a-f]{7}", re.IGNORECASE)

@@ -16,6 +16,7 @@ from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.vocabulary import INJECTIONS, WORDS, filled, some, texts
 from pytest_corpus.spec.errors import MODEL_ERRORS, PERMANENT, UNKNOWN_MODEL
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.embedding.support.answers import distance, embeddings_of
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
 from pytest_corpus.suites.embedding.support.requests import OPERATIONS
@@ -36,7 +37,7 @@ def test_a_plain_text_is_embedded(embedding: Embedding) -> None:
     """A short text is answered with a result of the schema."""
     reply = embedding.call("embed")
     if not embedding.capabilities.models and reply.is_a(*MODEL_ERRORS):
-        raise NotAssessed("capabilities list no models, and none is known that could be asked for")
+        raise NotAssessed(Obstacle.UNKNOWN_MODELS)
     holds("EMB-EMBED-1", reply, embedding, claim="an embedding of a plain text")
 
 

@@ -10,6 +10,7 @@ from pytest_corpus.kit.fixtures import core, deciding
 from pytest_corpus.kit.generation import generate
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, Violation
 from pytest_corpus.kit.reply import StreamReply
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.embedding.support.answers import cosine, is_unit, norm, unit, vector_of
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
 from pytest_corpus.suites.embedding.support.requests import OPERATIONS
@@ -133,7 +134,7 @@ def test_normalizing_keeps_the_direction(embedding: Embedding, operation: str, k
         normalized = embedding.known_vector(operation, text, model=model, normalize=True)
         with expect.resting_on("EMB-DIM-1"):
             expect.that(len(plain) == len(normalized), f"{len(plain)} dimensions", f"{len(normalized)}", "vector")
-        expect.assessable(norm(plain), "a vector of zeros has no direction")
+        expect.assessable(norm(plain), Obstacle.ZEROS)
         expect.that(cosine(plain, normalized) >= STRAIGHT, "the direction of the plain vector", "another one", "vector")
 
 

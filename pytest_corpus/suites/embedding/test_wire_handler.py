@@ -5,6 +5,7 @@ import pytest
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.embedding.support.answers import distance, vector_of, without_vector
 from pytest_corpus.suites.embedding.support.component import Embedding, embedding
 from pytest_corpus.suites.embedding.support.scenarios.batches import arranged
@@ -26,7 +27,7 @@ def test_new_texts_at_the_same_time_are_not_mixed_up(embedding: Embedding, opera
     vectors = embedding.own_vectors(texts) if operation == "embed_batch" else {}
     own = [vectors.get(text) or other.vector(operation, text) for text in texts]
     slack = 1e-6 + 10 * embedding.noise
-    expect.assessable(not all(reply.is_a(*BUSY) for reply in replies), "every concurrent call was refused")
+    expect.assessable(not all(reply.is_a(*BUSY) for reply in replies), Obstacle.ALL_REFUSED)
     for number, reply in enumerate(replies):
         if reply.is_a(*BUSY):
             continue

@@ -9,6 +9,7 @@ from pytest_corpus.kit.judgement import note_check
 from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.dialects import DIALECTS
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.graph.support.answers import records
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.readers import is_refused
@@ -26,7 +27,7 @@ def test_dialects_are_listed(graph: Graph) -> None:
     for name in DIALECTS:
         args = {**graph.question("group", name, group=graph.seeds.group), "dialect": name}
         expect.that(graph.call("query", args).is_error, "a dialect that is answered to be listed", name, "result")
-    raise NotAssessed("no dialect is listed, and none that the suite knows is answered")
+    raise NotAssessed(Obstacle.NO_DIALECT)
 
 
 @deciding("operation", query="GRA-DIALECT-2", stream_query="GRA-DIALECT-3")
@@ -49,7 +50,7 @@ def test_every_listed_dialect_is_answered(graph: Graph, operation: str) -> None:
         found = {value for record in records(reply) for value in graph.seeds.own(record)}
         expect.that(found == set(first), f"the records that {graph.dialect} finds", "others", name)
     unknown += [name for name in graph.dialects.listed if name not in graph.dialects.known]
-    expect.assessable(not unknown, f"no probe queries for {', '.join(unknown)}: give them with --corpus-dialects")
+    expect.assessable(not unknown, Obstacle.NO_QUERIES, dialects=", ".join(unknown))
 
 
 @pytest.mark.requirement("GRA-DIALECT-2")

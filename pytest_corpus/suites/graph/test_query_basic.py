@@ -14,6 +14,7 @@ from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.reply import StreamReply
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.spec.errors import PERMANENT
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.graph.support.answers import records
 from pytest_corpus.suites.graph.support.capabilities import ASKING
 from pytest_corpus.suites.graph.support.component import Graph, graph
@@ -261,7 +262,7 @@ def test_the_length_of_a_query_is_limited_as_stated(graph: Graph) -> None:
     graph.require("query")
     most = graph.stated("max_query_length")
     plain = graph.question("group", group=graph.seeds.group)
-    expect.assessable(len(plain["text"]) <= most <= MOST_TEXT, f"a limit of {most} characters is not tried")
+    expect.assessable(len(plain["text"]) <= most <= MOST_TEXT, Obstacle.LARGE_TEXT, number=most)
     space = most - len(plain["text"])
     expect.success(graph.call("query", {**plain, "text": plain["text"] + " " * space}), "a text of that length")
     long = f"{plain['text']}{' ' * space} "

@@ -11,6 +11,7 @@ from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import core, rules, subject
 from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.requests import canary
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import value_of
 from pytest_corpus.suites.graph.support.sandbox import Sandbox
@@ -75,7 +76,7 @@ def claimed_ddl(graph: Graph) -> str:
     for name in spoken:
         if graph.dialects.texts("create_index", name):
             return name
-    raise NotAssessed("no probe query 'create_index' for the dialects: give one with --corpus-dialects")
+    raise NotAssessed(Obstacle.NO_QUERY, purpose="create_index", dialect="the dialects")
 
 
 def carried_out(graph: Graph, sandbox: Sandbox, purpose: str, dialect: str) -> None:
@@ -89,7 +90,7 @@ def carried_out(graph: Graph, sandbox: Sandbox, purpose: str, dialect: str) -> N
         refused.append(reply)
     every = bool(refused) and all(reply.is_a("NotSupported") for reply in refused)
     expect.that(not every, f"{purpose}, which is claimed, to be carried out", "NOT_SUPPORTED")
-    raise NotAssessed(f"no spelling of the probe query {purpose!r} is taken: give one with --corpus-dialects")
+    raise NotAssessed(Obstacle.NO_SPELLING, purpose=purpose)
 
 
 def described(graph: Graph, *, tenant: bool) -> tuple[str, dict[str, Any], list[dict[str, Any]]]:

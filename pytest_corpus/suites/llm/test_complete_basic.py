@@ -13,6 +13,7 @@ from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.requests import in_ms
 from pytest_corpus.kit.vocabulary import texts
 from pytest_corpus.redaction import word
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.llm.support.answers import completion_tokens
 from pytest_corpus.suites.llm.support.capabilities import MINIMUM, MOST_MODELS, OPTIONAL, PERMANENT
 from pytest_corpus.suites.llm.support.component import LLM, SCRIPTS, llm
@@ -344,7 +345,7 @@ def test_an_idempotency_key_does_not_mix_up_requests(llm: LLM) -> None:
     requests = llm.requests.distinguishable()[:2]
     keyed = [llm.requests.fingerprint(llm.send({**request, "ctx": ctx})) for request in requests]
     if keyed[0] == keyed[1] and len({llm.requests.fingerprint(llm.send(request)) for request in requests}) == 1:
-        raise NotAssessed("the answers to different requests cannot be told apart")
+        raise NotAssessed(Obstacle.NOT_DISTINGUISHED)
     expect.that(keyed[0] != keyed[1], "each request's own answer", "the other's")
 
 

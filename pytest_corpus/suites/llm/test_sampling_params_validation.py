@@ -8,6 +8,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import core
 from pytest_corpus.kit.outcomes import NotApplicable
 from pytest_corpus.kit.vocabulary import texts
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.llm.support.capabilities import MOST_MODELS, NO_STOPS, OPTIONAL, PERMANENT, RANGES, UNSIGNED
 from pytest_corpus.suites.llm.support.component import LLM, llm
 from pytest_corpus.suites.llm.support.scenarios.completions import well_formed
@@ -160,7 +161,7 @@ def test_stop_sequences_end_a_completion(llm: LLM) -> None:
     expect.applicable(llm.takes("stop_sequences"), "stop_sequences are refused permanently")
     args = llm.requests.long("complete")
     stops = [letter for letter in text_of(llm, args) if letter.isalpha()]
-    expect.assessable(stops, "a completion has no letters to stop at")
+    expect.assessable(stops, Obstacle.NO_LETTERS)
     most_usual = max(sorted(set(stops)), key=stops.count)
     odd, plain = ({**args, "stop_sequences": [most_usual, *more]} for more in (texts(2, "w", ["backtick_end"]), []))
     text = text_of(llm, odd, plain)

@@ -16,6 +16,7 @@ from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, error_names, looks_like_error, looks_like_success
 from pytest_corpus.kit.requests import in_ms
 from pytest_corpus.redaction import type_name
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.spec.operations import STREAMING
 from pytest_corpus.spec.transports import GRPC_ENVELOPE, NDJSON, SSE, STREAM_TYPES
 from pytest_corpus.spec.words import BOM
@@ -117,7 +118,7 @@ def streaming(subject: Subject) -> Seen:
     supported = [seen for seen in found if not any("NotSupported" in error_names(body) for body in seen.bodies)]
     if not supported and subject.prerequisites.claimed(subject.principal_stream) is None:
         raise NotApplicable("streams answer NOT_SUPPORTED, and are not claimed")
-    raise NotAssessed("no plain stream is answered with frames")
+    raise NotAssessed(Obstacle.NO_FRAMES)
 
 
 def plain(subject: Subject) -> Iterator[Seen]:
@@ -144,7 +145,7 @@ def is_offered(subject: Subject, kind: str) -> bool:
     """Return whether a plain stream comes in a format, under any content type but that of another format."""
     seen = answered(stream(subject, kind))
     bodies = seen.bodies
-    expect.assessable(not (bodies and is_busy(bodies[0])), "a plain stream is refused, and not for its format")
+    expect.assessable(not (bodies and is_busy(bodies[0])), Obstacle.STREAM_REFUSED)
     if refuses(seen):
         return False
     others = [each for each in STREAM_TYPES.values() if each != kind]
@@ -163,7 +164,7 @@ def answered(seen: Seen) -> Seen:
     fault = seen.answer.fault
     if fault is None:
         return seen
-    expect.assessable(fault.kind != "cut_off", f"the suite stopped reading: {fault}")
+    expect.assessable(fault.kind != "cut_off", Obstacle.SUITE_STOPPED_READING, fault=fault)
     raise Blocked(expect.BLOCKERS[fault.kind], f"no answer ({fault.kind}: {fault})", judged_on=(seen.exchange,))
 
 
@@ -234,7 +235,7 @@ def is_envelope(body: Any) -> bool:
 
 def undelayed(seen: Seen) -> Seen:
     """The exchange itself, if the adapter did not ask to retry later."""
-    expect.assessable(not any(map(is_busy, seen.bodies)), "the adapter asked to retry later")
+    expect.assessable(not any(map(is_busy, seen.bodies)), Obstacle.COME_AGAIN)
     return seen
 
 

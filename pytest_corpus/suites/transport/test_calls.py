@@ -16,6 +16,7 @@ from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.fixtures import subject
 from pytest_corpus.kit.outcomes import NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, error_names, looks_like_error
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.spec.transports import JSON, NDJSON, TRANSPORT_GROUPS
 from pytest_corpus.spec.words import BOM
 from pytest_corpus.suites.transport.exchanges import (
@@ -81,7 +82,7 @@ def test_calls_side_by_side_get_their_own_answers(subject: Subject) -> None:
     """50 requests of different kinds at once get the answers that they get one by one."""
     pairs = once(subject, "side by side", lambda: side_by_side(subject), everywhere=True)
     decided = [(alone, beside) for alone, beside in pairs if beside]
-    expect.assessable(decided, "every concurrent call was refused")
+    expect.assessable(decided, Obstacle.ALL_REFUSED)
     wrong = sum(alone != beside for alone, beside in decided)
     expect.that(not wrong, f"{MANY} answers, each to its own request", f"{wrong} answers to others, or none")
 
@@ -96,7 +97,7 @@ def test_clients_that_go_away_leave_the_adapter_working(subject: Subject) -> Non
             got = f"no answer ({fault.kind})" if fault else "nothing"
             expect.that(fault is None and seen.bodies, "an answer after clients that went away", got)
     if any(len(seen.bodies) == 1 and looks_like_error(seen.bodies[0]) for seen in (unary, streamed)):
-        raise NotAssessed("a call that was answered before is refused after clients that went away")
+        raise NotAssessed(Obstacle.REFUSED_AFTER)
 
 
 @pytest.mark.requirement("TRA-CALL-5")
@@ -120,7 +121,7 @@ def without_json(subject: Subject) -> Seen:
         undelayed(sent(subject, RawRequest(subject.envelope("capabilities"))))
         seen = sent(subject, RawRequest(body=NO_JSON))
     if any("ResourceExhausted" in error_names(body) for body in seen.bodies):
-        raise NotAssessed("the adapter asked to retry later")
+        raise NotAssessed(Obstacle.COME_AGAIN)
     return seen
 
 
@@ -163,7 +164,7 @@ def side_by_side(subject: Subject) -> list[tuple[str, str]]:
     requests: Sequence[Any] = [subject.envelope("capabilities"), *(seen.request.envelope for seen in refused(subject))]
     alone = [fingerprint(subject.send(request)) for request in requests]
     if len(set(alone)) < len(requests) - 1 or "" in alone or any(text.startswith("no answer") for text in alone):
-        raise NotAssessed("the answers to different requests cannot be distinguished")
+        raise NotAssessed(Obstacle.NOT_DISTINGUISHED)
     turns = list(islice(cycle(zip(requests, alone, strict=True)), MANY))
     try:
         exchanges = subject.send_all([request for request, _ in turns])
@@ -199,7 +200,7 @@ def after_leaving(subject: Subject) -> tuple[Seen, bool]:
     envelope = subject.envelope(name, subject.requests.long(name))
     seen = sent(subject, RawRequest(envelope, True, accept=kind, leave_after=1, disconnect=True, listen_s=0.0))
     if seen.answer.left_s is None:
-        raise NotAssessed("the stream ended before the client could go away")
+        raise NotAssessed(Obstacle.ENDED_BEFORE_LEAVING)
     until = seen.answer.started + seen.answer.left_s + FREED_S + SLACK_S
     while inputs.monotonic() < until and inputs.read("at work", lambda: bool(plan.waiting or not plan.fired)):
         inputs.sleep(0.01)

@@ -7,6 +7,7 @@ from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.fixtures import core, subject
 from pytest_corpus.kit.reply import error_names
 from pytest_corpus.spec.errors import TAXONOMY
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.spec.transports import GRPC_ENVELOPE
 from pytest_corpus.suites.transport import exchanges
 
@@ -26,7 +27,7 @@ def test_nothing_follows_the_terminal_message_of_a_stream(subject: Subject) -> N
     """The last message of a stream holds a terminal frame, and no other does."""
     seen = exchanges.answered(exchanges.stream(subject))
     found = messages(seen)
-    expect.assessable(found, "a plain stream has no message")
+    expect.assessable(found, Obstacle.NO_MESSAGE)
     with expect.resting_on("TRA-GRPC-1"):
         exchanges.hold_frames(seen, found, "message")
     exchanges.ends_with_terminal(seen, list(map(exchanges.lenient, found)), "message")

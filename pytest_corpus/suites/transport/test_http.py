@@ -12,6 +12,7 @@ from pytest_corpus.kit.fixtures import core, rules, subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, in_words
 from pytest_corpus.kit.reply import error_names, looks_like_error, looks_like_success
 from pytest_corpus.spec.errors import TAXONOMY
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.spec.transports import JSON, PROTOCOL_HEADER, STREAM_TYPES
 from pytest_corpus.suites.transport.exchanges import (
     Seen,
@@ -61,7 +62,7 @@ def test_an_error_has_the_status_of_its_class(subject: Subject) -> None:
 def test_a_success_has_a_status_of_success(subject: Subject) -> None:
     """A success is answered with 2xx."""
     seen = answered(capabilities(subject))
-    expect.assessable(looks_like_success(body_of(seen)), "the answer is not a success")
+    expect.assessable(looks_like_success(body_of(seen)), Obstacle.NO_SUCCESS)
     with shown(seen):
         expect.that(200 <= seen.answer.status < 300, "2xx", f"{seen.answer.status}", "status")
 
@@ -134,7 +135,7 @@ def test_a_refused_stream_is_a_frame_or_an_envelope(subject: Subject) -> None:
             found = kind_of(bodies[0]) if bodies else "nothing"
             expect.that(bool(bodies) and looks_like_error(bodies[0]), "one error envelope", found, "body")
     expect.applicable(there, "no stream is offered")
-    expect.assessable(looked, "a stream with arguments of wrong types is not refused")
+    expect.assessable(looked, Obstacle.WRONG_TYPES_TAKEN)
 
 
 @pytest.mark.requirement("TRA-HTTP-9")
@@ -202,6 +203,6 @@ def unzipped(body: bytes) -> bytes:
         except zlib.error:
             break
         if len(found) > MAX_UNZIPPED_BYTES:
-            raise NotAssessed(f"a compressed body of more than {MAX_UNZIPPED_BYTES // 2**20} MiB")
+            raise NotAssessed(Obstacle.LARGE_BODY, number=MAX_UNZIPPED_BYTES // 2**20)
         body = reader.unused_data
     return found

@@ -11,6 +11,7 @@ from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.fixtures import core, deciding, subject
 from pytest_corpus.kit.outcomes import Keys, NotAssessed, in_words
 from pytest_corpus.kit.reply import looks_like_error
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.transport import exchanges
 
 SLOW_MS, IN_FLIGHT_S, LISTEN_S = 1_200, 1.0, 1.5
@@ -63,7 +64,7 @@ def test_a_cancelled_call_falls_silent(subject: Subject) -> None:
     seen = exchanges.once(subject, "cancelled", lambda: cancelled(subject), everywhere=True)
     answer = exchanges.answered(seen).answer
     if answer.left_s is None:
-        raise NotAssessed("the stream ended before it could be cancelled")
+        raise NotAssessed(Obstacle.ENDED_BEFORE_CANCEL)
     left = answer.left_s
     after = [(piece.at_s - left, exchanges.lenient(piece.data)) for piece in answer.pieces if piece.at_s > left]
     frames = [(at, body["frame"]) for at, body in after if isinstance(body, dict) and body.get("id") == answer.number]

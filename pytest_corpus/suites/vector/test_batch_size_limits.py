@@ -14,6 +14,7 @@ from pytest_corpus.kit.fixtures import Steps, core, rules
 from pytest_corpus.kit.judgement import look_at, reading_apart
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.redaction import word
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.vector.support.answers import (
     failures_of,
     id_of,
@@ -275,7 +276,7 @@ def test_a_batch_ranks_by_the_metric(vector: Vector, metric: str) -> None:
         with expect.resting_on(f"VEC-SCORE-{METRICS.index(metric) + 1}"):
             ranking.in_order()
         strange = any(id_of(match) not in ranking.truth for match in ranking.batched)
-        expect.assessable(not strange, "there are matches that the suite did not store here")
+        expect.assessable(not strange, Obstacle.FOREIGN_MATCHES)
         replace(ranking, matches=ranking.batched).in_order()
 
 

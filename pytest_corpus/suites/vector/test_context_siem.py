@@ -15,6 +15,7 @@ from pytest_corpus.kit.outcomes import Undecided
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.spec.errors import PERMANENT
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.shared.claims import replays
 from pytest_corpus.suites.shared.claims.context import CACHE_SCOPES, TestContext, TestObservability, cache_scope
 from pytest_corpus.suites.shared.claims.deadlines import TestCancelling
@@ -217,7 +218,7 @@ def test_a_key_of_another_tenant_reaches_the_provider(vector: Vector) -> None:
     for name, one, again in zip(keys, first, other, strict=True):
         for reply in (one, again):
             expect.success(reply, f"a {name}")
-        expect.assessable(one.exchange.observed.reached_provider, "the provider is not reached")
+        expect.assessable(one.exchange.observed.reached_provider, Obstacle.NOT_REACHED)
         reached = again.exchange.observed.reached_provider
         expect.that(reached, f"the provider asked for a {name} of each tenant", "only once")
 

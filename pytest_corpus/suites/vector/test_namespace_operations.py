@@ -13,6 +13,7 @@ from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.vocabulary import FIRST_TO_MEET, meeting
 from pytest_corpus.redaction import word
 from pytest_corpus.spec.capabilities import DEFAULT_METRIC
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import METRICS, POLAR, SEEN_FROM, best, canonical, direction
@@ -175,7 +176,7 @@ def test_without_a_namespace_the_default_one_is_meant(vector: Vector) -> None:
     reply = vector.call("upsert", {"vectors": [item]})
     expect.readable(reply)
     if reply.is_a("ResourceExhausted"):
-        raise NotAssessed(f"an upsert into the default namespace is answered with {reply}")
+        raise NotAssessed(Obstacle.DEFAULT_UPSERT, reply=reply)
     expect.either(reply, "BadRequest", "NotSupported")
     if reply.is_error:
         named = vector.call("upsert", {"vectors": [item], "namespace": "default"})

@@ -10,6 +10,7 @@ from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import rules
 from pytest_corpus.kit.reply import Reply, error_names
 from pytest_corpus.spec.errors import is_a
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import METRICS, direction, near
@@ -119,13 +120,13 @@ def settle(reply: Reply, claim: str, *families: str) -> None:
 @pytest.mark.requirement("COM-CONC-1")
 def test_queries_at_the_same_time_get_their_own_answers(vector: Vector) -> None:
     """Queries that were never asked before, sent together, each find the vector that they look for."""
-    expect.assessable(vector.dimensions >= 2, "on a line the nearest vector depends on the metric")
+    expect.assessable(vector.dimensions >= 2, Obstacle.ON_A_LINE)
     sandbox, items = fan(vector)
     sandbox.ids(direction(30, vector.dimensions), 2)
     items = items[: max(2, min(len(items), vector.capabilities.limit("concurrency") or len(items)))]
     requests = [vector.envelope("query", sandbox.args(vector=item["vector"], top_k=1)) for item in items]
     exchanges = vector.send_all(requests)
-    expect.assessable(any(Reply(exchange).is_success for exchange in exchanges), "every concurrent query was refused")
+    expect.assessable(any(Reply(exchange).is_success for exchange in exchanges), Obstacle.QUERIES_REFUSED)
     for item, reply in zip(items, map(Reply, exchanges), strict=True):
         if reply.is_success:
             found = [id_of(match) for match in sandbox.own(matches_of(reply.result))]

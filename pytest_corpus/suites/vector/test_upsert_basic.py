@@ -13,6 +13,7 @@ from pytest_corpus.kit.generation.histories import check, converges, linearizabl
 from pytest_corpus.kit.generation.stateful import run_sequences
 from pytest_corpus.kit.reply import Reply, error_names
 from pytest_corpus.kit.vocabulary import INJECTIONS, RESERVED, WORDS, filled, some
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.shared.claims.replays import TestEarlyReplays
 from pytest_corpus.suites.shared.contexts import new_key
 from pytest_corpus.suites.vector.support.answers import failed, failures_of, id_of, metadata_of, processed, vector_of
@@ -359,7 +360,7 @@ def test_upserts_at_the_same_time_are_all_stored(vector: Vector) -> Steps:
     sandbox.know(*items)
     exchanges = vector.send_all(requests)
     taken = [item for item, exchange in zip(items, exchanges, strict=True) if Reply(exchange).is_success]
-    expect.assessable(len(taken) >= 2, "too few of the upserts were accepted")
+    expect.assessable(len(taken) >= 2, Obstacle.TOO_FEW_UPSERTS)
     sandbox.held.update(item["id"] for item in taken)
     yield
     found = present(sandbox, *taken)

@@ -9,6 +9,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.judgement import note_check
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.target import Target
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.validation.requests import arguments, cases, exceptions, pipeline, roundtrip
 from pytest_corpus.validation.requests.cases import CASES, WireRequestCase
@@ -131,10 +132,7 @@ class ClientTarget(Target):
         name = self.library.name_of(case)
         expect.applicable(name, f"the client does not offer {case.build_method}")
         if self.library.is_unclear(case):
-            raise NotAssessed(
-                f"{name} could be of several components: name it {case.qualified_method}, "
-                f"or declare a mapping of component to client"
-            )
+            raise NotAssessed(Obstacle.UNCLEAR_CLIENT, builder=name, method=case.qualified_method)
         return self.library.build(case)
 
     def named(self, op: str) -> str:

@@ -9,6 +9,7 @@ from pytest_corpus.adapter.exchange import non_finite
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Undecided, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.embedding.support.texts import Texts
 
 Vector = Sequence[float]
@@ -145,10 +146,12 @@ def without_vector(
     expect.readable(reply)
     if reply.is_error:
         expect.named(reply)
-        by, said = _refused_against(texts, name, text, reply, changed), f"{name} gives no vector: {reply}"
+        by, instead = _refused_against(texts, name, text, reply, changed), f": {reply}"
     else:
-        by, said = _left_out_against(texts, name, reply), f"{name} gives no vector, and no error"
-    return Blocked(by, said, judged_on=(reply.exchange,)) if by else NotAssessed(said)
+        by, instead = _left_out_against(texts, name, reply), ", and no error"
+    if not by:
+        return NotAssessed(Obstacle.NO_VECTOR, op=name, instead=instead)
+    return Blocked(by, Obstacle.NO_VECTOR.reason(op=name, instead=instead), judged_on=(reply.exchange,))
 
 
 def _left_out_against(texts: Texts, name: str, reply: Reply | StreamReply) -> str:

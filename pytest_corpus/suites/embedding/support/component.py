@@ -13,6 +13,7 @@ from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Unde
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.redaction import word
 from pytest_corpus.spec.errors import MODEL_ERRORS
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.embedding.support.answers import (
     FAR,
     Vector,
@@ -48,7 +49,7 @@ class EmbeddingPrerequisites(Prerequisites):
         obstacle = super().obstacle(name)
         unlisted = not self._calls.capabilities.models and "model" in self._calls.requests.minimal(name)
         if isinstance(obstacle, Blocked) and unlisted and self._calls.invoke(name).is_a(*MODEL_ERRORS):
-            return NotAssessed("capabilities list no models, and none is known that could be asked for")
+            return NotAssessed(Obstacle.UNKNOWN_MODELS)
         return obstacle
 
 

@@ -9,6 +9,7 @@ from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Undecided
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.run_state import MIN_NAMESPACES
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.suites.graph.support.answers import listed
 from pytest_corpus.suites.graph.support.place import GraphCalls, Trusted
@@ -201,7 +202,7 @@ class GraphCapabilities(Subject):
         spoken = dialect or self.dialect
         if spoken is None:
             listed = ", ".join(self.dialects.listed) or "none"
-            raise NotAssessed(f"no probe queries for the listed dialects ({listed}): give them with --corpus-dialects")
+            raise NotAssessed(Obstacle.NO_QUERIES, dialects=f"the listed dialects ({listed})")
         example = {"wanted": self.seeds.key("s1"), "group": self.seeds.group, "rank": 1}
         names = {"find": ["wanted"], "group": ["group"], "ordered": ["group"], "typed": ["wanted", "rank"]}
         self.question(purpose, dialect, **{name: example[name] for name in names.get(purpose, ["wanted"])})
@@ -239,7 +240,7 @@ class GraphCapabilities(Subject):
             if claimed is not True:
                 known.namespaces = NotApplicable("namespaces are not claimed")
             elif not reply.is_success:
-                known.namespaces = NotAssessed(f"writing to a new namespace makes none: {reply}")
+                known.namespaces = NotAssessed(Obstacle.NO_NAMESPACE, reply=reply)
         return known.namespaces
 
     def seed(self, tenant: str | None = None) -> None:

@@ -14,6 +14,7 @@ from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.store.leftovers import uuid_of
 from pytest_corpus.kit.store.settling import Look, Settling
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.graph.support.answers import failures, listed, size
 from pytest_corpus.suites.graph.support.capabilities import ASKING, SEEDS, GraphCapabilities
 from pytest_corpus.suites.graph.support.place import value_of
@@ -58,7 +59,7 @@ class Readers:
         self.skip_if_others_work(name, shown)
         if not shown.get(name, True) and any(shown.values()):
             self._shows_new_nodes(name)
-            raise NotAssessed(f"{name} does not show what other operations show")
+            raise NotAssessed(Obstacle.NOT_SHOWN, op=name)
         return name
 
     def _shows_new_nodes(self, name: str) -> None:
@@ -87,7 +88,7 @@ class Readers:
 
 
 def _correct(readers: Mapping[str, bool], purpose: str) -> list[str]:
-    expect.assessable(readers, f"no operation can {purpose}")
+    expect.assessable(readers, Obstacle.NO_READER, purpose=purpose)
     return [name for name, correct in readers.items() if correct] or list(readers)
 
 

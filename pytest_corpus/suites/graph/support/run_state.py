@@ -10,6 +10,7 @@ from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Unde
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.run_state import Actions, Shared
 from pytest_corpus.spec.dialects import Dialect
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.graph.support.answers import listed
 from pytest_corpus.suites.graph.support.written_items import MANY, WRITES, WrittenItems
 
@@ -63,7 +64,7 @@ class Dialects:
         """The reason why a question that was tried cannot be asked; None if it can."""
         refused = self._refused.get((dialect, purpose))
         if not self._taken.get((dialect, purpose)):
-            return NotAssessed(f"no probe query {purpose!r} for {dialect}: give one with --corpus-dialects")
+            return NotAssessed(Obstacle.NO_QUERY, purpose=purpose, dialect=dialect)
         if not refused:
             return None
         if purpose in BASIC and self.row(dialect).certain and all(reply.is_a("BadRequest") for reply in refused):
@@ -72,7 +73,7 @@ class Dialects:
             return Blocked("GRA-DIALECT-2", f"a plain {dialect} query, though listed, is answered with {refused[0]}")
         if purpose not in BASIC and all(reply.is_a("NotSupported") for reply in refused):
             return NotApplicable(f"what the probe query {purpose!r} asks is not supported")
-        return NotAssessed(f"no spelling of the probe query {purpose!r} is taken: give one with --corpus-dialects")
+        return NotAssessed(Obstacle.NO_SPELLING, purpose=purpose)
 
 
 LOOKING = "looking"

@@ -9,6 +9,7 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotAssessed, Undecided, Violation
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.graph.support.answers import failures, following, has_no_place, listed, records
 from pytest_corpus.suites.graph.support.place import Place
 from pytest_corpus.text.values import strings_of
@@ -120,7 +121,7 @@ class NodeViews(Place):
             cursor = following(result)
             if not cursor:
                 return
-        raise NotAssessed(f"bulk_vertices has more than {MOST_PAGES} pages")
+        raise NotAssessed(Obstacle.MANY_PAGES, number=MOST_PAGES)
 
 
 class EdgeViews(NodeViews):

@@ -14,6 +14,7 @@ from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.run_state import MOST_WORDS, Shared
 from pytest_corpus.kit.vocabulary import texts
 from pytest_corpus.spec.capabilities import SAMPLING_RANGES
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.shared.claims.tokens import ListedModels
 
 MOST_WINDOW = 40_000
@@ -73,7 +74,7 @@ class Windows(ListedModels):
     def fits(self, reply: Reply | StreamReply) -> None:
         """Give no verdict (NotAssessed) on a bad request that may have been refused for a small window."""
         if self.small and reply.is_a("BadRequest"):
-            raise NotAssessed(f"a window of {self.window()} tokens may be too small for this request")
+            raise NotAssessed(Obstacle.SMALL_WINDOW, tokens=self.window())
 
     def turns(self, *texts: str) -> list[dict[str, Any]]:
         """Messages in the order that any LLM must take: user and assistant in turns (R53); without roles the user's."""

@@ -12,6 +12,7 @@ from pytest_corpus.kit.fixtures import fixture_of
 from pytest_corpus.kit.outcomes import NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.redaction import word
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.llm.support.answers import chunk_problems, completion_problems, repetition
 from pytest_corpus.suites.llm.support.capabilities import MOST_WINDOW, LLMCapabilities
 from pytest_corpus.suites.llm.support.requests import LLMRequests
@@ -54,7 +55,7 @@ class LLM(LLMCapabilities):
             if reply.is_success and self.tokens_of(reply.result) <= window // 2:
                 return text
             words = words[: len(words) * 3 // 4]
-        raise NotAssessed("no text was found that takes half of the window by the adapter's own count")
+        raise NotAssessed(Obstacle.NO_HALF)
 
     def refuses(self, *names: str, **changed: Any) -> None:
         """Each of the operations refuses the changed request with BAD_REQUEST.
@@ -74,7 +75,7 @@ class LLM(LLMCapabilities):
         return cached(self, ("too long", window), lambda: self._too_long(model or self.model, window))
 
     def _too_long(self, model: str | None, window: int) -> str:
-        expect.assessable(window <= 400_000, f"a window of {window} tokens is too large to overrun here")
+        expect.assessable(window <= 400_000, Obstacle.LARGE_WINDOW, tokens=window)
         words = max(8, window + window // 4 + 8)
         text = " ".join(f"w{number % 97}" for number in range(words))
         while self.works("count_tokens"):
@@ -82,7 +83,7 @@ class LLM(LLMCapabilities):
             if reply.is_a("BadRequest") or self.tokens_of(expect.success(reply, "a token count")) > window:
                 return text
             if len(text) > 64 * window + 4096:
-                raise NotAssessed("no text was found that is longer than the window by the adapter's own count")
+                raise NotAssessed(Obstacle.NO_LONGER)
             text = f"{text} {text}"
         return " ".join([text] * 3)
 

@@ -19,6 +19,7 @@ from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.redaction import word
 from pytest_corpus.spec.capabilities import FACTS, KEYS, READ_AFTER_WRITE, REQUIRED, SECTIONS, STRONG
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.spec.operations import operations_of, protocol_of
 from pytest_corpus.spec.words import EXTENSION_KEYS, HEALTH_STATES
 from pytest_corpus.suites.shared.claims.tokens import ListedModels
@@ -335,7 +336,7 @@ class TestHealth:
     @staticmethod
     def report(reply: Reply) -> dict[str, object]:
         """The report, if there is one."""
-        expect.assessable(not reply.is_error, "the backend is down: health answers with an error")
+        expect.assessable(not reply.is_error, Obstacle.BACKEND_DOWN)
         result = expect.success(reply, "a health report")
         if not isinstance(result, dict):
             raise Blocked("COM-HEALTH-1", "the report is not an object", judged_on=(reply.exchange,))

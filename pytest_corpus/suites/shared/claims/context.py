@@ -18,6 +18,7 @@ from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import HOUR_MS, canary, in_ms, new_trace
 from pytest_corpus.spec.errors import BY_KIND, PERMANENT
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.shared.claims.envelopes import refusals, wrongly_typed
 
 FAILURES = [fault.kind for fault in BY_KIND.values() if fault.canonical and fault.kind != "hang"]
@@ -218,7 +219,7 @@ class TestObservability:
         subject.client.provider.plan("slow", times=len(tenants), delay_ms=TOGETHER_MS)
         replies = [Reply(exchange) for exchange in subject.send_all(requests)]
         subject.client.provider.clear()
-        expect.assessable(all(reply.is_success for reply in replies), "calls at the same time are not all carried out")
+        expect.assessable(all(reply.is_success for reply in replies), Obstacle.NOT_ALL_AT_ONCE)
         seen = [one for reply in replies for one in telemetry.observations_of(reply.exchange)]
         if len(seen) != len(tenants):
             raise Blocked("COM-OBS-1", f"{len(seen)} observations of {len(tenants)} calls")

@@ -19,6 +19,7 @@ from pytest_corpus.kit.judgement import note_check
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import in_ms
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.spec.operations import Operation
 from pytest_corpus.suites.shared.claims.capabilities import RETRYABLE
 from pytest_corpus.suites.shared.claims.context import ample
@@ -383,7 +384,7 @@ def in_time(reply: Reply | StreamReply, budget_ms: float) -> None:
 def ended(reply: Reply | StreamReply) -> None:
     """There is nothing to be said of a stream that had fewer chunks than the planned one."""
     if isinstance(reply, StreamReply) and not reply.finished:
-        raise NotAssessed("the hang planned at a chunk never struck")
+        raise NotAssessed(Obstacle.NEVER_HUNG)
     raise NotApplicable("the stream has fewer chunks than the test needs")
 
 
@@ -415,9 +416,9 @@ class TestCancelling:
         given_up = fresh.call(name, arguments, limit_s=GIVEN_UP_S)
         fresh.faults.fired(plan)
         fault = given_up.exchange.fault
-        expect.assessable(fault is not None and fault.kind == "timeout", "the call ends although its provider hangs")
+        expect.assessable(fault is not None and fault.kind == "timeout", Obstacle.ENDS_ANYWAY)
         if subject.client.remote is not None and not within(lambda: given_up_outside(subject) > given_up_before):
-            raise NotAssessed("the adapter goes on with a call whose connection was closed")
+            raise NotAssessed(Obstacle.CONNECTION_KEPT)
         within(lambda: observed(subject, before))
         found = inputs.read("observed", lambda: observed(subject, before))
         expect.that(found, "an observation of the call that was cancelled", "none")

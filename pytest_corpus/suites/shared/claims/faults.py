@@ -18,6 +18,7 @@ from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import canary, in_ms
 from pytest_corpus.kit.retries import is_retryable
 from pytest_corpus.spec.errors import BY_KIND, PERMANENT, RESOURCE_SCOPES, TAXONOMY
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.shared.claims.context import PASSING, provider_failure, two_tenants
 from pytest_corpus.suites.shared.claims.deadlines import cut_off, out_of_time
 
@@ -166,7 +167,7 @@ class TestFaults:
         if not cut.is_a("DeadlineExceeded"):
             with expect.resting_on("COM-DEADLINE-4"):
                 cut_off(subject, name, at_chunk=None)
-            raise NotAssessed("a call whose provider hung did not end in a deadline this time")
+            raise NotAssessed(Obstacle.NO_DEADLINE)
         expect.works(fresh.invoke(name, fresh.requests.distinct(name)), "the next call to work")
 
     @pytest.mark.requirement("COM-FAULT-14")

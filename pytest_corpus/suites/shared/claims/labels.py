@@ -23,6 +23,7 @@ from pytest_corpus.kit.judgement import note_check
 from pytest_corpus.kit.outcomes import Keys, NotApplicable, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import Request, canary, in_ms
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.shared.claims.context import (
     FAILURES,
     failed_stream,
@@ -202,7 +203,7 @@ def timed(subject: Subject, name: str, requirement: str) -> None:
     reply = delayed(subject, name, kind)
     exchange = reply.exchange
     found = {0: telemetry.the_one(exchange).ms} if requirement == "COM-OBS-17" else times(subject, exchange)
-    expect.assessable(any(found.values()) or not stands_still(subject), "the adapter says that every call takes 0 ms")
+    expect.assessable(any(found.values()) or not stands_still(subject), Obstacle.ALWAYS_0_MS)
     holds(requirement, reply, subject)
     for frame, ms in found.items():
         long_enough(ms, frame)
@@ -219,7 +220,7 @@ def delayed(subject: Subject, name: str, kind: str) -> Reply | StreamReply:
             expect.works(reply, "a call whose provider is slow")
         else:
             expect.refusal(reply, *subject.faults.classes(kind))
-    expect.assessable(reply.exchange.elapsed_s * 1000 >= DELAY_MS, "the call did not wait for its provider")
+    expect.assessable(reply.exchange.elapsed_s * 1000 >= DELAY_MS, Obstacle.NOT_WAITED)
     return reply
 
 
@@ -255,7 +256,7 @@ def stands_still(subject: Subject) -> bool:
 def long_enough(ms: Any, frame: int = 0) -> None:
     """A time is at least nine tenths of what the provider took (R116); null says nothing (R6)."""
     least = SHORTER * DELAY_MS
-    expect.assessable(ms is None or isinstance(ms, (int, float)), "`ms` is not a number")
+    expect.assessable(ms is None or isinstance(ms, (int, float)), Obstacle.MS_NO_NUMBER)
     expect.that(ms is None or ms >= least, f"at least {least:g} ms", f"{ms:.3g}" if ms else "0", "ms", frame=frame)
 
 
@@ -351,7 +352,7 @@ class TestPrivacy:
     @pytest.mark.requirement("COM-LEAK-7")
     def test_no_content_in_debug_records(self, subject: Subject) -> None:
         """With debug logging switched on, content stays out of the records too."""
-        expect.assessable(in_process(subject), "debug logging cannot be switched on outside this process")
+        expect.assessable(in_process(subject), Obstacle.DEBUG_OUTSIDE)
         subject.require(subject.principal)
         replies = [*answers_to_canaries(subject), *answers_to_canaries(subject, refused=True)]
         replies += with_canaries_in_context(subject)

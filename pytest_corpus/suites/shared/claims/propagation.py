@@ -13,6 +13,7 @@ from pytest_corpus.kit.fixtures import deciding
 from pytest_corpus.kit.outcomes import NotAssessed, Undecided
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import new_trace
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.shared.claims.context import ahead, with_more
 
 SLOW_MS = 60
@@ -58,7 +59,7 @@ def at_the_same_time(subject: Subject) -> tuple[list[dict[str, Any]], list[Arriv
     exchanges = subject.send_all(requests)
     provider.clear()
     if not all(Reply(exchange).is_success for exchange in exchanges):
-        raise NotAssessed("calls at the same time are not all carried out")
+        raise NotAssessed(Obstacle.NOT_ALL_AT_ONCE)
     arrivals = [arrival for exchange in exchanges for arrival in exchange.observed.handed_on if arrival.op in ops]
     return [*map(request_of, exchanges)], arrivals
 
@@ -140,7 +141,5 @@ def not_passed_on(subject: Subject, fact: str) -> NotAssessed:
     subject.faults.can_have(fact)
     if subject.client.provider.is_on_wire:
         header = {"traceparent": "traceparent", "deadline_ms": "X-Deadline-Ms"}[fact]
-        return NotAssessed(f"no request to the provider has the header {header}: give it the {fact} of the context")
-    return NotAssessed(
-        f"the adapter never passed a {fact} to the probe: await provider.reached(op, {fact}=...) with what it sends"
-    )
+        return NotAssessed(Obstacle.NO_HEADER, header=header, fact=fact)
+    return NotAssessed(Obstacle.NOT_PASSED_ON, fact=fact)

@@ -14,6 +14,7 @@ from pytest_corpus.kit.faults import at_struck
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.redaction import listed
 from pytest_corpus.spec.errors import PERMANENT
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.shared.claims.capabilities import RETRYABLE
 from pytest_corpus.suites.shared.contexts import new_key, new_tenant, odd_key
 from pytest_corpus.text.values import same
@@ -142,7 +143,7 @@ def sent_twice_at_once(subject: Subject, request: dict[str, Any], op: str | None
     for reply in replies:
         expect.either(reply, *RETRYABLE)
     results = [reply.result for reply in replies if reply.is_success]
-    expect.assessable(len(results) >= 2, "one of the two is to come again")
+    expect.assessable(len(results) >= 2, Obstacle.ONE_COMES_AGAIN)
     return results, plan.fired
 
 
@@ -154,7 +155,7 @@ def has_one_answer(subject: Subject, request: dict[str, Any]) -> None:
 
 def counted(subject: Subject) -> None:
     """Go on only if requests at the provider can be told apart: one may read what a key stands for."""
-    expect.assessable(not subject.faults.is_tunnelled, "a tunnel does not tell requests apart")
+    expect.assessable(not subject.faults.is_tunnelled, Obstacle.TUNNEL_IS_BLIND)
 
 
 def asks_once(subject: Subject, request: dict[str, Any]) -> None:
@@ -171,9 +172,9 @@ def can_be_sent_again(subject: Subject, name: str, args: Mapping[str, Any]) -> R
     plan = subject.faults.plan("unavailable", name)
     failed = subject.call(name, args, key)
     subject.faults.fired(plan)
-    expect.assessable(failed.is_a(*RETRYABLE), f"{name} whose provider fails is answered with {failed}")
+    expect.assessable(failed.is_a(*RETRYABLE), Obstacle.FAILURE_ANSWERED, op=name, reply=failed)
     control = subject.call(name, args, new_key())
-    expect.assessable(control.is_success, f"after a failure {name} is answered with {control}")
+    expect.assessable(control.is_success, Obstacle.AFTER_FAILURE, op=name, reply=control)
     again = subject.call(name, args, key)
     expect.success(again, "the request to be carried out")
     return again

@@ -18,6 +18,7 @@ from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.kit.vocabulary import INJECTIONS, WORDS, filled, some
 from pytest_corpus.spec.errors import UNKNOWN_MODEL
+from pytest_corpus.spec.obstacles import Obstacle
 
 COUNT_KEYS = ("tokens", "count", "token_count", "total_tokens")
 
@@ -286,4 +287,4 @@ def grows(subject: Counting) -> None:
             many = subject.tokens_of(expect.success(reply, "a token count"))
             expect.that(many > one, f"more than {one} tokens for {number} words", f"{many}")
             return
-    raise NotAssessed("a text of ten words is already beyond the limit")
+    raise NotAssessed(Obstacle.SMALL_TEXT)

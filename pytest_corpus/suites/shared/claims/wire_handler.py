@@ -20,12 +20,12 @@ from pytest_corpus.kit.reply import Reply, StreamReply, error_names
 from pytest_corpus.kit.requests import Request, in_ms
 from pytest_corpus.spec.components import COMPONENTS
 from pytest_corpus.spec.errors import PERMANENT, TAXONOMY
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.spec.operations import BY_OP
 from pytest_corpus.suites.shared.claims import envelopes
 from pytest_corpus.suites.shared.claims.capabilities import RETRYABLE
 from pytest_corpus.suites.shared.claims.context import UNKNOWN_ARGUMENT, with_more
 from pytest_corpus.suites.shared.claims.deadlines import PROMPTLY_S, deadlined, heeded, in_time, repeatedly
-from pytest_corpus.verdict.ledger import LACKING
 
 BEYOND_32_BITS = 2**40
 
@@ -65,14 +65,14 @@ def told_apart(subject: Subject) -> tuple[list[dict[str, Any]], list[Any]]:
     """Requests with the fingerprints of the answers that they get alone."""
     requests = subject.requests.distinguishable()
     alone = [subject.requests.fingerprint(subject.send(each)) for each in requests]
-    expect.assessable(len(set(alone)) >= 2, "the answers to different requests cannot be distinguished")
+    expect.assessable(len(set(alone)) >= 2, Obstacle.NOT_DISTINGUISHED)
     return requests, alone
 
 
 def sent_together(subject: Subject, requests: Sequence[tuple[Any, Any]]) -> None:
     """Requests that are sent together get the answers that they get alone, or are asked to come again."""
     replies = [Reply(exchange) for exchange in subject.send_all([request for request, _ in requests])]
-    expect.assessable(not all(reply.is_a(*BUSY) for reply in replies), "every concurrent call was refused")
+    expect.assessable(not all(reply.is_a(*BUSY) for reply in replies), Obstacle.ALL_REFUSED)
     claim = "the answer that the request gets alone"
     for reply, (request, own) in zip(replies, requests, strict=True):
         if not reply.is_a(*BUSY):
@@ -80,7 +80,7 @@ def sent_together(subject: Subject, requests: Sequence[tuple[Any, Any]]) -> None
             found = subject.requests.fingerprint(reply)
             known = found in [each for _, each in requests]
             if not known and subject.requests.fingerprint(subject.send(request)) != own:
-                raise NotAssessed("the answers to different requests cannot be distinguished")
+                raise NotAssessed(Obstacle.NOT_DISTINGUISHED)
             expect.that(found == own, claim, "another answer", on=[reply])
 
 
@@ -108,7 +108,7 @@ class TestWireHandler:
                 short = subject.stream(name, subject.requests.short(name))
                 holds(expect.IN_TIME, short, subject)
                 expect.readable(short)
-                expect.assessable(not short.is_error, f"the plain stream is long, and a short one is refused: {short}")
+                expect.assessable(not short.is_error, Obstacle.SHORT_REFUSED, reply=short)
 
     @core("COM-WIRE-3")
     def test_an_answer_is_an_envelope(self, subject: Subject) -> None:
@@ -174,9 +174,9 @@ class TestWireHandler:
             if subject.operation(name).mutating or not subject.works(name):
                 continue
             request, fresh = subject.envelope(name), subject.fresh()
-            expect.assessable(fresh.client is not subject.client, "the factory hands out one and the same object")
+            expect.assessable(fresh.client is not subject.client, Obstacle.SAME_OBJECT)
             reply = Reply(fresh.client.send(request, subject.component))
-            expect.assessable(not reply.is_a("ResourceExhausted"), "the first call of an instance is asked to wait")
+            expect.assessable(not reply.is_a("ResourceExhausted"), Obstacle.FIRST_CALL_WAITS)
             expect.either(reply, "BadRequest", "IndexNotReady")
 
     @pytest.mark.requirement("COM-WIRE-12")
@@ -368,7 +368,7 @@ class TestStress:
     def test_many_calls_while_the_provider_jitters(self, subject: Subject) -> None:
         """Answers that come back from the provider in another order still go where they belong."""
         if "provider" not in subject.client.hooks:
-            raise NotAssessed(LACKING.format("provider"), "provider")
+            raise NotAssessed(Obstacle.NO_KEYWORD, keyword="provider")
         subject.faults.provider_op(subject.principal)
         chance = random.Random(subject.settings.seed)
         for _ in range(AT_ONCE * ROUNDS):

@@ -20,6 +20,7 @@ from pytest_corpus.kit.store.leftovers import uuid_of
 from pytest_corpus.kit.vocabulary import FEW
 from pytest_corpus.spec.capabilities import APPROXIMATE_SEARCH, LOWER_PRECISION, POST_FILTERING
 from pytest_corpus.spec.errors import PERMANENT
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.vector.support.answers import failures_of
 from pytest_corpus.suites.vector.support.geometry import canonical, direction
 from pytest_corpus.suites.vector.support.shared import VectorShared
@@ -239,13 +240,13 @@ class VectorConditions(VectorCapabilities):
     def stated(self, limit: str, most: int | None = None) -> int:
         """A stated limit. Raises NotApplicable if there is none, NotAssessed if it is larger than `most`."""
         found = expect.applicable(self.capabilities.limit(limit), f"no {limit} is stated")
-        expect.assessable(most is None or found <= most, f"a {limit} of {found} is too large to be tried here")
+        expect.assessable(most is None or found <= most, Obstacle.LARGE_LIMIT, limit=limit, number=found)
         return found
 
     def need_direction(self, metric: str | None = "cosine") -> None:
         """Go on only if vectors differ in their direction, for a metric that compares directions."""
         if self.dimensions == 1 and metric == "cosine":
-            raise NotAssessed("one-dimensional vectors have no direction to compare")
+            raise NotAssessed(Obstacle.NO_DIRECTION)
 
     def spelling(self, metric: str) -> str:
         """A metric as capabilities list it. Raises NotApplicable if no namespace can be known to be of it."""
@@ -261,7 +262,7 @@ class VectorConditions(VectorCapabilities):
         self.require("query")
         reply = cached(self, "plain filter", self._plain_filter)
         if reply.is_a("IndexNotReady", "ResourceExhausted"):
-            raise NotAssessed(f"a plain filter is answered with {reply}")
+            raise NotAssessed(Obstacle.PLAIN_ANSWERED, op="filter", reply=reply)
         with expect.resting_on("VEC-FILTER-1"):
             expect.success(reply, "an answer to a query with a plain filter")
 

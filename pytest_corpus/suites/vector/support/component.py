@@ -23,6 +23,7 @@ from pytest_corpus.kit.run_state import MIN_NAMESPACES
 from pytest_corpus.kit.store.settling import postponed
 from pytest_corpus.redaction import word
 from pytest_corpus.spec.errors import PERMANENT
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of, metadata_of, results_of
 from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities, VectorConditions
 from pytest_corpus.suites.vector.support.cleanup import Cleanup, nothing
@@ -148,7 +149,7 @@ class Vector(VectorConditions):
         def shows() -> None:
             matches = matches_of(expect.success(sandbox.ask(later["vector"], 10, include_metadata=True)))
             found = [metadata_of(match) for match in matches if id_of(match) == item["id"]]
-            expect.assessable(found, "a vector that was written is not found")
+            expect.assessable(found, Obstacle.NOT_FOUND)
             expect.that(found[0].get("kind") == "later", "the metadata of the last write", "older metadata", "result")
 
         return Rivals(Request("upsert", sandbox.args(vectors=[item])), other, shows)
@@ -162,9 +163,10 @@ class Vector(VectorConditions):
         expect.readable(reply)
         if reply.is_success:
             return
-        said = f"create_namespace is answered with {reply}"
-        expect.assessable(sandbox.dimensions == self.usual and not reply.is_a("ResourceExhausted"), said)
+        decided = sandbox.dimensions == self.usual and not reply.is_a("ResourceExhausted")
+        expect.assessable(decided, Obstacle.CREATION_ANSWERED, reply=reply)
         plain = sandbox.metric in (self.metric, next(iter(self.metrics), None))
+        said = Obstacle.CREATION_ANSWERED.reason(reply=reply)
         raise Blocked("VEC-NS-1" if plain else "VEC-CAP-2", said, judged_on=(reply.exchange,))
 
     # -- calls -----------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from typing import Any
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of
 from pytest_corpus.suites.vector.support.shared import VectorShared
 
@@ -35,7 +36,7 @@ def next_page(shared: VectorShared, send: Send, query: Mapping[str, Any], result
         if reply.is_success and [*map(id_of, matches_of(reply.result))] != before:
             shared.page_key = key
             return reply.result
-    raise NotAssessed("no key was found under which a page token is taken back")
+    raise NotAssessed(Obstacle.NO_PAGE_TOKEN)
 
 
 def all_pages(shared: VectorShared, send: Send, query: Mapping[str, Any], result: Any) -> Any:

@@ -7,6 +7,7 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import Request, Requests, canary, in_ms
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of
 from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities
 from pytest_corpus.suites.vector.support.geometry import direction
@@ -154,7 +155,7 @@ class VectorRequests(PlainPlaces):
         return [self._vector.envelope("query", {**self._vector.looking(degrees), **self.in_main}) for degrees in angles]
 
     def fingerprint(self, reply: Reply) -> Any:
-        expect.assessable(reply.is_success, f"a query is answered with {reply}")
+        expect.assessable(reply.is_success, Obstacle.QUERY_ANSWERED, reply=reply)
         return next((id_of(match) for match in matches_of(reply.result)), None)
 
     # -- bad ones --------------------------------------------------------------------------------------

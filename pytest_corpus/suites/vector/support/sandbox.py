@@ -12,6 +12,7 @@ from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.outcomes import Blocked, Full, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, error_names
 from pytest_corpus.spec.errors import PERMANENT, is_a
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.vector.support import pages
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, indexes, matches_of, results_of
 from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities
@@ -207,7 +208,7 @@ class Sandbox:
     def tell_apart(self, top_k: int) -> None:
         """Go on only if that many matches surely hold the nearest vector: those on a line are all equally near."""
         if len(self.known) > self.vector.at_most(top_k) and self.dimensions == 1 and self.truth != "euclidean":
-            raise NotAssessed("one-dimensional vectors have no direction to compare, and `top_k` has a low limit")
+            raise NotAssessed(Obstacle.HIDDEN_ON_A_LINE)
 
     def own(self, matches: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         """The same matches, where the place is the suite's alone.
@@ -219,7 +220,7 @@ class Sandbox:
         gone = self.vector.shared.swept_of(self.ctx.get("tenant"), own_data=not self.vector.shares)
         if any(name in gone for name in strange):
             raise Blocked("VEC-DELETE-2", "vectors that were deleted are still there")
-        expect.assessable(not strange, "the only namespace holds vectors of others, or some that could not be deleted")
+        expect.assessable(not strange, Obstacle.FOREIGN_VECTORS)
         return list(matches)
 
 
@@ -254,13 +255,14 @@ def stored(reply: Reply, items: Sequence[Item]) -> None:
         raise Blocked("VEC-UPSERT-1", "the result of an upsert is empty", judged_on=(reply.exchange,))
     if not reply.is_error and not failures_of(reply.result):
         return
-    said = f"an upsert of {len(items)} is answered with {reply}"
     if reply.is_a("NamespaceNotFound"):
         raise Blocked("VEC-NS-1", "a namespace that was created is not found", judged_on=(reply.exchange,))
     held = [value for item in items for value in (item.get("metadata") or {}).values()]
     if reply.is_a("ResourceExhausted"):
-        raise Full(said)
-    expect.assessable(len(items) <= FEW and all(isinstance(value, SCALAR) for value in held), said)
+        raise Full(Obstacle.UPSERT_ANSWERED, number=len(items), reply=reply)
+    decided = len(items) <= FEW and all(isinstance(value, SCALAR) for value in held)
+    expect.assessable(decided, Obstacle.UPSERT_ANSWERED, number=len(items), reply=reply)
+    said = Obstacle.UPSERT_ANSWERED.reason(number=len(items), reply=reply)
     plain = all(isinstance(value, (str, int)) and not isinstance(value, bool) and value != "" for value in held)
     raise Blocked("VEC-UPSERT-1" if plain else "VEC-UPSERT-6", said, judged_on=(reply.exchange,))
 
@@ -279,7 +281,7 @@ def _taken(sandbox: Sandbox, items: Sequence[Item]) -> list[Item] | None:
     """Upsert at once, and return what is stored by the adapter's own report; None if all is refused."""
     reply = sandbox.upsert(*items)
     if reply.is_a("ResourceExhausted"):
-        raise Full(f"an upsert of {len(items)} is answered with {reply}")
+        raise Full(Obstacle.UPSERT_ANSWERED, number=len(items), reply=reply)
     if not expect.either(reply, *PERMANENT):
         return None
     failures = failures_of(reply.result)

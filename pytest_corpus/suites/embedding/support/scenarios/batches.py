@@ -11,6 +11,7 @@ from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Viol
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.vocabulary import texts
 from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.embedding.support.answers import (
     FAR,
     Vector,
@@ -269,7 +270,7 @@ def streamed_vector(embedding: Embedding, text: str, **changed: Any) -> list[flo
     found = only(embedding, stream)
     if not found:
         if any(streamed_embeddings(expect.finished(stream))):
-            raise NotAssessed("no vector of a stream can be read")
+            raise NotAssessed(Obstacle.NO_STREAMED_VECTOR)
         raise Blocked("EMB-STREAM-2", "a stream gives no embedding")
     expect.applicable(len(found) <= 1, "a stream gives several embeddings")
     return found[0]

@@ -8,6 +8,7 @@ from pytest_corpus.kit.answer_cache import cached, remembered
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import HOUR_MS, in_ms, new_trace
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.embedding.support.answers import Vector, distance, embeddings_of, failures_of, vector_of
 from pytest_corpus.suites.embedding.support.component import Embedding
 from pytest_corpus.suites.embedding.support.scenarios.batches import arranged, each_its_own, placed, several
@@ -74,7 +75,7 @@ def uncached_instance(embedding: Embedding) -> Embedding:
     if fresh.client is embedding.client:
         if embedding.client.part.exchanges and embedding.client.part.exchanges[-1].observed.reached_provider:
             return embedding
-        raise NotAssessed("the factory gives the same instance again, so the cache cannot be avoided")
+        raise NotAssessed(Obstacle.SAME_INSTANCE)
     return fresh
 
 
@@ -131,7 +132,7 @@ def apart_under_a_key(
             mixed = embedding.capabilities.caches and "provider" in embedding.client.hooks and changed != "operation"
             if mixed or found not in CACHES:
                 raise Blocked(found, f"without a key, too: {violation}", violation=violation) from None
-            raise NotAssessed(f"without a key, too: {violation}") from None
+            raise NotAssessed(Obstacle.WITHOUT_KEY_TOO, violation=violation) from None
         raise under_a_key from None
 
 

@@ -14,6 +14,7 @@ from pytest_corpus.kit.answer_cache import cached, remembered
 from pytest_corpus.kit.judgement import reading_apart
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.graph.support.answers import listed
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.place import Place, value_of
@@ -95,7 +96,7 @@ def carrying(graph: Graph, name: str = "batch") -> Sandbox:
     graph.require(name, "upsert_nodes")
     graph.operation_names.spelled("upsert_nodes")
     if name == "batch" and _takes_no_nodes(graph):
-        raise NotAssessed("batches take no upsert_nodes")
+        raise NotAssessed(Obstacle.NO_BATCHED_UPSERT)
     return graph.sandbox()
 
 
@@ -192,7 +193,7 @@ def limit(graph: Graph) -> int:
     """The stated `max_batch_ops`."""
     carrying(graph)
     most = graph.stated("max_batch_ops")
-    expect.assessable(most <= MOST_OPS, f"a limit of {most} operations is not filled here")
+    expect.assessable(most <= MOST_OPS, Obstacle.LARGE_BATCH, number=most)
     return most
 
 

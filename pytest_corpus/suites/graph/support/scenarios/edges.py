@@ -8,6 +8,7 @@ from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import error_names
 from pytest_corpus.spec.errors import PERMANENT, is_a
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.graph.support.answers import failures
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.sandbox import EDGE_READERS, Sandbox
@@ -31,7 +32,7 @@ def linked(graph: Graph, edge_reader: str) -> tuple[Sandbox, dict[str, str]]:
     if edge_reader not in known:
         with expect.resting_on(EDGE_READERS[edge_reader]):
             sandbox.leads(edge_reader, "a", {"b": values["b"]}, "the edge that was written")
-        raise NotAssessed(f"{edge_reader} does not show what other operations show")
+        raise NotAssessed(Obstacle.NOT_SHOWN, op=edge_reader)
     return sandbox, values
 
 
@@ -67,8 +68,7 @@ def ends(graph: Graph, sandbox: Sandbox, reader: str, source: str, wanted: list[
     if given and found != wanted and found == sorted(set(wanted)):
         values = set(sandbox.answers(reader, "link_values", wanted=sandbox.key(source)))
         if len(values) == len(wanted):
-            reason = "the probe query 'links' must give a record for each edge: change it in --corpus-dialects"
-            raise NotAssessed(reason)
+            raise NotAssessed(Obstacle.LINKS_ONCE)
     return found
 
 

@@ -11,6 +11,7 @@ from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.outcomes import NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names
 from pytest_corpus.spec.errors import PERMANENT, is_a
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.graph.support.answers import listed, records
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.place import value_of
@@ -113,7 +114,7 @@ def answers_in(sandbox: Sandbox, name: str, items: list[dict[str, Any]]) -> list
         expect.success(reply, f"a {name} to work")
         failed = [result for result in results if result.get("ok") is False]
         builds = any("IndexNotReady" in error_names(result) for result in failed)
-        expect.assessable(not builds, "the index is still being built")
+        expect.assessable(not builds, Obstacle.INDEX_BUILDING)
         failed = [each for each in failed if not refuses_parameters(error_names(each))]
         expect.that(not failed, f"every query of a {name} to be answered", f"{len(failed)} failures", "result.results")
         found += results
@@ -155,7 +156,7 @@ def broken(graph: Graph) -> list[tuple[dict[str, Any], Reply]]:
     """Requests whose text is not a query of the dialect, with the answers of `query`."""
     texts = graph.dialects.texts("broken", str(graph.dialect))
     if not texts:
-        raise NotAssessed(f"no text is known that is not a query of {graph.dialect}: give one with --corpus-dialects")
+        raise NotAssessed(Obstacle.NO_WRONG_TEXT, dialect=graph.dialect)
     asked = [{"text": text, "dialect": graph.dialect} for text in texts]
     return [(args, graph.call("query", args)) for args in asked]
 
@@ -261,7 +262,7 @@ def deep(graph: Graph) -> tuple[Sandbox, int]:
     """A chain that is longer than the stated maximal depth, and that depth."""
     graph.require("traversal")
     most = graph.stated("max_traversal_depth")
-    expect.assessable(most <= MOST_DEPTH, f"a depth of {most} is not walked here")
+    expect.assessable(most <= MOST_DEPTH, Obstacle.LARGE_DEPTH, number=most)
     return chain(graph, most + 1)[0], most
 
 

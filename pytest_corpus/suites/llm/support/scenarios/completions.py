@@ -12,6 +12,7 @@ from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.judgement import reading_apart
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
 from pytest_corpus.kit.reply import Reply, StreamReply
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.llm.support.answers import completion_tokens
 from pytest_corpus.suites.llm.support.capabilities import MOST_MODELS, PERMANENT
 from pytest_corpus.suites.llm.support.component import LLM
@@ -124,11 +125,7 @@ def within(llm: LLM, limit: int, reply: Reply | StreamReply, usage: Any, text: A
         counted = llm.count(text)
         expect.that(counted <= 2 * limit + 8, most, f"a text of {counted}", "text", on=[reply])
     elif spent is None:
-        raise NotAssessed(
-            "neither usage_so_far nor count_tokens tells how long the text of a stream is"
-            if isinstance(reply, StreamReply)
-            else "neither usage nor count_tokens tells how long the completion is"
-        )
+        raise NotAssessed(Obstacle.NO_STREAM_USAGE if isinstance(reply, StreamReply) else Obstacle.NO_USAGE)
 
 
 def overran(llm: LLM, result: Any) -> None:
@@ -138,7 +135,7 @@ def overran(llm: LLM, result: Any) -> None:
     usage = result.get("usage") if isinstance(result, Mapping) else None
     spent = whole(usage.get("prompt_tokens")) if isinstance(usage, Mapping) else None
     if spent is None or spent <= llm.window(result.get("model")):
-        raise NotAssessed("without count_tokens, the suite cannot tell if the prompt was too long")
+        raise NotAssessed(Obstacle.NO_COUNT)
 
 
 def refused_as_too_long(llm: LLM, reply: Reply) -> None:
@@ -170,7 +167,7 @@ def not_shared(
     """
     llm.faults.provider_op(operation)
     if llm.small:
-        raise NotAssessed(f"a window of {llm.window()} tokens is too small for prompts that were not sent before")
+        raise NotAssessed(Obstacle.WINDOW_FOR_NEW, tokens=llm.window())
     for request, ctx in ((first, first_ctx), (second, second_ctx)):
         ask = partial(llm.invoke, operation, request, ctx)
         key = ("cached", operation, json.dumps([request, ctx]))

@@ -14,6 +14,7 @@ from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, error_names
 from pytest_corpus.kit.vocabulary import in_groups
 from pytest_corpus.spec.errors import is_a
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.shared.contexts import new_tenant, require_tenants
 from pytest_corpus.suites.vector.support.answers import (
     failed,
@@ -112,7 +113,7 @@ def answers_with(sandbox: Sandbox, item: Item, top_k: int, operation: str = "que
     if operation == "query":
         reply = sandbox.ask(item["vector"], top_k)
         expect.readable(reply)
-        expect.assessable(not reply.is_a("IndexNotReady", "ResourceExhausted"), f"a query is answered with {reply}")
+        expect.assessable(not reply.is_a("IndexNotReady", "ResourceExhausted"), Obstacle.QUERY_ANSWERED, reply=reply)
         with expect.resting_on("VEC-QUERY-1"):
             found = sandbox.own(matches_of(expect.success(reply, "a query to be answered")))
     else:
@@ -343,7 +344,7 @@ def rankings(vector: Vector, metric: str) -> list[Ranking]:
         if not matches:
             raise Violation("matches", "none", "result.matches")
         if any(id_of(match) not in truth for match in matches):
-            raise NotAssessed("there are matches that the suite did not store here")
+            raise NotAssessed(Obstacle.FOREIGN_MATCHES)
         found.append(Ranking(truth, matches, vector.approximate, in_batch.get(number, [])))
     if not found:
         raise Violation("matches of queries for stored vectors", "none", "result.matches")

@@ -8,6 +8,7 @@ from pytest_corpus.kit.answer_cache import keyed
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Undecided, Violation
 from pytest_corpus.kit.requests import canary
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.vector.support.component import Vector
 from pytest_corpus.suites.vector.support.geometry import is_number
 from pytest_corpus.suites.vector.support.sandbox import Sandbox
@@ -45,7 +46,7 @@ def others(vector: Vector) -> dict[str, Subject]:
         except NotApplicable:
             raise
         except Undecided as obstacle:
-            raise NotAssessed(f"{component}.{name} cannot be relied on: {obstacle.reason}") from None
+            raise NotAssessed(Obstacle.NOT_RELIED_ON, op=f"{component}.{name}", reason=obstacle.reason) from None
         found[component] = subject
     return found
 
@@ -62,7 +63,7 @@ def step(subject: Subject, name: str, args: Mapping[str, Any], ctx: Mapping[str,
         return expect.success(reply)  # type: ignore[arg-type]
     alone = subject.invoke(name, args, {"tenant": ctx["tenant"]})
     if alone.is_error:
-        raise NotAssessed(f"{subject.component}.{name} is not carried out outside the flow either: {alone}")
+        raise NotAssessed(Obstacle.NOT_ALONE_EITHER, op=f"{subject.component}.{name}", reply=alone)
     raise Violation(
         f"{subject.component}.{name} to be carried out in the context that all components share", f"{reply}"
     )
@@ -86,7 +87,7 @@ def embedded(vector: Vector, ctx: Mapping[str, Any]) -> list[float]:
     found = done.get("embedding") if isinstance(done, Mapping) else None
     numbers = found.get("vector") if isinstance(found, Mapping) else None
     if not isinstance(numbers, list) or not all(map(is_number, numbers)) or not any(numbers):
-        raise NotAssessed("the text is not embedded as a vector of numbers")
+        raise NotAssessed(Obstacle.NOT_EMBEDDED)
     return numbers
 
 
