@@ -1,0 +1,30 @@
+"""The one place that decides what may be shown: values as shapes, secrets masked (SPECIFICATION 14; R21)."""
+
+from pytest_corpus.redaction.secrets import GRAM as GRAM
+from pytest_corpus.redaction.secrets import SHORTEST as SHORTEST
+from pytest_corpus.redaction.secrets import STARS as STARS
+from pytest_corpus.redaction.secrets import VOCABULARY as VOCABULARY
+from pytest_corpus.redaction.secrets import command_shown as command_shown
+from pytest_corpus.redaction.secrets import masked as masked
+from pytest_corpus.redaction.secrets import masked_within as masked_within
+from pytest_corpus.redaction.secrets import redacted as redacted
+from pytest_corpus.redaction.secrets import secret_values as secret_values
+from pytest_corpus.redaction.values import LONGEST_STRING as LONGEST_STRING
+from pytest_corpus.redaction.values import PREFIX as PREFIX
+from pytest_corpus.redaction.values import Unreadable as Unreadable
+from pytest_corpus.redaction.values import content as content
+from pytest_corpus.redaction.values import cut as cut
+from pytest_corpus.redaction.values import is_plain as is_plain
+from pytest_corpus.redaction.values import kind_of as kind_of
+from pytest_corpus.redaction.values import listed as listed
+from pytest_corpus.redaction.values import mapped as mapped
+from pytest_corpus.redaction.values import names as names
+from pytest_corpus.redaction.values import place as place
+from pytest_corpus.redaction.values import printable as printable
+from pytest_corpus.redaction.values import sentence as sentence
+from pytest_corpus.redaction.values import shape as shape
+from pytest_corpus.redaction.values import shown as shown
+from pytest_corpus.redaction.values import shown_file as shown_file
+from pytest_corpus.redaction.values import sized as sized
+from pytest_corpus.redaction.values import type_name as type_name
+from pytest_corpus.redaction.values import word as word

@@ -1,0 +1,157 @@
+"""Secrets: the look of one in a value, a sentence, a command or an environment, and its masking (R21)."""
+
+import re
+from base64 import b64encode
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any, Final
+from urllib.parse import quote, quote_plus
+
+from pytest_corpus.spec.components import COMPONENTS
+from pytest_corpus.spec.errors import BY_CODE, TAXONOMY
+from pytest_corpus.spec.operations import OPERATIONS
+from pytest_corpus.spec.words import FINISH_REASONS, HEALTH_STATES, STREAM_OUTCOME, STREAMING_CODE, SUCCESS_CODES
+
+STARS: Final = "***"
+GRAM: Final = 8  # a run of this many characters gives a secret away (R21)
+SHORTEST: Final = 4  # a shorter value of an environment variable would mask half of every text
+
+VOCABULARY: Final = frozenset(
+    (
+        *COMPONENTS,
+        *TAXONOMY,
+        *BY_CODE,
+        *(code.lower() for code in BY_CODE),
+        *(name for operation in OPERATIONS for name in (operation.op, operation.name)),
+        *(*SUCCESS_CODES, STREAMING_CODE, *FINISH_REASONS, *HEALTH_STATES, STREAM_OUTCOME),
+        *("healthy", "unhealthy", "error"),  # no words of the protocol, but said in their place, and no content
+    )
+)
+"""The words of the protocol, which are neither content nor secrets wherever they stand."""
+
+_BEGINNINGS: Final = "sk|pk|rk|gh[opsu]|xox.|glpat|hf"  # of a key, before `-` or `_`
+_JOINED: Final = "akia|asia|eyj|aiza|ya29"  # of a key, with nothing in between
+_MIXED: Final = r"(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{8}"  # a run that no word has
+_BASE64: Final = r"(?<![A-Za-z0-9+/])(?=[A-Za-z+/]*\d)[A-Za-z0-9+/]{40,}={0,2}"
+_LOGIN: Final = r"(?<=://)[^/@\s]+(?=@)"  # in an address
+_NAMED: Final = "key|token|secret|passw|passphrase|pwd|credential"
+
+# -- the look of a secret, by the place where it stands --------------------------------------------------
+
+VALUE: Final = re.compile(rf"^({_BEGINNINGS}|{_JOINED}|basic|bearer)[-_]?|[A-Za-z0-9+/]{{24}}|{_MIXED}", re.IGNORECASE)
+WORD: Final = re.compile(
+    rf"^(?:{_BEGINNINGS}|basic|bearer)[-_]|^(?:{_JOINED})\w{{8}}|{_MIXED}|[A-Za-z0-9+]{{32}}", re.IGNORECASE
+)
+"""A word of a sentence; names of classes and files do not have this look."""
+
+CREDENTIAL: Final = re.compile(
+    rf"\b(?:{_BEGINNINGS})[-_][A-Za-z0-9_-]{{4,}}|\b(?:AKIA|ASIA|eyJ|AIza|ya29)[\w.-]{{8,}}"
+    rf"|\b(?:[Bb]asic|[Bb]earer) [\w.~+/=-]{{4,}}|{_LOGIN}|{_BASE64}"
+)
+"""Certain credentials in any text: a known beginning, a password in an address, a long run of base 64."""
+
+SENTENCE: Final = re.compile(rf"{_LOGIN}|{_BASE64}")
+KEY: Final = re.compile(
+    r"secret|passw|authori[sz]|credential|cookie|bearer|signature|private|session|tenant|"
+    r"idempotency|(^|[_-])(token|key|pwd|auth|api[_-]?key)$|apikey|accesstoken",
+    re.IGNORECASE,
+)
+OPTION: Final = re.compile(_NAMED, re.IGNORECASE)
+VARIABLE: Final = re.compile(rf"(?!(?:OLD)?PWD$)(?=.*(?:{_NAMED}))", re.IGNORECASE)
+"""The name of a secret; not of a working directory, whose parts name components and test files."""
+
+NAME: Final = re.compile(rf"(?!(?:{_BEGINNINGS})_)[a-z]{{1,16}}(?:_[a-z]{{1,16}})*")
+"""A name that is not a secret."""
+
+_COUNT: Final = re.compile(r"token(?:s|izers)(?:_|$)", re.IGNORECASE)
+_SETTING: Final = re.compile(r"\d{1,7}")
+_SWITCHES: Final = frozenset({"true", "false", "null", "none"})
+_WORDS: Final = re.compile(r"[^\s/'\"=:,()\[\]{}]+")
+_SHELL_WORDS: Final = re.compile(r"""(?:'[^']*'|"[^"]*"|[^\s'"]|['"])+""")
+
+
+def redacted(text: str) -> str:
+    """A text for people, without the words in it that look like a credential."""
+    text = SENTENCE.sub(STARS, text)
+    return _WORDS.sub(lambda found: STARS if WORD.search(found[0]) else found[0], text)
+
+
+def command_shown(command: str) -> str:
+    """A command, without what looks like a credential, and without what is given by a name that speaks of one."""
+    hides_next = False
+
+    def one(found: re.Match[str]) -> str:
+        nonlocal hides_next
+        name, equals, _ = found[0].partition("=")
+        if hides_next and not name.startswith("-"):
+            hides_next = False
+            return STARS
+        is_secret = OPTION.search(name) is not None
+        hides_next = is_secret and not equals and name.startswith("-")
+        return f"{name}={STARS}" if is_secret and equals else found[0]
+
+    return redacted(_SHELL_WORDS.sub(one, command))
+
+
+def secret_values(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """The values of the environment variables whose names speak of keys, tokens, secrets or passwords.
+
+    Plain settings (`TOKENIZERS_PARALLELISM=false`), numbers of tokens and short values are not secrets.
+    """
+    found = set()
+    for name in filter(VARIABLE.match, environment):
+        value = environment.get(name, "")
+        plain = value.lower() in _SWITCHES or value in VOCABULARY or len(value) < SHORTEST
+        if not (plain or (_COUNT.search(name) and _SETTING.fullmatch(value))):
+            found |= {value, *_encoded(value)}
+    return tuple(sorted(found, key=len, reverse=True))
+
+
+@lru_cache(1024)
+def _encoded(secret: str) -> tuple[str, ...]:
+    """A secret in base 64, as it stands at any place of a longer text, and percent-encoded."""
+    data = secret.encode("utf-8", "replace")
+    found = {quote(data, safe=""), quote_plus(data)}
+    for offset in range(3):
+        text = b64encode(bytes(offset) + data).decode()
+        part = text[4 if offset else 0 : -4 if (offset + len(data)) % 3 else None]  # the rest depends on neighbours
+        found |= {part, part.replace("+", "-").replace("/", "_")} if len(part) >= GRAM else set()
+    return tuple(found - {secret})
+
+
+def masked(text: str, secrets: Iterable[str]) -> str:
+    """A text with stars instead of each secret, and of every part that gives one away."""
+    for secret in secrets:
+        if not secret:
+            continue
+        if len(secret) <= GRAM:
+            text = text.replace(secret, STARS)
+        elif any(secret[at : at + GRAM] in text for at in range(len(secret) - GRAM + 1)):
+            text = _without_parts(text, secret)
+    return text
+
+
+def _without_parts(text: str, secret: str) -> str:
+    """A text without the runs of it that stand in a longer secret too."""
+    grams = {secret[at : at + GRAM] for at in range(len(secret) - GRAM + 1)}
+    kept: list[str] = []
+    at, covered = 0, 0
+    while at < len(text):
+        if text[at : at + GRAM] in grams:
+            covered = at + GRAM
+        if at < covered:
+            if not kept or kept[-1] != STARS:
+                kept.append(STARS)
+        else:
+            kept.append(text[at])
+        at += 1
+    return "".join(kept)
+
+
+def masked_within(value: Any, secrets: tuple[str, ...]) -> Any:
+    """A JSON value with each secret in its keys and texts masked."""
+    if isinstance(value, str):
+        return masked(value, secrets)
+    if isinstance(value, dict):
+        return {masked(key, secrets): masked_within(item, secrets) for key, item in value.items()}
+    return [masked_within(item, secrets) for item in value] if isinstance(value, list) else value

@@ -1,0 +1,232 @@
+"""Values as they may be shown: as shapes, or with their content and secrets masked (SPECIFICATION 14; R21)."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from pytest_corpus.redaction import secrets as secret
+from pytest_corpus.redaction.secrets import STARS, VOCABULARY, masked, redacted
+from pytest_corpus.spec.words import LISTS, OBJECTS, TEXTS, VECTORS
+
+LONGEST_STRING: Final = 400
+MOST_ITEMS: Final = 8
+PREFIX: Final = "corpusrun"
+"""The beginning of every name that the suite makes; letters and digits are taken in the names of any store."""
+
+_LONGEST_NAME: Final = 30
+_LONGEST_NUMBER: Final = 12
+_LONGEST_INDEX: Final = 5
+_MOST_NAMES: Final = 4
+_WRITTEN_FREELY: Final = OBJECTS | TEXTS | VECTORS  # keys at and below which anything may stand that a user wrote
+_RULES: Final = ("enum", "const", "pattern", "format", "type")
+"""The rules that speak of what a string says; of the others its length is enough."""
+
+# -- the look of what may be shown -----------------------------------------------------------------------
+
+_IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_.:/+-]{0,40}")
+_TYPE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,59}")
+_QUALIFIED: Final = re.compile(r"(?!.*[A-Za-z0-9]{25})[A-Za-z_][A-Za-z0-9_.<>]{0,79}")
+_FILE: Final = re.compile(r"(?!.*[A-Za-z0-9]{33})[\w .+@/\\:-]{1,200}\.py")
+_ID_KEY: Final = re.compile(r"(?:^|_)ids?$|^namespace$")
+_PLAIN_ID: Final = re.compile(rf"[0-9a-fA-F]{{8}}(?:-[0-9a-fA-F]{{4}}){{3}}-[0-9a-fA-F]{{12}}|{PREFIX}[a-z0-9]{{1,60}}")
+
+
+def shown(value: object, path: Iterable[object], rule: str) -> str:
+    """The value at a path, on which a rule was broken, as it can be shown."""
+    keys = [part for part in path if isinstance(part, str)]
+    open_to_view = not any(key in _WRITTEN_FREELY or secret.KEY.search(key) for key in keys)
+    open_to_view = open_to_view and (not keys or keys[-1] not in LISTS)
+    if isinstance(value, str):
+        plain = (
+            open_to_view and keys and rule in _RULES and _IDENTIFIER.fullmatch(value) and not secret.VALUE.search(value)
+        )
+        return f'"{value}"' if plain else f"a string of {len(value)} characters"
+    if isinstance(value, list):
+        return f"an array of {len(value)} items"
+    if isinstance(value, dict):
+        return f"an object of {len(value)} keys"
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if not isinstance(value, int | float) or not open_to_view:
+        return "a number" if isinstance(value, int | float) else ""
+    # Python refuses to write integers of thousands of digits.
+    if isinstance(value, int) and value.bit_length() > 128:
+        return f"an integer of {value.bit_length()} bits"
+    return repr(value)
+
+
+def is_plain(text: str) -> bool:
+    """True if a text is a short identifier that does not look like a credential."""
+    return text != "" and _IDENTIFIER.fullmatch(text) is not None and not secret.VALUE.search(text)
+
+
+def printable(text: str) -> str:
+    """Text of which no character moves the cursor or changes the terminal."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
+
+
+def cut(text: str, most: int, end: int = 0) -> str:
+    """A text of which at most `most` characters are shown, among them the last `end`; dots stand where it was cut."""
+    if len(text) <= most:
+        return text
+    return f"{text[: most - end]} ..." + (f" {text[-end:]}" if end else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A value that JSON does not have: its type, and its text, which is searched for leaks."""
+
+    type: str
+    text: str = ""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def word(value: object) -> str:
+    """A value where a word of the protocol belongs (a code, class, operation, state): itself if it is one.
+
+    Anything else is named by its kind and size: an adapter may have put the text of an exception there.
+    """
+    if type(value) is Unreadable:
+        return f"a {value.type}"
+    if isinstance(value, str):
+        return value if value in VOCABULARY else f"a string of {len(value)} character{'s' * (len(value) != 1)}"
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        if isinstance(value, int) and value.bit_length() > 4 * _LONGEST_NUMBER:
+            return "a number"
+        text = repr(value)
+        return text if len(text) <= _LONGEST_NUMBER else "a number"
+    return kind_of(value)
+
+
+def _is_name(key: str) -> bool:
+    return len(key) <= _LONGEST_NAME and secret.NAME.fullmatch(key) is not None
+
+
+def listed(what: str, found: Iterable[object]) -> str:
+    """Keys that an adapter chose, after the word for them: those that read like a name, the others counted."""
+    every = list(found)
+    named = sorted({key for key in every if isinstance(key, str) and _is_name(key)})[:8]
+    others = len(every) - len(named)
+    if not named:
+        return f"{others or 'no'} {what.removeprefix('the ')}{'s' * (others != 1)}"
+    more = f" and {others} more" if others else ""
+    return f"{what}{'s' * (len(every) > 1)} {', '.join(named)}{more}"
+
+
+def place(path: str) -> str:
+    """A path into an answer, without the keys in it that may be content."""
+    return ".".join(_step(step) for step in path.split("."))
+
+
+def _step(step: str) -> str:
+    key, bracket, indexes = step.partition("[")
+    indexes = indexes.replace("][", "").removesuffix("]")
+    plain = step == "(root)" or _is_name(key) or key == "" or (key.isdecimal() and len(key) <= _LONGEST_INDEX)
+    plain = plain and (not bracket or indexes.isdecimal())
+    return step if plain else "(a key)"
+
+
+def kind_of(value: Any) -> str:
+    """The kind of a value, in words of JSON; of other values the type."""
+    known = {None: "null", bool: "a boolean", str: "a string", int: "a number", float: "a number", list: "an array"}
+    name = known.get(None if value is None else type(value), "an object" if isinstance(value, Mapping) else "")
+    return name or f"a {type_name(value)}"
+
+
+def type_name(value: Any) -> str:
+    """The name of an object's type, whatever the type says of itself."""
+    if type(value) is Unreadable:
+        return value.type
+    name = type.__dict__["__name__"].__get__(type(value))
+    return name if _TYPE.fullmatch(name) else "type of an unusual name"
+
+
+def names(found: Iterable[str]) -> str:
+    """Names of functions and threads of the adapter's, each once, the most frequent first."""
+    counts = Counter(name if _QUALIFIED.fullmatch(name) else "an unusual name" for name in found)
+    most = [name for name, _ in counts.most_common(_MOST_NAMES)]
+    return ", ".join(most) + (", ..." if len(counts) > _MOST_NAMES else "")
+
+
+def shown_file(name: str) -> str:
+    """A path for a person; an unusual one is not shown, for it may contain more than a location."""
+    if not _FILE.fullmatch(name):
+        return "a file of an unusual name"
+    try:
+        return Path(name).relative_to(Path.cwd()).as_posix()
+    except (ValueError, OSError):
+        return name
+
+
+def shape(value: object, most: int) -> str:
+    """A JSON value without content, in one line: keys, numbers and words of the protocol; other strings by length."""
+    return cut(json.dumps(mapped(value, sized), default=_unknown), most)
+
+
+def sized(text: str) -> str:
+    """A text by its length, unless it is a word of the protocol."""
+    return text if text in VOCABULARY else f"<{len(text)} characters>"
+
+
+def content(value: object, secrets: Iterable[str], most: int, *, foreign: bool, own: Iterable[str] = ()) -> str:
+    """A JSON value with its content, in one line: secrets and credentials masked, long strings and arrays cut.
+
+    In what is `foreign`, that is not the suite's own, every word that looks like a credential is masked; not the texts
+    that are its `own`, nor ids in the form of a UUID or of the suite's names.
+    """
+    secrets, plain = tuple(secrets), {*own, *_plain_ids(value)}
+
+    def shown(text: str) -> str:
+        return sentence(text, secrets) if foreign and text not in plain else said(text, secrets)
+
+    content = mapped(value, lambda text: cut(shown(text), LONGEST_STRING), shown)
+    return masked(cut(json.dumps(content, default=_unknown, ensure_ascii=False), most), secrets)
+
+
+def _plain_ids(value: object, key: str = "") -> Iterator[str]:
+    """The ids in a JSON value that are UUIDs or names that the suite made."""
+    if isinstance(value, Mapping | list):
+        for name, item in value.items() if isinstance(value, Mapping) else ((key, item) for item in value):
+            yield from _plain_ids(item, str(name))
+    elif isinstance(value, str) and _ID_KEY.search(key) and _PLAIN_ID.fullmatch(value):
+        yield value
+
+
+def mapped(value: object, text: Callable[[str], str], key: Callable[[str], str] = str) -> object:
+    """A JSON value with its texts and keys as two functions show them, and long arrays cut."""
+    if isinstance(value, str):
+        return text(value)
+    if isinstance(value, Mapping):
+        return {key(str(name)): mapped(item, text, key) for name, item in value.items()}
+    if not isinstance(value, list):
+        return value
+    more = len(value) - MOST_ITEMS
+    return [mapped(item, text, key) for item in value[:MOST_ITEMS]] + ([f"... {more} more"] if more > 0 else [])
+
+
+def said(text: str, secrets: Iterable[str]) -> str:
+    """A text of the suite's as it may be shown with its content: printable, secrets and credentials masked."""
+    return printable(secret.CREDENTIAL.sub(STARS, masked(text, secrets)))
+
+
+def sentence(text: str, secrets: Iterable[str]) -> str:
+    """A text of the adapter's as it may be shown: as `said`, and without any word that looks like a credential."""
+    return printable(redacted(said(text, secrets)))
+
+
+def _unknown(value: object) -> str:
+    return f"<{type_name(value)}>"
