@@ -1,5 +1,6 @@
-"""The way of an exchange through the package is short (`tools/exchange_path.py`); it may only become shorter."""
+"""The ways of an exchange and of a run through the package (`tools/exchange_path.py`); they may only become shorter."""
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -9,12 +10,25 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 
 import exchange_path
 
-MOST_FRAMES, MOST_MODULES = 12, 18
+MOST_FRAMES = 12
+MOST_MODULES = {"llm": 18, "vector": 15, "embedding": 16, "graph": 14}
+MOST_RETURNS = {"llm": 70, "vector": 54, "embedding": 54, "graph": 42}
+MOST_MODULES_OF_A_RUN = 30
 
 
-@pytest.mark.parametrize("component", ["llm", "vector", "embedding", "graph"])
+@pytest.mark.parametrize("component", MOST_MODULES)
 def test_an_exchange_takes_a_short_way(component: str) -> None:
-    """Few frames stand before the loop, and few modules judge an answer."""
+    """Few frames stand before the loop, few modules judge an answer, and few of them are entered again."""
     sending, audit = exchange_path.followed(component)
     assert 0 < sending.depth <= MOST_FRAMES
-    assert 0 < len(audit.modules) <= MOST_MODULES
+    assert 0 < len(audit.modules) <= MOST_MODULES[component]
+    assert audit.returns <= MOST_RETURNS[component]
+
+
+def test_a_run_takes_a_short_way(tmp_path: Path) -> None:
+    """From the configuration to the report, few modules of the integration with pytest take part."""
+    command = [sys.executable, exchange_path.__file__, "conformance"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    modules = done.stdout.splitlines()[-1].split(", ")
+    assert "integration.running.execution" in modules
+    assert len(modules) <= MOST_MODULES_OF_A_RUN

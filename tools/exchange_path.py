@@ -2,16 +2,21 @@
 
 The adapter is an embedded reference; the exchange is warm: the same was made before. Prints for each way the modules in
 the order in which they are first entered, how many there are, and how often the way returns to one that it has left.
+With `conformance`, the way of a run of one test through `pytest_corpus.integration`, from configuration to report.
 
-    python tools/exchange_path.py [COMPONENT]
+    python tools/exchange_path.py [COMPONENT | conformance]
 """
 
 import importlib
+import inspect
 import itertools
 import sys
+import tempfile
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
+
+import pytest
 
 from pytest_corpus import reference
 from pytest_corpus.adapter.client import AdapterClient, Declaration
@@ -19,6 +24,8 @@ from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.kit.run_state import Settings
 
 PACKAGE = "pytest_corpus."
+INTEGRATION = "integration."
+RUN = "conformance"  # in place of a component
 
 
 class Way:
@@ -44,7 +51,8 @@ class Way:
 
         def note(frame: FrameType, event: str, _given: Any) -> None:
             name = frame.f_globals.get("__name__", "")
-            if event == "call" and name.startswith(PACKAGE) and not name.startswith(f"{PACKAGE}reference"):
+            own = name.startswith(PACKAGE) and not name.startswith(f"{PACKAGE}reference")
+            if event == "call" and own and frame.f_code.co_flags & inspect.CO_OPTIMIZED:  # a function, no module
                 self.entered.append(name.removeprefix(PACKAGE))
                 if frame.f_code.co_qualname == "LoopThread.run":
                     self.depth = max(self.depth, depth_of(frame))
@@ -85,8 +93,24 @@ def followed(component: str) -> tuple[Way, Way]:
         client.close()
 
 
+def followed_run() -> Way:
+    """The way of a run of one test of one adapter through the integration with pytest."""
+    way = Way()
+    with tempfile.TemporaryDirectory() as folder:
+        chosen = ["--corpus-adapter=pytest_corpus.reference:llm", "--corpus-requirement=LLM-TOKENS-1"]
+        plain = ["-q", "--no-header", "-p", "no:randomly", "-p", "no:cacheprovider", f"--rootdir={folder}"]
+        way.follow(lambda: pytest.main([*plain, *chosen, f"--corpus-report={folder}/report.json"]))
+    way.entered = [name for name in way.entered if name.startswith(INTEGRATION)]
+    return way
+
+
 def main() -> None:
     """Print the ways."""
+    if sys.argv[1:] == [RUN]:
+        run = followed_run()
+        print(f"{RUN}: a run of one test enters {len(run.modules)} modules and returns {run.returns} times:")
+        print(f"  {', '.join(run.modules)}")
+        return
     for component in sys.argv[1:] or ["llm", "vector", "embedding", "graph"]:
         sending, audit = followed(component)
         print(f"{component}: a call passes {sending.depth} frames before the loop, {len(sending.modules)} modules")
