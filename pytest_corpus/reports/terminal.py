@@ -223,7 +223,8 @@ def _unassessed(part: ComponentVerdict, detail: Detail) -> Iterator[Line]:
     for status in held_up if detail.reasons else ():
         yield Line(f"    not assessed  {status.requirement.id}: {status.reason}", "caution")
     rest = [status for status in open_ones if not _lacks(status) and not status.blocked_by]
-    yield from (Line(f"    not assessed  {line}", "caution") for line in _by_reason(rest))
+    helped = [replace(status, reason=with_remedy(status.reason)) for status in rest]
+    yield from (Line(f"    not assessed  {line}", "caution") for line in _by_reason(helped))
 
 
 def _lacks(status: Status) -> bool:
@@ -236,7 +237,7 @@ def _by_reason(statuses: Sequence[Status]) -> Iterator[str]:
     for status in statuses:
         reasons.setdefault(status.reason, []).append(status.requirement.id)
     for reason, ids in reasons.items():
-        yield f"{', '.join(ids) if len(ids) <= LISTED else count(len(ids), 'requirement')}: {with_remedy(reason)}"
+        yield f"{', '.join(ids) if len(ids) <= LISTED else count(len(ids), 'requirement')}: {reason}"
 
 
 LISTED = 40  # more requirements than this that one reason leaves open are counted and not listed

@@ -10,7 +10,7 @@ from hypothesis import given
 from ledgers import MUSTS, SHOULDS, ledger, ledgers, record, violation
 
 from pytest_corpus.reports.catalogue import explained
-from pytest_corpus.reports.terminal import summary, what_ran
+from pytest_corpus.reports.terminal import Detail, summary, what_ran
 from pytest_corpus.spec.obstacles import Obstacle, obstacle_of, remedy, with_remedy
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.verdict.ledger import Ledger
@@ -127,8 +127,12 @@ def test_a_reason_is_followed_by_its_remedy() -> None:
     assert with_remedy("a plugin changed it") == "a plugin changed it"
     open_one = record(MUSTS[0], "not_assessed", reason=Obstacle.NO_USAGE.text)
     assert "; to assess it, return `usage`, or offer count_tokens" in text(ledger(open_one))
-    open_one = record(MUSTS[0], "not_assessed", reason="neither usage nor count_tokens tells how long it is")
-    assert "; to assess it, return `usage`, or offer count_tokens" in text(ledger(open_one))
+
+
+def test_a_remedy_is_for_what_is_not_assessed() -> None:
+    """What is not applicable needs none."""
+    found = ledger(record(MUSTS[0], "not_applicable", reason="no cache is claimed"))
+    assert "to assess it" not in "\n".join(line.text for line in summary(found, decide(found), Detail(reasons=True)))
 
 
 def test_the_hint_for_a_read_only_login_names_the_credentials() -> None:
