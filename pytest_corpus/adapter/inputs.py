@@ -18,6 +18,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from pytest_corpus.adapter.scope import Part, begin_part, current_part, part_of
+from pytest_corpus.adapter.turns import giving_way
 
 T = TypeVar("T")
 
@@ -48,7 +49,8 @@ class Source:
 
     def sleep(self, seconds: float) -> None:
         """Wait."""
-        time.sleep(seconds)
+        with giving_way():
+            time.sleep(seconds)
 
     def enter(self, scope: str) -> None:
         """Take note that what follows belongs to a scope of its own."""

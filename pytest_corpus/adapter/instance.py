@@ -23,6 +23,7 @@ from pytest_corpus.adapter.opening import factory as factories
 from pytest_corpus.adapter.opening.remote import RemoteAdapter
 from pytest_corpus.adapter.scope import within
 from pytest_corpus.adapter.transports.protocol import SETTLE_S
+from pytest_corpus.adapter.turns import giving_way, is_in_flight, lost_s
 from pytest_corpus.spec.components import COMPONENTS
 
 HOOKS = frozenset({"metrics", "provider"})
@@ -282,16 +283,17 @@ class AdapterInstance:
         if self.remote is not None and sending.raw is None and sending.clients is None:
             [exchange] = sending.exchanges
             if exchange.secrets and self.hears_logs:
-                time.sleep(SETTLE_S)
+                with giving_way():
+                    time.sleep(SETTLE_S)
             exchange.observed.logs, exchange.observed.headers = self.remote.side_channel.take()
 
     def _call_once(self, sending: Sending) -> None:
         [exchange] = sending.exchanges
-        observed, started = exchange.observed, time.monotonic()
+        observed, started = exchange.observed, time.monotonic() - lost_s()
         # What a call that was given up does later must not change the record of it.
         seen = Exchange(exchange.request, exchange.streaming, observed=observed, component=exchange.component)
         seen.limited = exchange.limited
-        with LogTap(sending.debug_logs) as tap:
+        with LogTap(observed, sending.debug_logs) as tap:
             try:
                 exchange.fault = self._fault_of(seen, sending.limit_s)
             finally:
@@ -299,7 +301,7 @@ class AdapterInstance:
                 self._timeouts.has_answered |= bool(seen.frames)
                 if not seen.streaming and seen.fault is not None and seen.fault.kind == "cut_off":
                     self._timeouts.add(seen.op)
-        exchange.elapsed_s = time.monotonic() - started
+        exchange.elapsed_s = time.monotonic() - lost_s() - started
         observed.logs, observed.debug_logs = tuple(tap.texts), tuple(tap.debug_texts)
         observed.log_sources, observed.debug_sources = tuple(tap.sources), tuple(tap.debug_sources)
 
@@ -336,18 +338,19 @@ class AdapterInstance:
             self._replace_loop()
             if ended and not blamed:
                 return calls.too_late(TimeLimit(blocked=True, ended=ended), limit)
-        seen.until = time.monotonic() + limit
+        seen.until, loop = time.monotonic() + limit, self._loop
         try:
-            self._loop.run(calls.call(self._opened.transport(seen.component), seen), limit)
+            loop.run(calls.call(self._opened.transport(seen.component), seen), limit)
         except concurrent.futures.CancelledError:
             return CallFault("raised", "CancelledError")
         except TimeLimit as late:
             is_moving = not seen.limited and calls.moves(seen, limit)
-            if not seen.limited:
+            if not (seen.limited or is_in_flight()):  # beside others it may be theirs
                 self._timeouts.add(seen.op, moving=is_moving)
-            if late.blocked:
+            if late.blocked and self._loop is loop:
                 self._loop.blamed = True
                 self._replace_loop()
+            if late.blocked:
                 return calls.too_late(late, limit)
             return calls.cut_off(seen) if is_moving else seen.fault or calls.too_late(late, limit)
         return seen.fault

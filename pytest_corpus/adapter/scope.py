@@ -213,12 +213,13 @@ class Attribution:
 
     Attributes:
         is_exact: every report has named its call so far.
+        names_arrivals: so has everything that reached the provider.
         outside: what is done in no part of the run.
     """
 
     def __init__(self) -> None:
         self.outside = Part()
-        self.is_exact = True
+        self.is_exact = self.names_arrivals = True
         self._calls: deque[Observed] = deque(maxlen=MOST_CALLS)
 
     @property
@@ -253,7 +254,9 @@ class Attribution:
         call = current_call()
         if call is not None and not call.is_over:
             return call
-        return next((each for each in reversed(self._calls) if not each.is_over), None)
+        under_way = next((each for each in reversed(self._calls) if not each.is_over), None)
+        self.names_arrivals = self.names_arrivals and under_way is None
+        return under_way
 
     def of_report(self, report: Observation | Count) -> Observed | None:
         """The call that a report belongs to; None if it is too late for any."""

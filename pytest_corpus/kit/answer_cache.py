@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exchange import Exchange, context_of, op_of
+from pytest_corpus.adapter.turns import finding_out
 from pytest_corpus.kit.judgement import judging, look_at, reading_apart
 from pytest_corpus.kit.outcomes import Undecided, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply, error_names
@@ -25,6 +26,11 @@ def cached(calls: Calls, key: Hashable, ask: Callable[[], T]) -> T:
     What a test planned at the provider does not strike it. `ask` may plan faults of its own. The actions of the test
     that asked count as those of each test that takes the answer, and so does what it read to find the answer out.
     """
+    with finding_out(id(calls.shared), key):
+        return _known_or_asked(calls, key, ask)
+
+
+def _known_or_asked(calls: Calls, key: Hashable, ask: Callable[[], T]) -> T:
     kept, done = calls.shared.cached, calls.shared.actions.done
     if key in kept:
         answer, exchanges, actions, read = kept[key]

@@ -8,6 +8,7 @@ from typing import Any, Protocol, Self, TypeVar
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.hooks.provider import Plan, ProviderProbe
+from pytest_corpus.adapter.turns import finding_out
 from pytest_corpus.kit.answer_cache import lasting
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Outage, Undecided, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
@@ -184,9 +185,10 @@ def at_struck(subject: Own, attempt: Callable[[Own], Result], sound: Callable[[R
     as one with a circuit breaker does, so an odd result counts only if it is that of a new instance.
     """
     shared = subject.shared
-    is_new = shared.struck is None
-    if shared.struck is None:
-        shared.struck = subject.client.fresh()
+    with finding_out(id(shared), "struck"):
+        is_new = shared.struck is None
+        if shared.struck is None:
+            shared.struck = subject.client.fresh()
     instance = subject.on(shared.struck)
     if is_new or instance.client is subject.client:
         return instance, attempt(instance)

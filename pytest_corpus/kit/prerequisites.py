@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_corpus.adapter import inputs
+from pytest_corpus.adapter.turns import finding_out
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import plain
 from pytest_corpus.kit.judgement import judging
@@ -40,9 +41,10 @@ class Prerequisites:
             Blocked: it does not work, which is the finding of another requirement.
         """
         for name in names:
-            if name not in self._calls.shared.obstacles:
-                with judging(), inputs.apart(f"{self._calls.component}.{name} works"):
-                    self._calls.shared.obstacles[name] = self.obstacle(name)
+            with finding_out(id(self._calls.shared), f"{name} works"):
+                if name not in self._calls.shared.obstacles:
+                    with judging(), inputs.apart(f"{self._calls.component}.{name} works"):
+                        self._calls.shared.obstacles[name] = self.obstacle(name)
             if (obstacle := self._calls.shared.obstacles[name]) is not None:
                 raise obstacle
 

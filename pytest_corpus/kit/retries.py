@@ -18,6 +18,7 @@ from pytest_corpus.adapter.exceptions import DeclarationError, Unresponsive
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.scope import part_of
 from pytest_corpus.adapter.tracebacks import PROGRAMMING_ERRORS, logged_exception
+from pytest_corpus.adapter.turns import disturbed
 from pytest_corpus.adapter.usage import Outages
 from pytest_corpus.kit.outcomes import Full, Outage, Undecided
 from pytest_corpus.kit.prerequisites import Prerequisites
@@ -140,7 +141,8 @@ class Retries:
             raise Outage(self._outages.said)
         begun = inputs.monotonic()
         answer = attempt(0.0)
-        if failing(answer) and not self.probing:
+        if (failed := failing(answer)) and not self.probing:
+            disturbed(crowded=any(reply.is_a("ResourceExhausted") for reply in failed))
             return self._again(op, attempt, failing, answer, begun)
         if isinstance(answer, (Reply, StreamReply)) and answer.is_error and is_passing(answer.exchange):
             self._drop([answer.exchange])  # a gateway may have given it: only the test itself judges anything

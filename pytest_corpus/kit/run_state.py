@@ -8,6 +8,7 @@ from typing import Any, ClassVar, TypeVar
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.client import AdapterClient
 from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.turns import finding_out
 from pytest_corpus.kit.judgement import reading_apart
 from pytest_corpus.kit.outcomes import Undecided
 from pytest_corpus.kit.store.leftovers import Journal
@@ -29,6 +30,9 @@ MIN_NAMESPACES = 3
 
 MOST_REPETITIONS = 1_000
 """The most times that each test runs."""
+
+MOST_IN_FLIGHT = 64
+"""The most tests that are ever in flight."""
 
 MOST_WRITE_DELAY_S = 60
 """The longest time until a write is visible that a run waits."""
@@ -135,9 +139,10 @@ class Shared:
 
     def once(self, name: str, find: Callable[[], T]) -> T:
         """The value of an attribute, found out by the first test that needs it."""
-        if getattr(self, name) is None:
-            with inputs.apart(f"{type(self).__name__} {name}"), reading_apart():
-                setattr(self, name, find())
+        with finding_out(id(self), name):
+            if getattr(self, name) is None:
+                with inputs.apart(f"{type(self).__name__} {name}"), reading_apart():
+                    setattr(self, name, find())
         found: T = getattr(self, name)
         return found
 

@@ -36,6 +36,9 @@ PATIENCE_S = 120
 WHOLE = "*"
 """The scope of the whole suite."""
 
+WIDTH = "CORPUS_MUTANTS_CONCURRENCY"
+"""The variable that holds the number of tests in flight; 1 by default."""
+
 UNUSED = (
     "cacheprovider", "debugging", "doctest", "faulthandler", "junitxml", "legacypath", "logging", "pastebin",
     "recwarn", "stepwise", "terminal", "threadexception", "tmpdir", "unittest", "unraisableexception", "warnings",
@@ -228,6 +231,7 @@ def examine(factory: str, report: Path, scope: str = WHOLE) -> str:
             f"--corpus-requirement={scope}",
             f"--corpus-report={report}",
             f"-ocorpus_call_timeout={CALL_TIMEOUT_S}",
+            f"--corpus-concurrency={os.environ.get(WIDTH, '1')}",
         ],
         [witness],
     )

@@ -64,6 +64,17 @@ def test_an_entry_has_three_lines() -> None:
 
 
 @pytest.mark.parametrize(
+    ("ending", "wanted"),
+    [("", ()), ("; quiet", ("llm", "graph")), ("; quiet for graph", ("graph",)), ("; quiet for streaming", STREAMING)],
+)
+def test_an_entry_says_where_its_tests_need_quiet(ending: str, wanted: tuple[str, ...]) -> None:
+    """For all components that it speaks of, or for some."""
+    table = f"COM-TEST-1 MUST: Something holds.\n  from R7; for llm, graph{ending}\n  hint: do this\n"
+    [entry] = read(table, "module", COMPONENTS)
+    assert entry.quiet == wanted
+
+
+@pytest.mark.parametrize(
     ("ending", "wanted"), [("", ("vector",)), ("; for streaming", STREAMING), ("; for llm", ("llm",))]
 )
 def test_an_entry_speaks_of_the_components_of_its_folder(ending: str, wanted: tuple[str, ...]) -> None:

@@ -19,6 +19,7 @@ from typing import Any, TypeVar, cast
 
 from pytest_corpus.adapter.event_loop.closing import BLOCKED, grouped
 from pytest_corpus.adapter.snapshot import safe_call
+from pytest_corpus.adapter.turns import giving_way
 from pytest_corpus.redaction import type_name
 
 T = TypeVar("T")
@@ -136,7 +137,7 @@ class LoopThread:
         self.ended = ""
         self._phase = Phase.OPEN
         self._process = os.getpid()
-        self._waiting: _Call | None = None
+        self._waiting: set[_Call] = set()
         self._lock = threading.Lock()
         self._loop = asyncio.new_event_loop()
         self._loop.set_exception_handler(_log_loop_error)
@@ -164,8 +165,8 @@ class LoopThread:
 
     def _end(self) -> None:
         self._advance(Phase.GONE)
-        if self._waiting is not None:
-            self._waiting.fail(TimeLimit(blocked=True, ended=self.ended))
+        for call in tuple(self._waiting):
+            call.fail(TimeLimit(blocked=True, ended=self.ended))
         with contextlib.suppress(Exception):
             self._loop.close()
 
@@ -188,10 +189,13 @@ class LoopThread:
         call = _Call(work)
         try:
             self._start(call)
-            has_ended = call.ends_within(limit_s)
+            with giving_way():
+                has_ended = call.ends_within(limit_s)
         except BaseException:  # the run is stopped, or the loop has ended
             self._cancel(call)
             raise
+        finally:
+            self._waiting.discard(call)
         if not has_ended and not call.is_over:
             self.blocked = not self._alive()
             self._cancel(call)
@@ -208,7 +212,7 @@ class LoopThread:
                 call.cancel()
                 self.blocked = True
                 raise TimeLimit(blocked=True, ended=self.ended)
-            self._waiting = call
+            self._waiting.add(call)
             self._loop.call_soon_threadsafe(call.start, self._loop)
 
     def begin(self, work: Coroutine[Any, Any, Any]) -> None:

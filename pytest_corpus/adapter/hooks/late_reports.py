@@ -12,6 +12,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Sequence
 
 from pytest_corpus.adapter.scope import LATEST_S, OBSERVATION, OUTCOME, Attribution, Observed
+from pytest_corpus.adapter.turns import giving_way
 
 MOST_OPEN = 32
 """If more calls than this lack a report, no other call is made before that of the first has come."""
@@ -29,6 +30,12 @@ PATIENCE = 3
 
 MOST_FRUITLESS = 20
 """The same number if other reports came late."""
+
+
+def pause() -> None:
+    """Wait before the next look."""
+    with giving_way():
+        time.sleep(POLL_S)
 
 
 class LateReports:
@@ -94,7 +101,7 @@ class LateReports:
     def settle(self, *, surplus: bool = True) -> None:
         """Wait until the reports of all calls have come, or until it is too late for them; `surplus`: all of them."""
         while not all((call.is_complete and not surplus) or self.is_settled(call) for call in self._open):
-            time.sleep(POLL_S)
+            pause()
 
     def is_settled(self, call: Observed) -> bool:
         """True if a call has everything that it must have, and the time for surplus reports is over."""
@@ -110,7 +117,7 @@ class LateReports:
             if time.monotonic() > until:
                 self._fruitless[kind] += waited
                 return False
-            time.sleep(POLL_S)
+            pause()
             waited = True
         return True
 

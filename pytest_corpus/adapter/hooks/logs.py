@@ -6,8 +6,9 @@ import logging
 import sys
 from functools import partial
 from types import TracebackType
-from typing import Any
+from typing import Any, ClassVar
 
+from pytest_corpus.adapter.scope import Observed, current_call
 from pytest_corpus.adapter.snapshot import safe_call
 from pytest_corpus.redaction import names, shown_file
 
@@ -28,15 +29,15 @@ def text_of(record: logging.LogRecord) -> tuple[str, bool]:
 
 
 class Tee:
-    """A stream of text that keeps what is written to it, and passes it on."""
+    """A stream of text that hands what is written to the calls that listen, and passes it on."""
 
-    def __init__(self, stream: Any) -> None:
-        self.stream = stream
-        self.written: list[str] = []
+    def __init__(self, stream: Any, place: int) -> None:
+        self.stream, self._place = stream, place
 
     def write(self, text: str) -> Any:
-        """Keep a text and pass it on."""
-        self.written.append(str(text))
+        """Hand on a text and pass it on."""
+        for tap in LogTap.listening():
+            tap.printed[self._place].append(str(text))
         return self.stream.write(text)
 
     def __getattr__(self, name: str) -> Any:
@@ -51,16 +52,31 @@ class LogTap:
     `debug` from DEBUG (R124); what the application would not see without that is not handed on to its handlers.
     Records below INFO are kept apart, in `debug_texts`. `sources` has the logger and the line of each text in `texts`,
     and `debug_sources` of those in `debug_texts`.
+
+    Of several calls at the same time each gets what is said in its scope; what is said outside of any, all get.
+
+    Attributes:
+        printed: what was written to standard output and to standard error.
     """
 
-    def __init__(self, debug: bool = False) -> None:
+    _active: ClassVar[list[LogTap]] = []
+    _methods: ClassVar[tuple[Any, Any]] = (logging.Logger.isEnabledFor, logging.Logger.callHandlers)
+    _tees: ClassVar[tuple[Tee, ...]] = ()
+
+    def __init__(self, call: Observed | None = None, debug: bool = False) -> None:
         self.texts: list[str] = []
         self.debug_texts: list[str] = []
         self.sources: list[str] = []
         self.debug_sources: list[str] = []
+        self.printed: tuple[list[str], list[str]] = ([], [])
+        self._call = call
         self._level = logging.DEBUG if debug else logging.INFO
-        self._methods = logging.Logger.isEnabledFor, logging.Logger.callHandlers
-        self._printed: tuple[Tee, ...] = ()
+
+    @classmethod
+    def listening(cls) -> list[LogTap]:
+        """Those that what is said now is meant for."""
+        call = current_call()
+        return [tap for tap in cls._active if tap._call is call] or cls._active
 
     def take(self, record: logging.LogRecord) -> bool:
         """Keep message, extra fields and exception text of a record; whether its message can be written at all."""
@@ -71,35 +87,45 @@ class LogTap:
         return is_sound
 
     def __enter__(self) -> LogTap:
-        emits, hand_on = self._methods = logging.Logger.isEnabledFor, logging.Logger.callHandlers
+        self._active.append(self)
+        if len(self._active) == 1:
+            self._begin()
+        return self
+
+    @classmethod
+    def _begin(cls) -> None:
+        emits, hand_on = cls._methods = logging.Logger.isEnabledFor, logging.Logger.callHandlers
 
         def emits_to_tap(logger: logging.Logger, level: int) -> bool:
             if emits(logger, level):
                 return True
             is_off = logger.disabled or logger.manager.disable >= level
-            return level >= self._level and not is_off and not _has_level(logger)
+            is_heard = any(level >= tap._level for tap in cls.listening())
+            return is_heard and not is_off and not _has_level(logger)
 
         def heard(logger: logging.Logger, record: logging.LogRecord) -> None:
             # A record that cannot be written is only complained of by `logging`; pytest's handler would raise.
-            if self.take(record) and (record.levelno >= logging.root.level or _has_level(logger)):
+            heard_by = [tap.take(record) for tap in cls.listening()]  # each of them takes it
+            if all(heard_by) and (record.levelno >= logging.root.level or _has_level(logger)):
                 hand_on(logger, record)
 
         logging.Logger.isEnabledFor = emits_to_tap  # type: ignore[method-assign,assignment]
         logging.Logger.callHandlers = heard  # type: ignore[method-assign,assignment]
-        self._printed = Tee(sys.stdout), Tee(sys.stderr)
-        sys.stdout, sys.stderr = self._printed
-        return self
+        cls._tees = Tee(sys.stdout, 0), Tee(sys.stderr, 1)
+        sys.stdout, sys.stderr = cls._tees
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        logging.Logger.isEnabledFor, logging.Logger.callHandlers = self._methods  # type: ignore[method-assign]
-        out, err = self._printed
-        if sys.stdout is out:
-            sys.stdout = out.stream
-        if sys.stderr is err:
-            sys.stderr = err.stream
-        printed = ["".join(tee.written) for tee in self._printed if tee.written]
+        self._active.remove(self)
+        if not self._active:
+            logging.Logger.isEnabledFor, logging.Logger.callHandlers = self._methods  # type: ignore[method-assign]
+            out, err = self._tees
+            if sys.stdout is out:
+                sys.stdout = out.stream
+            if sys.stderr is err:
+                sys.stderr = err.stream
+        printed = ["".join(written) for written in self.printed if written]
         self.texts += printed
         self.sources += ["what is printed"] * len(printed)
 

@@ -21,7 +21,13 @@ from pytest_corpus.evidence.judging import LEVELS
 from pytest_corpus.integration.options import connection
 from pytest_corpus.integration.options.report_paths import report_paths
 from pytest_corpus.integration.options.table import setting
-from pytest_corpus.kit.run_state import MAX_NAMESPACES, MIN_NAMESPACES, MOST_REPETITIONS, MOST_WRITE_DELAY_S
+from pytest_corpus.kit.run_state import (
+    MAX_NAMESPACES,
+    MIN_NAMESPACES,
+    MOST_IN_FLIGHT,
+    MOST_REPETITIONS,
+    MOST_WRITE_DELAY_S,
+)
 from pytest_corpus.redaction import printable
 from pytest_corpus.reports.formats import FORMATS, JUNIT, listed, suffix_of
 from pytest_corpus.spec.components import COMPONENTS
@@ -141,6 +147,7 @@ class Options:
     read_only: bool
     budget: Budget
     shard: Shard | None
+    concurrency: int | None
     on_terminal: Level
     in_files: Level
     connection: Connection = field(default_factory=Connection)
@@ -211,6 +218,7 @@ def read(config: pytest.Config) -> Options:
         read_only=is_production(os.environ) and not allowed,
         budget=budget(_one(config, "budget")),
         shard=_shard_of_suite(config, profile, repeat),
+        concurrency=_concurrency(config),
         on_terminal=level or ("shape" if os.environ.get("CI") else "full"),
         in_files=level or "shape",
         connection=reached,
@@ -353,6 +361,14 @@ def _deviations(config: pytest.Config, given: str | None, *, drafting: bool) -> 
     except DeviationError as error:
         named = f"--corpus-deviations={given}" if given else str(path)
         raise pytest.UsageError(f"{named}: {error}") from None
+
+
+def _concurrency(config: pytest.Config) -> int | None:
+    """The most tests in flight; None: as many as gain time."""
+    if (_one(config, "concurrency") or "").lower() == "auto":
+        return None
+    form = f"auto, or a whole number from 1 to {MOST_IN_FLIGHT}"
+    return _number(config, "concurrency", 1, form, least=1, most=MOST_IN_FLIGHT)
 
 
 def _number(config: pytest.Config, name: str, usual: N, form: str, *, least: float = -inf, most: float = inf) -> N:

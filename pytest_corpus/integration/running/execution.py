@@ -24,15 +24,16 @@ from pytest_corpus.adapter.exceptions import (
 )
 from pytest_corpus.adapter.hooks.provider import MISTAKEN
 from pytest_corpus.adapter.inputs import Clock
-from pytest_corpus.adapter.scope import part_of
+from pytest_corpus.adapter.scope import begin_part, part_of
 from pytest_corpus.adapter.tracebacks import EscapedException, traceback_of
 from pytest_corpus.adapter.usage import Spending
 from pytest_corpus.evidence.player import Unrecorded
 from pytest_corpus.evidence.recorder import RecordedTest
-from pytest_corpus.integration.collecting.nodes import case_of, named, owner, places_of, requirement_of, tests_of
+from pytest_corpus.integration.collecting.nodes import named, owner, requirement_of, tests_of
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.running.endings import NOT_RUN, REPLACED, UNFINISHED, Ending, Observed, Result
 from pytest_corpus.integration.running.evidence import Sighting, context_secrets, without_secrets
+from pytest_corpus.integration.running.in_flight import Attempt, InFlight, begin_inputs, name_of, stepped
 from pytest_corpus.integration.running.other_plugins import cause_of_end, outcome_behind
 from pytest_corpus.integration.running.surroundings import Surroundings
 from pytest_corpus.kit import early_calls, expect
@@ -48,18 +49,6 @@ from pytest_corpus.verdict.ledger import TestRecord
 PROVIDER = "provider"  # the place of exceptions of a stand-in, among those that were reported
 
 RUNS = 3  # the most runs of a test that fails while its provider fails
-
-BEGUN = pytest.StashKey[int]()  # on a conformance item: the number of runs that have begun
-
-
-def body_of(item: pytest.Function) -> Callable[..., object]:
-    """The function of a conformance test: what stands in `item.obj` may be another plugin's."""
-    found: Callable[..., object] = getattr(item.cls() if item.cls else item.module, item.originalname)
-    return found
-
-
-def _name_of(item: pytest.Item) -> str:
-    return " ".join(map(str, named(item)))
 
 
 class TestExecution:
@@ -80,6 +69,7 @@ class TestExecution:
         spending: Spending,
         surroundings: Surroundings,
         following: Callable[[], Iterable[pytest.Item]],
+        in_flight: InFlight | None = None,
     ) -> None:
         self.item, self.adapter, self.component, self.target = item, adapter, component, target
         self.test, self.repetition = named(item)
@@ -88,7 +78,8 @@ class TestExecution:
         self._is_last = is_last
         self._causes, self._reported, self._spending = causes, reported, spending
         self._recorded: RecordedTest | None = None
-        self._surroundings, self._following = surroundings, following
+        self._attempt: Attempt | None = None
+        self._surroundings, self._following, self._in_flight = surroundings, following, in_flight
 
     def around(self, function: Callable[..., object], *, traceback: bool) -> Callable[..., None]:
         """Return a test function that runs another one and keeps its result.
@@ -123,7 +114,8 @@ class TestExecution:
                     ending, observed = Ending(undecided=NotAssessed(missing)), Observed()
                 if isinstance(ending.raised, Violation) and not traceback:
                     ending = replace(ending, raised=pytest.fail.Exception(str(ending.raised), pytrace=False))
-                self._keep(ending, observed, Clock.monotonic() - started, self.target.calls - calls)
+                spent = Clock.monotonic() - started, self.target.calls - calls
+                self._keep(ending, observed, *(self._attempt.spent if self._attempt else spent))
             if ending.raised is not None:
                 raise ending.raised
 
@@ -133,14 +125,44 @@ class TestExecution:
         """Run the test where it can be judged; what may be the fault of its surroundings is no finding."""
         if obstacle := self._obstacle():
             return replace(UNFINISHED, broken_off=obstacle)
-        self._begin(1)
         before = self._reported.copy()
-        ending = self._judged(function, arguments, observed)
+        ending = self._outcome(function, arguments, observed)
         if observed.sightings and (excuse := self._surroundings.excuse(observed.judged)):
             observed.sightings.clear()
             self._reported.intersection_update(before)
             return replace(UNFINISHED, broken_off=excuse)
         return ending
+
+    def _outcome(self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Observed) -> Ending:
+        """Take the end of a test that was begun before its turn if it holds there; else run it, alone."""
+        beside = self._in_flight
+        attempt = beside.outcome(self.item, self.target, self._following) if beside else None
+        if attempt and attempt.holds and not self._is_replaced(arguments) and self._holds_in(attempt, observed):
+            return Ending("satisfied")
+        doubted = beside is not None and beside.doubts(attempt)
+        self._begin(1, unlearn=doubted)
+        if doubted and self._causes is not None:
+            self._causes.forget()
+        ending = self._judged(function, arguments, observed)
+        holds = ending.outcome == "satisfied" and not observed.sightings
+        if beside is not None and (found := beside.confirm(attempt, self.target, holds=holds)):
+            self._add(found, observed)
+        return ending
+
+    def _holds_in(self, attempt: Attempt, observed: Observed) -> bool:
+        """Audit what a test exchanged that was begun before its turn; False if there is anything to be found."""
+        begin_part(attempt.part)
+        self.target.editions = attempt.editions
+        before = self._reported.copy()
+        self._observe(None, observed)
+        if not observed.sightings:
+            self._attempt = attempt
+            return True
+        attempt.violation = observed.sightings[0].violation
+        self._reported.intersection_update(before)
+        observed.sightings.clear()
+        observed.made.clear()
+        return False
 
     def _obstacle(self) -> str:
         """The reason why the test cannot be judged as it is run here; empty if there is none."""
@@ -183,17 +205,9 @@ class TestExecution:
         self.adapter.ledger.ran(record)
         return self.result
 
-    def _begin(self, run: int) -> None:
-        """Begin a run of the test: what it sends depends on the seed, the test and the answers alone."""
-        begun = self.item.stash[BEGUN] = self.item.stash.get(BEGUN, 0) + 1  # a plugin may run a test again
-        scope = f"{_name_of(self.item)} {begun}"
-        if self.adapter.number:  # the adapters of a run may share a provider
-            scope += f" {self.adapter.number}"
-        places = places_of(self.item.session)
-        options, settings = self.adapter.options, self.adapter.settings
-        own = inputs.Run(options.seed, settings.run, self.adapter.process, len(places))
-        inputs.begin(own, scope, places.get(self.item.nodeid, 0), case_of(self.item))
-        self.target.begin(unlearn=run > 1)
+    def _begin(self, run: int, *, unlearn: bool = False) -> None:
+        begin_inputs(self.item, self.adapter)
+        self.target.begin(unlearn=run > 1 or unlearn)
 
     def _judged(self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Observed) -> Ending:
         """Run the body and audit its exchanges, however it ends."""
@@ -273,7 +287,7 @@ class TestExecution:
             before = self.target.disturbances
             try:
                 if inspect.isgeneratorfunction(function):
-                    test = SteppedTest(_name_of(self.item), self.requirement, functools.partial(function, **arguments))
+                    test = SteppedTest(name_of(self.item), self.requirement, functools.partial(function, **arguments))
                     early_calls.run(self.target, test, self._following_tests)
                 else:
                     function(**arguments)
@@ -296,14 +310,8 @@ class TestExecution:
     def _following_tests(self) -> Iterator[SteppedTest]:
         """The tests of the same component that follow and may be begun before."""
         own = owner(self.item)
-        for item in self._following():
-            if isinstance(item, pytest.Function) and owner(item) == own:
-                function = body_of(item)
-                if inspect.isgeneratorfunction(function):
-                    given = item.callspec.params if hasattr(item, "callspec") else {}
-                    names = inspect.signature(function).parameters
-                    begin = functools.partial(function, **{name: given.get(name, self.target) for name in names})
-                    yield SteppedTest(_name_of(item), catalogue()[requirement_of(item)], begin)
+        following = (item for item in self._following() if owner(item) == own) if self._in_flight is None else ()
+        return filter(None, (stepped(item, self.target) for item in following))
 
     def _out_of_budget(self, spent: BudgetSpent) -> Ending:
         """Leave the test open, and the run partial, because calls were not made."""

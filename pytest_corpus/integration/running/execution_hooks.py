@@ -9,9 +9,11 @@ import pytest
 from pytest_corpus.integration.collecting import nodes as collect
 from pytest_corpus.integration.declaring.state import RunState
 from pytest_corpus.integration.running import presentation
-from pytest_corpus.integration.running.execution import TestExecution, body_of
+from pytest_corpus.integration.running.execution import TestExecution
+from pytest_corpus.integration.running.in_flight import InFlight, body_of
 from pytest_corpus.integration.running.other_plugins import that_raised
 from pytest_corpus.integration.running.surroundings import FORKED, Surroundings
+from pytest_corpus.integration.running.width import Width
 from pytest_corpus.kit.fixtures import SUBJECT
 
 EXECUTION = pytest.StashKey[TestExecution]()  # on a conformance item: the execution in progress
@@ -24,6 +26,7 @@ class ExecutionHooks:
         self.state = state
         self._following: pytest.Item | None = None
         self._surroundings = Surroundings(os.environ)
+        self.in_flight = self._several()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, nextitem: pytest.Item | None) -> None:
@@ -58,8 +61,40 @@ class ExecutionHooks:
             spending=self.state.spending,
             surroundings=self._surroundings,
             following=lambda: self._following_of(item),
+            in_flight=self.in_flight,
         )
         item.obj = execution.around(body_of(item), traceback=self.state.options.traceback)
+
+    def _several(self) -> InFlight | None:
+        """What runs several tests at a time; None if each is run in its turn."""
+        options = self.state.options
+        obstacles = {
+            "a transcript is recorded": options.transcript is not None,
+            "a budget is set": bool(options.budget.limits),
+            "workers share the tests": self.state.worker is not None or self.state.distributes,
+            "tests are repeated": options.repeat > 1,
+        }
+        self._obstacle = next((why for why, holds in obstacles.items() if holds), "")
+        if options.concurrency == 1 or self._obstacle:
+            return None
+        ends_early = bool(self.state.config.getoption("maxfail", 0))
+        return InFlight(Width(options.concurrency), may_be_cut_short=ends_early)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self) -> None:
+        if self.in_flight is not None:
+            self.in_flight.stop()
+
+    @pytest.hookimpl
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        asked, width = self.state.options.concurrency, self.in_flight.width if self.in_flight is not None else None
+        said = list(width.said) if width is not None else []
+        if asked is not None and asked > 1 and self._obstacle:
+            said.append(f"1 test at a time: {self._obstacle}")
+        if width is not None and asked is None and width.peak > 1:
+            said.insert(0, f"up to {width.peak} tests at a time, because calls wait for the adapter")
+        for line in said:
+            terminalreporter.write_line(f"--corpus-concurrency={asked or 'auto'}: {line}")
 
     def _following_of(self, item: pytest.Item) -> Iterable[pytest.Item]:
         """The tests that this process runs after one; a worker knows of the next one only."""

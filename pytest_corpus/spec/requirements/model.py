@@ -31,6 +31,8 @@ class Requirement:
             false.
         components: the components it speaks of.
         hint: what an author usually has to change.
+        quiet: the components for which nothing else may be under way while a test of it runs, since other calls could
+            hide what breaks it, or look like it: they change caches, statistics or lists of all there is.
     """
 
     id: str
@@ -40,6 +42,7 @@ class Requirement:
     needs: tuple[str, ...] = ()
     components: tuple[str, ...] = COMPONENTS
     hint: str = ""
+    quiet: tuple[str, ...] = ()
 
     @property
     def chapter(self) -> str:
@@ -59,8 +62,8 @@ SPEAKS_OF = f"streaming|{_list('|'.join(COMPONENTS))}"
 FORMS = (
     ("ID LEVEL: sentence", r"([A-Z]{3}(?:-[A-Z0-9]+)*-[0-9]+) (MUST|SHOULD|MAY): (\S.*)"),
     (
-        "  from SOURCE, SOURCE; needs NEED, NEED; for COMPONENT, COMPONENT",
-        rf"  from ({SOURCES})(?:; needs ({NEEDS}))?(?:; for ({SPEAKS_OF}))?",
+        "  from SOURCE, SOURCE; needs NEED, NEED; for COMPONENT, COMPONENT; quiet",
+        rf"  from ({SOURCES})(?:; needs ({NEEDS}))?(?:; for ({SPEAKS_OF}))?(?:; (quiet)(?: for ({SPEAKS_OF}))?)?",
     ),
     ("  hint: advice", r"  hint: (\S.*)"),
 )
@@ -71,6 +74,7 @@ def read(table: str, module: str, components: tuple[str, ...]) -> Iterator[Requi
     """Read the table of a chapter: entries of three lines.
 
     A line that begins with four spaces continues the line above it. ``for streaming`` names all components that stream.
+    ``quiet`` stands for all components that the entry speaks of, ``quiet for vector`` for one.
 
     Args:
         table: the text that the chapter assigns to ``REQUIREMENTS``.
@@ -87,9 +91,10 @@ def read(table: str, module: str, components: tuple[str, ...]) -> Iterator[Requi
         form, pattern = FORMS[place % len(FORMS)]
         entry += matched(re.compile(pattern), form, line, module)
         if place % len(FORMS) == len(FORMS) - 1:
-            name, level, text, source, needs, named, hint = entry
-            own = STREAMING if named == "streaming" else _items(named) or components
-            yield Requirement(name, level, text, _items(source), _items(needs), own, hint)
+            name, level, text, source, needs, named, is_quiet, quiet, hint = entry
+            own = _components(named) or components
+            alone = (_components(quiet) or own) if is_quiet else ()
+            yield Requirement(name, level, text, _items(source), _items(needs), own, hint, alone)
             entry = []
 
 
@@ -111,6 +116,10 @@ def unwrapped(table: str) -> list[tuple[int, str]]:
         elif line:
             lines.append((number, line))
     return lines
+
+
+def _components(written: str | None) -> tuple[str, ...]:
+    return STREAMING if written == "streaming" else _items(written)
 
 
 def _items(written: str | None) -> tuple[str, ...]:

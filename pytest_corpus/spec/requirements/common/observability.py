@@ -68,6 +68,6 @@ COM-OBS-28 SHOULD: The `code` of a failure in an observation is the name of its 
   from ERRORS 5, R125; needs metrics
   hint: pass BadRequest to `observe` where the envelope says BAD_REQUEST
 COM-OBS-25 SHOULD: A call that is cancelled on the way is observed too.
-  from SPECIFICATION 11.2, SPECIFICATION 6.4, R99; needs metrics, provider
+  from SPECIFICATION 11.2, SPECIFICATION 6.4, R99; needs metrics, provider; quiet
   hint: observe in a `finally`, or catch asyncio.CancelledError, observe and raise it again
 """

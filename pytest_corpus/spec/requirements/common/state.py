@@ -8,10 +8,11 @@ COM-IDEM-2 MUST: The same idempotency key of another tenant is another request.
   from SPECIFICATION 6.1, R24, R139; needs idempotent_writes, provider
   hint: make the tenant a part of the key under which you keep replays
 COM-CACHE-1 MUST: A cached answer is not given to another tenant.
-  from BEHAVIORAL_CONFORMANCE 6.6, SPECIFICATION 11.6, R27, R139; needs provider, supports_caching
+  from BEHAVIORAL_CONFORMANCE 6.6, SPECIFICATION 11.6, R27, R139; needs provider, supports_caching;
+    quiet for vector, graph
   hint: make the tenant hash a part of every cache key, in batches too
 COM-CACHE-2 MUST: No `cache_scope` makes a cached answer pass from one tenant to another.
-  from SPECIFICATION 6.1, R55, R134, R139; needs provider, supports_caching
+  from SPECIFICATION 6.1, R55, R134, R139; needs provider, supports_caching; quiet for vector, graph
   hint: keep the tenant hash in the key whatever `cache_scope` says, in `ctx` or in `attrs`
 COM-IDEM-3 MUST: A replay under the same idempotency key applies once and answers as the first call did.
   from SPECIFICATION 6.1, SPECIFICATION 11.4, R24, R61; needs idempotent_writes; for vector, graph
@@ -23,7 +24,7 @@ COM-IDEM-5 SHOULD: A request whose first attempt failed with a retryable error i
   from SPECIFICATION 6.1, SPECIFICATION 12.2, R61; needs idempotent_writes, provider
   hint: keep the answers of calls that succeeded under their key, and no error that may be retried
 COM-IDEM-6 MUST: An idempotency key still works after fifty other keys and five seconds.
-  from SPECIFICATION 6.1, R126; needs idempotent_writes; for vector, graph
+  from SPECIFICATION 6.1, R126; needs idempotent_writes; for vector, graph; quiet
   hint: keep the first answers for a day, whatever their number; a cache of the last few keys forgets
 COM-IDEM-7 SHOULD: Of two calls at once under the same idempotency key one alone asks the provider.
   from SPECIFICATION 6.1, R126; needs idempotent_writes, provider

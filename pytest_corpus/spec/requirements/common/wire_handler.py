@@ -141,10 +141,10 @@ COM-NUM-6 MUST: An integer of more than 32 bits is taken for what it is, or refu
   from SPECIFICATION 4.1, BEHAVIORAL_CONFORMANCE 6.3, R144; for llm, vector, graph
   hint: check the range of an integer before a client with 32-bit fields gets it
 COM-CONC-1 MUST: Calls that run at the same time do not disturb each other.
-  from SPECIFICATION 1.3, R148
+  from SPECIFICATION 1.3, R148; quiet
   hint: keep the state of a call in local variables, not in the adapter object, across every await
 COM-CONC-2 SHOULD: Concurrent calls beyond `concurrency` are carried out, or refused with RESOURCE_EXHAUSTED or
     UNAVAILABLE.
-  from SPECIFICATION 12.6, SPECIFICATION 12.1
+  from SPECIFICATION 12.6, SPECIFICATION 12.1; quiet
   hint: queue what is too much, or refuse it with RESOURCE_EXHAUSTED and retry_after_ms
 """

@@ -123,7 +123,7 @@ GRA-NS-5 MUST: Deleting in a namespace without writes succeeds, or is refused pe
   from SPECIFICATION 7.3.1, ERRORS 6.4, R26, R45; needs supports_namespaces
   hint: answer with a count of 0, or raise NamespaceNotFound, where the namespace is unknown
 GRA-CACHE-1 MUST: A cached answer is not given to another text, dialect or namespace, or to other parameters.
-  from SPECIFICATION 11.6, SPECIFICATION 16.3, R27; needs provider, supports_caching
+  from SPECIFICATION 11.6, SPECIFICATION 16.3, R27; needs provider, supports_caching; quiet
   hint: key the cache by a hash of dialect, text, params and namespace
 GRA-MODEL-1 MUST: After any sequence of writes, deletes, batches and transactions, the graph holds their result.
   from SPECIFICATION 4.2.6, SPECIFICATION 7.3.1, SPECIFICATION 7.3.3

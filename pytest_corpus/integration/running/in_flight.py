@@ -1,0 +1,344 @@
+"""Tests in flight: bodies of tests that follow are begun while earlier ones wait for the adapter.
+
+What a body shows beside others counts only if it is that the requirement holds. Everything else (a violation, a test
+that does not apply, a failure that may pass) is found out by the test in its turn, alone, as in any other run.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import functools
+import inspect
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from pytest_corpus.adapter import inputs, turns
+from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.inputs import Clock
+from pytest_corpus.adapter.scope import Part, current_part, part_of
+from pytest_corpus.adapter.turns import Body, Disturbed, Place, Turns
+from pytest_corpus.integration.collecting.nodes import REPETITION, case_of, named, owner, places_of, requirement_of
+from pytest_corpus.integration.declaring.adapter_kinds import Adapter
+from pytest_corpus.integration.running.evidence import Sighting
+from pytest_corpus.integration.running.width import Width
+from pytest_corpus.kit.component import Subject
+from pytest_corpus.kit.early_calls import SteppedTest
+from pytest_corpus.kit.judgement import judging
+from pytest_corpus.kit.outcomes import Violation
+from pytest_corpus.spec.requirements import catalogue
+from pytest_corpus.spec.schemas import EDITIONS
+
+CONCURRENT = "COM-CONC-1"
+"""The requirement that says that calls do not disturb each other."""
+
+STORES = ("vector", "graph")
+"""The components whose tests share what one of them could clear away for another."""
+
+AHEAD = 2
+"""For each test in flight, the number of tests that may have ended before their turn in a run that may be cut short."""
+
+ENOUGH = 3
+"""The number of requirements whose tests fail only beside others after which calls are known to disturb each other."""
+
+TIMED = frozenset(("COM-CACHE", "COM-DEADLINE", "COM-IDEM", "COM-OBS"))
+"""Chapters of which a test may fail beside others since that takes its time, or fills what is kept for a while."""
+
+LONGEST_S = 0.5
+"""The time after which one that waits looks again."""
+
+STOP_S = 1.0
+"""The time for which the bodies of a run that ends are waited for; their calls end with the adapter."""
+
+MARKS = ("skip", "skipif", "xfail", "usefixtures")
+
+HARMLESS = frozenset(("subject", "request", REPETITION))
+"""The fixtures, besides that of the component, that give a test nothing that another one could change."""
+
+
+BEGUN = pytest.StashKey[int]()  # on a conformance item: the number of runs that have begun
+
+
+def body_of(item: pytest.Function) -> Callable[..., Any]:
+    """The function of a conformance test: what stands in `item.obj` may be another plugin's."""
+    found: Callable[..., Any] = getattr(item.cls() if item.cls else item.module, item.originalname)
+    return found
+
+
+def name_of(item: pytest.Item) -> str:
+    return " ".join(map(str, named(item)))
+
+
+def stepped(item: pytest.Item, target: Any) -> SteppedTest | None:
+    """A conformance test whose body has steps; None if it has none."""
+    if not isinstance(item, pytest.Function) or not inspect.isgeneratorfunction(body_of(item)):
+        return None
+    begin = functools.partial(body_of(item), **arguments_of(item, target))
+    return SteppedTest(name_of(item), catalogue()[requirement_of(item)], begin)
+
+
+def arguments_of(item: pytest.Function, target: Any) -> dict[str, Any]:
+    """The arguments of a conformance test: its parameters, and the target."""
+    given = item.callspec.params if hasattr(item, "callspec") else {}
+    return {name: given.get(name, target) for name in inspect.signature(body_of(item)).parameters}
+
+
+def begin_inputs(item: pytest.Item, adapter: Adapter) -> None:
+    """Begin a run of a test: what it sends depends on the seed, the test and the answers alone."""
+    begun = item.stash[BEGUN] = item.stash.get(BEGUN, 0) + 1  # a plugin may run a test again
+    scope = f"{name_of(item)} {begun}"
+    if adapter.number:  # the adapters of a run may share a provider
+        scope += f" {adapter.number}"
+    places = places_of(item.session)
+    own = inputs.Run(adapter.options.seed, adapter.settings.run, adapter.process, len(places))
+    inputs.begin(own, scope, places.get(item.nodeid, 0), case_of(item))
+
+
+def of_a_test(subject: Any) -> list[tuple[Place, Any]]:
+    """The attributes that belong to the test at hand but hang on what all tests share, each as a test begins."""
+    return [
+        ((subject, "editions"), set(EDITIONS)),
+        ((subject, "_fresh"), []),
+        ((subject.shared, "actions"), type(subject.shared.actions)()),
+        ((subject.retries, "probing"), False),
+        ((subject.settling, "_at_once"), False),
+    ]
+
+
+@dataclass(eq=False)
+class Attempt:
+    """A test that was begun before its turn.
+
+    Attributes:
+        part: what it exchanged.
+        editions: the schema editions that everything that was successful is valid under.
+        holds: its body has shown that the requirement holds.
+        violation: the violation that it met.
+        beside: the last exchange of another test that was in flight then.
+    """
+
+    item: pytest.Function
+    part: Part = field(default_factory=Part)
+    editions: set[str] = field(default_factory=set)
+    holds: bool = False
+    violation: Violation | None = None
+    beside: Exchange | None = None
+    duration_s: float = 0.0
+    over: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def spent(self) -> tuple[float, int]:
+        """The seconds that it took, and the number of its calls."""
+        return self.duration_s, len(self.part.made)
+
+
+class InFlight:
+    """The tests in flight of a run.
+
+    Attributes:
+        width: the number of tests that may be in flight.
+    """
+
+    def __init__(self, width: Width, *, may_be_cut_short: bool) -> None:
+        self.width, self._may_be_cut_short = width, may_be_cut_short
+        self._turns = Turns()
+        self._attempts: dict[pytest.Item, Attempt] = {}
+        self._running: set[Attempt] = set()
+        self._waiting: deque[pytest.Function] = deque()
+        self._known: set[pytest.Item] = set()
+        self._subject: Subject | None = None
+        self._disturbed: dict[str, Attempt] = {}
+        self._learns_beside = False
+        self._context = contextvars.copy_context()
+
+    # -- in the turn of a test ---------------------------------------------------------------------------
+
+    def outcome(self, item: pytest.Item, target: Any, following: Callable[[], Iterable[pytest.Item]]) -> Attempt | None:
+        """The attempt of a test whose turn it is, which has ended; None if there was none."""
+        if not isinstance(target, Subject) or not self.width.is_open:
+            return None
+        if self.width.now > 1:
+            self._look_ahead(item, target, following)
+            if item in self._waiting and isinstance(item, pytest.Function):
+                self._waiting.remove(item)
+                self._begin(item, target)
+            self._fill()
+        found = self._attempts.pop(item, None)
+        self._known.discard(item)
+        if found is not None:
+            self._wait(found)
+        return found
+
+    def quiet(self) -> None:
+        """Wait until nothing is under way."""
+        while self._running:
+            self._wait(next(iter(self._running)))
+
+    def stop(self) -> None:
+        """Break off what is under way."""
+        self._turns.stopped = True
+        until = time.monotonic() + STOP_S
+        self._turns.give()
+        for attempt in tuple(self._running):
+            attempt.over.wait(max(0.0, until - time.monotonic()))
+        self._attempts.clear()
+
+    def doubts(self, attempt: Attempt | None) -> bool:
+        """Wait until nothing is under way; True, once, if facts were found out beside other tests and one failed."""
+        self.quiet()
+        doubted = self._learns_beside and attempt is not None and attempt.violation is not None
+        self._learns_beside = self._learns_beside and not doubted
+        return doubted
+
+    def confirm(self, attempt: Attempt | None, target: Any, *, holds: bool) -> Sighting | None:
+        """Compare what a test met beside others with its end alone; the finding that calls disturb each other."""
+        if isinstance(target, Subject) and self.width.is_open:
+            self.width.ran_alone(target.part.made)
+            self.width.limit(target.capabilities)
+        if attempt is None or attempt.violation is None or not holds:
+            return None
+        requirement = catalogue()[requirement_of(attempt.item)]
+        if requirement.chapter in TIMED or attempt.beside is None:
+            return None
+        self._disturbed.setdefault(requirement.id, attempt)
+        if len(self._disturbed) != ENOUGH:
+            return None
+        self.width.narrow(1, "calls at the same time disturb each other")
+        got = f"beside other calls, and not alone, the tests of {', '.join(self._disturbed)} fail: "
+        got += attempt.violation.got
+        found = Violation(catalogue()[CONCURRENT].text, got)
+        return Sighting(CONCURRENT, found.seen_in(attempt.beside, *attempt.violation.exchanges[-1:]))
+
+    def _wait(self, attempt: Attempt) -> None:
+        while not attempt.over.is_set():
+            with self._lent():
+                attempt.over.wait(LONGEST_S)
+
+    @contextmanager
+    def _lent(self) -> Iterator[None]:
+        """Let bodies run within."""
+        assert self._subject is not None
+        places = [place for place, _ in of_a_test(self._subject)]
+        kept = [getattr(holder, name) for holder, name in places]
+        self._turns.give()
+        try:
+            yield
+        finally:
+            self._turns.take()
+            for (holder, name), value in zip(places, kept, strict=True):
+                setattr(holder, name, value)
+
+    # -- the tests that follow ---------------------------------------------------------------------------
+
+    def _look_ahead(self, item: pytest.Item, subject: Subject, following: Callable[[], Iterable[pytest.Item]]) -> None:
+        """Find the tests that may run beside others, from this one to the last of the same component in a row."""
+        if item in self._known:
+            return
+        self.quiet()
+        self._subject, own = subject, owner(item)
+        self._waiting.clear()
+        self._known.clear()
+        found: list[pytest.Function] = []
+        for each in (item, *following()):
+            if owner(each) != own:
+                break
+            self._known.add(each)
+            if isinstance(each, pytest.Function) and self._may_begin(each, subject):
+                found.append(each)
+        self._waiting.extend(sorted(found, key=case_of))  # the first cases of all functions: the longest are among them
+
+    def _may_begin(self, item: pytest.Function, subject: Subject) -> bool:
+        """True if a test may run beside others."""
+        parameters = item.callspec.params if hasattr(item, "callspec") else {}
+        known = {subject.component, *HARMLESS, *parameters}
+        is_plain = known.issuperset(item.fixturenames)
+        is_marked = any(mark.name in MARKS for mark in item.iter_markers())
+        requirement = catalogue()[requirement_of(item)]
+        return is_plain and not is_marked and subject.component not in {*STORES, *requirement.quiet}
+
+    # -- bodies ------------------------------------------------------------------------------------------
+
+    def _fill(self) -> None:
+        """Begin tests that follow, as many as there is room for."""
+        subject = self._subject
+        if self._turns.stopped or subject is None:
+            return
+        if why := confusion(subject):
+            self.width.narrow(1, why)
+        most = self.width.now * (1 + AHEAD) if self._may_be_cut_short else len(self._attempts) + 1
+        while self._waiting and len(self._running) < self.width.now > 1 and len(self._attempts) <= most:
+            item = self._waiting.popleft()
+            if item in self._known:  # it has not had its turn
+                self._begin(item, subject)
+
+    def _begin(self, item: pytest.Function, subject: Subject) -> None:
+        attempt = self._attempts[item] = Attempt(item)
+        self._running.add(attempt)
+        self._learns_beside = True
+        body = Body(self._turns, *zip(*of_a_test(subject), strict=True))
+        work = functools.partial(turns.run_as, body, functools.partial(self._carry_out, attempt, body, subject))
+        name = f"corpus-test-{requirement_of(item)}"
+        threading.Thread(target=self._context.copy().run, args=(work,), name=name, daemon=True).start()
+
+    def _carry_out(self, attempt: Attempt, body: Body, subject: Subject) -> None:
+        try:
+            body.go_on()
+            started = Clock.monotonic()
+            with inputs.source(inputs.Source()), part_of(None):
+                self._attempt(attempt, subject)
+            attempt.duration_s = Clock.monotonic() - started
+            self.width.ran_beside(attempt.part.made)
+        except Disturbed as disturbed:
+            if disturbed.crowded:
+                self.width.object()
+        except Violation as violation:
+            attempt.violation = violation
+        except BaseException:  # noqa: BLE001 - whatever it is, the test shows it again alone
+            attempt.holds = False
+        finally:
+            attempt.beside = self._last_of_another(attempt)
+            self._running.discard(attempt)
+            self._fill()
+            attempt.over.set()
+            self._turns.give()
+
+    def _last_of_another(self, attempt: Attempt) -> Exchange | None:
+        """The last exchange of another test in flight."""
+        made = (each.part.made for each in self._running if each is not attempt)
+        return max((each[-1] for each in made if each), key=lambda exchange: exchange.observed.ended, default=None)
+
+    def _attempt(self, attempt: Attempt, subject: Subject) -> None:
+        item, requirement = attempt.item, catalogue()[requirement_of(attempt.item)]
+        own = owner(item)
+        assert own is not None
+        begin_inputs(item, own[0])
+        attempt.part = current_part() or attempt.part
+        mistakes, outages = len(subject.client.provider.mistakes.noted), subject.disturbances
+        try:
+            subject.gate(requirement)
+            with judging() as judgement:
+                for _ in body_of(item)(**arguments_of(item, subject)) or ():  # a body in steps, or a plain one
+                    pass
+            undisturbed = len(subject.client.provider.mistakes.noted) == mistakes and subject.disturbances == outages
+            attempt.holds = bool(judgement.checks) and undisturbed and not confusion(subject)
+            attempt.editions = subject.editions
+        finally:
+            subject.close_fresh()
+
+
+def confusion(subject: Subject) -> str:
+    """The reason why what an adapter says cannot be assigned to one of several calls; empty if it can."""
+    client = subject.client
+    if client.remote is not None:
+        return "the adapter runs outside this process"
+    if client.provider.is_on_wire:
+        return "its provider is reached at an address"
+    if not client.late.is_exact:
+        return "a report of the adapter names no call"
+    return "" if client.provider.attribution.names_arrivals else "a request to the provider names no call"

@@ -1,0 +1,128 @@
+"""The number of tests in flight: what was asked for, or as many as gain time while the adapter does not object."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+
+from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.facts import Capabilities
+from pytest_corpus.kit.reply import looks_like_error
+from pytest_corpus.kit.run_state import MOST_IN_FLIGHT
+
+PROMPT_S = 0.005
+"""The tests of an adapter that answers within this time wait for nothing that others could use."""
+
+FEW, MANY = (8, 5), 32
+"""The numbers of answers, and of successes, from which their usual time is known; and of the latest that count."""
+
+FIRST = 4
+"""The width to begin with."""
+
+SLOWER = 3.0
+"""An adapter that takes so many times as long for calls beside others gains nothing from as many of them."""
+
+UNRELATED = ("capabilities", "health")
+"""Operations that do not tell how long an answer of the provider takes."""
+
+
+class Times:
+    """The latest times that answers took, and those of successes: what is refused need not reach the provider."""
+
+    def __init__(self) -> None:
+        self._latest: tuple[deque[float], ...] = tuple(deque(maxlen=MANY) for _ in FEW)
+
+    def note(self, exchanges: Iterable[Exchange]) -> None:
+        """Note calls that have ended."""
+        for each in exchanges:
+            if not (each.fault or each.observed.struck or each.op.partition(".")[2] in UNRELATED):
+                refused = any(looks_like_error(frame.body) for frame in each.frames)
+                for latest in self._latest[: 1 if refused else 2]:
+                    latest.append(each.elapsed_s)
+
+    def forget(self) -> None:
+        """Begin anew."""
+        for latest in self._latest:
+            latest.clear()
+
+    @property
+    def usual_s(self) -> list[float | None]:
+        """The lower quartiles: what a busy machine delays, and what comes from a cache, are others."""
+        known = zip(self._latest, FEW, strict=True)
+        return [sorted(latest)[len(latest) // 4] if len(latest) >= few else None for latest, few in known]
+
+    @property
+    def longest_s(self) -> float:
+        """The longer one of them; 0 while none is known."""
+        return max((usual_s for usual_s in self.usual_s if usual_s is not None), default=0.0)
+
+
+class Width:
+    """The number of tests that may be in flight now.
+
+    Attributes:
+        now: the number; 1: each is run in its turn.
+        peak: the highest that it was.
+        said: the reasons why it is lower than it could be.
+    """
+
+    def __init__(self, asked: int | None) -> None:
+        """Begin with what was asked for; None: as many as gain time."""
+        self._asked, self._most = asked, asked or MOST_IN_FLIGHT
+        self.now = self.peak = asked or 1
+        self.said: dict[str, None] = {}
+        self._alone, self._beside = Times(), Times()
+        self._ended = self._since_halved = 0
+        self._objected = False
+
+    @property
+    def is_open(self) -> bool:
+        """True if there may be several tests in flight, now or later."""
+        return self._most > 1
+
+    def limit(self, capabilities: Capabilities) -> None:
+        """Heed the limits that an adapter publishes."""
+        if (most := capabilities.limit("concurrency")) is not None:
+            self.narrow(max(1, most), f"the adapter states a `concurrency` of {most}")
+        rate, usual_s = capabilities.limit("rate_limit_qps"), self._alone.longest_s
+        if rate is not None and usual_s:
+            self.narrow(max(1, int(rate * usual_s)), f"the adapter states a `rate_limit_qps` of {rate}")
+
+    def narrow(self, most: int, why: str) -> None:
+        """Allow no more tests at a time from here on."""
+        if most < self._most:
+            self._most = most
+            if self.now > most or self._asked is not None:
+                self.said[f"at most {most} test{'s' if most > 1 else ''} at a time: {why}"] = None
+            self.now = min(self.now, most)
+
+    def ran_alone(self, exchanges: Iterable[Exchange]) -> None:
+        """Learn from a test that was run in its turn how long a call takes."""
+        self._alone.note(exchanges)
+        if self._asked is None and self.now == 1 and not self._objected and self._alone.longest_s > PROMPT_S:
+            self.now = self.peak = min(FIRST, self._most)
+
+    def ran_beside(self, exchanges: Iterable[Exchange]) -> None:
+        """Learn from a test that was in flight if more of them would gain time."""
+        self._beside.note(exchanges)
+        self._ended += 1
+        self._since_halved += 1
+        times = zip(self._alone.usual_s, self._beside.usual_s, strict=True)
+        slower = any(one and beside and beside > SLOWER * one + PROMPT_S for one, beside in times)
+        if self._asked is None and slower:
+            self._halve("its calls take longer beside others")
+        elif self._asked is None or self._objected:
+            grows = not self._objected or self._ended >= self.now
+            self._ended = 0 if grows else self._ended
+            self.now = min(self._most, self.now + grows)
+            self.peak = max(self.peak, self.now)
+
+    def object(self) -> None:
+        """Learn that the adapter takes fewer calls; all that were in flight then say the same."""
+        if not self._objected or self._since_halved >= self.now:
+            self._halve("the adapter answers RESOURCE_EXHAUSTED")
+
+    def _halve(self, why: str) -> None:
+        self._objected, self.now, self._ended, self._since_halved = True, max(1, self.now // 2), 0, 0
+        self._beside.forget()
+        self.said[f"fewer tests at a time than could be in flight: {why}"] = None

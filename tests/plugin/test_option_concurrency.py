@@ -1,0 +1,138 @@
+"""`--corpus-concurrency` and `corpus_concurrency`: many tests in flight."""
+
+import re
+import shlex
+import sys
+from collections import Counter
+
+import pytest
+from inner_runs import Project, options, said, statuses, violated
+from slow_adapters import Slow
+
+from pytest_corpus.adapter import inputs
+from pytest_corpus.integration.declaring import adapters
+
+FEW = "LLM-COMPLETE-*,LLM-STREAM-*,LLM-MODEL-*,COM-CTX-*,COM-ERR-*,COM-CONC-1"
+WIDE = "--corpus-concurrency=16"
+AUTO = "--corpus-concurrency=auto"
+
+
+def notes(result: pytest.RunResult) -> list[str]:
+    """The lines of a run on its width."""
+    return [line.partition(": ")[2] for line in result.outlines if line.startswith("--corpus-concurrency=")]
+
+
+@pytest.mark.parametrize(("given", "most"), [((), 1), ((WIDE,), 16), ((AUTO,), None)])
+def test_the_width_is_given(project: Project, given: tuple[str, ...], most: int | None) -> None:
+    """By default tests are run one at a time; the ini file has the same setting."""
+    assert options(project, *given).concurrency == most
+    ini = [f"-o{each.removeprefix('--').replace('-', '_')}" for each in given]
+    assert options(project, *ini).concurrency == most
+
+
+@pytest.mark.parametrize("width", [WIDE, AUTO])
+def test_tests_in_flight_have_the_same_statuses(project: Project, width: str) -> None:
+    """Of an adapter that answers slowly, and many of its calls are under way at the same time."""
+    one, alone = project.judged("slow_adapters:llm", FEW)
+    Slow.peak = 0
+    result, beside = project.judged("slow_adapters:llm", FEW, width)
+    assert statuses(beside) == statuses(alone), said(result)
+    assert Slow.peak > 8, said(result)
+    assert not notes(one)
+    assert ("tests at a time" in "".join(notes(result))) is (width == AUTO)
+
+
+def test_an_adapter_that_answers_at_once_is_run_one_test_at_a_time(project: Project) -> None:
+    """With `auto` nothing is begun before its turn."""
+    result, report = project.judged("pytest_corpus.reference:llm", FEW, AUTO)
+    assert violated(report) == set()
+    assert not notes(result)
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("Queued", "a report of the adapter names no call"),
+        ("FourAtATime", "the adapter answers RESOURCE_EXHAUSTED"),
+        pytest.param("TwentyASecond", "the adapter answers RESOURCE_EXHAUSTED", marks=pytest.mark.slow),
+        ("Blocking", ""),
+        ("Pooled", ""),
+        ("Waiting", ""),
+    ],
+)
+def test_a_sound_adapter_is_blamed_for_nothing(project: Project, name: str, why: str) -> None:
+    """Whatever it makes of calls at the same time; the run says why it has fewer tests in flight."""
+    few = f"{FEW},COM-OBS-*" if name == "Queued" else "LLM-STREAM-*,COM-CTX-*" if name == "TwentyASecond" else FEW
+    result, report = project.judged(f"slow_adapters:{name}", few, WIDE)
+    assert violated(report) == set(), said(result)
+    assert why in "".join(notes(result))
+
+
+def test_calls_that_disturb_each_other_are_one_finding(project: Project) -> None:
+    """An adapter that keeps one call's state breaks one requirement, not those that its answers break."""
+    result, report = project.judged("slow_adapters:Forgetful", "EMB-EMBED-*,EMB-BATCH-*,EMB-TOKENS-*,COM-CTX-3", WIDE)
+    assert violated(report) == {"COM-CONC-1"}, said(result)
+    [finding] = [entry for entry in report["requirements"] if entry["id"] == "COM-CONC-1"]
+    assert "beside other calls, and not alone" in str(finding)
+    assert "at most 1 test at a time: calls at the same time disturb each other" in notes(result)
+
+
+def test_an_adapter_elsewhere_is_run_one_test_at_a_time(project: Project) -> None:
+    """The run says why."""
+    program = shlex.join([sys.executable, "-c", "from pytest_corpus.cli import main; main()", "serve"])
+    result, report = project.judged(f"cmd:{program} pytest_corpus.reference:llm --stdio", "LLM-MODEL-*", WIDE)
+    assert violated(report) == set(), said(result)
+    assert notes(result) == ["at most 1 test at a time: the adapter runs outside this process"]
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ("--corpus-transcript=t.jsonl", "a transcript is recorded"),
+        ("--corpus-budget=calls=900", "a budget is set"),
+        ("--corpus-repeat=2", "tests are repeated"),
+    ],
+)
+def test_what_needs_one_test_at_a_time_says_so(project: Project, given: str, why: str) -> None:
+    """If a width is asked for by number."""
+    result, _ = project.judged("pytest_corpus.reference:llm", "LLM-MODEL-1", WIDE, given)
+    assert notes(result) == [f"1 test at a time: {why}"]
+    assert notes(project.judged("pytest_corpus.reference:llm", "LLM-MODEL-1", AUTO, given)[0]) == []
+
+
+def test_reports_come_in_order(project: Project) -> None:
+    """Whatever ended first; `-k` selects as before, and `-x` ends the run at the first failure."""
+    selected = ("--corpus-adapter=slow_adapters:llm", "-kTestOptional or unknown", "-v")
+    one, many = project.run(*selected), project.run(*selected, WIDE)
+    lines = [[line.split(" ")[0] for line in run.outlines if "::" in line] for run in (one, many)]
+    assert lines[0] == lines[1] != []
+    module = project.adapter("@changes('llm.complete')\ndef spoilt(answer):\n    answer['result']['model'] = 7\n")
+    result = project.run(f"--corpus-adapter={module}:spoilt", f"--corpus-requirement={FEW}", "-x", WIDE)
+    result.assert_outcomes(failed=1, passed=result.parseoutcomes().get("passed", 0))
+    assert result.ret == 2 or "stopping after 1 failures" in said(result)
+
+
+SAME = "LLM-COMPLETE-*,LLM-MODEL-*,COM-ERR-*"
+
+SENDING = """
+import asyncio, json
+
+class Sending(Wrapped):
+    async def handle(self, envelope):
+        await asyncio.sleep(0.01)
+        with open("sent.txt", "a") as file:
+            file.write(json.dumps(envelope, default=str) + chr(10))
+        return await self.inner.handle(envelope)
+"""
+
+
+def test_two_runs_send_the_same_requests(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test sends what depends on the seed and on answers alone, whatever ran beside it."""
+    monkeypatch.setattr(adapters, "new_run", lambda: "abcdefghjk")
+    module, sent, found = project.adapter(SENDING), project.path / "sent.txt", []
+    for _ in range(2):
+        inputs.reset(Counter())  # a process counts its facts
+        project.judged(f"{module}:Sending", SAME, WIDE)
+        found.append({re.sub(r'"deadline_ms": \d+', "", line) for line in sent.read_text("utf-8").splitlines()})
+        sent.unlink()
+    assert found[0] ^ found[1] == set()
