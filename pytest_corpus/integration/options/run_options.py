@@ -18,29 +18,21 @@ from pytest_corpus.adapter.opening.factory import split_label
 from pytest_corpus.adapter.opening.remote import Connection
 from pytest_corpus.adapter.usage import Budget
 from pytest_corpus.evidence.judging import LEVELS
-from pytest_corpus.integration.options import connection
+from pytest_corpus.integration.options import connection, files
 from pytest_corpus.integration.options.report_paths import report_paths
 from pytest_corpus.integration.options.table import setting
-from pytest_corpus.kit.run_state import (
-    MAX_NAMESPACES,
-    MIN_NAMESPACES,
-    MOST_IN_FLIGHT,
-    MOST_REPETITIONS,
-    MOST_WRITE_DELAY_S,
-)
+from pytest_corpus.kit import run_state as limits
 from pytest_corpus.redaction import printable
 from pytest_corpus.reports.formats import FORMATS, JUNIT, listed, suffix_of
 from pytest_corpus.spec.components import COMPONENTS
-from pytest_corpus.spec.dialects import DIALECTS, Dialect, with_overrides
+from pytest_corpus.spec.dialects import Dialect
 from pytest_corpus.spec.requirements import catalogue, nearest
 from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.suites import CHAPTERS
-from pytest_corpus.text import bounded
 from pytest_corpus.text.atomic_write import obstacle
 from pytest_corpus.text.values import meant
 from pytest_corpus.validation.sealed_lines import SUFFIXES
-from pytest_corpus.verdict.deviations import FILE, Deviation, DeviationError, today
-from pytest_corpus.verdict.deviations import read as read_deviations
+from pytest_corpus.verdict.deviations import Deviation, today
 from pytest_corpus.verdict.editions import Edition, EditionError, current, edition
 from pytest_corpus.verdict.evidence import LEVELS as EVIDENCE_LEVELS
 from pytest_corpus.verdict.evidence import Level
@@ -171,14 +163,14 @@ def read(config: pytest.Config) -> Options:
     drafting = bool(config.getoption("corpus_update_deviations"))
     reached, call_timeout = connection.read(config, profile.call_timeout)
     level = cast("Level | None", _choice(config, "evidence", EVIDENCE_LEVELS))
-    declared, deviations = _deviations(config, _one(config, "deviations"), drafting=drafting)
-    repeat = _number(
-        config, "repeat", 1, f"a whole number from 1 to {MOST_REPETITIONS}", least=1, most=MOST_REPETITIONS
-    )
+    declared, deviations = files.deviations(config, _one(config, "deviations"), drafting=drafting)
+    most = limits.MOST_REPETITIONS
+    repeat = _number(config, "repeat", 1, f"a whole number from 1 to {most}", least=1, most=most)
     # The note on coverage in the attestation (BEHAVIORAL_CONFORMANCE 12).
     floor = getattr(config.option, "cov_fail_under", None) if getattr(config.option, "cov_source", None) else None
-    dialects, given_dialects = _dialects(config, _one(config, "dialects"))
-    delay = f"a number of seconds from 0 to {MOST_WRITE_DELAY_S}"
+    dialects, given_dialects = files.dialects(config, _one(config, "dialects"))
+    width = f"auto, or a whole number from 1 to {limits.MOST_IN_FLIGHT}"
+    delay = f"a number of seconds from 0 to {limits.MOST_WRITE_DELAY_S}"
     return Options(
         adapters=tuple(_several(config, "adapter")),
         clients=tuple(_several(config, "client")),
@@ -196,15 +188,15 @@ def read(config: pytest.Config) -> Options:
         edition=_choice(config, "schema-version", EDITIONS),
         requirements=_edition(_one(config, "edition")),
         call_timeout=call_timeout,
-        write_delay=_number(config, "write-delay", 0.0, delay, least=0, most=MOST_WRITE_DELAY_S)
+        write_delay=_number(config, "write-delay", 0.0, delay, least=0, most=limits.MOST_WRITE_DELAY_S)
         if _one(config, "write-delay")
         else None,
         max_namespaces=_number(
             config,
             "max-namespaces",
-            MAX_NAMESPACES,
-            f"a whole number of {MIN_NAMESPACES} or more",
-            least=MIN_NAMESPACES,
+            limits.MAX_NAMESPACES,
+            f"a whole number of {limits.MIN_NAMESPACES} or more",
+            least=limits.MIN_NAMESPACES,
         ),
         dialects=dialects,
         given_dialects=given_dialects,
@@ -218,7 +210,9 @@ def read(config: pytest.Config) -> Options:
         read_only=is_production(os.environ) and not allowed,
         budget=budget(_one(config, "budget")),
         shard=_shard_of_suite(config, profile, repeat),
-        concurrency=_concurrency(config),
+        concurrency=None
+        if _one(config, "concurrency") == "auto"
+        else _number(config, "concurrency", 1, width, least=1, most=limits.MOST_IN_FLIGHT),
         on_terminal=level or ("shape" if os.environ.get("CI") else "full"),
         in_files=level or "shape",
         connection=reached,
@@ -336,39 +330,6 @@ def _file_of_lines(config: pytest.Config, name: str) -> Path | None:
     if not (name == "recording" and path.exists()) and (blocked := obstacle(path)):
         raise pytest.UsageError(f"{shown}: {printable(blocked)}")
     return path
-
-
-def _dialects(config: pytest.Config, given: str | None) -> tuple[Mapping[str, Dialect], Mapping[str, Any]]:
-    """The languages with their probe queries, and the queries that a file gives."""
-    if given is None:
-        return DIALECTS, {}
-    try:
-        queries = bounded.document(config.invocation_params.dir / given)
-        return with_overrides(queries), queries
-    except bounded.FileRefused as error:
-        raise pytest.UsageError(f"--corpus-dialects={given}: {error.why}") from None
-    except ValueError as error:
-        raise pytest.UsageError(f"--corpus-dialects={given}: {error}") from None
-
-
-def _deviations(config: pytest.Config, given: str | None, *, drafting: bool) -> tuple[Path, tuple[Deviation, ...]]:
-    folders = (config.invocation_params.dir, config.rootpath)
-    path = folders[0] / given if given else next((f / FILE for f in folders if (f / FILE).exists()), folders[0] / FILE)
-    if not path.exists() and (drafting or not given):
-        return path, ()
-    try:
-        return path, read_deviations(path, drafting=drafting)
-    except DeviationError as error:
-        named = f"--corpus-deviations={given}" if given else str(path)
-        raise pytest.UsageError(f"{named}: {error}") from None
-
-
-def _concurrency(config: pytest.Config) -> int | None:
-    """The most tests in flight; None: as many as gain time."""
-    if (_one(config, "concurrency") or "").lower() == "auto":
-        return None
-    form = f"auto, or a whole number from 1 to {MOST_IN_FLIGHT}"
-    return _number(config, "concurrency", 1, form, least=1, most=MOST_IN_FLIGHT)
 
 
 def _number(config: pytest.Config, name: str, usual: N, form: str, *, least: float = -inf, most: float = inf) -> N:

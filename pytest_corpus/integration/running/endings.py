@@ -1,13 +1,18 @@
 """The end of a test, and what was seen while it ran."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
+
 from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.tracebacks import EscapedException, traceback_of
 from pytest_corpus.evidence.recorder import RecordedTest
 from pytest_corpus.integration.running.evidence import Sighting
 from pytest_corpus.kit.outcomes import NotAssessed, Undecided
+from pytest_corpus.redaction import masked, secret_values
 from pytest_corpus.spec.schemas import EDITIONS
 from pytest_corpus.verdict.ledger import Outcome, TestRecord
 
@@ -26,6 +31,14 @@ class Ending:
 UNFINISHED = Ending(undecided=NotAssessed("the test did not finish"))
 REPLACED = Ending(undecided=UNFINISHED.undecided, broken_off="another plugin replaced the arguments of tests")
 NOT_RUN = Ending(undecided=UNFINISHED.undecided, broken_off="another plugin replaced the body of tests")
+
+
+def misled(reason: str, mistake: EscapedException, *, full: bool) -> Ending:
+    """The end of a test at which an endpoint of the author's raised; `full`: with the message of the exception."""
+    lines = [f"{reason}. Nothing that depends on it is judged.", *traceback_of(mistake, secret_values(os.environ))]
+    said = masked(mistake.message, secret_values(os.environ)) if full else ""
+    text = "\n  ".join([*lines, f"{mistake.type}{f': {said}' if said else ''}"])
+    return Ending("not_assessed", NotAssessed(reason), reason, pytest.fail.Exception(text, pytrace=False))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ body finished with the arguments of the suite, and the audit finished too.
 
 import functools
 import inspect
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -25,16 +24,16 @@ from pytest_corpus.adapter.exceptions import (
 from pytest_corpus.adapter.hooks.provider import MISTAKEN
 from pytest_corpus.adapter.inputs import Clock
 from pytest_corpus.adapter.scope import begin_part, part_of
-from pytest_corpus.adapter.tracebacks import EscapedException, traceback_of
+from pytest_corpus.adapter.tracebacks import EscapedException
 from pytest_corpus.adapter.usage import Spending
 from pytest_corpus.evidence.player import Unrecorded
 from pytest_corpus.evidence.recorder import RecordedTest
 from pytest_corpus.integration.collecting.nodes import named, owner, requirement_of, tests_of
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
-from pytest_corpus.integration.running.endings import NOT_RUN, REPLACED, UNFINISHED, Ending, Observed, Result
+from pytest_corpus.integration.running.endings import NOT_RUN, REPLACED, UNFINISHED, Ending, Observed, Result, misled
 from pytest_corpus.integration.running.evidence import Sighting, context_secrets, without_secrets
 from pytest_corpus.integration.running.in_flight import Attempt, InFlight, begin_inputs, name_of, stepped
-from pytest_corpus.integration.running.other_plugins import cause_of_end, outcome_behind
+from pytest_corpus.integration.running.other_plugins import cause_of_end, is_replaced, outcome_behind
 from pytest_corpus.integration.running.surroundings import Surroundings
 from pytest_corpus.kit import early_calls, expect
 from pytest_corpus.kit.early_calls import SteppedTest
@@ -42,7 +41,7 @@ from pytest_corpus.kit.judgement import judging
 from pytest_corpus.kit.outcomes import Blocked, NotApplicable, NotAssessed, Outage, Undecided, Violation
 from pytest_corpus.kit.root_causes import RootCauses
 from pytest_corpus.kit.target import CAPABILITIES, FOUNDATIONS, Target
-from pytest_corpus.redaction import masked, secret_values, type_name
+from pytest_corpus.redaction import type_name
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.verdict.ledger import TestRecord
 
@@ -137,15 +136,19 @@ class TestExecution:
         """Take the end of a test that was begun before its turn if it holds there; else run it, alone."""
         beside = self._in_flight
         attempt = beside.outcome(self.item, self.target, self._following) if beside else None
-        if attempt and attempt.holds and not self._is_replaced(arguments) and self._holds_in(attempt, observed):
+        if (
+            attempt
+            and attempt.holds
+            and not is_replaced(self.item, self.target, arguments)
+            and self._holds_in(attempt, observed)
+        ):
             return Ending("satisfied")
         doubted = beside is not None and beside.doubts(attempt)
         self._begin(1, unlearn=doubted)
         if doubted and self._causes is not None:
             self._causes.forget()
         ending = self._judged(function, arguments, observed)
-        holds = ending.outcome == "satisfied" and not observed.sightings
-        if beside is not None and (found := beside.confirm(attempt, self.target, holds=holds)):
+        if beside and (found := beside.confirm(attempt, self.target, ending, observed.sightings)):
             self._add(found, observed)
         return ending
 
@@ -240,18 +243,13 @@ class TestExecution:
             self._causes.forget()
         reason = f"{MISTAKEN} {mistake}"
         self.adapter.ledger.mark_unreliable(reason)
-        ending = Ending(undecided=NotAssessed(reason))
         if (known := (PROVIDER, str(mistake))) in self._reported:
-            return ending
+            return Ending(undecided=NotAssessed(reason))
         self._reported.add(known)
-        lines = [f"{reason}. Nothing that depends on it is judged.", *traceback_of(mistake, secret_values(os.environ))]
-        full = self.adapter.options.on_terminal == "full"
-        said = masked(mistake.message, secret_values(os.environ)) if full else ""
-        text = "\n  ".join([*lines, f"{mistake.type}{f': {said}' if said else ''}"])
-        return replace(ending, broken_off=reason, raised=pytest.fail.Exception(text, pytrace=False))
+        return misled(reason, mistake, full=self.adapter.options.on_terminal == "full")
 
     def _ending(self, function: Callable[..., object], arguments: Mapping[str, Any]) -> Ending:
-        if self._is_replaced(arguments):
+        if is_replaced(self.item, self.target, arguments):
             return REPLACED
         refused = self._spending.refused
         try:
@@ -318,13 +316,6 @@ class TestExecution:
         said = str(BudgetSpent(str(self.adapter.options.budget)) if self.adapter.options.budget.limits else spent)
         self.adapter.ledger.mark_partial(said)
         return Ending(undecided=NotAssessed(said))
-
-    def _is_replaced(self, arguments: Mapping[str, Any]) -> bool:
-        """True if the arguments differ from the target and the parameters of the suite."""
-        parameters = getattr(self.item, "callspec", None)
-        given = parameters.params if parameters is not None else {}
-        own = (arguments[name] is value for name, value in given.items() if name in arguments)
-        return not (all(own) and any(value is self.target for value in arguments.values()))
 
     def _open(self, undecided: Undecided) -> Ending:
         """Leave the test open; a requirement that blocks it counts as violated."""

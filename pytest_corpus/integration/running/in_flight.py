@@ -12,7 +12,7 @@ import inspect
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,6 +26,7 @@ from pytest_corpus.adapter.scope import Part, current_part, part_of
 from pytest_corpus.adapter.turns import Body, Disturbed, Place, Turns
 from pytest_corpus.integration.collecting.nodes import REPETITION, case_of, named, owner, places_of, requirement_of
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
+from pytest_corpus.integration.running.endings import Ending
 from pytest_corpus.integration.running.evidence import Sighting
 from pytest_corpus.integration.running.width import Width
 from pytest_corpus.kit.component import Subject
@@ -196,12 +197,14 @@ class InFlight:
         self._learns_beside = self._learns_beside and not doubted
         return doubted
 
-    def confirm(self, attempt: Attempt | None, target: Any, *, holds: bool) -> Sighting | None:
+    def confirm(
+        self, attempt: Attempt | None, target: Any, ending: Ending, sightings: Collection[Sighting]
+    ) -> Sighting | None:
         """Compare what a test met beside others with its end alone; the finding that calls disturb each other."""
         if isinstance(target, Subject) and self.width.is_open:
             self.width.ran_alone(target.part.made)
             self.width.limit(target.capabilities)
-        if attempt is None or attempt.violation is None or not holds:
+        if attempt is None or attempt.violation is None or ending.outcome != "satisfied" or sightings:
             return None
         requirement = catalogue()[requirement_of(attempt.item)]
         if requirement.chapter in TIMED or attempt.beside is None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from types import TracebackType
+from typing import Any
 
 import pytest
 
@@ -86,3 +87,11 @@ def _frames(trace: TracebackType | None) -> Iterator[str]:
 
 def _package(module: str) -> str:
     return module.partition(".")[0]
+
+
+def is_replaced(item: pytest.Item, target: object, arguments: Mapping[str, Any]) -> bool:
+    """True if the arguments of a conformance test differ from the target and the parameters of the suite."""
+    parameters = getattr(item, "callspec", None)
+    given = parameters.params if parameters is not None else {}
+    own = (arguments[name] is value for name, value in given.items() if name in arguments)
+    return not (all(own) and any(value is target for value in arguments.values()))
