@@ -220,6 +220,6 @@ dist-check: $(READY)check
 	'$(BIN)/python' tools/check_dist.py
 
 clean:
-	rm -rf '$(VENV)' .ci-venv build dist docs/_build docs/components docs/documents docs/requirements *.egg-info .tox .coverage* htmlcov .hypothesis \
+	rm -rf '$(VENV)' .ci-venv build dist docs/_build docs/documents docs/requirements *.egg-info .tox .coverage* htmlcov .hypothesis \
 		.pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 	rm -f '$(ATTESTATION)' .faults.jsonl

@@ -1,6 +1,7 @@
 """What is built and installed is what lies in the repository."""
 
 import json
+import re
 import sys
 import tarfile
 import venv
@@ -144,3 +145,14 @@ def test_installed_in_a_fresh_environment(built: Path, tmp_path: Path) -> None:
     process(command, "init", "graph", tmp_path / "new", cwd=folder)
     assert (tmp_path / "new" / "graph_adapter" / "provider.py").is_file()
     assert "R20 Labels" in process(command, "explain", "R20", cwd=folder).stdout
+
+
+def test_the_readme_of_the_package_index(wheel: zipfile.ZipFile) -> None:
+    """Its pictures have an absolute address or are words, and so has every link."""
+    (name,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+    text = wheel.read(name).decode("utf-8")
+    assert "Description-Content-Type: text/markdown" in text
+    assert "## Five minutes to a verdict" in text
+    assert "A terminal with a red run" in text
+    addresses = re.findall(r'(?:src|srcset)="([^"]*)"|\]\(([^)]*)\)', text)
+    assert [each for pair in addresses for each in pair if each and not each.startswith("https://")] == []

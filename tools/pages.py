@@ -1,6 +1,6 @@
 """The pages of docs/ that are made from the tables of `pytest_corpus/spec/`, the plugin's code and the import contract.
 
-python tools/pages.py            write the committed pages: requirements, options, detection, the picture of layers
+python tools/pages.py            write the committed pages: requirements, options, components, detection, the layers
 python tools/pages.py --check    write nothing; exit with 1 if one of them is not current
 python tools/pages.py --site     write the pages that only the site has into folders that git ignores
 """
@@ -18,13 +18,14 @@ from pytest_corpus.verdict import editions
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
-SITE_FOLDERS = ("components", "documents", "requirements")
+SITE_FOLDERS = ("documents", "requirements")
 """The folders of docs/ that hold nothing but pages of the site."""
 
 
 def committed() -> dict[str, str]:
     """The text of each committed page and of each edition that can still change, by its path from docs/."""
-    return {**requirements.pages(), **options.pages(), **drawing.pages(), **detection.pages(), **dict(unreleased())}
+    pages = {**requirements.pages(), **options.pages(), **drawing.pages(), **detection.pages(), **components.pages()}
+    return {**pages, **dict(unreleased())}
 
 
 def unreleased() -> Iterator[tuple[str, str]]:
@@ -38,7 +39,7 @@ def unreleased() -> Iterator[tuple[str, str]]:
 
 def site() -> dict[str, str]:
     """The text of each page that only the site has, by its path below docs/."""
-    return {**components.pages(), **coverage.pages(), **requirements.details()}
+    return {**coverage.pages(), **requirements.details()}
 
 
 def write(pages: dict[str, str]) -> None:

@@ -24,8 +24,8 @@ from site_pages import coverage, detection
 
 from pytest_corpus.reports.pages import components
 
-LINES = 5_300
-"""The most lines that committed Markdown may have in total: what can be generated is not committed."""
+LINES = 4_600
+"""The most lines that Markdown written by hand may have in total."""
 
 
 def test_the_committed_pages_are_current() -> None:
@@ -46,9 +46,9 @@ def test_the_table_has_a_line_for_each_requirement() -> None:
     assert {len(row) for row in rows} == {4}
 
 
-def test_the_committed_pages_stay_short() -> None:
-    """Pages, READMEs and prompts together keep to the limit."""
-    ignored = [ROOT / "docs" / folder for folder in tool.SITE_FOLDERS]
+def test_pages_written_by_hand_stay_short() -> None:
+    """Pages, READMEs and prompts together keep to the limit, but for what is made from tables."""
+    ignored = [ROOT / "docs" / name for name in (*tool.SITE_FOLDERS, *tool.committed())]
     folders = ("docs", "examples", "skeletons")
     found = [*ROOT.glob("*.md"), *(path for folder in folders for path in (ROOT / folder).rglob("*.md"))]
     kept = [path for path in found if not any(path.is_relative_to(each) for each in ignored) and is_ours(path)]

@@ -239,7 +239,7 @@ def _requirements(row: Component) -> Iterator[str]:
         ("chapter", "MUST", "SHOULD", "MAY"),
         (
             (
-                f"[{name}](../requirements/{name.lower()}.md)",
+                f"**{name}**<!-- ../requirements/{name.lower()}.md -->",
                 *(str(levels[level] or "") for level in ("MUST", "SHOULD", "MAY")),
             )
             for name, levels in chapters.items()
