@@ -123,7 +123,7 @@ test-conformance: safety-check $(READY)run
 	$(CONFORMANCE) $(COVERED) --corpus-report='$(call absolute,$(ATTESTATION))' $(PYTEST_ARGS)
 
 $(COMPONENTS:%=test-%-conformance): test-%-conformance: safety-check $(READY)run
-	$(CONFORMANCE) $(COVERED) --corpus-component=$* $(PYTEST_ARGS)
+	$(CONFORMANCE) $(COVERED) --corpus-components=$* $(PYTEST_ARGS)
 
 conformance-report: safety-check $(READY)run
 	@rm -f '$(ATTESTATION)'
@@ -137,7 +137,7 @@ test-fast: $(READY)run
 	@$(CONFORMANCE) -m 'not slow' $(PYTEST_ARGS); $(PARTIAL)
 
 $(COMPONENTS:%=test-fast-%): test-fast-%: $(READY)run
-	@$(CONFORMANCE) -m 'not slow' --corpus-component=$* $(PYTEST_ARGS); $(PARTIAL)
+	@$(CONFORMANCE) -m 'not slow' --corpus-components=$* $(PYTEST_ARGS); $(PARTIAL)
 
 quick-check: $(READY)run
 	@$(CONFORMANCE) --corpus-profile=quick $(PYTEST_ARGS); $(PARTIAL)

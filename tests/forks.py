@@ -96,7 +96,7 @@ def prepare() -> None:
     off = [
         part for name in ("asyncio", "cacheprovider", "cov", "randomly", *DISRUPTIVE) for part in ("-p", f"no:{name}")
     ]
-    every = ["--corpus-adapter=pytest_corpus.reference:all", "--corpus-component=llm,vector,embedding,graph"]
+    every = ["--corpus-adapter=pytest_corpus.reference:all", "--corpus-components=llm,vector,embedding,graph"]
     with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
         assert pytest.main(["--collect-only", "-q", *off, *PLUGIN, *every]) == 0
     for name in ("pytest_corpus.reference.llm.adapter", "xdist.remote", "yaml"):

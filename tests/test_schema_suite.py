@@ -78,7 +78,7 @@ def test_a_folder_that_is_gone_is_red(pytester: pytest.Pytester, folders: dict[s
 def test_the_suite_is_no_part_of_a_conformance_run(pytester: pytest.Pytester) -> None:
     """With an adapter declared, only conformance tests are collected."""
     result = pytester.runpytest_subprocess(
-        "--collect-only", "-q", "--corpus-adapter=pytest_corpus.reference:llm", "--corpus-component=llm"
+        "--collect-only", "-q", "--corpus-adapter=pytest_corpus.reference:llm", "--corpus-components=llm"
     )
     assert result.ret == 0
     result.stdout.no_fnmatch_line("*suites/schema*")

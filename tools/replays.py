@@ -69,7 +69,7 @@ def results(mutant: Mutant) -> Iterator[tuple[str, str, str]]:
         folder = Path(name)
         path = folder / "t.jsonl"
         own = [f"--corpus-requirement={mutant.requirement}", "-o", "corpus_call_timeout=3"]
-        named = [f"--corpus-adapter={mutant.factory}", f"--corpus-component={mutant.component}"]
+        named = [f"--corpus-adapter={mutant.factory}", f"--corpus-components={mutant.component}"]
         settings = replay.settings_arguments(folder)
         run_pytest("record", [*settings, *own, *named, f"--corpus-transcript={path}", "-q"], folder)
         found = list(replay.findings(transcript := replay.opened(path))) if path.exists() else []

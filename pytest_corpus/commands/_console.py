@@ -78,9 +78,9 @@ def output_argument(parser: argparse.ArgumentParser, text: str, metavar: str = "
 
 
 def report_argument(parser: argparse.ArgumentParser) -> None:
-    """Add `--report PATH`, as `--corpus-report` of pytest."""
+    """Add `--report PATH` and `-o`, as `--corpus-report` of pytest."""
     text = "write a report in the format of the suffix, as --corpus-report does; repeatable"
-    parser.add_argument("--report", dest="reports", action="append", default=[], metavar="PATH", help=text)
+    parser.add_argument("-o", "--report", dest="reports", action="append", default=[], metavar="PATH", help=text)
 
 
 def count(text: str) -> int:

@@ -30,7 +30,7 @@ MOST_WRITES = 20  # the writes before an exchange that its commands repeat
 
 LEVELS = ("MUST", "SHOULD", "MAY")
 
-UNREPEATED = frozenset(("requirement", "shard", "repeat", "component"))
+UNREPEATED = frozenset(("requirement", "shard", "repeat", "components"))
 """Options of the run that would leave tests out, or repeat them."""
 
 
@@ -223,7 +223,7 @@ def _sent_again(
         passed = [
             *settings_arguments(folder),
             f"--corpus-adapter=again={adapter}",
-            f"--corpus-component={components}",
+            f"--corpus-components={components}",
             f"--corpus-transcript={again}",
             *judging.arguments(transcript, leave_out=UNREPEATED),
             *given_files(transcript, folder)[1:],

@@ -99,7 +99,7 @@ def _arguments(given: argparse.Namespace, folder: Path) -> list[str]:
     use_connection(folder, given.header)
     found += [f"--corpus-adapter={spec}" for spec in given.adapters or [EMBEDDED]]
     if given.component:
-        found.append(f"--corpus-component={','.join(given.component)}")
+        found.append(f"--corpus-components={','.join(given.component)}")
     if given.call_timeout is not None:
         found.append(f"--corpus-call-timeout={given.call_timeout}")
     found += [f"--corpus-report={path}" for path in given.reports]

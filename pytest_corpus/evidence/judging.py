@@ -50,7 +50,7 @@ def _shard(value: str) -> bool:
 
 
 OPTIONS: Mapping[str, Check] = {
-    "component": _list_of(_one_of("", *COMPONENTS)),
+    "components": _list_of(_one_of("", *COMPONENTS)),
     "requirement": _list_of(_GLOB.fullmatch),
     "level": _one_of(*LEVELS),
     "strict": _one_of("true"),

@@ -132,7 +132,7 @@ def test_a_worker_behind_a_socket(pytester: pytest.Pytester) -> None:
 def test_a_suite_on_other_machines(pytester: pytest.Pytester, machines: list[str]) -> None:
     """A component's suite over two workers by ssh is complete and conformant."""
     pytester.makeini("[pytest]\n")
-    adapter = ("--corpus-adapter=pytest_corpus.reference:all", "--corpus-component=embedding")
+    adapter = ("--corpus-adapter=pytest_corpus.reference:all", "--corpus-components=embedding")
     result = run(pytester, *machines, "--dist=load", f"--rsyncdir={pytester.path}", *adapter, apart=True)
     assert result.ret == 0, text(result)
     assert "verdict: conformant" in text(result)

@@ -266,7 +266,7 @@ def test_the_report_is_the_same(tmp_path: Path, adapter: str, few: str, more: tu
 def test_an_address_need_not_be_there(tmp_path: Path) -> None:
     """A run against an address is judged after the server has ended."""
     with served(REFERENCE) as (place, _):
-        ended = record(tmp_path, f"a=http://{place}/", "LLM-STREAM-*,COM-WIRE-*,TRA-*", "--corpus-component=llm")
+        ended = record(tmp_path, f"a=http://{place}/", "LLM-STREAM-*,COM-WIRE-*,TRA-*", "--corpus-components=llm")
     assert ended.returncode == 0, ended.stdout
     compared(tmp_path, 0)
 

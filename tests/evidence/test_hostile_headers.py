@@ -41,7 +41,7 @@ def run_options_table() -> list[Any]:
 
 
 @pytest.mark.parametrize(("name", "value", "fits"), [
-    ("component", "llm,vector", True), ("component", "LLM, Vector", True), ("component", "x=cmd:id", False),
+    ("components", "llm,vector", True), ("components", "LLM, Vector", True), ("components", "x=cmd:id", False),
     ("requirement", "LLM-*,COM-CAP-1", True), ("requirement", "LLM-* -p evil", False), ("level", "SHOULD", True),
     ("level", "no", False), ("strict", "True", True), ("strict", "/tmp", False), ("edition", "1.0", True),
     ("edition", "../1.0", False), ("schema-version", "1.1.0", True), ("schema-version", "9", False),

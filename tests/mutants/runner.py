@@ -218,7 +218,7 @@ def examine(factory: str, report: Path, scope: str = WHOLE) -> str:
 
     report.unlink(missing_ok=True)
     component = _named(factory)
-    named = [f"--corpus-component={component}"] if component else []
+    named = [f"--corpus-components={component}"] if component else []
     witness = Witness()
     code = pytest.main(
         [

@@ -82,8 +82,8 @@ class Project:
         Where tests are only collected, no adapter says which components it has: here it has LLM.
         """
         off = [part for name in OTHERS if name not in with_plugins for part in ("-p", f"no:{name}")]
-        unasked = "--collect-only" in given and not any(part.startswith("--corpus-component") for part in given)
-        return [*PLUGIN, *off, *given, *(["--corpus-component=llm"] if unasked else [])]
+        unasked = "--collect-only" in given and not any(part.startswith("--corpus-components") for part in given)
+        return [*PLUGIN, *off, *given, *(["--corpus-components=llm"] if unasked else [])]
 
     def run(self, *given: str, plugins: tuple[str, ...] = ()) -> pytest.RunResult:
         """Run pytest in this process."""

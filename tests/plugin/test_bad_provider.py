@@ -335,7 +335,7 @@ careful, any_end, no_filter = map(made, (Provider, TakesAnyEnd, HidesTheFilter))
 def test_what_a_vendors_client_lets_through(project: Project, name: str, blamed: str | None) -> None:
     """A stream without its last event is an error, and a filtered answer says that it is one."""
     project.pytester.makepyfile(official=OFFICIAL)
-    result, report = project.judged(f"official:{name}", "COM-FAULT-5,COM-FAULT-9", "--corpus-component=llm")
+    result, report = project.judged(f"official:{name}", "COM-FAULT-5,COM-FAULT-9", "--corpus-components=llm")
     assert violated(report) == ({blamed} if blamed else set()), said(result)
 
 

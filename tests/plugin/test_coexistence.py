@@ -69,7 +69,7 @@ def test_coverage(project: Project) -> None:
 def test_strict_markers_and_config(project: Project) -> None:
     """Every marker and every ini name is registered."""
     project.pytester.makeini(
-        "[pytest]\ncorpus_adapter = pytest_corpus.reference:llm\ncorpus_component = llm\n"
+        "[pytest]\ncorpus_adapter = pytest_corpus.reference:llm\ncorpus_components = llm\n"
         "corpus_requirement = COM-CAP-*\ncorpus_level = must\ncorpus_report = r.json\ncorpus_seed = 1\n"
         "corpus_schema_version = 1.1.0\ncorpus_call_timeout = 20\n"
     )

@@ -74,9 +74,9 @@ def test_all_components_are_conformant(project: Project) -> None:
 
 
 def test_one_component_of_several(project: Project) -> None:
-    """`--corpus-component` picks one, and `-m` its tests."""
+    """`--corpus-components` picks one, and `-m` its tests."""
     few = "--corpus-requirement=COM-CAP-*"
-    project.run(ALL, few, "--corpus-component=graph", "--corpus-report=r.json")
+    project.run(ALL, few, "--corpus-components=graph", "--corpus-report=r.json")
     assert list(project.report()["components"]) == ["graph"]
     result = project.run(ALL, few, "-m", "vector", "--collect-only", "-q")
     assert all("/vector/" in line for line in result.outlines if "::" in line)
@@ -211,7 +211,7 @@ def test_what_no_protocol_names_is_left_out(bare: Project) -> None:
         assert list(bare.report()["components"]) == ["llm"]
         (line,) = [line for line in result.outlines if "not tested" in line]
         assert "not tested: vector, embedding, graph," in line
-    both = bare.run("--corpus-adapter=mine:Named", "--corpus-component=LLM,Vector", FEW, "--corpus-report=r.json")
+    both = bare.run("--corpus-adapter=mine:Named", "--corpus-components=LLM,Vector", FEW, "--corpus-report=r.json")
     assert list(bare.report()["components"]) == ["llm", "vector"]
     assert "not tested" not in said(both)
 
@@ -221,8 +221,8 @@ def test_nothing_is_named(bare: Project, name: str) -> None:
     """If no component is named there is nothing to test, unless the user names one."""
     result = bare.run(f"--corpus-adapter=mine:{name}", FEW)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert "name the component: --corpus-component=llm" in said(result)
-    assert bare.run(f"--corpus-adapter=mine:{name}", "--corpus-component=llm", FEW).ret in (0, 1)
+    assert "name the component: --corpus-components=llm" in said(result)
+    assert bare.run(f"--corpus-adapter=mine:{name}", "--corpus-components=llm", FEW).ret in (0, 1)
 
 
 def test_a_mapping_names_its_components(bare: Project) -> None:

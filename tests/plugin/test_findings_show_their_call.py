@@ -159,7 +159,7 @@ def adapters(project: Project) -> Project:
 def block(project: Project, name: str, few: str, requirement: str = "", *options: str) -> dict[str, str]:
     """The lines of the first finding of a requirement on the terminal, by their labels."""
     component = "vector" if name in ("OwnIds", "NoNamespaces") else "llm"
-    given = (f"--corpus-adapter=mine:{name}", f"--corpus-component={component}", f"--corpus-requirement={few}")
+    given = (f"--corpus-adapter=mine:{name}", f"--corpus-components={component}", f"--corpus-requirement={few}")
     text = said(project.run(*given, *options))
     found = text.partition(f"\n{requirement or few} (MUST): ")[2]
     assert found, text[-3000:]
@@ -245,7 +245,7 @@ def test_ids_stand_as_they_are(adapters: Project) -> None:
 
 def test_what_was_written_stands_before_what_was_read(adapters: Project) -> None:
     """A finding on a read shows the last calls with which its test had written there."""
-    options = ("--corpus-component=graph", "--corpus-requirement=GRA-EDGE-1")
+    options = ("--corpus-components=graph", "--corpus-requirement=GRA-EDGE-1")
     found = said(adapters.run("--corpus-adapter=mine:Loud", *options)).partition("\nGRA-EDGE-1 (MUST): ")[2]
     assert re.search(r"story:\n +the test had written:\n +1\. .*\n +2\. handle .*graph\.upsert_edges", found), found
 

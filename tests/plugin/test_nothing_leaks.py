@@ -167,7 +167,7 @@ def leaking(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
 
 def shown(project: Project, level: str, *options: str) -> dict[str, str]:
     """What a run shows, by where: the terminal with its annotations, the summary of the step, and each file."""
-    given = ("--corpus-adapter=mine:Leaking", "--corpus-component=llm", f"--corpus-evidence={level}")
+    given = ("--corpus-adapter=mine:Leaking", "--corpus-components=llm", f"--corpus-evidence={level}")
     result = project.run(*given, *options, *(f"--corpus-report={name}" for name in FILES))
     assert result.ret == pytest.ExitCode.TESTS_FAILED, said(result)[-2000:]
     texts = {name: (project.path / name).read_text("utf-8") for name in (*FILES, "summary.md")}

@@ -216,7 +216,7 @@ def test_an_adapter_that_never_refuses_is_one_finding(project: Project) -> None:
     """Where the plainest bad requests are accepted, the others are blocked by that."""
     project.adapter(TAKES_ALL)
     few = "--corpus-requirement=COM-WIRE-[4-9],COM-ERR-[1-9],LLM-MSG-*,LLM-SAMPLING-*,LLM-TOKENS-6,COM-STREAM-8"
-    _, report = project.judged("mine:TakesAll", few, "--corpus-component=llm")
+    _, report = project.judged("mine:TakesAll", few, "--corpus-components=llm")
     assert {name for name in violated(report) if not name.startswith("COM-OBS")} == {"COM-WIRE-7"}
     blocked = {entry["id"] for entry in report["requirements"] if "COM-WIRE-7" in entry.get("blocked_by", ())}
     assert blocked >= {"COM-WIRE-6", "COM-WIRE-8", "LLM-MSG-1", "LLM-SAMPLING-1", "LLM-TOKENS-6", "COM-STREAM-8"}

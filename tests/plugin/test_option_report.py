@@ -103,7 +103,7 @@ def test_path_that_can_be(project: Project, name: str) -> None:
 @pytest.mark.parametrize(("length", "fits"), [(247, True), (248, False)])
 def test_a_name_with_labels(project: Project, length: int, fits: bool) -> None:
     """Of several adapters each has its label in the name, which has to fit as well."""
-    few = ("--corpus-component=llm", FEW, f"--corpus-report={'x' * length}.json")
+    few = ("--corpus-components=llm", FEW, f"--corpus-report={'x' * length}.json")
     adapters = [f"--corpus-adapter={label}=pytest_corpus.reference:llm" for label in ("a", "bc")]
     result = project.run(*adapters, *few)
     if fits:
@@ -176,7 +176,7 @@ def test_junit_of_a_failure(project: Project) -> None:
     hook = "def pytest_corpus_adapter(config):\n    from mine import Liar\n    return Liar\n"
     project.pytester.makeconftest(failing + hook)
     project.pytester.makeini("[pytest]\npythonpath = .\n")
-    result = project.run("--corpus-requirement=COM-CAP-*", "--corpus-component=llm", "--corpus-report=r.junit.xml")
+    result = project.run("--corpus-requirement=COM-CAP-*", "--corpus-components=llm", "--corpus-report=r.junit.xml")
     assert result.ret == 1
     text = (project.path / "r.junit.xml").read_text()
     assert '"adapter"' not in text

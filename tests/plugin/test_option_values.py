@@ -33,7 +33,7 @@ def test_an_invalid_value_ends_the_run(project: Project, given: str) -> None:
 SETTINGS = {
     "adapter": ("one=a:b", ("one=a:b",), "adapters"),
     "client": ("a:b", ("a:b",), "clients"),
-    "component": ("llm,llm", ("llm",), "components"),
+    "components": ("llm,llm", ("llm",), "components"),
     "requirement": ("LLM-TOKENS-1", ("LLM-TOKENS-1",), "globs"),
     "level": ("should", "should", "level"),
     "strict": ("true", True, "strict"),

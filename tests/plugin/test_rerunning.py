@@ -94,7 +94,7 @@ def test_failure_message(project: Project, monkeypatch: pytest.MonkeyPatch) -> N
 def test_options_are_repeated(project: Project) -> None:
     """A rerun line has the label and the options of its run, wherever it is read."""
     project.adapter(BROKEN)
-    options = ("--corpus-component=LLM", "-ocorpus_call_timeout=7", "--corpus-strict", "-o", "corpus_seed=5",
+    options = ("--corpus-components=LLM", "-ocorpus_call_timeout=7", "--corpus-strict", "-o", "corpus_seed=5",
                "-ocorpus_header=X-Key:hunter2", "--corpus-header=X-Other: hunter2")  # fmt: skip
     files = ("--corpus-report=r.json", "--corpus-report=r.md", "--corpus-report=r.html")
     result = project.run("--corpus-adapter=my-own=mine:Broken", *options, *files, "--corpus-requirement=LLM-COMPLETE-2")
@@ -103,7 +103,7 @@ def test_options_are_repeated(project: Project) -> None:
         *("-o", "corpus_call_timeout=7", "-o", "corpus_seed=5", "--corpus-adapter=my-own=mine:Broken"),
         *(
             "--corpus-header=X-Other:...",
-            "--corpus-component=LLM",
+            "--corpus-components=LLM",
             "--corpus-strict",
             "--corpus-requirement=LLM-COMPLETE-2",
             "--corpus-seed=5",

@@ -84,8 +84,8 @@ def test_what_is_told_is_what_is_collected(project: Project, profile: str) -> No
     """Names, parameters and requirements of every suite are those with which pytest collects it."""
     collected = Collected()
     arguments = project.arguments(("--collect-only", "-q", f"--corpus-profile={profile}"), ())
-    everything = [each for each in arguments if not each.startswith("--corpus-component")]
-    components = f"--corpus-component={','.join(CHAPTERS)}"
+    everything = [each for each in arguments if not each.startswith("--corpus-components")]
+    components = f"--corpus-components={','.join(CHAPTERS)}"
     project.pytester.inline_run(*everything, ADAPTER, CLIENT, components, plugins=[collected])
     assert set(collected.found) == {*CHAPTERS, *CLIENT_CHAPTERS}
     for component, found in collected.found.items():

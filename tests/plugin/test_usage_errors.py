@@ -140,7 +140,7 @@ def test_no_terminal_codes_from_an_adapter(broken: Project) -> None:
 IN_VAIN = [
     (("--corpus-report=r.json", "--corpus-strict"), "--corpus-report and --corpus-strict do nothing in this run"),
     (("--corpus-report", "r.json"), "--corpus-report does nothing in this run"),
-    (("--corpus-component=llm", "--collect-only"), "--corpus-component does nothing in this run"),
+    (("--corpus-components=llm", "--collect-only"), "--corpus-components does nothing in this run"),
     (("--corpus-bundle-limit=3",), "--corpus-bundle-limit does nothing in this run"),
     (("--corpus-adapter=mine:Wrapped", "--corpus-bundle-cassettes=off"), "no behaviour bundle is collected"),
 ]

@@ -126,7 +126,7 @@ def whole_run(address: str, folder: Path, *options: str) -> tuple[int, int, str]
         "print('peak', re.search(r'VmHWM:\\s+(\\d+)', status)[1], int(code))"
     )
     plain = ("-q", "-n", "0", "-p", "no:cacheprovider", "-p", "no:asyncio")
-    asked = (f"--corpus-adapter=a={address}", "--corpus-report=r.json", "--corpus-component=llm", *options)
+    asked = (f"--corpus-adapter=a={address}", "--corpus-report=r.json", "--corpus-components=llm", *options)
     ended = process(sys.executable, "-c", measured, *plain, *asked, code=None, cwd=folder)
     assert "INTERNALERROR" not in ended.stdout
     _, peak, code = ended.stdout.splitlines()[-1].split()

@@ -23,7 +23,7 @@ SOME = "COM-WIRE-1,COM-ENV-*,COM-LEAK-3,COM-LEAK-6,COM-OBS-1,LLM-STREAM-*"
 def some(folder: Path, address: str, *more: str) -> dict[tuple[str, str], str]:
     """The statuses of a few requirements of an LLM at an address."""
     ended = conformance(
-        folder, f"--corpus-adapter=a={address}", "--corpus-component=llm", f"--corpus-requirement={SOME}",
+        folder, f"--corpus-adapter=a={address}", "--corpus-components=llm", f"--corpus-requirement={SOME}",
         "--corpus-report=r.json", *more,
     )  # fmt: skip
     assert ended.returncode == 0, ended.stdout + ended.stderr
@@ -136,7 +136,7 @@ def test_a_program_and_its_children_end_with_the_run(tmp_path: Path, how: signal
     )
     (tmp_path / "begins.py").write_text("def pytest_runtest_teardown():\n    open('begun', 'w').close()\n")
     arguments = [
-        *PYTEST, f"--corpus-adapter=a={command('stubborn:factory')}", "--corpus-component=llm", "-p", "begins",
+        *PYTEST, f"--corpus-adapter=a={command('stubborn:factory')}", "--corpus-components=llm", "-p", "begins",
         *(["--corpus-requirement=COM-ENV-1"] if how is None else ["--corpus-repeat=20"]),
     ]  # fmt: skip
     process = subprocess.Popen(arguments, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -289,7 +289,7 @@ def test_an_error_of_capabilities_is_an_answer_wherever_the_adapter_runs(
         assert "capabilities" in ended.stderr
         assert "Traceback" not in ended.stderr
         assert not (tmp_path / "r.json").exists()
-        ended = conformance(tmp_path, *given, "--corpus-component=llm")
+        ended = conformance(tmp_path, *given, "--corpus-components=llm")
         assert ended.returncode == 1, ended.stdout + ended.stderr
         assert "hint:     run the suite with credentials that may make this call" in ended.stdout
         assert statuses(tmp_path / "r.json")["llm", "COM-CAP-1"] == "violated"
@@ -300,7 +300,7 @@ def test_an_error_of_capabilities_is_an_answer_wherever_the_adapter_runs(
 def test_a_server_that_asks_for_credentials_without_an_envelope_is_no_adapter(tmp_path: Path) -> None:
     """The run does not begin, whether the component is known or not: nothing an adapter answered was seen."""
     with serving(lambda connection, _: connection.sendall(NOT_FOUND.replace(b"404 Not Found", b"401 No"))) as place:
-        for more in ([], ["--corpus-component=llm"]):
+        for more in ([], ["--corpus-components=llm"]):
             ended = conformance(tmp_path, f"--corpus-adapter=http://{place}/", "--corpus-requirement=COM-CAP-1", *more)
             assert ended.returncode == 4, ended.stdout + ended.stderr
             assert "the status is 401, without an envelope; set credentials in corpus_header" in ended.stderr

@@ -84,7 +84,7 @@ def test_ways_of_naming_components(given: tuple[str, ...], monkeypatch: pytest.M
     asked: list[list[str]] = []
     monkeypatch.setattr(verify, "run_pytest", lambda _, told, *_more: asked.append(told) or 0)
     called("verify", *given)
-    assert "--corpus-component=llm,vector" in asked[0]
+    assert "--corpus-components=llm,vector" in asked[0]
 
 
 def test_a_component_that_does_not_answer(folder: Path) -> None:

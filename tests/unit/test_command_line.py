@@ -23,7 +23,7 @@ METAVARS = frozenset((
 
 OF_THE_RUN = (
     "adapter", "budget", "bundle-baseline", "bundle-cassettes", "bundle-limit", "bundle-provider",
-    "bundle-update-baseline", "call-timeout", "component", "evidence", "header", "report", "requirement",
+    "bundle-update-baseline", "call-timeout", "components", "evidence", "header", "report", "requirement",
     "schema-version",
 )  # fmt: skip
 """Options of a run that commands have too, without `--corpus-`, and without `bundle-` in `bundle run`."""
@@ -76,6 +76,7 @@ def test_options_of_a_run_have_one_name(everything: list[Argument]) -> None:
     ours = {option.name: option for option in OPTIONS}
     assert set(OF_THE_RUN) <= ours.keys()
     known = {name.removeprefix("bundle-"): ours[name] for name in OF_THE_RUN}
+    known["component"] = known.pop("components")  # a command may take one alone
     for name, each in everything:
         option = known.get(each.option_strings[-1].removeprefix("--")) if each.option_strings else None
         if option is not None and each.choices is None:

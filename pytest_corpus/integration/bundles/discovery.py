@@ -10,13 +10,13 @@ NAMES = ("bundle.yaml", "bundle.yml")
 
 
 def is_collected(path: Path, parent: pytest.Collector) -> bool:
-    """True if a file is a bundle: it was named, matches the ini option `corpus_bundle`, or says so at its top."""
+    """True if a file is a bundle: it was named, matches the ini option `corpus_bundles`, or says so at its top."""
     config = parent.config
     try:
         relative = path.relative_to(config.rootpath).as_posix()
     except ValueError:
         relative = path.name
-    for pattern in config.getini("corpus_bundle") or ():
+    for pattern in config.getini("corpus_bundles") or ():
         if fnmatchcase(relative, pattern) or PurePosixPath(relative).match(pattern):
             return True
     if path.name not in NAMES:

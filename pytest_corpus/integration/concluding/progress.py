@@ -47,7 +47,7 @@ def left_out(adapters: Iterable[Adapter]) -> list[str]:
         if names := adapter.unnamed:
             listed = ", ".join(names)
             said = f"not tested: {listed}, whose capabilities answer without a `protocol` that names the component"
-            remedy = f"--corpus-component={','.join(names)} tests them"
+            remedy = f"--corpus-components={','.join(names)} tests them"
             lines.append(printable(f"corpus {adapter.label}: {said} ({remedy})"))
     return lines
 

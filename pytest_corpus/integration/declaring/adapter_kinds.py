@@ -334,12 +334,12 @@ class FactoryAdapter(Adapter):
             raise DeclarationError(
                 self.declaration.declared,
                 f"no `protocol` names a component in what {operations} answer",
-                f"answer with '{self.unnamed[0]}/v1.0', or name the component: --corpus-component={self.unnamed[0]}",
+                f"answer with '{self.unnamed[0]}/v1.0', or name the component: --corpus-components={self.unnamed[0]}",
             )
         raise DeclarationError(
             self.declaration.declared,
             f"it refuses {' and '.join(f'{name}.capabilities' for name in answers)}",
-            "a component is tested where its capabilities answer; name one with --corpus-component to see why not",
+            "a component is tested where its capabilities answer; name one with --corpus-components to see why not",
         )
 
     def _target(self, component: str) -> Target:

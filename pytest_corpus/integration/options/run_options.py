@@ -174,7 +174,7 @@ def read(config: pytest.Config) -> Options:
     return Options(
         adapters=tuple(_several(config, "adapter")),
         clients=tuple(_several(config, "client")),
-        components=_components(_listed(config, "component")),
+        components=_components(_listed(config, "components")),
         globs=_globs(_listed(config, "requirement")),
         level=_choice(config, "level", LEVELS) or "must",
         reports=_reports(config),
@@ -248,9 +248,9 @@ def _components(names: list[str]) -> tuple[str, ...]:
     for name in names:
         if name not in COMPONENTS:
             hint = meant(name, COMPONENTS, f"use {', '.join(COMPONENTS)}")
-            raise pytest.UsageError(f"--corpus-component: there is no component {name!r}; {hint}")
+            raise pytest.UsageError(f"--corpus-components: there is no component {name!r}; {hint}")
         if name not in CHAPTERS:
-            raise pytest.UsageError(f"--corpus-component: this version carries the suites of {', '.join(CHAPTERS)}")
+            raise pytest.UsageError(f"--corpus-components: this version carries the suites of {', '.join(CHAPTERS)}")
     return tuple(dict.fromkeys(names))
 
 

@@ -27,7 +27,7 @@ OPTIONS = (
     Option("call-timeout", "SECONDS", CONNECTION["call-timeout"][1]),
     Option("client", "SPEC", "client library that builds requests: module:attribute, optionally "
            "label=module:attribute; may be repeated", "linelist", "append"),
-    Option("component", "COMPONENT", "test only this component (default: those that answer); several with commas, or "
+    Option("components", "COMPONENT", "test only this component (default: those that answer); several with commas, or "
            "repeated", "linelist", "append"),
     Option("requirement", "GLOB", "test only requirements whose id matches this glob; several with commas, or repeated",
            "linelist", "append"),
@@ -93,4 +93,4 @@ def add_options(parser: pytest.Parser) -> None:
     for name in CONNECTION.keys() - {option.name for option in OPTIONS}:
         kind, text = CONNECTION[name]
         parser.addini(setting(name), text, type=kind, default=None)  # type: ignore[arg-type]
-    parser.addini("corpus_bundle", "globs of behaviour bundles", type="linelist", default=["bundles/*/bundle.yaml"])
+    parser.addini("corpus_bundles", "globs of behaviour bundles", type="linelist", default=["bundles/*/bundle.yaml"])
