@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pytest_corpus.kit.judgement import looked_at
-from pytest_corpus.redaction import listed, place, word
+from pytest_corpus.redaction import OWN_NAME, listed, place, word
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.text.problems import Problem
 
@@ -19,6 +19,9 @@ ABSENT: Final = object()
 """The default of `found`: null is a value."""
 
 
+MOST_NAMES = 2
+
+
 class Keys(tuple[object, ...]):
     """Keys that an adapter chose: those that read like a name are shown, the others counted."""
 
@@ -26,6 +29,13 @@ class Keys(tuple[object, ...]):
 def in_words(found: object) -> str:
     """A value of an answer as text: a word of the protocol, a number, or its kind and size; never content."""
     return listed("the key", found) if isinstance(found, Keys) else word(found)
+
+
+def number_of(names: Collection[object]) -> str:
+    """A number of things, with the first of their names that are plain names of the suite's."""
+    own = sorted(name for name in names if isinstance(name, str) and OWN_NAME.fullmatch(name))[:MOST_NAMES]
+    more = ", ..." if own and len(own) < len(names) else ""
+    return f"{len(names)} ({', '.join(own)}{more})" if own else str(len(names))
 
 
 def _in_words(problem: Problem) -> str:

@@ -10,6 +10,7 @@ from pytest_corpus.redaction.secrets import masked_within as masked_within
 from pytest_corpus.redaction.secrets import redacted as redacted
 from pytest_corpus.redaction.secrets import secret_values as secret_values
 from pytest_corpus.redaction.values import LONGEST_STRING as LONGEST_STRING
+from pytest_corpus.redaction.values import OWN_NAME as OWN_NAME
 from pytest_corpus.redaction.values import PREFIX as PREFIX
 from pytest_corpus.redaction.values import Unreadable as Unreadable
 from pytest_corpus.redaction.values import content as content

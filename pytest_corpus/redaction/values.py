@@ -32,7 +32,8 @@ _TYPE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,59}")
 _QUALIFIED: Final = re.compile(r"(?!.*[A-Za-z0-9]{25})[A-Za-z_][A-Za-z0-9_.<>]{0,79}")
 _FILE: Final = re.compile(r"(?!.*[A-Za-z0-9]{33})[\w .+@/\\:-]{1,200}\.py")
 _ID_KEY: Final = re.compile(r"(?:^|_)ids?$|^namespace$")
-_PLAIN_ID: Final = re.compile(rf"[0-9a-fA-F]{{8}}(?:-[0-9a-fA-F]{{4}}){{3}}-[0-9a-fA-F]{{12}}|{PREFIX}[a-z0-9]{{1,60}}")
+_UUID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+OWN_NAME: Final = re.compile(rf"(?:[a-z]-)?{PREFIX}[a-zA-Z0-9]{{1,60}}(?:-[a-z0-9]{{0,30}}){{0,3}}")
 
 
 def shown(value: object, path: Iterable[object], rule: str) -> str:
@@ -198,11 +199,11 @@ def content(value: object, secrets: Iterable[str], most: int, *, foreign: bool, 
 
 
 def _plain_ids(value: object, key: str = "") -> Iterator[str]:
-    """The ids in a JSON value that are UUIDs or names that the suite made."""
+    """The names in a JSON value that the suite made, and its ids that are UUIDs."""
     if isinstance(value, Mapping | list):
         for name, item in value.items() if isinstance(value, Mapping) else ((key, item) for item in value):
             yield from _plain_ids(item, str(name))
-    elif isinstance(value, str) and _ID_KEY.search(key) and _PLAIN_ID.fullmatch(value):
+    elif isinstance(value, str) and (OWN_NAME.fullmatch(value) or (_ID_KEY.search(key) and _UUID.fullmatch(value))):
         yield value
 
 

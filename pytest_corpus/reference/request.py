@@ -106,7 +106,7 @@ class Call:
     """
 
     streaming: bool
-    started: float = field(default_factory=time.perf_counter)
+    started: float = field(default_factory=lambda: time.perf_counter())  # noqa: PLW0108 - fixtures replace clocks
     operation: Operation | None = None
     idempotency_key: str | None = None
     deadline_ms: float | None = None

@@ -102,10 +102,14 @@ def _part(hint: Any, value: Any) -> Any:
 def around(body: Any, path: str) -> Any:
     """An answer, in which long values beside the place at a path are left out.
 
-    A path may begin within the answer (`metadata.word`): the first place that has it is meant.
+    A path may begin within the answer (`metadata.word`): the first place that has it is meant, or as much of it as
+    there is.
     """
     steps = _STEP.findall(path.partition(",")[0].partition(" ")[0])
-    return _abridged(body, next(_places(body, steps), [])) if steps else body
+    for end in range(len(steps), 0, -1):
+        if way := next(_places(body, steps[:end]), None):
+            return _abridged(body, way)
+    return body
 
 
 _STEP: Final = re.compile(r"[^.\[\]]+")

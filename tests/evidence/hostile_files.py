@@ -157,6 +157,18 @@ def header(chance: random.Random) -> list[dict[str, Any]]:
     return lines
 
 
+def write_journal(folder: Path, chance: random.Random) -> None:
+    """Write a journal of leftovers of a run whose adapter, place and names are a stranger's."""
+    adapter = chance.choice(("pytest_corpus.reference:vector", chance.choice(COMMANDS)))
+    lines: list[Any] = [{"run": "abcdefghij", "adapter": adapter, "factory": chance.choice((adapter, *COMMANDS))}]
+    for kind in ("namespace", "vector", "node", "edge"):
+        place, name = chance.choice((None, *COMMANDS)), chance.choice(("corpusrunabcdefghij1", *COMMANDS))
+        lines.append([chance.choice("+-"), chance.choice(("vector", "graph")), place, place, kind, [name]])
+    path = folder / ".corpus" / "abcdefghij.jsonl"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
 def _label(lines: Lines, text: str, _: random.Random) -> None:
     for line in (lines[0]["adapters"][0], *lines[1:]):
         line["label" if "label" in line else "adapter"] = text

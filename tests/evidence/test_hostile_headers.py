@@ -94,12 +94,21 @@ def judged(folder: Path, number: int, monkeypatch: pytest.MonkeyPatch) -> int:
         chance = random.Random(seed)
         path.write_bytes(sealed(hostile_files.header(chance)))
         asked = [("judge", path), ("replay", path), ("replay", path, "--as", "shell"),
-                 ("replay", path, "--adapter", adapter), ("audit", path, "--component", "llm")]  # fmt: skip
+                 ("replay", path, "--adapter", adapter), ("audit", path, "--component", "llm"),
+                 ("schema", "check", "--lines", path), ("stream", "check", "--component", "llm", path)]  # fmt: skip
         if seed % 20 == 0:
             command = chance.choice(hostile_files.COMMANDS)
             changed = {**sound, "command": command, "adapter": {**sound["adapter"], "name": command}}
             report.write_text(json.dumps(changed))
-            asked += [("report", "check", report), ("report", "render", report, "-o", folder / "o.html"),
+            hostile_files.write_journal(folder, chance)
+            asked += [("replay", path, "--as", "curl"), ("replay", path, f"--requirement={command}"),
+                      ("replay", path, "--finding", "1"), ("judge", path, "--attestation", report),
+                      ("audit", report, "--component", "vector"), ("schema", "check", report),
+                      ("golden", "check", report), ("bundle", "check", report),
+                      ("bundle", "diff", report, report),
+                      ("bundle", "combine", report, report, "-o", folder / "b.json"),
+                      ("sweep", "--adapter", "pytest_corpus.reference:vector", "--folder", folder),
+                      ("report", "check", report), ("report", "render", report, "-o", folder / "o.html"),
                       ("report", "merge", report, report), ("report", "diff", report, report),
                       ("report", "combine", report, report, "-o", folder / "c.json"),
                       ("report", "sign", report, "--key", report), ("report", "badge", report),
@@ -110,6 +119,7 @@ def judged(folder: Path, number: int, monkeypatch: pytest.MonkeyPatch) -> int:
             assert done == [], (seed, words)
             assert ended.code in (0, 1, 2), (seed, ended)
             assert "Traceback" not in ended.err, (seed, ended)
+            assert "usage:" not in ended.err, (seed, ended)
     return len(reached)
 
 

@@ -60,6 +60,13 @@ class Foreign(Wrapped):
             socket.create_connection(("192.0.2.1", 80), 1)
         return await super().handle(envelope)
 
+class Mixed(Wrapped):
+    async def handle(self, envelope, clock=__import__("time").perf_counter):
+        import time
+        started = clock()
+        answer = await super().handle(envelope)
+        return {**answer, "ms": (time.perf_counter() - started) * 1000}
+
 class Keyed(Wrapped):
     async def handle(self, envelope):
         import os
@@ -118,7 +125,8 @@ def test_forked(adapters: Project) -> None:
     )
     report = adapters.report()
     assert "(--forked) ran each test in a process of its own" in gaps(report), said(result)
-    assert (report["verdict"], violated(report), result.ret) == ("partial", set(), 1)
+    assert "failed" not in result.parseoutcomes(), said(result)
+    assert (report["verdict"], violated(report), result.ret) == ("partial", set(), pytest.ExitCode.NO_TESTS_COLLECTED)
 
 
 def test_repeated_by_another_plugin(adapters: Project) -> None:
@@ -130,7 +138,6 @@ def test_repeated_by_another_plugin(adapters: Project) -> None:
 
 REPLACED = {
     "a frozen clock": ("from freezegun import freeze_time", "with freeze_time('2026-01-01'): yield", "time.monotonic"),
-    "a clock that ticks": ("from freezegun import freeze_time", "with freeze_time('2026', tick=True): yield", ""),
     **{
         name: ("from unittest import mock", f"with mock.patch('{name}'): yield", name)
         for name in (
@@ -151,8 +158,26 @@ def test_replaced_functions(adapters: Project, name: str) -> None:
     )
     result, report = adapters.judged("mine:Wrapped", FEW)
     assert not violated(report), said(result)
-    assert f"a fixture or a plugin replaced {named}" in gaps(report) or not named
+    assert f"a fixture or a plugin replaced {named}" in gaps(report)
     assert report["verdict"] == "partial"
+
+
+TICKS = """
+import freezegun, pytest
+@pytest.fixture(autouse=True)
+def replaced():
+    with freezegun.freeze_time('2026', tick=True): yield
+"""
+
+
+@pytest.mark.parametrize(("adapter", "found"), [("Wrapped", set()), ("Red", {"LLM-COMPLETE-2"}), ("Mixed", set())])
+def test_a_clock_that_ticks(adapters: Project, adapter: str, found: set[str]) -> None:
+    """A clock that goes on keeps nothing from being judged but times, of an adapter that has kept another clock."""
+    adapters.pytester.makeconftest(TICKS)
+    result, report = adapters.judged(f"mine:{adapter}", FEW)
+    assert violated(report) == found, said(result)
+    assert ("replaced time.monotonic" in gaps(report)) is (adapter == "Mixed")
+    assert statuses(report)["llm", "COM-ENV-6"] == ("not_assessed" if adapter == "Mixed" else "satisfied")
 
 
 def test_a_clock_that_stands_for_the_session(adapters: Project) -> None:

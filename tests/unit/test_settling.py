@@ -1,13 +1,15 @@
 """Looking at what was written once it can be seen."""
 
+import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
 from pytest_corpus.kit.run_state import Settings, Shared
 from pytest_corpus.kit.store import settling
@@ -51,6 +53,33 @@ def took(work: Any, *args: Any) -> float:
     begun = time.monotonic()
     work(*args)
     return time.monotonic() - begun
+
+
+class Hasty(inputs.Source):
+    """A machine on which no time passes but that of pauses, and a millisecond for each look."""
+
+    now = looks = 0.0
+
+    def read(self, what: str, look: Callable[[], Any]) -> Any:
+        return self.now if what == "monotonic" else look()
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+@pytest.mark.parametrize("late_s", [0.003, 0.05, 0.7, 4.0, 9.0, math.inf])
+def test_a_late_write_is_looked_for_some_hundred_times(late_s: float) -> None:
+    """However fast an adapter answers; the time that a write takes is still found to some per cent."""
+    with inputs.source(machine := Hasty()):
+
+        def look() -> bool:
+            machine.now, machine.looks = machine.now + 0.001, machine.looks + 1
+            return machine.now >= late_s
+
+        hidden_s, shown_s = shows_after(look, settling.LIMIT_S)
+    assert machine.looks < 250
+    assert (hidden_s, shown_s) == settling.MISSING or hidden_s <= late_s <= shown_s <= late_s * 1.05 + 0.005
+    assert (shown_s == math.inf) is (late_s == math.inf)
 
 
 def test_what_shows_at_once_is_tried_once_and_never_waited_for() -> None:

@@ -15,7 +15,7 @@ ANSWER = {"ok": True, "result": RESULT}
         ("result.edges[1].id", {"nodes": "...", "edges": ["... 1 before", {"id": "b", "label": "..."}, "... 1 more"]}),
         ("label", {"nodes": "...", "edges": ["... 1 before", {"id": "b", "label": "l" * 90}, "... 1 more"]}),
         ("edges, the one at 2", {"nodes": "...", "edges": EDGES}),
-        ("result.edges.7", RESULT),
+        ("result.edges.7", {"nodes": "...", "edges": EDGES}),
         ("elsewhere", RESULT),
         ("", RESULT),
     ],

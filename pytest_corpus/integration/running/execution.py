@@ -34,7 +34,7 @@ from pytest_corpus.integration.running.endings import NOT_RUN, REPLACED, UNFINIS
 from pytest_corpus.integration.running.evidence import Sighting, context_secrets, without_secrets
 from pytest_corpus.integration.running.in_flight import Attempt, InFlight, begin_inputs, name_of, stepped
 from pytest_corpus.integration.running.other_plugins import cause_of_end, is_replaced, outcome_behind
-from pytest_corpus.integration.running.surroundings import Surroundings
+from pytest_corpus.integration.running.surroundings import CHANGED, Surroundings
 from pytest_corpus.kit import early_calls, expect
 from pytest_corpus.kit.early_calls import SteppedTest
 from pytest_corpus.kit.judgement import judging
@@ -121,16 +121,18 @@ class TestExecution:
         return body
 
     def _ended(self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Observed) -> Ending:
-        """Run the test where it can be judged; what may be the fault of its surroundings is no finding."""
+        """Run the test where it can be judged; a violation that the surroundings explain is no finding."""
         if obstacle := self._obstacle():
             return replace(UNFINISHED, broken_off=obstacle)
         before = self._reported.copy()
         ending = self._outcome(function, arguments, observed)
-        if observed.sightings and (excuse := self._surroundings.excuse(observed.judged)):
-            observed.sightings.clear()
-            self._reported.intersection_update(before)
-            return replace(UNFINISHED, broken_off=excuse)
-        return ending
+        for sighting in tuple(observed.sightings):
+            if excuse := self._surroundings.excuse(sighting.violation):
+                observed.sightings.remove(sighting)
+                self._reported -= {(self._place, sighting.requirement)} - before
+                self.adapter.ledger.mark_unreliable(excuse)
+        excuse = self._surroundings.excuse(ending.sighting.violation) if ending.sighting else ""
+        return replace(UNFINISHED, broken_off=excuse) if excuse else ending
 
     def _outcome(self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Observed) -> Ending:
         """Take the end of a test that was begun before its turn if it holds there; else run it, alone."""
@@ -169,9 +171,8 @@ class TestExecution:
 
     def _obstacle(self) -> str:
         """The reason why the test cannot be judged as it is run here; empty if there is none."""
-        if self.test not in tests_of(self.adapter, self.component):
-            return "a plugin changed the parameters of tests (--corpus-repeat=N repeats them)"
-        return self._surroundings.obstacle()
+        is_of_the_suite = self.test in tests_of(self.adapter, self.component)
+        return self._surroundings.obstacle() if is_of_the_suite else CHANGED
 
     def not_run(self) -> Result:
         """Keep the result of a test whose body pytest did not run."""
@@ -341,8 +342,7 @@ class TestExecution:
         cause = self._cause(self.requirement.id, violation)
         if cause is not None and cause.by != self.requirement.id:
             return self._blocked(cause, f"{cause.seen}, seen while testing {self.requirement.id}", violation)
-        sighting = Sighting(self.requirement.id, violation)
-        return Ending("violated", raised=violation, sighting=sighting)
+        return Ending("violated", raised=violation, sighting=Sighting(self.requirement.id, violation))
 
     def _blocked(self, blocked: Blocked, got: str, seen: Violation | None) -> Ending:
         """Leave the test open because another requirement is violated, as was `seen` here if it is its violation."""

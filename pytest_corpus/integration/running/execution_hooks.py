@@ -1,7 +1,7 @@
 """Hooks that run the tests of a suite and put the outcome into pytest's report."""
 
 import os
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Set
 from typing import Any
 
 import pytest
@@ -27,16 +27,24 @@ class ExecutionHooks:
         self._following: pytest.Item | None = None
         self._surroundings = Surroundings(os.environ)
         self.in_flight = self._several()
+        self._forked: Set[str] = frozenset()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, nextitem: pytest.Item | None) -> None:
         self._following = nextitem
 
     @pytest.hookimpl(trylast=True)
-    def pytest_collection_finish(self) -> None:
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
         if self.state.config.getoption("forked", False):
+            self._forked = {item.nodeid for item in session.items if collect.owner(item) is not None}
             for adapter in self.state.adapters.known.values():
                 adapter.ledger.mark_unreliable(FORKED)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.outcome == "failed" and report.nodeid in self._forked:  # the process ended without a result
+            report.outcome = "skipped"
+            report.longrepr = (str(report.fspath), report.location[1] or 0, FORKED)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:

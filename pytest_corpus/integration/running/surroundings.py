@@ -3,6 +3,7 @@
 import asyncio
 import os
 import random
+import re
 import socket
 import sys
 import time
@@ -12,8 +13,9 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.exchange import Exchange, context_of
 from pytest_corpus.adapter.inputs import Clock
+from pytest_corpus.kit.outcomes import Violation
 from pytest_corpus.redaction import secret_values
 
 SHORT_S = 0.002
@@ -77,8 +79,10 @@ def _functions(module: ModuleType, works: Callable[..., bool], *names: str) -> t
     return tuple(Function(module, name, works, getattr(module, name)) for name in names)
 
 
+CLOCKS = _functions(time, _moves, "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns", "time", "time_ns")
+
 FUNCTIONS = (
-    *_functions(time, _moves, "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns", "time", "time_ns"),
+    *CLOCKS,
     *_functions(time, _waits, "sleep"),
     *_functions(asyncio, _waits_in_a_loop, "sleep"),
     *_functions(random, _varies(), "random"),
@@ -88,6 +92,9 @@ FUNCTIONS = (
     *_functions(os, _varies(8), "urandom"),
 )
 
+_TIME = re.compile(r"ms\b|\b(seconds?|minutes?|hours?|clock|times?|late|later|long|longer|soon|expired?)\b|\d s\b")
+
+CHANGED = "a plugin changed the parameters of tests (--corpus-repeat=N repeats them)"
 FORKED = "a plugin (--forked) ran each test in a process of its own, in which the adapter does not live; run without it"
 
 
@@ -104,15 +111,17 @@ class Surroundings:
             return FORKED
         return _said(each for each in FUNCTIONS if each.is_broken)
 
-    def excuse(self, exchanges: Iterable[Exchange]) -> str:
-        """The reason why a violation that these exchanges show may be that of the surroundings; empty if not.
+    def excuse(self, violation: Violation) -> str:
+        """The reason why a violation may be that of the surroundings; empty if not.
 
-        A clock that goes on may still differ from one that the adapter has kept. Sockets and variables explain only
-        calls that failed.
+        A clock that goes on may still differ from one that the adapter has kept, which explains times and calls that
+        failed. Sockets and variables explain only calls that failed.
         """
-        if replaced := _said(each for each in FUNCTIONS if each.is_replaced):
-            return replaced
-        if not any(map(_failed, exchanges)):
+        replaced = [each for each in FUNCTIONS if each.is_replaced]
+        failed = any(map(_failed, violation.exchanges))
+        if any(each not in CLOCKS for each in replaced) or (replaced and (failed or _is_of_time(violation))):
+            return _said(replaced)
+        if not failed:
             return ""
         if socket.socket is not self._socket or socket.socket.connect is not self._connect:
             by = " by pytest-socket" if "pytest_socket" in sys.modules else ""
@@ -130,6 +139,14 @@ def _said(functions: Iterable[Function]) -> str:
     names = ", ".join(f"{each.module.__name__}.{each.name}" for each in functions)
     return (
         f"a fixture or a plugin replaced {names} while tests ran; keep it away from the suite's tests" if names else ""
+    )
+
+
+def _is_of_time(violation: Violation) -> bool:
+    """True if a violation speaks of a time, or of a call that had a deadline."""
+    said = f"{violation.path} {violation.expected} {violation.got}"
+    return bool(_TIME.search(said)) or any(
+        "deadline_ms" in (context_of(each.request) or ()) for each in violation.exchanges
     )
 
 

@@ -25,8 +25,11 @@ from pytest_corpus.spec.operations import BY_OP, Operation
 LIMIT_S = 10.0
 """A write that does not show after this time is not late: it is missing."""
 
-PAUSE_S = 0.002
-"""The pause between two reads of a write that does not show yet."""
+PAUSE_S, PAUSE = 0.002, 0.03
+"""The pause between two reads of a write that does not show yet: this, or this share of the time since the write.
+
+What never shows is read about 200 times until the limit.
+"""
 
 TRIALS = 3
 """The number of measurements if the first write is late: one that waits for a tick may be lucky."""
@@ -253,7 +256,7 @@ def shows_after(look: Look, until: float) -> tuple[float, float]:
         if inputs.monotonic() > until:
             return MISSING
         hidden_s = looked_s
-        inputs.sleep(PAUSE_S)
+        inputs.sleep(max(PAUSE_S, looked_s * PAUSE))
         looked_s = inputs.monotonic() - begun
         shows = look()
     return (hidden_s, inputs.monotonic() - begun) if shows else AT_ONCE

@@ -9,7 +9,7 @@ import pytest
 from pytest_corpus.kit import expect, vocabulary
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.fixtures import Steps, core, rules
-from pytest_corpus.kit.outcomes import Full, NotApplicable, in_words
+from pytest_corpus.kit.outcomes import Full, NotApplicable, in_words, number_of
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
@@ -120,9 +120,10 @@ def met(sandbox: Sandbox, wanted: Any, items: Sequence[Item], *refusals: str) ->
 def just(sandbox: Sandbox, wanted: Any, items: Sequence[Item], right: Sequence[Item]) -> None:
     """A query with a filter finds these vectors, all of them and no others."""
     found = met(sandbox, wanted, items) or []
-    missing = [item for item in right if item not in found]
-    extra = [item for item in found if item not in right]
-    expect.that(not missing and not extra, f"{len(right)} matches", f"{len(missing)} missing, {len(extra)} too many")
+    missing = [item["id"] for item in right if item not in found]
+    extra = [item["id"] for item in found if item not in right]
+    got = f"{number_of(missing)} missing, {number_of(extra)} too many"
+    expect.that(not missing and not extra, f"{len(right)} matches", got)
 
 
 @pytest.mark.core
@@ -340,8 +341,8 @@ def test_a_key_may_hold_values_of_several_types(vector: Vector) -> Steps:
         if found is None:
             raise NotApplicable("a filter on a key of several types is refused")
         right = [item for item in stored if same(item["metadata"]["held"], wanted)]
-        extra = [item for item in found if item not in (*right, *doubtful)]
-        missing = [item for item in right if item not in found]
+        extra = [item["id"] for item in found if item not in (*right, *doubtful)]
+        missing = [item["id"] for item in right if item not in found]
         with expect.resting_on("VEC-FILTER-1" if isinstance(wanted, str) else "VEC-FILTER-5"):
-            expect.that(not missing, f"{len(right)} matches", f"{len(missing)} missing")
-        expect.that(not extra, f"{len(right)} matches", f"{len(extra)} too many")
+            expect.that(not missing, f"{len(right)} matches", f"{number_of(missing)} missing")
+        expect.that(not extra, f"{len(right)} matches", f"{number_of(extra)} too many")

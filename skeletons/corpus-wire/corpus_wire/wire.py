@@ -45,7 +45,7 @@ class Call:
     args: Arguments = field(default_factory=lambda: Arguments({}))
     tenant_hash: str | None = None
     deadline_ms: float | None = None
-    started: float = field(default_factory=time.perf_counter)
+    started: float = field(default_factory=lambda: time.perf_counter())  # fixtures replace clocks
     observed: bool = False
 
     @property

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.outcomes import NotAssessed, Undecided, Violation
+from pytest_corpus.kit.outcomes import NotAssessed, Undecided, Violation, number_of
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.graph.support.answers import failures, following, has_no_place, listed, records
@@ -52,8 +53,9 @@ class NodeViews(Place):
         """One operation shows exactly these values."""
         wanted, found = sorted(values), self.seen(reader)
         if wanted != found:
-            missing, more = len(set(wanted) - set(found)), len(set(found) - set(wanted))
-            got = f"{len(found)} of which {more} are wrong, and {missing} are missing"
+            missing, more = Counter(wanted) - Counter(found), Counter(found) - Counter(wanted)
+            said = f"{number_of([*missing.elements()])} missing, {number_of([*more.elements()])} too many"
+            got = f"{len(found)} nodes: {said}"
             about = (self.named(value) for value in set(wanted) ^ set(found))
             raise Violation(f"{claim}: {len(wanted)} nodes", got, reader, about=about)
 

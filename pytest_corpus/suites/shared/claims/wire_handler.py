@@ -73,15 +73,18 @@ def sent_together(subject: Subject, requests: Sequence[tuple[Any, Any]]) -> None
     """Requests that are sent together get the answers that they get alone, or are asked to come again."""
     replies = [Reply(exchange) for exchange in subject.send_all([request for request, _ in requests])]
     expect.assessable(not all(reply.is_a(*BUSY) for reply in replies), Obstacle.ALL_REFUSED)
-    claim = "the answer that the request gets alone"
     for reply, (request, own) in zip(replies, requests, strict=True):
+        claim = "the answer that the request gets alone"
         if not reply.is_a(*BUSY):
             expect.success(reply, claim)
             found = subject.requests.fingerprint(reply)
             known = found in [each for _, each in requests]
             if not known and subject.requests.fingerprint(subject.send(request)) != own:
                 raise NotAssessed(Obstacle.NOT_DISTINGUISHED)
-            expect.that(found == own, claim, "another answer", on=[reply])
+            got = f"the one of another of the {len(requests)} requests sent at once" if known else "another one"
+            if type(own) is type(found) is int:
+                claim, got = f"{claim}: {own}", f"{got}: {found}"
+            expect.that(found == own, claim, got, on=[reply])
 
 
 class TestWireHandler:

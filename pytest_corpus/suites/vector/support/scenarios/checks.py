@@ -10,7 +10,7 @@ from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit import expect, vocabulary
 from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.judgement import look_at, reading_apart
-from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Violation
+from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Violation, number_of
 from pytest_corpus.kit.reply import Reply, error_names
 from pytest_corpus.kit.vocabulary import in_groups
 from pytest_corpus.spec.errors import is_a
@@ -52,8 +52,8 @@ def used(vector: Vector, args: Mapping[str, Any], what: str, created: Reply | No
 def present(sandbox: Sandbox, *items: Item) -> dict[str, Mapping[str, Any]]:
     """A place holds these vectors, whatever else; what was found by id."""
     found = sandbox.contents()
-    missing = [item for item in items if item["id"] not in found]
-    expect.that(not missing, f"all of {len(items)} vectors", f"{len(items) - len(missing)} of them", "result.matches")
+    missing = [item["id"] for item in items if item["id"] not in found]
+    expect.that(not missing, f"all of {len(items)} vectors", f"{number_of(missing)} missing", "result.matches")
     return found
 
 
@@ -61,9 +61,8 @@ def exactly(sandbox: Sandbox, *items: Item, claim: str = "", **args: Any) -> dic
     """A place holds these vectors and no others; what was found by id."""
     found = sandbox.contents(**args)
     ids = {item["id"] for item in items}
-    missing, extra = len(ids - set(found)), len(set(found) - ids)
-    wanted = claim or f"exactly {len(ids)} vectors"
-    expect.that(not missing and not extra, wanted, f"{missing} missing, {extra} too many", "result.matches")
+    got = f"{number_of(ids - set(found))} missing, {number_of(set(found) - ids)} too many"
+    expect.that(ids == set(found), claim or f"exactly {len(ids)} vectors", got, "result.matches")
     return found
 
 
