@@ -268,7 +268,7 @@ def test_a_budget_is_read(text: str, budget: Budget) -> None:
 )
 def test_what_is_no_budget_is_refused(text: str) -> None:
     """Anything else is refused in a few words."""
-    with pytest.raises(ValueError, match=r"limited|given twice|positive integer"):
+    with pytest.raises(ValueError, match=r"write it as|limited|given twice|positive integer"):
         parse(text)
 
 

@@ -24,8 +24,8 @@ from pytest_corpus.adapter.fault_plan import ProviderFault
 from pytest_corpus.reference import llm
 
 
-def watch(event, given):
-    if event == "socket.connect" and given[1] and given[1][0] not in ("127.0.0.1", "::1"):
+def watch(event, given):  # for as long as this test has named an upstream: a hook can not be taken away
+    if event == "socket.connect" and "UPSTREAM" in os.environ and given[1] and given[1][0] not in ("127.0.0.1", "::1"):
         raise AssertionError("a call leaves the machine")
 
 
