@@ -212,7 +212,7 @@ def _shortest(parsed: Iterable[tuple[Any, Any]]) -> str:
 
 
 def _is_in(char: int, name: str, said: Any) -> bool:
-    """Return if a character is in a set of a pattern."""
+    """True if a character is in a set of a pattern."""
     if name != "IN":
         return name == "ANY" or char != said
     negated = any(str(code) == "NEGATE" for code, _ in said)

@@ -273,11 +273,11 @@ class Subject(Target):
         raise NotApplicable(f"{self.component} stores nothing")
 
     def relieve(self, _reply: Reply | StreamReply) -> bool:
-        """Return if the suite gave back something at the adapter because an answer says that it is full."""
+        """True if the suite gave back something at the adapter because an answer says that it is full."""
         return False
 
     def is_full(self, _reply: Reply | StreamReply) -> bool:
-        """Return if an answer says that a quota for what the suite writes is used up (R115)."""
+        """True if an answer says that a quota for what the suite writes is used up (R115)."""
         return False
 
     def require(self, *names: str) -> None:
@@ -285,7 +285,7 @@ class Subject(Target):
         self.prerequisites.require(*names)
 
     def works(self, name: str) -> bool:
-        """Return if an operation is offered and works."""
+        """True if an operation is offered and works."""
         return self.prerequisites.works(name)
 
     def working(self, names: Iterable[str] | None = None) -> Iterator[str]:
@@ -303,7 +303,7 @@ class Subject(Target):
         raise NotImplementedError
 
     def has_content(self, frame: Any) -> bool:
-        """Return whether a frame of a stream carries data or ends it; any other one is a keep-alive (R4)."""
+        """True if a frame of a stream carries data or ends it; any other one is a keep-alive (R4)."""
         chunk = frame.get("chunk") if isinstance(frame, Mapping) else None
         if not isinstance(chunk, Mapping):
             return True

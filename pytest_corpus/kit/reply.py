@@ -10,14 +10,14 @@ from pytest_corpus.spec.errors import BY_CODE, TAXONOMY, code_of, is_a
 
 
 def looks_like_error(body: Any) -> bool:
-    """Return if an answer means to be an error envelope."""
+    """True if an answer means to be an error envelope."""
     if not isinstance(body, dict):
         return False
     return body.get("ok") is False or ("error" in body and "result" not in body and "chunk" not in body)
 
 
 def looks_like_success(body: Any) -> bool:
-    """Return if an answer means to be a unary success envelope."""
+    """True if an answer means to be a unary success envelope."""
     return isinstance(body, dict) and "result" in body and not looks_like_error(body)
 
 
@@ -92,7 +92,7 @@ class AnyReply:
         return details if isinstance(details, Mapping) else {}
 
     def is_a(self, *families: str) -> bool:
-        """Return whether it is an error of one of the classes, or of a subtype."""
+        """True if it is an error of one of the classes, or of a subtype."""
         return self.is_error and any(is_a(name, family) for name in self.names for family in families)
 
 

@@ -61,7 +61,7 @@ class BasicRequirement:
     exchanges: tuple[Exchange, ...] = ()
 
     def explains(self, done: frozenset[str]) -> bool:
-        """Return if a test with these actions depends on it."""
+        """True if a test with these actions depends on it."""
         return self.needs <= done
 
 
@@ -266,7 +266,7 @@ def _names(exchange: Exchange) -> tuple[str, ...]:
 
 
 def _is_empty(exchange: Exchange) -> bool:
-    """Return if a success has a result from which no test can read anything."""
+    """True if a success has a result from which no test can read anything."""
     if exchange.streaming or exchange.op not in BY_OP:
         return False
     reply = Reply(exchange)

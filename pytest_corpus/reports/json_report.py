@@ -142,7 +142,7 @@ def parsed(data: bytes) -> Any:
 
 
 def is_canonical(value: Any, data: bytes) -> bool:
-    """Return whether a text is the canonical one of its value; False if that is not certain at once."""
+    """True if a text is the canonical one of its value; False if that is not certain at once."""
     with suppress(TypeError):
         return _dumped(value) == data and not _has_other_float(data)
     return False
@@ -156,7 +156,7 @@ def _dumped(value: Any) -> bytes:
 
 @lru_cache(maxsize=1)  # reading a report asks, and then verifying it
 def _has_other_float(data: bytes) -> bool:
-    """Return whether a line ends with a number that `orjson` and `json` write differently."""
+    """True if a line ends with a number that `orjson` and `json` write differently."""
     return any(each.search(data) for each in _OTHER_FLOATS)
 
 

@@ -114,7 +114,7 @@ UNKNOWN_MODEL = ("BadRequest", "NotSupported", "Unavailable")
 
 
 def is_a(name: str, family: str) -> bool:
-    """Return if `name` is `family` itself or one of its subtypes."""
+    """True if `name` is `family` itself or one of its subtypes."""
     error = TAXONOMY.get(name)
     return error is not None and family in (error.name, error.parent)
 

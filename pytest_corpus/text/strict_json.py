@@ -97,7 +97,7 @@ def read_plainly(data: bytes) -> Any:
 
 
 def _keeps_every_key(data: bytes, value: Any) -> bool:
-    """Return if a value has each key of the text that it was read from; False means: perhaps not."""
+    """True if a value has each key of the text that it was read from; False means: perhaps not."""
     try:
         return _has_every_key(data, orjson.dumps(value))
     except TypeError:  # orjson writes neither lone surrogates nor integers of more than 64 bits
@@ -105,7 +105,7 @@ def _keeps_every_key(data: bytes, value: Any) -> bool:
 
 
 def are_strict(documents: Sequence[bytes], values: list[Any]) -> bool:
-    """Return if `read` would find no flaw in any document, all of which gave a value; False means: look closer."""
+    """True if `read` would find no flaw in any document, all of which gave a value; False means: look closer."""
     for _ in range(_LEVELS_AROUND):
         values = [values]
     try:
@@ -121,7 +121,7 @@ _LEVELS_AROUND = 254 - MAX_DEPTH - 1  # levels around a list of documents, for o
 
 
 def _has_every_key(text: bytes, written: bytes) -> bool:
-    """Return if no key was lost when a text was read and written again; False means: perhaps.
+    """True if no key was lost when a text was read and written again; False means: perhaps.
 
     Outside of strings a colon follows a key and nothing else, and inside of strings each stays, unless it was
     escaped. So of keys that appear twice a colon is missing.

@@ -166,7 +166,7 @@ def _outcome_labels(seen: Observation, exchange: Exchange) -> Iterator[Finding]:
 
 
 def _may_be_refused(ctx: Mapping[str, Any], exchange: Exchange) -> bool:
-    """Return whether a call may have been refused for its tenant or its key, so that labels are open (R21, R138)."""
+    """True if a call may have been refused for its tenant or its key, so that labels are open (R21, R138)."""
     refused = error_names(failure_of(exchange))
     texts = [ctx[key] for key in ("tenant", "idempotency_key") if isinstance(ctx.get(key), str)]
     odd = any(PLAIN_WORD.fullmatch(text) is None for text in texts)

@@ -63,7 +63,7 @@ class Step:
 
 
 def linearizable(events: Sequence[Event]) -> bool:
-    """Return whether some order of the operations on a key explains what each read saw."""
+    """True if some order of the operations on a key explains what each read saw."""
     required = sum(1 << at for at, event in enumerate(events) if event.end < math.inf)
     pending: list[tuple[int, Value]] = [(0, None)]
     seen = set(pending)
@@ -83,7 +83,7 @@ def linearizable(events: Sequence[Event]) -> bool:
 
 
 def converges(events: Sequence[Event]) -> bool:
-    """Return whether settled reads see a last write, and every read what one operation wrote, or nothing.
+    """True if settled reads see a last write, and every read what one operation wrote, or nothing.
 
     This holds for stores that promise no order of concurrent operations.
     """

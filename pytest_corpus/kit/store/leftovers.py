@@ -202,7 +202,7 @@ def _is_change(value: Any) -> bool:
 
 
 def is_held(path: Path) -> bool:
-    """Return if the run that writes a file is still going."""
+    """True if the run that writes a file is still going."""
     file = os.open(path, os.O_RDONLY)
     try:
         return not _lock(file)

@@ -76,6 +76,6 @@ class Arguments(Admission):
         return [(item.required_text("op"), item.member("args")) for item in args.objects(name, required=True)]
 
     def matches(self, entity: Entity, wanted: Mapping[str, Any]) -> bool:
-        """Return whether an entity has all these properties with these values."""
+        """True if an entity has all these properties with these values."""
         properties = entity.properties
         return all(key in properties and same(properties[key], value) for key, value in wanted.items())

@@ -26,7 +26,7 @@ class Part:
     direction: str = "BOTH"
 
     def fits(self, entity: Entity, scope: Scope) -> bool:
-        """Return if an entity has the labels and properties, and is the one that the name already stands for."""
+        """True if an entity has the labels and properties, and is the one that the name already stands for."""
         known = scope.get(self.name or "")
         if isinstance(known, (Node, Edge)) and known != entity:
             return False

@@ -58,7 +58,7 @@ class Scanner:
         return self.tokens[self.position][0]
 
     def sees(self, *words: str) -> bool:
-        """Return if these words or signs come next, in any case."""
+        """True if these words or signs come next, in any case."""
         coming = self.tokens[self.position : self.position + len(words)]
         return [text.upper() for kind, text in coming if kind != "string"] == list(words)
 

@@ -78,6 +78,6 @@ class Traversals(Arguments):
         return paths, list(crossed.values())
 
     def crosses(self, journey: Journey, edge: Edge, node: Node) -> bool:
-        """Return whether a traversal goes over an edge to a node."""
+        """True if a traversal goes over an edge to a node."""
         typed = not journey.relationship_types or edge.label in journey.relationship_types
         return typed and self.matches(edge, journey.relationship_filters) and self.matches(node, journey.node_filters)

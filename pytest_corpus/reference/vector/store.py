@@ -109,11 +109,11 @@ class Conditions:
         return tuple(f"{sign}{name}" for sign in ("", "$") for name in (*self.comparisons, "in"))
 
     def passes(self, metadata: Mapping[str, Any], conditions: Sequence[Condition]) -> bool:
-        """Return if all conditions hold."""
+        """True if all conditions hold."""
         return all(self.holds(metadata, condition) for condition in conditions)
 
     def holds(self, metadata: Mapping[str, Any], condition: Condition) -> bool:
-        """Return if one condition holds; none does for a name that is not there."""
+        """True if one condition holds; none does for a name that is not there."""
         if condition.name not in metadata:
             return False
         value, operand = metadata[condition.name], condition.operand

@@ -353,7 +353,7 @@ def streamed_calls(llm: LLM) -> list[tuple[list[str], list[str]]]:
 
 
 def is_object_text(text: Any) -> bool:
-    """Return whether a string is the JSON text of an object."""
+    """True if a string is the JSON text of an object."""
     try:
         return isinstance(json.loads(text), dict) if isinstance(text, str) else False
     except ValueError:

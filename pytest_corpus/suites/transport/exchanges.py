@@ -135,14 +135,14 @@ def kinds_of(subject: Subject) -> tuple[str, ...]:
 
 
 def refuses(seen: Seen) -> bool:
-    """Return whether the answer is a single error."""
+    """True if the answer is a single error."""
     status = seen.answer.status
     bodies = seen.bodies
     return bool(status and not 200 <= status < 300) or (len(bodies) == 1 and looks_like_error(bodies[0]))
 
 
 def is_offered(subject: Subject, kind: str) -> bool:
-    """Return whether a plain stream comes in a format, under any content type but that of another format."""
+    """True if a plain stream comes in a format, under any content type but that of another format."""
     seen = answered(stream(subject, kind))
     bodies = seen.bodies
     expect.assessable(not (bodies and is_busy(bodies[0])), Obstacle.STREAM_REFUSED)
@@ -223,13 +223,13 @@ def lenient(data: bytes) -> Any:
 
 
 def is_terminal(body: Any) -> bool:
-    """Return whether a frame ends its stream."""
+    """True if a frame ends its stream."""
     chunk = body.get("chunk") if isinstance(body, dict) else None
     return looks_like_error(body) or (isinstance(chunk, dict) and chunk.get("is_final") is True)
 
 
 def is_envelope(body: Any) -> bool:
-    """Return whether a value looks like the envelope of a unary answer."""
+    """True if a value looks like the envelope of a unary answer."""
     return looks_like_error(body) or looks_like_success(body)
 
 
@@ -240,7 +240,7 @@ def undelayed(seen: Seen) -> Seen:
 
 
 def is_busy(body: Any) -> bool:
-    """Return whether a value is an error that says nothing about the transport."""
+    """True if a value is an error that says nothing about the transport."""
     return looks_like_error(body) and bool(set(error_names(body)) & set(BUSY))
 
 

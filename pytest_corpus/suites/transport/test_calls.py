@@ -151,7 +151,7 @@ def texts(seen: Seen) -> list[bytes]:
 
 
 def is_utf8(data: bytes, *, is_whole: bool) -> bool:
-    """Return whether bytes are UTF-8; if they broke off, they may end within a character."""
+    """True if bytes are UTF-8; if they broke off, they may end within a character."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(data, final=is_whole)
     except UnicodeDecodeError:

@@ -112,7 +112,7 @@ def own_frames(seen: exchanges.Seen) -> list[Any]:
 
 
 def is_last(seen: exchanges.Seen, frame: Any) -> bool:
-    """Return whether a frame ends its call; a unary call has one frame."""
+    """True if a frame ends its call; a unary call has one frame."""
     return not seen.request.streaming or exchanges.is_terminal(frame)
 
 

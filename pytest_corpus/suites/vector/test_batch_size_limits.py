@@ -190,7 +190,7 @@ def test_a_batch_has_a_result_for_each_query(vector: Vector, count: int) -> None
 
 
 def takes_many(vector: Vector) -> bool:
-    """Return whether a batch may be long: no stated limit forbids it, and it is not refused permanently."""
+    """True if a batch may be long: no stated limit forbids it, and it is not refused permanently."""
     return (vector.batch or MANY) >= MANY and not many(vector).is_a(*PERMANENT)
 
 

@@ -185,7 +185,7 @@ def test_one_key_of_two_operations_is_two_requests(vector: Vector) -> None:
 
 
 def is_made(reply: Reply) -> bool:
-    """Return whether an answer to a query is that of a namespace that is there; an empty one may not be ready."""
+    """True if an answer to a query is that of a namespace that is there; an empty one may not be ready."""
     return reply.is_success or reply.is_a("IndexNotReady")
 
 

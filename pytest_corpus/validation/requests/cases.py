@@ -197,7 +197,7 @@ def _components_of(holder: Any) -> set[str]:
 
 
 def has(holder: Any, name: str) -> bool:
-    """Return if an attribute is there and not None; one that raises is there, and raises when it is used."""
+    """True if an attribute is there and not None; one that raises is there, and raises when it is used."""
     try:
         return getattr(holder, name, None) is not None
     except Exception:  # noqa: BLE001 - a property of the client's may raise anything

@@ -70,7 +70,7 @@ def _refusal(obj: Any, problems: list[Problem], case_id: str) -> SerializationEr
 
 
 def _keys_would_change(holder: dict[Any, Any]) -> bool:
-    """Return if the keys that are not strings are all such as a JSON writer turns into strings."""
+    """True if the keys that are not strings are all such as a JSON writer turns into strings."""
     others = [key for key in dict.keys(holder) if not isinstance(key, str)]
     return bool(others) and all(key is None or isinstance(key, int | float) for key in others)
 

@@ -169,7 +169,7 @@ def _is_other_type(error: ValidationError) -> bool:
 
 
 def _tells_apart(error: ValidationError) -> bool:
-    """Return if an error shows that a branch was not meant: another type, or another discriminating key."""
+    """True if an error shows that a branch was not meant: another type, or another discriminating key."""
     return _is_other_type(error) or (error.validator in ("const", "enum") and len(error.relative_path) <= 1)
 
 

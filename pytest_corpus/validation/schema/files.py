@@ -248,7 +248,7 @@ def careful(check: Format) -> Format:
 
 
 def _is_refusal(fault: Exception) -> bool:
-    """Return if an error is one that the library of SCHEMA 12.C has for values."""
+    """True if an error is one that the library of SCHEMA 12.C has for values."""
     from jsonschema.exceptions import FormatError, ValidationError
 
     return isinstance(fault, FormatError | ValidationError)

@@ -142,7 +142,7 @@ class SchemaRegistry:
         return validator
 
     def is_valid(self, name: str, instance: object, edition: str | None = None) -> bool:
-        """Return if an instance, in the shapes of `json.loads`, meets a schema.
+        """True if an instance, in the shapes of `json.loads`, meets a schema.
 
         What JSON does not have is not valid where the schema looks at it; `json_problems` looks everywhere.
         """
@@ -259,7 +259,7 @@ class SchemaRegistry:
         return Explainer(self._retrieve, self._conforms)
 
     def _conforms(self, instance: object, name: str) -> bool:
-        """Return if an instance is of a format, as the compiled validator sees it."""
+        """True if an instance is of a format, as the compiled validator sees it."""
         with self._lock:
             if name not in self._by_format:
                 self._by_format[name] = self.compile({"format": name})

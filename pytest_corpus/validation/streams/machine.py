@@ -68,7 +68,7 @@ class StreamMachine:
 
     @property
     def looks_closely(self) -> bool:
-        """Return if the content of the next frame must meet its schema, as far as is known."""
+        """True if the content of the next frame must meet its schema, as far as is known."""
         return bool(self._sampled(1)) if self._samples else self._is_due
 
     def report(self) -> StreamReport:
@@ -291,14 +291,14 @@ class StreamMachine:
 
 
 def is_error_envelope(frame: Mapping[Any, object]) -> bool:
-    """Return if a frame means to be an error envelope; one with a chunk must say so in `error` and `ok`."""
+    """True if a frame means to be an error envelope; one with a chunk must say so in `error` and `ok`."""
     if "chunk" in frame:
         return "error" in frame and frame.get("ok") is not True
     return frame.get("ok") is False or "error" in frame
 
 
 def is_duration(value: object) -> bool:
-    """Return if a value is a finite number that is not negative."""
+    """True if a value is a finite number that is not negative."""
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf
 
 

@@ -27,7 +27,7 @@ def norm(vector: Vector) -> float:
 
 
 def is_unit(vector: Vector) -> bool:
-    """Return whether the norm is approximately 1."""
+    """True if the norm is approximately 1."""
     return abs(norm(vector) - 1) <= UNIT
 
 
@@ -53,7 +53,7 @@ def plain(text: str) -> str:
 
 
 def same_text(one: Any, other: str) -> bool:
-    """Return whether a text came back as it was sent."""
+    """True if a text came back as it was sent."""
     return isinstance(one, str) and (one == other or plain(one) == plain(other))
 
 

@@ -92,7 +92,7 @@ class Embedding(EmbeddingCalls):
     @reading_apart()
     @remembered
     def counts_characters(self) -> bool:
-        """Return whether a text of one character more than `max_text_length` is too long, and one of it is not."""
+        """True if a text of one character more than `max_text_length` is too long, and one of it is not."""
         limit = self.limited()
         just, more = (self.embed(self.text_of(length), truncate=False) for length in (limit, limit + 1))
         if more.is_a("BadRequest", "NotSupported") and not just.is_error:
@@ -138,7 +138,7 @@ class Embedding(EmbeddingCalls):
         return apart if apart < FAR else 0.0
 
     def same(self, one: Vector, other: Vector, slack: float = 1e-3) -> bool:
-        """Return whether two vectors are renderings of the same one."""
+        """True if two vectors are renderings of the same one."""
         return distance(one, other) <= slack + 10 * self.noise
 
     # -- what holds for every answer -------------------------------------------------------------------

@@ -95,7 +95,7 @@ class Texts(ListedModels):
 
     @property
     def small(self) -> bool:
-        """Return whether the limit is so small that an ordinary text may not fit."""
+        """True if the limit is so small that an ordinary text may not fit."""
         return self.limit is not None and self.limit < SMALL
 
     def fit(self, text: str) -> str:

@@ -16,7 +16,7 @@ def records(reply: Reply | StreamReply) -> list[Any]:
 
 
 def has_no_place(reply: Reply | StreamReply) -> bool:
-    """Return whether an answer says that its namespace is unknown or not ready, by subtype or by class (R12, R133)."""
+    """True if an answer says that its namespace is unknown or not ready, by subtype or by class (R12, R133)."""
     return reply.is_a("IndexNotReady", "NamespaceNotFound") or reply.names == ("BadRequest",)
 
 

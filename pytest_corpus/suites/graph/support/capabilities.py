@@ -49,7 +49,7 @@ class OperationNames:
             return name
 
     def carries(self, operation: str) -> bool:
-        """Return whether batches, or transactions, are offered and take every write."""
+        """True if batches, or transactions, are offered and take every write."""
         try:
             return self._graph.works(operation) and all(map(self.spelled, WRITES))
         except NotApplicable:
@@ -145,7 +145,7 @@ class GraphCapabilities(Subject):
 
     @property
     def filters(self) -> bool:
-        """Return whether lists of nodes take filters by property: claimed and not refused, or served unclaimed."""
+        """True if lists of nodes take filters by property: claimed and not refused, or served unclaimed."""
         claimed = self.capabilities.flag("supports_property_filters")
 
         def answered() -> bool:
@@ -164,7 +164,7 @@ class GraphCapabilities(Subject):
 
     @property
     def claims_timeout(self) -> bool:
-        """Return whether `timeout_ms` is claimed (R118)."""
+        """True if `timeout_ms` is claimed (R118)."""
         return any(value is True for value in self.claims("timeout"))
 
     @property

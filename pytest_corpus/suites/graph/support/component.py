@@ -176,7 +176,7 @@ class Graph(GraphCapabilities):
                 written.delete(self, self.at_once, self.lasts, least=least)
 
     def _makes_room(self) -> bool:
-        """Return whether tests that are begun early would have too little room (R115)."""
+        """True if tests that are begun early would have too little room (R115)."""
         if not self.settling.late or self.shared.begun:
             return False
         return sum(not self.lasts(item) for item in self.shared.written_items.older) > self.most_items // 4

@@ -133,7 +133,7 @@ def _edge_readers(graph: GraphCapabilities) -> dict[str, bool]:
 
 @reading_apart()
 def can_ask(graph: GraphCapabilities, purpose: str, dialect: str | None = None) -> bool:
-    """Return whether a question can be asked."""
+    """True if a question can be asked."""
     try:
         graph.speaks(purpose, dialect)
     except Undecided:
@@ -197,7 +197,7 @@ class GraphSettling(Settling):
             super().note(request, refused=refused)
 
     def looks(self, name: str, request: Mapping[str, Any]) -> bool:
-        """Return whether a request reads what was written; a write may do so only if it has a filter."""
+        """True if a request reads what was written; a write may do so only if it has a filter."""
         direct = self.known.in_order and self._graph.operation(name).mutating
         return super().looks(name, request) and not (direct and "'filter'" not in str(request.get("args")))
 
@@ -230,7 +230,7 @@ def _edges(group: str) -> str:
 
 
 def _shows(sandbox: Sandbox, reader: str, values: list[str]) -> bool | None:
-    """Return whether an operation shows exactly these nodes; None if it does not work."""
+    """True if an operation shows exactly these nodes; None if it does not work."""
     found = observed(sandbox.seen, reader)
     return None if found is None else found == values
 
@@ -301,7 +301,7 @@ class GraphPrerequisites(Prerequisites):
         return Blocked(DELETES[name], said, judged_on=(reply.exchange,))
 
     def takes_only_uuids(self) -> bool:
-        """Return whether a node is refused, and taken as soon as its id is a UUID; tried once a run."""
+        """True if a node is refused, and taken as soon as its id is a UUID; tried once a run."""
 
         def found() -> bool:
             plain = self._calls.plain_nodes()
@@ -316,7 +316,7 @@ class GraphPrerequisites(Prerequisites):
 
 
 def is_refused(reply: Reply | StreamReply) -> bool:
-    """Return whether a request is refused, or an item of it is."""
+    """True if a request is refused, or an item of it is."""
     result = reply.result if isinstance(reply, Reply) else None
     return (
         reply.is_error or bool(failures(result)) or any(each.get("ok") is False for each in listed(result, "results"))

@@ -126,7 +126,7 @@ def _questions(graph: Graph) -> Iterator[str]:
 
 
 def _is_streamed_alike(graph: Graph) -> bool:
-    """Return if a stream does not show a node either."""
+    """True if a stream does not show a node either."""
     sandbox = graph.sandbox(own=False)
     sandbox.put(sandbox.node("a"))
     return graph.works("stream_query") and observed(sandbox.seen, "stream_query") == []
@@ -204,7 +204,7 @@ def _many(graph: Graph) -> Iterator[str]:
 
 
 def _succeeds(sandbox: Sandbox, name: str, **args: Any) -> bool:
-    """Return whether a write is answered with a success without failures."""
+    """True if a write is answered with a success without failures."""
     reply = sandbox.call(name, args)
     undone = isinstance(reply.result, Mapping) and reply.result.get("success") is False
     return reply.is_success and not undone and not listed(reply.result, "failures")
@@ -219,13 +219,13 @@ def _whole_nodes(sandbox: Sandbox, name: str, node: Mapping[str, Any]) -> list[M
 
 
 def _nodes_missing(sandbox: Sandbox, *nodes: dict[str, Any]) -> bool:
-    """Return whether no operation shows exactly these nodes."""
+    """True if no operation shows exactly these nodes."""
     values = sorted(map(value_of, nodes))
     return not any(observed(sandbox.seen, reader) == values for reader in sandbox.graph.readers.of_nodes())
 
 
 def _edges_missing(sandbox: Sandbox, expected_targets: Mapping[str, Mapping[str, str]]) -> bool:
-    """Return whether no operation shows that the edges from each node lead exactly to its expected targets."""
+    """True if no operation shows that the edges from each node lead exactly to its expected targets."""
     return not any(
         all(
             observed(sandbox.ends, edge_reader, source) == sandbox.expected_ends(edge_reader, targets)
@@ -236,7 +236,7 @@ def _edges_missing(sandbox: Sandbox, expected_targets: Mapping[str, Mapping[str,
 
 
 def _fails_to_read(sandbox: Sandbox, reader: str) -> bool:
-    """Return whether reading a place without a write is an error other than a permanent refusal."""
+    """True if reading a place without a write is an error other than a permanent refusal."""
     reply = sandbox.asked(reader)
     expect.readable(reply)
     return reply.is_error and not reply.is_a("BadRequest", "IndexNotReady")

@@ -39,7 +39,7 @@ class Dialects:
         return self.row(dialect).spellings.get(purpose, ())
 
     def was_tried(self, purpose: str, dialect: str) -> bool:
-        """Return whether the spelling that is taken is known, if there is one."""
+        """True if the spelling that is taken is known, if there is one."""
         return (dialect, purpose) in self._taken
 
     def attempt(self, purpose: str, dialect: str, attempt: Callable[[str], Reply]) -> None:

@@ -58,11 +58,11 @@ class Windows(ListedModels):
 
     @property
     def small(self) -> bool:
-        """Return whether the context window is so small that an ordinary prompt may not fit."""
+        """True if the context window is so small that an ordinary prompt may not fit."""
         return not self.holds(" " * SMALL)
 
     def holds(self, text: str) -> bool:
-        """Return whether a text surely fits the stated window, even where each byte is a token."""
+        """True if a text surely fits the stated window, even where each byte is a token."""
         window = self.capabilities.context_window(self.model)
         return window is None or len(text.encode()) <= window
 
@@ -135,7 +135,7 @@ class LLMCapabilities(Windows):
 
     @property
     def tools(self) -> bool | None:
-        """Return whether tools are offered, by the flag or by the entries of the models; None if nothing says so."""
+        """True if tools are offered, by the flag or by the entries of the models; None if nothing says so."""
         flag, models = self.capabilities.flag("supports_tools"), self.capabilities.models
         if flag is None and models and not self.able("supports_tools"):
             return False
@@ -193,7 +193,7 @@ class LLMCapabilities(Windows):
         return (stated[0], stated[1]) if fit and stated is not None else None
 
     def claims(self, name: str, operation: str = "complete") -> bool | None:
-        """Return whether capabilities, or every adapter, offer an optional argument; None if nothing states it."""
+        """True if capabilities, or every adapter, offer an optional argument; None if nothing states it."""
         if name == "system_message":
             return self.capabilities.flag("supports_system_message")
         stated = self.stated_range(name) and not (operation == "stream" and name in UNSIGNED)
@@ -201,7 +201,7 @@ class LLMCapabilities(Windows):
 
     @reading_apart()
     def takes(self, name: str, operation: str = "complete") -> bool:
-        """Return whether an operation takes an optional argument: an unclaimed one may be refused (R117).
+        """True if an operation takes an optional argument: an unclaimed one may be refused (R117).
 
         What is claimed counts as taken whatever the answer.
         """
@@ -226,7 +226,7 @@ class LLMCapabilities(Windows):
 
     @reading_apart()
     def accepts(self, operation: str, **changed: Any) -> bool:
-        """Return whether `complete` or `stream` takes a plain request with some arguments changed."""
+        """True if `complete` or `stream` takes a plain request with some arguments changed."""
         return self.works(operation) and not self.known(operation, **changed).is_a(*PERMANENT)
 
     @remembered

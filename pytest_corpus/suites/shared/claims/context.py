@@ -277,7 +277,7 @@ def ended(subject: Subject, outcome: str) -> Reply | StreamReply:
 
 
 def closed(subject: Subject, reply: Reply | StreamReply) -> bool:
-    """Return whether unknown keys in `ctx` were refused, as a run pinned to edition 1.0.0 allows (R134)."""
+    """True if unknown keys in `ctx` were refused, as a run pinned to edition 1.0.0 allows (R134)."""
     return subject.settings.edition == "1.0.0" and reply.is_a("BadRequest")
 
 
@@ -401,7 +401,7 @@ def in_full_context(subject: Subject, name: str) -> list[Reply | StreamReply]:
 
 
 def in_process(subject: Subject) -> bool:
-    """Return if debug logging can be switched on: if the adapter runs in this process (R74)."""
+    """True if debug logging can be switched on: if the adapter runs in this process (R74)."""
     return subject.client.declaration.in_process
 
 

@@ -425,7 +425,7 @@ class TestCancelling:
 
 
 def within(holds: Callable[[], bool]) -> bool:
-    """Return whether something becomes true while an observation would still count."""
+    """True if something becomes true while an observation would still count."""
     until = inputs.monotonic() + LATEST_S
     while not inputs.read("holds", holds):
         if inputs.monotonic() > until:
@@ -440,6 +440,6 @@ def given_up_outside(subject: Subject) -> int:
 
 
 def observed(subject: Subject, before: int) -> bool:
-    """Return whether the principal operation was observed after this number of observations."""
+    """True if the principal operation was observed after this number of observations."""
     names = subject.principal, f"{subject.component}.{subject.principal}"
     return any(one.op in names for one in subject.client.metrics.observations[before:])

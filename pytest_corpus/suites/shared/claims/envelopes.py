@@ -149,7 +149,7 @@ def content_of(subject: Subject, stream: StreamReply) -> tuple[str, list[Any]]:
 
 
 def are_mixed(subject: Subject, requests: list[dict[str, Any]], alone: list[tuple[str, list[Any]]]) -> bool:
-    """Return whether one of two streams that are sent together shows some of what the other has alone."""
+    """True if one of two streams that are sent together shows some of what the other has alone."""
     subject.client.provider.plan("slow", times=len(requests), delay_ms=TOGETHER_MS)
     streams = [StreamReply(exchange) for exchange in subject.send_all(requests)]
     subject.client.provider.clear()

@@ -86,7 +86,7 @@ class TestFaults:
     def test_the_providers_retry_hint_is_passed_on(self, subject: Subject, kind: str) -> None:
         """`retry_after_ms` of the provider stands in the error of every operation, unless items fail instead."""
         for name in subject.faults.backed(streaming=False):
-            reply = struck(subject, name, kind, sound=hinting, retry_after_ms=HINT_MS)
+            reply = struck(subject, name, kind, sound=passes_hint_on, retry_after_ms=HINT_MS)
             if isinstance(reply, Reply) and reply.failed_items:
                 continue
             classified(subject, reply, kind, decided(kind))
@@ -302,7 +302,7 @@ def broken_again(subject: Subject, name: str) -> Subject:
 
 
 def is_broken(subject: Subject, fresh: Subject, name: str) -> bool:
-    """Return whether the next call of an instance fails, and the one after it works at once.
+    """True if the next call of an instance fails, and the one after it works at once.
 
     So a circuit breaker does not behave, nor a provider that is away (R114).
     """
@@ -350,8 +350,8 @@ def asked(subject: Subject, kind: str) -> Iterator[str]:
             yield name
 
 
-def hinting(reply: Reply | StreamReply) -> bool:
-    """Return whether an answer has the provider's retry hint."""
+def passes_hint_on(reply: Reply | StreamReply) -> bool:
+    """True if an answer has the provider's retry hint."""
     return reply.error.get("retry_after_ms") in reply.exchange.observed.hints_ms
 
 

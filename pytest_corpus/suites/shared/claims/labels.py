@@ -185,7 +185,7 @@ def unlabelled(reply: Reply | StreamReply, value: str, what: str) -> None:
 
 
 def unlike(values: Iterable[set[str]]) -> bool:
-    """Return whether the same label has values of its own in each of several calls."""
+    """True if the same label has values of its own in each of several calls."""
     known = list(values)
     return all(known) and all(not one & other for one, other in itertools.combinations(known, 2))
 
@@ -248,7 +248,7 @@ def times(subject: Subject, exchange: Exchange) -> dict[int, Any]:
 
 
 def stands_still(subject: Subject) -> bool:
-    """Return whether a success and an error both say 0, although the provider took a while."""
+    """True if a success and an error both say 0, although the provider took a while."""
     replies = [delayed(subject, subject.principal, kind) for kind in ("slow", "unavailable")]
     return all(ms == 0 for reply in replies for ms in times(subject, reply.exchange).values())
 

@@ -67,7 +67,7 @@ def _stated_count(result: Any) -> tuple[str, Any]:
 
 
 def adds_up(usage: Any) -> bool:
-    """Return whether the total of a usage is the sum of its parts; True if one of them is missing (R29, R49)."""
+    """True if the total of a usage is the sum of its parts; True if one of them is missing (R29, R49)."""
     if not isinstance(usage, Mapping):
         return True
     prompt, completion, total = (whole(usage.get(f"{part}_tokens")) for part in ("prompt", "completion", "total"))
@@ -79,7 +79,7 @@ class Counting(Subject):
     """A component with the operation `count_tokens`."""
 
     def holds(self, text: str) -> bool:
-        """Return whether a text is certainly not too long to be counted."""
+        """True if a text is certainly not too long to be counted."""
         raise NotImplementedError
 
     def fits(self, reply: Reply | StreamReply) -> None:

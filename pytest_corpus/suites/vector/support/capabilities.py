@@ -43,22 +43,22 @@ class StatedLimits(Subject):
 
     @property
     def shares(self) -> bool:
-        """Return whether capabilities deny that tenants are kept apart; otherwise each may have data of its own."""
+        """True if capabilities deny that tenants are kept apart; otherwise each may have data of its own."""
         return self.capabilities.flag("supports_multi_tenant") is False
 
     @cached_property
     def post_filters(self) -> bool:
-        """Return whether capabilities say that filters are applied after the search (R47)."""
+        """True if capabilities say that filters are applied after the search (R47)."""
         return self.capabilities.speaks_of(POST_FILTERING)
 
     @cached_property
     def approximate(self) -> bool:
-        """Return whether capabilities say that a search is approximate: it may then miss vectors (R113)."""
+        """True if capabilities say that a search is approximate: it may then miss vectors (R113)."""
         return self.capabilities.speaks_of(APPROXIMATE_SEARCH)
 
     @cached_property
     def is_coarse(self) -> bool:
-        """Return whether capabilities say that components have less than 32 bits (R128)."""
+        """True if capabilities say that components have less than 32 bits (R128)."""
         return self.capabilities.speaks_of(LOWER_PRECISION)
 
     @cached_property
@@ -112,7 +112,7 @@ class VectorCapabilities(StatedLimits):
 
     @property
     def namespaces(self) -> bool:
-        """Return whether namespaces can be created, by what capabilities say or by trying."""
+        """True if namespaces can be created, by what capabilities say or by trying."""
         claimed = self.prerequisites.claimed("create_namespace")
         if claimed is not None:
             return claimed
@@ -120,7 +120,7 @@ class VectorCapabilities(StatedLimits):
 
     @property
     def filters(self) -> bool:
-        """Return whether filters are offered, by what capabilities say or by trying."""
+        """True if filters are offered, by what capabilities say or by trying."""
         claimed = self.capabilities.flag("supports_filters")
         if claimed is not None:
             return claimed
@@ -132,7 +132,7 @@ class VectorCapabilities(StatedLimits):
 
     @property
     def deletes_by_filter(self) -> bool:
-        """Return whether deletes take filters, which queries that take them do not promise (R131)."""
+        """True if deletes take filters, which queries that take them do not promise (R131)."""
 
         def answered() -> bool:
             unmatched = {**self.requests.minimal("delete"), "filter": {"kind": self.name("none")}}
@@ -276,7 +276,7 @@ class VectorConditions(VectorCapabilities):
 
     @reading_apart()
     def filters_work(self) -> bool:
-        """Return whether filters are offered and a plain one is answered."""
+        """True if filters are offered and a plain one is answered."""
         try:
             self.need_filters()
         except Undecided:
@@ -302,7 +302,7 @@ class VectorConditions(VectorCapabilities):
             raise Blocked("VEC-UPSERT-18", "an id that is not a UUID is refused", judged_on=(reply.exchange,))
 
     def takes_any_id(self) -> bool:
-        """Return whether a vector with a text for an id is stored, if one with a UUID is."""
+        """True if a vector with a text for an id is stored, if one with a UUID is."""
         where, item = self.at(self.name("corpus")), self.item()
         uuid = {**item, "id": uuid_of(self.settings.run)}
         taken = []

@@ -26,7 +26,7 @@ AT_ONCE = 100
 
 
 def is_keyed(request: Mapping[str, Any]) -> bool:
-    """Return whether a request has an idempotency key: its success may be the replay of an older one."""
+    """True if a request has an idempotency key: its success may be the replay of an older one."""
     ctx = request.get("ctx")
     return isinstance(ctx, Mapping) and "idempotency_key" in ctx
 

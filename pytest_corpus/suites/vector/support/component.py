@@ -50,7 +50,7 @@ class VectorFaults(ProviderFaults):
         return [name for name in super().backed(streaming=streaming) if not self.itemised(name)]
 
     def itemised(self, name: str) -> bool:
-        """Return whether an operation on several items reports a failing provider as the failure of each item."""
+        """True if an operation on several items reports a failing provider as the failure of each item."""
         if name not in ("upsert", "delete"):
             return False
         if name not in self._calls.shared.itemised:
@@ -216,7 +216,7 @@ class Vector(VectorConditions):
         self._cleanup.answered(request, is_success=reply.is_success)
 
     def _is_struck(self, reply: Reply) -> bool:
-        """Return whether a request failed at the instance where each fails for a planned fault."""
+        """True if a request failed at the instance where each fails for a planned fault."""
         return (
             reply.is_error
             and bool(reply.exchange.observed.faults)
@@ -287,7 +287,7 @@ class Vector(VectorConditions):
 
 
 def _repeats(path: str, request: Any) -> bool:
-    """Return whether an answer breaks its schema only by repeating a wrong argument, which should have been refused."""
+    """True if an answer breaks its schema only by repeating a wrong argument, which should have been refused."""
     args = request.get("args") if isinstance(request, Mapping) else None
     key = path.rpartition(".")[2]
     return key == "namespace" and isinstance(args, Mapping) and not isinstance(args.get(key, ""), str)

@@ -72,24 +72,24 @@ def best(metric: str, query: Components, vectors: Mapping[str, Components]) -> l
 
 
 def near(left: Any, right: float, scale: float = 1.0, tolerance: float = TOLERANCE) -> bool:
-    """Return whether something is a number close to another."""
+    """True if something is a number close to another."""
     return is_number(left) and abs(left - right) <= tolerance * max(1.0, abs(right), scale)
 
 
 def is_number(value: Any) -> TypeGuard[float]:
-    """Return whether a JSON value is a number."""
+    """True if a JSON value is a number."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def alike(left: Any, right: Components, tolerance: float = TOLERANCE) -> bool:
-    """Return whether something is a list of about the same components."""
+    """True if something is a list of about the same components."""
     if not isinstance(left, list) or len(left) != len(right):
         return False
     return all(near(one, other, tolerance=tolerance) for one, other in zip(left, right, strict=True))
 
 
 def parallel(left: Any, right: Components, tolerance: float = TOLERANCE) -> bool:
-    """Return whether something is a vector of about the same direction: a cosine index may keep vectors normalized."""
+    """True if something is a vector of about the same direction: a cosine index may keep vectors normalized."""
     if not isinstance(left, list) or len(left) != len(right) or not all(map(is_number, left)):
         return False
     lengths = math.hypot(*left), math.hypot(*right)

@@ -149,7 +149,7 @@ class VectorSettling(Settling):
         return frozenset([str(found[0] or "default"), *(str(name) for name in found[1:] if name)] if found else ())
 
     def looks(self, name: str, request: Mapping[str, Any]) -> bool:
-        """Return whether a request reads what was written; deleting items made only for that does not."""
+        """True if a request reads what was written; deleting items made only for that does not."""
         args = request.get("args")
         if not super().looks(name, request) or not isinstance(args, Mapping):
             return name not in self.blind
@@ -204,6 +204,6 @@ class VectorSettling(Settling):
         return known & set(map(id_of, matches_of(reply.result))) if reply.is_success else None
 
     def _shows(self, item: Mapping[str, Any], where: Mapping[str, Any], *, there: bool) -> bool | None:
-        """Return whether a query finds a vector that should be there, or does not find one that was deleted."""
+        """True if a query finds a vector that should be there, or does not find one that was deleted."""
         found = self._seen(item, where, {item["id"]})
         return None if found is None else bool(found) is there

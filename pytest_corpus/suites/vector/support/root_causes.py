@@ -105,7 +105,7 @@ def _broken(requirement: str, *needs: str) -> BasicRequirement:
 
 
 def _is_in(items: str, key: str, request: Mapping[str, Any]) -> bool:
-    """Return if the arguments of a request, or one of its items, have a key that is not empty."""
+    """True if the arguments of a request, or one of its items, have a key that is not empty."""
     return any(each.get(key) for each in speaking(request.get("args"), items))
 
 
@@ -159,7 +159,7 @@ def _looked_up(sandbox: Sandbox, items: list[dict[str, Any]], found: list[str]) 
 
 
 def _foreign(sandbox: Sandbox, found: list[str]) -> bool:
-    """Return whether matches are vectors that the suite wrote to another namespace."""
+    """True if matches are vectors that the suite wrote to another namespace."""
     vector = sandbox.vector
     return vector.namespaces and any(name not in sandbox.known and vector.settings.run in name for name in found)
 
@@ -234,7 +234,7 @@ def _filtering(vector: Vector) -> str | None:
 
 
 def _keeps_dropped(vector: Vector) -> bool:
-    """Return if a vector is found in a namespace that was deleted."""
+    """True if a vector is found in a namespace that was deleted."""
     if not vector.namespaces or not vector.works("delete_namespace"):
         return False
     sandbox = vector.sandbox(vector.item(45))

@@ -97,7 +97,7 @@ def problems(embedding: Embedding, result: Any, texts: Sequence[str]) -> Iterato
 
 
 def _of_another(failure: Mapping[str, Any], texts: Sequence[str]) -> bool:
-    """Return whether a failure has the index of one text of the batch and another one for its text."""
+    """True if a failure has the index of one text of the batch and another one for its text."""
     text, sent = failure.get("text"), texts[int(failure["index"])]
     return not same_text(text, sent) and any(same_text(text, other) for other in texts)
 
@@ -121,7 +121,7 @@ def _place(
 
 
 def belongs(embedding: Embedding, text: Any, sent: str) -> bool:
-    """Return whether the text of an embedding is the one that was sent, or a part of it where it had to be cut."""
+    """True if the text of an embedding is the one that was sent, or a part of it where it had to be cut."""
     if same_text(text, sent):
         return True
     return isinstance(text, str) and not embedding.holds(sent) and bool(text) and plain(text) in plain(sent)

@@ -59,7 +59,7 @@ def asked_anew(embedding: Embedding, operation: str, reply: Reply | StreamReply)
 
 
 def shared_without_key(embedding: Embedding, operation: str) -> bool:
-    """Return whether one tenant's answer is given to another one without an idempotency key too."""
+    """True if one tenant's answer is given to another one without an idempotency key too."""
     args = embedding.requests.distinct(operation)
     _, reply = (embedding.invoke(operation, args, new_tenant()) for _ in range(2))
     return not reply.is_error and not reply.exchange.observed.reached_provider

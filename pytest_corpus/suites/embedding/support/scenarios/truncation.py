@@ -84,7 +84,7 @@ def whole(reply: Reply, text: str) -> None:
 
 
 def embedded(reply: Reply | StreamReply) -> bool:
-    """Return whether an answer has an embedding for its one text."""
+    """True if an answer has an embedding for its one text."""
     if isinstance(reply, StreamReply):
         return reply.finished
     return reply.is_success and bool(embeddings_of(reply.result)) and not failures_of(reply.result)
@@ -112,7 +112,7 @@ def cut_vector(embedding: Embedding, text: str, reply: Reply, **changed: Any) ->
 
 
 def unmoved(embedding: Embedding, text: str, found: list[float], left: list[str], **changed: Any) -> bool:
-    """Return whether nothing tells what is left, and the end or the beginning of the text is without influence."""
+    """True if nothing tells what is left, and the end or the beginning of the text is without influence."""
     if left != [text[: embedding.limited()], text[-embedding.limited() :]]:
         return False
     beyond = len(text) - embedding.limited()

@@ -151,7 +151,7 @@ def failed_operations(result: Any) -> list[Any]:
 
 
 def committed(reply: Reply) -> bool:
-    """Return whether an answer reports a transaction as committed."""
+    """True if an answer reports a transaction as committed."""
     result = reply.result if isinstance(reply.result, dict) else {}
     return not reply.is_error and result.get("success") is not False
 

@@ -108,7 +108,7 @@ EDGES = {LOOP: (("a", "a"),), PARALLEL: (("a", "b"), ("a", "b"))}
 
 
 def takes(graph: Graph, kind: str) -> bool:
-    """Return whether a graph stores edges of a kind; only one that refuses them permanently does not."""
+    """True if a graph stores edges of a kind; only one that refuses them permanently does not."""
     known = graph.shared.edge_kinds
     if kind not in known:
         with inputs.apart(f"graph {kind}"):

@@ -123,13 +123,13 @@ def answers_in(sandbox: Sandbox, name: str, items: list[dict[str, Any]]) -> list
 
 
 def refuses_parameters(names: Sequence[str]) -> bool:
-    """Return whether an error of these classes may refuse a parameter: one that is in the text may not let it parse."""
+    """True if an error of these classes may refuse a parameter: one that is in the text may not let it parse."""
     permanent = any(is_a(name, family) for name in names for family in PERMANENT)
     return permanent and not any(is_a(name, "QueryParseError") for name in names)
 
 
 def is_not_supported(result: Any) -> bool:
-    """Return whether an operation of a batch failed with NotSupported."""
+    """True if an operation of a batch failed with NotSupported."""
     return result.get("ok") is False and "NotSupported" in error_names(result)
 
 

@@ -88,7 +88,7 @@ class World:
         return {"op": "delete_edges", "args": {"ids": [self.sandbox.id("to".join(pair))]}}
 
     def free(self, name: str) -> bool:
-        """Return whether a node has no edges: whether one that has some can be deleted is the adapter's business."""
+        """True if a node has no edges: whether one that has some can be deleted is the adapter's business."""
         return not any(name in pair for pair in self.edges.values())
 
     def step(self, kind: str, name: str, pair: tuple[str, str]) -> dict[str, Any] | None:

@@ -95,7 +95,7 @@ def cold(llm: LLM, operation: str = "complete") -> dict[str, Any]:
 @reading_apart()
 @remembered
 def ignores_stops(llm: LLM) -> bool:
-    """Return whether a long text goes on behind the letters at which it is asked to stop, as R117 allows."""
+    """True if a long text goes on behind the letters at which it is asked to stop, as R117 allows."""
     letters = [letter for letter in long_text(llm) if letter.isalpha()]
     usual = sorted(dict.fromkeys(letters), key=letters.count)[-3:]
     text = long_text(llm, stop_sequences=usual) if usual else ""
