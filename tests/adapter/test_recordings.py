@@ -244,6 +244,23 @@ def test_what_was_cut_off_is_cut_off_and_what_was_given_up_hangs(tmp_path: Path,
     assert sorted(endings) == ["abandoned", "cut"]
 
 
+def test_an_answer_that_was_given_up_is_unknown_to_who_waits_longer(tmp_path: Path, upstream: Upstream) -> None:
+    """If an equal request got a whole answer, it is that one."""
+    path = tmp_path / "r.jsonl"
+    with proxied(path, "all", upstream.url) as probe:
+        ask(probe, {"stream": True})
+        ask(probe, {"stream": True, "n": 2})
+    lines = lines_of(path)
+    again = {**lines[1], "number": 2, "answer": {"parts": [], "ending": "abandoned", "ms": 0, "took_ms": 20.0}}
+    lines[2]["answer"]["ending"] = "abandoned"
+    path.write_bytes(sealed([*lines[:3], again, lines[3]]))
+    with proxied(path, "none", upstream.url) as probe:
+        assert [ask(probe, {"stream": True})[1].count("data:") for _ in range(2)] == [3, 3]
+        with pytest.raises((http.client.IncompleteRead, ConnectionResetError)):
+            ask(probe, {"stream": True, "n": 2})
+        assert "was given up after 0." in str(probe.mistakes.noted[0])
+
+
 def test_planned_faults_need_no_recording(tmp_path: Path, upstream: Upstream) -> None:
     """They happen in the proxy; within a stream they strike the recorded one."""
     path = tmp_path / "r.jsonl"

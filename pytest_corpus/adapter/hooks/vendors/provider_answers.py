@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from typing import Protocol
 
 import aiohttp
@@ -57,27 +57,38 @@ class Forwarded:
             note.end("whole")
 
 
-class Replayed:
-    """A recorded answer; where its client went away, there is nothing to say, and it hangs."""
+PATIENCE_S = 2.0
+"""The seconds that a client may wait longer for an answer than the one that gave up when it was recorded."""
 
-    def __init__(self, kept: KeptAnswer, *, is_instant: bool) -> None:
+
+class Replayed:
+    """A recorded answer; where its client went away, it hangs, and is unknown to a client that waits much longer."""
+
+    def __init__(self, kept: KeptAnswer, unknown: Callable[[], None], *, is_instant: bool) -> None:
+        self._unknown = unknown
         self.status, self.reason, self.headers = kept.status or 0, kept.reason, _headers(kept.headers)
         self._kept, self._factor, self._begun = kept, 0 if is_instant else 1, time.monotonic()
 
     async def begin(self) -> None:
         await self._until(self._kept.at_ms)
         if self._kept.status is None:
-            await asyncio.Event().wait()
+            await self._hang()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         for ms, part in self._kept.parts:
             await self._until(ms)
             yield part
         if self._kept.ending == "abandoned":
-            await asyncio.Event().wait()
+            await self._hang()
         await self._until(self._kept.took_ms)
         if self._kept.ending == "cut":
             raise ConnectionResetError
+
+    async def _hang(self) -> None:
+        """Wait for a client to go away. Raises ConnectionResetError if it does not."""
+        await asyncio.sleep(self._kept.took_ms / 1000 + PATIENCE_S)
+        self._unknown()
+        raise ConnectionResetError
 
     async def _until(self, ms: float) -> None:
         await asyncio.sleep(max(0.0, ms / 1000 * self._factor - (time.monotonic() - self._begun)))

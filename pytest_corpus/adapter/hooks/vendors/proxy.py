@@ -8,6 +8,7 @@ import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
@@ -261,7 +262,8 @@ class _Visit:
                 await self._client.answer(400, self._errors.body(Trouble("invalid_request", "not recorded")))
                 return self._client.response
             if exchange.kept is not None:
-                await self._hand_on(Replayed(exchange.kept, is_instant=recording.is_instant))
+                unknown = partial(_note_unknown, note, exchange)
+                await self._hand_on(Replayed(exchange.kept, unknown, is_instant=recording.is_instant))
                 return self._client.response
         try:
             await self._ask(url, headers, data, exchange)
@@ -289,9 +291,9 @@ class _Visit:
 
     async def _hand_on(self, answer: ProviderAnswer) -> None:
         """Hand an answer on as it comes; it may be cut off."""
-        await answer.begin()
-        await self._client.open(answer.status, answer.reason, handed_on(answer.headers))
         try:
+            await answer.begin()
+            await self._client.open(answer.status, answer.reason, handed_on(answer.headers))
             await self._pass(answer)
         except (aiohttp.ClientError, OSError):
             self._client.reset()
@@ -342,6 +344,10 @@ class _Visit:
         if not self._client.keeps_open:
             self._client.cut()
         return True
+
+
+def _note_unknown(note: Callable[[BaseException], None], exchange: ProviderExchange) -> None:
+    note(exchange.unknown())
 
 
 async def _wait(plan: Plan | None) -> None:

@@ -110,8 +110,15 @@ class ProviderExchange:
         """Note its end."""
         self._answer.ending, self._answer.took_ms = ending, self._ms
 
+    def unknown(self) -> MissingAnswer:
+        """The error if a client waits longer than the one that went away when this was recorded."""
+        named, kept = _place(self._asked), self.kept or self._answer
+        why = f"the request {named} was given up after {kept.took_ms / 1000:.1f} s when it was recorded"
+        return MissingAnswer(refusal(OPTION, self._recording.mode, {}, None, why))
+
     def keep(self) -> None:
-        """Write what was noted."""
+        """Write what was noted; the client may have gone away."""
+        self._answer.took_ms = self._answer.took_ms or self._ms
         self._recording.write(self._asked, self._number, self._answer)
 
 
@@ -250,8 +257,7 @@ class Recording:
             self._arrived[key] += 1
             number = self._arrived[key]
             known = self._kept.get(key, {})
-            place = sorted(known)[number - 1] if self.plays and number <= len(known) else number
-            kept = known.get(place)  # a number may be missing, because an answer could not be recorded
+            kept = _nth(known, number) if self.plays else known.get(number)
             if kept is None and self.plays:
                 raise self._missing(asked, len(known))
             self.replayed += kept is not None
@@ -283,6 +289,16 @@ class Recording:
         """The answers that were given again: their day, hosts and file."""
         hosts = sorted({urlsplit(each["url"]).hostname or "" for every in self._asked.values() for each in every})
         return f"recorded {self.recorded_on} from {', '.join(hosts) or 'nowhere'}, sha256 {self._sha256}"
+
+
+def _nth(known: Mapping[int, KeptAnswer], number: int) -> KeptAnswer | None:
+    """The n-th of the answers to equal requests; None if there were fewer.
+
+    Which of them a client gave up depends on the order of the tests: it gets an answer that an equal request got.
+    """
+    answers = [known[each] for each in sorted(known)]
+    whole = [each for each in answers if each.ending != "abandoned"] or answers
+    return whole[min(number, len(whole)) - 1] if number <= len(answers) else None
 
 
 def _day(text: str) -> date | None:
