@@ -5,6 +5,10 @@ same event loop, with every frame read strictly; and the suite's client, as a te
 thread and which records what it sees. The adapter does nothing and takes no hooks, for what it reports costs time.
 They take turns, and the median of the rounds counts.
 
+Then the proxy before a provider: a bare client calls a canned provider in another process, directly and through the
+proxy of a probe. What the proxy adds may cost at most 1.5 times a direct call; the fastest quarter of the calls counts,
+for these take less than a millisecond.
+
     python benchmarks/transports.py
 """
 
@@ -177,15 +181,55 @@ async def over_stdio() -> None:
     await pipe.process.wait()
 
 
-async def main() -> None:
-    """Compare both transports."""
+COMPLETION = {"model": "m", "messages": [{"role": "user", "content": "one two three"}]}
+MOST_OVERHEAD = 1.5
+PROVIDER = """
+import time
+from pytest_corpus.adapter.hooks.provider import ProviderProbe
+print(ProviderProbe().url, flush=True)
+time.sleep(3600)
+"""
+
+
+async def through_proxy() -> bool:
+    """Compare calls of a provider with calls through a proxy before it; False if the proxy costs too much."""
+    server = subprocess.Popen([sys.executable, "-c", PROVIDER], stdout=subprocess.PIPE, text=True)
+    assert server.stdout is not None
+    direct, probe, good = server.stdout.readline().strip(), ProviderProbe(), True
+    addresses = {"direct": direct, "proxy": probe.proxy(direct)}
+
+    async def one(session: aiohttp.ClientSession, url: str, body: dict[str, Any]) -> None:
+        async with session.post(f"{url}/v1/chat/completions", json=body) as response:
+            assert response.status == 200
+            await response.read()
+
+    async with aiohttp.ClientSession() as session:
+        for name, more in (("proxy", {}), ("proxy stream", {"stream": True})):
+            calls = [partial(one, session, url, {**COMPLETION, **more}) for url in addresses.values()]
+            times: list[list[float]] = [[], []]
+            for _ in range(ROUNDS * CALLS):
+                for side, call in zip(times, calls, strict=True):
+                    side.append(await timed(call, 1))
+            alone, whole = (statistics.quantiles(side)[0] * 1000 for side in times)
+            added = whole / alone - 1
+            good = good and added <= MOST_OVERHEAD
+            print(f"{name:<14} direct {alone:.2f} ms   the proxy adds {added:.2f} times that (limit {MOST_OVERHEAD})")
+    probe.close()
+    server.kill()
+    return good
+
+
+async def main() -> bool:
+    """Compare both transports, and the proxy; False if it costs too much."""
     await over_http()
     await over_stdio()
+    return await through_proxy()
 
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "silent_adapter.py").write_text(ADAPTER)
         os.chdir(folder)
-        asyncio.run(main())
+        within = asyncio.run(main())
         os.chdir("/")
+    sys.exit(not within)

@@ -16,6 +16,7 @@ import pytest
 
 from pytest_corpus.adapter.exceptions import MissingAnswer
 from pytest_corpus.adapter.hooks.provider import ProviderProbe
+from pytest_corpus.adapter.hooks.vendors.proxy import proxy_of
 from pytest_corpus.adapter.hooks.vendors.recording import Recording, RecordingError, aged
 from pytest_corpus.text.bounded import FileRefused
 
@@ -49,6 +50,7 @@ class Answering(BaseHTTPRequestHandler):
             self._stream(cut=b'"cut"' in body)
             return
         given = {"number": self.server.asked, "echo": body.decode(), "key": self.headers.get("x-api-key")}  # type: ignore[attr-defined]
+        given["authorization"] = self.headers.get("Authorization")
         data = json.dumps(given).encode()
         self.send_response(200)
         for name, value in (("Content-Type", "application/json"), ("Set-Cookie", f"session={SECRET}"),
@@ -339,6 +341,22 @@ def test_an_old_recording_is_noted() -> None:
     said = "recorded 2026-01-01 from api.example, sha256 0"
     assert aged([said], "2026-04-01T00:00:00+00:00") == []
     assert "older than 90 days (2026-01-01)" in aged([said], "2026-04-02T00:00:00+00:00")[0]
+
+
+def test_a_proxy_uses_proxies_of_the_environment_but_not_its_credentials(
+    tmp_path: Path, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a `.netrc` has for the host is not the adapter's, which may have to show that it has none."""
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine 127.0.0.1 login me password secret-of-mine\n")
+    netrc.chmod(0o600)
+    monkeypatch.setenv("NETRC", str(netrc))
+    with proxied(tmp_path / "r.jsonl", "all", upstream.url) as probe:
+        assert json.loads(ask(probe, {"a": 1})[1])["authorization"] is None
+    for name in ("http_proxy", "no_proxy"):
+        monkeypatch.setenv(name, {"http_proxy": "http://proxy.example:3128", "no_proxy": "here.example"}[name])
+    assert proxy_of("http://api.example/v1") == "http://proxy.example:3128"
+    assert proxy_of("http://here.example/v1") is None
 
 
 def test_a_tunnel_to_another_machine_is_refused_in_a_replay(

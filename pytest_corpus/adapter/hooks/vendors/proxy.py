@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 from aiohttp import web
@@ -135,6 +136,15 @@ def upstream_of(address: str) -> str:
     return address.rstrip("/")
 
 
+def proxy_of(address: str) -> str | None:
+    """The proxy of the environment before an address; None without one.
+
+    aiohttp would look for it in each request, in a thread, and add the credentials of a `.netrc` to it.
+    """
+    parts = urlsplit(address)
+    return None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
+
+
 class ProxyServer:
     """Forwards every request to an upstream, on a free port of the loopback address, below a random path.
 
@@ -158,7 +168,7 @@ class ProxyServer:
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=timeout,
             auto_decompress=False,
-            trust_env=True,
+            proxy=proxy_of(self._upstream.address),
             max_line_size=LONGEST_LINE,
             max_field_size=LONGEST_LINE,
         )
