@@ -11,12 +11,15 @@ from pytest_corpus.spec.components import COMPONENTS
 
 def lint(folder: Path) -> int:
     """The exit code of the first check that finds something, or 0."""
-    for component in COMPONENTS:
-        if code := main(["init", component, str(folder / component)]):
+    kinds = [(component, "code") for component in COMPONENTS] + [("llm", "http"), ("vector", "tcp")]
+    for component, provider in kinds:
+        if code := main(["init", component, str(folder / provider / component), f"--provider={provider}"]):
             return code
-    packages = [str(folder / component / f"{component}_adapter") for component in COMPONENTS]
-    checks = (["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy", "--strict", *packages])
-    for check in checks:
+    packages: dict[str, list[str]] = {}
+    for component, provider in kinds:  # packages of one name are checked one after the other
+        packages.setdefault(provider, []).append(str(folder / provider / component / f"{component}_adapter"))
+    typed = (["mypy", "--strict", *names] for names in packages.values())
+    for check in (["ruff", "check", "."], ["ruff", "format", "--check", "."], *typed):
         done = subprocess.run([sys.executable, "-m", *check], cwd=folder, check=False)  # noqa: S603
         if done.returncode:
             return done.returncode

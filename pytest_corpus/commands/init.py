@@ -16,6 +16,14 @@ COMMON = "common"  # the folder of the files that the repositories of all compon
 WIRE = "corpus-wire/corpus_wire"
 """The folder of the modules that the adapters of all components share, and of the operations of each component."""
 
+PROVIDERS = ("http", "tcp", "code")
+NEXT = {
+    "http": "point your client at `self.address`, before which the suite stands, and delete each call of `self.reached`",
+    "tcp": "point your client at `self.address` and `self.port`, and delete each call of `self.reached`",
+    "code": "--provider=http or --provider=tcp writes the factory for a provider with an address",
+}
+"""What to do after the edit, by the way to the provider."""
+
 PLACEHOLDER = "COMPONENT"  # the name of the component in the skeletons
 DISARMED = "as-"  # the prefix that disables a file in the skeletons, such as a `conftest.py` or a `.gitignore`
 
@@ -24,12 +32,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the component and the folder."""
     parser.add_argument("component", nargs="?", metavar="COMPONENT", help=", ".join(COMPONENTS))
     parser.add_argument("folder", nargs="?", metavar="DIR", default=".", help="where to write (default: here)")
+    parser.add_argument(
+        "--provider",
+        choices=PROVIDERS,
+        default="code",
+        help="how the adapter reaches its provider: over http, over tcp, or in code (default)",
+    )
 
 
 def run(given: argparse.Namespace) -> int:
     """Write the repository, completely or not at all."""
     component = _component(given.component)
-    folder, files = Path(given.folder), _files(component)
+    folder, files = Path(given.folder), _files(component, given.provider)
     try:
         _check(folder)
         write_folder(files.items(), folder)
@@ -38,7 +52,7 @@ def run(given: argparse.Namespace) -> int:
     console.say(*(f"wrote {folder / name}" for name in files))
     enter = () if given.folder == "." else (f"  cd {shlex.quote(given.folder)}",)
     after = f"then edit {component}_adapter/provider.py; README.md explains the files"
-    for line in ("now run:", *enter, "  pytest", after):
+    for line in ("now run:", *enter, "  pytest", after, NEXT[given.provider]):
         console.warn(line)
     return FINE
 
@@ -57,7 +71,7 @@ def _check(folder: Path) -> None:
         raise CommandError(f"the folder {folder.resolve()} is not empty: it holds {found[0]}; name a new one")
 
 
-def _files(component: str) -> dict[str, str]:
+def _files(component: str, provider: str) -> dict[str, str]:
     """The text of each file of the repository, by path."""
     try:
         root = resources.folder("skeletons")
@@ -65,7 +79,7 @@ def _files(component: str) -> dict[str, str]:
         raise CommandError(str(error)) from None
     others = {f"{name}.py" for name in COMPONENTS} - {f"{component}.py"}
     files = {f"package/corpus_wire/{path.name}": path for path in (root / WIRE).glob("*.py") if path.name not in others}
-    for base in (root / COMMON, root / component):
+    for base in (root / COMMON, root / component, root / f"provider-{provider}"):
         files |= {path.relative_to(base).as_posix(): path for path in base.rglob("*") if path.is_file()}
 
     def renamed(name: str) -> str:

@@ -37,6 +37,20 @@ def test_the_first_run_is_conformant(component: str, tmp_path: Path) -> None:
     assert {entry["status"] for entry in report["requirements"]} - {"violated"} == {"satisfied", "not_applicable"}
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("provider", ["http", "tcp"])
+def test_a_factory_for_a_provider_with_an_address(provider: str, tmp_path: Path) -> None:
+    """It is conformant before the client is pointed at the address."""
+    folder = tmp_path / "mine"
+    assert called("init", "llm", folder, f"--provider={provider}").code == 0
+    assert ("provider.proxy(ADDRESS)" if provider == "http" else "provider.tunnel(HOST, PORT") in (
+        folder / "llm_adapter" / "__init__.py"
+    ).read_text()
+    given = ("-p", "no:randomly", "-p", "no:asyncio", "-n", "0", "--corpus-report=r.json", "--corpus-strict")
+    process(forks.python(), "-m", "pytest", *given, cwd=folder, env=environment(CORPUS_TEST_ENV="local"))
+    assert json.loads((folder / "r.json").read_text("utf-8"))["verdict"] == "conformant"
+
+
 @pytest.mark.parametrize("component", COMPONENTS)
 def test_what_is_written(component: str, tmp_path: Path) -> None:
     """The repository has all that it takes; nothing of it needs this plugin at run time, or is left to be filled in."""

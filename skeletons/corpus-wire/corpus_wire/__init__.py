@@ -2,7 +2,7 @@
 
 from .arguments import Arguments
 from .errors import Failures, WireError, invalid
-from .provider import Probe, Provider, Tunnels
+from .provider import Probe, Provider, Proxies, Tunnels
 from .wire import Call, Metrics, WireHandler
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "Metrics",
     "Probe",
     "Provider",
+    "Proxies",
     "Tunnels",
     "WireError",
     "WireHandler",

@@ -36,7 +36,13 @@ class Probe(Protocol):
     async def reached(self, op: str, **facts: Any) -> object: ...
 
 
-class Tunnels(Protocol):
+class Proxies(Probe, Protocol):
+    """The argument `provider` of a factory whose client speaks to its back end over HTTP."""
+
+    def proxy(self, upstream: str) -> str: ...
+
+
+class Tunnels(Probe, Protocol):
     """The argument `provider` of a factory whose client speaks to its back end over TCP."""
 
     def tunnel(self, host: str, port: int, *, without: Collection[str] = ()) -> tuple[str, int]: ...
@@ -45,11 +51,13 @@ class Tunnels(Protocol):
 class Provider:
     """A back end. Await `reached` before each call of the library: there the suite lets the provider fail or hang.
 
-    A provider whose client talks to the address that a conformance run gives it does without: the suite then fails on
-    the wire.
+    A provider whose client talks to the `address` (and `port`) that a conformance run gives it does without: the suite
+    then fails on the wire.
     """
 
     component = ""
+    address: str = ""
+    port: int = 0
 
     def __init__(self, probe: Probe | None = None) -> None:
         self.probe = probe
