@@ -18,7 +18,7 @@ WIRE = "corpus-wire/corpus_wire"
 
 PROVIDERS = ("http", "tcp", "code")
 NEXT = {
-    "http": "point your client at `self.address`, before which the suite stands, and delete each call of `self.reached`",
+    "http": "point your client at `self.address`, behind which the suite is, and delete each call of `self.reached`",
     "tcp": "point your client at `self.address` and `self.port`, and delete each call of `self.reached`",
     "code": "--provider=http or --provider=tcp writes the factory for a provider with an address",
 }
