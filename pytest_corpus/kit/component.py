@@ -62,17 +62,15 @@ class Subject(Target):
     ) -> None:
         self.client, self.capabilities, self.settings = client, capabilities, settings
         self.shared = self.shared_type() if shared is None else shared
-        self.main = self
-        self.retries = Retries(self)
+        self.main, self.retries = self, Retries(self)
         self.requests = self.requests_type(self)
         self.faults = self.faults_type(self)
         self.prerequisites = self.prerequisites_type(self)
         self.settling = self.settling_type(self)
-        self.editions = set(EDITIONS)
-        self._fresh: list[AdapterClient] = []
+        self.editions, self._fresh = set(EDITIONS), list[AdapterClient]()
         self.beside: Callable[[str], Subject | None] = lambda _component: None
         """Another component of the same adapter by name; None where that is not tested."""
-        self._tried: set[str] = set()
+        self._tried = set[str]()
         self.unsettled: deque[Exchange] = deque()
 
     # -- as the run sees it ------------------------------------------------------------------------------
@@ -352,6 +350,11 @@ class Subject(Target):
     def has_room(self) -> bool:
         """True if another test may write before its turn."""
         return True
+
+    @property
+    def holds_much(self) -> bool:
+        """True if what tests wrote has to be deleted before others are begun."""
+        return False
 
     @property
     def places(self) -> list[Any]:

@@ -39,7 +39,7 @@ from pytest_corpus.spec.schemas import EDITIONS
 CONCURRENT = "COM-CONC-1"
 """The requirement that says that calls do not disturb each other."""
 
-STORES = ("vector", "graph")
+STORES = ("vector",)
 """The components whose tests share what one of them could clear away for another."""
 
 AHEAD = 2
@@ -164,6 +164,10 @@ class InFlight:
         """The attempt of a test whose turn it is, which has ended; None if there was none."""
         if not isinstance(target, Subject) or not self.width.is_open:
             return None
+        if target.holds_much and self._attempts:
+            self.quiet()
+            with part_of(None):
+                target.begin()
         if self.width.now > 1:
             self._look_ahead(item, target, following)
             if item in self._waiting and isinstance(item, pytest.Function):
@@ -276,6 +280,8 @@ class InFlight:
             self.width.narrow(1, why)
         most = self.width.now * (1 + AHEAD) if self._may_be_cut_short else len(self._attempts) + 1
         while self._waiting and len(self._running) < self.width.now > 1 and len(self._attempts) <= most:
+            if subject.holds_much:
+                return
             item = self._waiting.popleft()
             if item in self._known:  # it has not had its turn
                 self._begin(item, subject)

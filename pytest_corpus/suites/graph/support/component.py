@@ -151,6 +151,11 @@ class Graph(GraphCapabilities):
     def audit_chunk(self, _name: str, _chunk: Mapping[str, Any]) -> Iterator[tuple[str, Violation]]:
         yield from ()
 
+    @property
+    def holds_much(self) -> bool:
+        written = self.shared.written_items
+        return self.shared.crowded or len(written.made) + len(written.older) >= self.most_items
+
     def begin(self, *, unlearn: bool = False) -> None:
         if self.shared.crowded and unlearn:  # what other tests look at is in the way, and will be written again
             self.shared.lasting.clear()
