@@ -210,6 +210,7 @@ bench: $(READY)run
 	'$(BIN)/python' benchmarks/startup.py
 	'$(BIN)/python' benchmarks/suite_cpu.py
 	'$(BIN)/python' benchmarks/lateness.py
+	'$(BIN)/python' benchmarks/in_flight.py llm-50
 	'$(BIN)/python' benchmarks/decisions.py
 	'$(BIN)/python' benchmarks/bundle_cost.py
 

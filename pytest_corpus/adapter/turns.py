@@ -139,8 +139,12 @@ def giving_way() -> Iterator[None]:
 
 
 @contextmanager
-def finding_out(*key: Hashable) -> Iterator[None]:
-    """Find out a fact within, once: other bodies that need it wait until it is known."""
+def finding_out(*key: Hashable, undo: Callable[[], object] = lambda: None) -> Iterator[None]:
+    """Find out a fact within, once: other bodies that need it wait until it is known.
+
+    Args:
+        undo: takes back what was noted of it if the body is broken off.
+    """
     body = _BODY.get()
     if body is None:
         yield
@@ -159,5 +163,8 @@ def finding_out(*key: Hashable) -> Iterator[None]:
     asked[key] = body, threading.Event()
     try:
         yield
+    except Disturbed:
+        undo()
+        raise
     finally:
         asked.pop(key)[1].set()

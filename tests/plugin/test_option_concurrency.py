@@ -42,6 +42,21 @@ def test_tests_in_flight_have_the_same_statuses(project: Project, width: str) ->
     assert ("tests at a time" in "".join(notes(result))) is (width == AUTO)
 
 
+@pytest.mark.parametrize(
+    ("component", "few"),
+    [
+        ("graph", "GRA-NODE-1,GRA-EDGE-1,GRA-BATCH-*,GRA-NS-*,GRA-BULK-1"),
+        ("vector", "VEC-UPSERT-1,VEC-NS-1"),
+        *(pytest.param(component, "", marks=pytest.mark.slow) for component in ("llm", "embedding", "graph")),
+    ],
+)
+def test_each_component_has_the_same_statuses(project: Project, component: str, few: str) -> None:
+    """In its whole suite, too."""
+    _, alone = project.judged(f"slow_adapters:{component}", few)
+    result, beside = project.judged(f"slow_adapters:{component}", few, WIDE)
+    assert statuses(beside) == statuses(alone), said(result)
+
+
 def test_an_adapter_that_answers_at_once_is_run_one_test_at_a_time(project: Project) -> None:
     """With `auto` nothing is begun before its turn."""
     result, report = project.judged("pytest_corpus.reference:llm", FEW, AUTO)

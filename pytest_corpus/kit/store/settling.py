@@ -17,6 +17,7 @@ from typing import Any
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exceptions import Unresponsive
 from pytest_corpus.adapter.exchange import context_of, op_of
+from pytest_corpus.adapter.turns import finding_out
 from pytest_corpus.kit.judgement import judging
 from pytest_corpus.kit.outcomes import Undecided, Violation
 from pytest_corpus.spec.errors import BY_KIND
@@ -175,16 +176,17 @@ class Settling:
 
     def find_out(self) -> float:
         """The settle time, which is found out where it is neither known nor given."""
-        if self.known.seconds is None:
-            self.known.seconds = self._given
-        if self.known.seconds is None:
-            with self.at_once(), judging(), inputs.apart("settling"):
-                try:
-                    longest = self._longest()
-                except (Undecided, Violation, Unresponsive):
-                    longest = 0.0
-            self.known.seconds = longest + max(longest * MARGIN, MARGIN_S) if longest else 0.0
-            self.known.found = True
+        with finding_out(id(self.known)):
+            if self.known.seconds is None:
+                self.known.seconds = self._given
+            if self.known.seconds is None:
+                with self.at_once(), judging(), inputs.apart("settling"):
+                    try:
+                        longest = self._longest()
+                    except (Undecided, Violation, Unresponsive):
+                        longest = 0.0
+                self.known.seconds = longest + max(longest * MARGIN, MARGIN_S) if longest else 0.0
+                self.known.found = True
         if not self.known.seconds:
             self.known.written.clear()
             self.known.applied.clear()

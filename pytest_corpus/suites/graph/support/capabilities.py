@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pytest_corpus.adapter import inputs
+from pytest_corpus.adapter.turns import finding_out
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Undecided
 from pytest_corpus.kit.reply import Reply
@@ -57,10 +58,11 @@ class OperationNames:
 
     def _prefix(self) -> str:
         shared = self._graph.shared
-        if shared.batch_prefix is None:
-            shared.batch_prefix = ""  # the requests that find it out need it too
-            with inputs.apart("graph batch prefix"):
-                shared.batch_prefix = self._accepted_prefix()
+        with finding_out(id(shared), "batch prefix", undo=lambda: setattr(shared, "batch_prefix", None)):
+            if shared.batch_prefix is None:
+                shared.batch_prefix = ""  # the requests that find it out need it too
+                with inputs.apart("graph batch prefix"):
+                    shared.batch_prefix = self._accepted_prefix()
         return shared.batch_prefix
 
     def _accepted_prefix(self) -> str:
@@ -232,24 +234,31 @@ class GraphCapabilities(Subject):
 
     def _makes_namespaces(self) -> Undecided | None:
         known = self.shared
-        if not known.tried_namespaces:
-            known.tried_namespaces = True
-            claimed = self.capabilities.flag("supports_namespaces")
-            with self.client.provider.paused(), inputs.apart("graph namespaces"):
-                reply = self.plain.like(namespace=self.plain.tag).call("upsert_nodes", self.plain_nodes())
-            if claimed is not True:
-                known.namespaces = NotApplicable("namespaces are not claimed")
-            elif not reply.is_success:
-                known.namespaces = NotAssessed(Obstacle.NO_NAMESPACE, reply=reply)
+        with finding_out(id(known), "namespaces", undo=lambda: setattr(known, "tried_namespaces", False)):
+            if not known.tried_namespaces:
+                known.tried_namespaces = True
+                self._try_namespaces()
         return known.namespaces
+
+    def _try_namespaces(self) -> None:
+        claimed = self.capabilities.flag("supports_namespaces")
+        with self.client.provider.paused(), inputs.apart("graph namespaces"):
+            reply = self.plain.like(namespace=self.plain.tag).call("upsert_nodes", self.plain_nodes())
+        if claimed is not True:
+            self.shared.namespaces = NotApplicable("namespaces are not claimed")
+        elif not reply.is_success:
+            self.shared.namespaces = NotAssessed(Obstacle.NO_NAMESPACE, reply=reply)
 
     def seed(self, tenant: str | None = None) -> None:
         """Write the nodes that plain requests speak of, once for each tenant."""
         when = tenant, self.client.instance.generation
         seeded = self.shared.seeded.setdefault(self.client, set())
-        if when in seeded:
-            return
-        seeded.add(when)
+        with finding_out(id(seeded), when, undo=lambda: seeded.discard(when)):
+            if when not in seeded:
+                seeded.add(when)
+                self._write_seeds(tenant)
+
+    def _write_seeds(self, tenant: str | None) -> None:
         with self.client.provider.paused(), inputs.apart(f"graph seeds {tenant}"):
             sandbox = self.seeds.like(tenant=tenant)
             nodes = [sandbox.node(name, f"v-{sandbox.tag}-{name}", rank=rank) for rank, name in enumerate(SEEDS, 1)]

@@ -1,0 +1,65 @@
+"""The time of the suite with several tests in flight, compared with one at a time, for adapters that answer slowly.
+
+The adapters are the embedded references, each call of which takes a while. The two runs of a row follow each other;
+their statuses must be the same. Exits with 1 if they are not, or if a ratio is below its goal.
+
+    python benchmarks/in_flight.py [--concurrency N|auto] [ROW ...]
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+TESTS = Path(__file__).parent.parent / "tests/plugin"
+
+ROWS = {
+    "llm-50": ("llm", 50, 5.0),
+    "llm-200": ("llm", 200, 10.0),
+    "embedding-50": ("embedding", 50, 5.0),
+    "graph-50": ("graph", 50, 4.0),
+}
+"""By name, the component, the milliseconds that a call takes, and the ratio that is reached at least."""
+
+
+def run(component: str, slow_ms: int, width: str) -> tuple[float, dict[str, str]]:
+    """The seconds that a run takes, and the status of each requirement."""
+    command = [sys.executable, "-m", "pytest", "-q", *(f"-pno:{name}" for name in ("asyncio", "randomly", "xdist"))]
+    settings = {**os.environ, "PYTHONPATH": str(TESTS), "CORPUS_SLOW_MS": str(slow_ms)}
+    with tempfile.TemporaryDirectory(prefix="corpus-in-flight-") as folder:
+        Path(folder, "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+        suite = [f"--corpus-adapter=slow_adapters:{component}", f"--corpus-concurrency={width}"]
+        started = time.monotonic()
+        ended = subprocess.run(
+            [*command, *suite, "--corpus-report=r.json"], cwd=folder, env=settings, capture_output=True, check=False
+        )
+        seconds = time.monotonic() - started
+        if ended.returncode:
+            sys.exit(f"{component} failed:\n{ended.stdout.decode()}{ended.stderr.decode()}")
+        report = json.loads(Path(folder, "r.json").read_text(encoding="utf-8"))
+    return seconds, {entry["id"]: entry["status"] for entry in report["requirements"]}
+
+
+def main() -> int:
+    """Measure and print; return 1 if a goal is missed."""
+    parser = argparse.ArgumentParser(description="The suite with several tests in flight.")
+    parser.add_argument("--concurrency", default="auto", help="the width (default auto)")
+    parser.add_argument("row", nargs="*", default=list(ROWS), help=f"of {', '.join(ROWS)}")
+    given, failed = parser.parse_args(), False
+    for row in given.row:
+        component, slow_ms, goal = ROWS[row]
+        one_s, one = run(component, slow_ms, "1")
+        several_s, several = run(component, slow_ms, given.concurrency)
+        same = one == several
+        print(f"{row}: {one_s:.1f} s, {several_s:.1f} s: {one_s / several_s:.1f} times as fast", flush=True)
+        print(f"  goal {goal}; statuses {'are the same' if same else 'differ'}", flush=True)
+        failed |= not same or one_s / several_s < goal
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
