@@ -8,6 +8,7 @@ from pytest_corpus.text.problems import PlainError
 COMMANDS = {
     "init": "write an adapter repository to start from",
     "verify": "run the conformance suite against an adapter",
+    "watch": "run what is open again whenever the adapter changes",
     "judge": "judge a recorded run again, without the adapter",
     "replay": "send the requests of recorded findings again",
     "audit": "find violations in recorded traffic, without a verdict",

@@ -1,0 +1,136 @@
+"""`pytest-corpus watch`: run what is open again whenever a file of the adapter changes, one finding at a time."""
+
+import argparse
+import os
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pytest_corpus.commands import FINDINGS, FINE, CommandError
+from pytest_corpus.commands import _console as console
+from pytest_corpus.commands._pytest import attestations, header_argument, run_pytest, settings_arguments, use_connection
+from pytest_corpus.reports import view
+from pytest_corpus.reports.text import found, printable
+from pytest_corpus.spec.components import COMPONENTS, TITLES
+
+SUFFIXES = (".py", ".toml", ".json", ".yaml", ".yml", ".js", ".ts", ".go", ".rs", ".java", ".kt", ".cs", ".rb")
+OTHERS = ("__pycache__", "node_modules", "venv", "build", "dist", "target")
+"""Folders that hold no source of the adapter; those whose names begin with a dot are left out too."""
+
+PAUSE_S = 0.3
+
+Document = dict[str, Any]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the adapter and the selection."""
+    parser.add_argument("--adapter", required=True, metavar="SPEC", help="as for --corpus-adapter")
+    console.component_argument(parser, COMPONENTS, "test only this component", several=True)
+    header_argument(parser)
+    folder = "run again when a source file below this folder changes (default: here)"
+    parser.add_argument("--folder", default=".", metavar="DIR", help=folder)
+    parser.epilog = (
+        "The first run is the whole suite. After a change the requirement to fix first runs alone, and if it is "
+        "satisfied, the other open ones; if none is left, the whole suite. Ctrl-C ends it. Settings and tests in the "
+        "current folder are ignored, as with verify."
+    )
+
+
+def run(given: argparse.Namespace) -> int:
+    """Run the suite, and what is open after each change, until Ctrl-C."""
+    if not Path(given.folder).is_dir():
+        raise CommandError(f"--folder {given.folder}: there is no such folder")
+    left: list[Mapping[str, Any]] = []
+    before = dict(_stamps(given.folder))
+    try:
+        while True:
+            left = _round(given, left)
+            before = _changed(given.folder, before)
+    except KeyboardInterrupt:
+        console.say("")
+        return FINDINGS if left else FINE
+
+
+def _round(given: argparse.Namespace, left: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Run the requirement to fix first, then the others that are open, then the whole suite; what is open afterwards.
+
+    It ends as soon as one of these runs finds a violation, which is shown.
+    """
+    ids = list(dict.fromkeys(str(entry["id"]) for entry in left))
+    for wanted in filter(None, (ids[:1], ids[1:])):
+        document = _judged(given, wanted)
+        if document is None:
+            return list(left)
+        violated = view.fix_first(document)
+        if violated:
+            ran = {(entry["component"], entry["id"]) for entry in document["requirements"] if entry["tests"]}
+            others = [entry for entry in left if (entry["component"], entry["id"]) not in ran]
+            return _shown(document, [*violated, *others])
+        satisfied = {entry["id"] for entry in view.of_status(document, "satisfied")}
+        if fixed := [name for name in wanted if name in satisfied]:
+            console.say(f"{console.good('fixed')}: {', '.join(fixed)}")
+    document = _judged(given, ())
+    return list(left) if document is None else _shown(document, view.fix_first(document))
+
+
+def _judged(given: argparse.Namespace, ids: Sequence[str]) -> Document | None:
+    """The report of a run of some requirements, or of the whole suite; None if the adapter could not be tested."""
+    console.warn(f"running {', '.join(ids) or 'the whole suite'} ...")
+    with tempfile.TemporaryDirectory(prefix="pytest-corpus-") as name:
+        folder = Path(name)
+        passed = [*settings_arguments(folder), f"--corpus-adapter={given.adapter}", "-q"]
+        use_connection(folder, given.header)
+        passed += [f"--corpus-component={','.join(given.component)}"] if given.component else []
+        passed += [f"--corpus-requirement={','.join(ids)}"] if ids else []
+        with (folder / "output.txt").open("w", encoding="utf-8") as file:
+            run_pytest("watch", [*passed, f"--corpus-report={folder / 'attestation.json'}", str(folder)], folder, file)
+        documents = attestations(folder)
+        if documents:
+            return documents[0]
+        return None  # pytest has said why on stderr
+
+
+def _shown(document: Document, left: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Print the finding to fix first, or the verdict if nothing is open; what is open."""
+    if not left:
+        console.verdict("verdict", console.good(view.words(document)), "")
+        return []
+    first, musts = left[0], sum(entry["level"] == "MUST" for entry in left)
+    counted = f"{len(left)} open, {musts} of them MUST"
+    console.say("", f"{console.bad(first['id'])} ({first['level']}, {TITLES[first['component']]}): {first['text']}")
+    console.say(*_lines(first), f"  source:   {', '.join(first['source'])}", "", f"{counted}; waiting for a change")
+    return list(left)
+
+
+def _lines(entry: Mapping[str, Any]) -> Iterator[str]:
+    for finding in entry.get("findings", ())[:1]:
+        got, path = found(finding["got"], finding["path"])
+        yield f"  expected: {finding['expected']}"
+        yield f"  got:      {got}" + (f"  (at {path})" if path else "")
+    if hint := entry.get("hint"):
+        yield f"  hint:     {hint}"
+
+
+def _changed(folder: str, before: Mapping[str, int]) -> dict[str, int]:
+    """Wait until a source file was changed, made or removed; all files with their times."""
+    while (now := dict(_stamps(folder))) == before:
+        time.sleep(PAUSE_S)
+    time.sleep(PAUSE_S)  # an editor may write several files
+    names = sorted(name for name in {*before, *now} if before.get(name) != now.get(name))
+    console.warn(f"\nchanged: {printable(', '.join(names[:3]))}{' ...' if len(names) > 3 else ''}")
+    return dict(_stamps(folder))
+
+
+def _stamps(folder: str) -> Iterator[tuple[str, int]]:
+    """The source files below a folder, each with the time of its last change."""
+    for here, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if name not in OTHERS and not name.startswith(".")]
+        for name in names:
+            if name.endswith(SUFFIXES):
+                path = os.path.join(here, name)
+                try:
+                    yield path, os.stat(path).st_mtime_ns
+                except OSError:
+                    continue

@@ -1,0 +1,84 @@
+"""`pytest-corpus watch`: one finding at a time, again after each change."""
+
+import itertools
+from pathlib import Path
+
+import pytest
+from cli_runs import called
+
+from pytest_corpus.commands import watch
+
+SOUND = "from pytest_corpus.reference import llm as factory\n"
+BROKEN = """
+from pytest_corpus.reference import llm
+
+class Broken:
+    def __init__(self, inner):
+        self.inner = inner
+        self.handle_stream = inner.handle_stream
+
+    async def handle(self, envelope):
+        answer = await self.inner.handle(envelope)
+        if isinstance(envelope, dict) and envelope.get("op") in OPS and answer.get("ok"):
+            answer["result"] = {}
+        return answer
+
+def factory(metrics=None, provider=None):
+    return Broken(llm(metrics=metrics, provider=provider))
+"""
+
+
+def written(*ops: str) -> str:
+    return f"OPS = {ops!r}\n{BROKEN}"
+
+
+@pytest.mark.slow
+def test_a_fix_shows_the_next_finding(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A finding stays until it is fixed; then the next one is shown, and at the end the verdict of the whole suite."""
+    monkeypatch.chdir(tmp_path)
+    changes = iter([written("llm.health"), "def factory(:\n", written("llm.health"), SOUND])
+    (tmp_path / "mine.py").write_text(written("llm.count_tokens", "llm.health"), "utf-8")
+
+    def change(*_: object) -> dict[str, int]:
+        text = next(changes, None)
+        if text is None:
+            raise KeyboardInterrupt
+        (tmp_path / "mine.py").write_text(text, "utf-8")
+        return {}
+
+    monkeypatch.setattr(watch, "_changed", change)
+    ended = called("watch", "--adapter", "mine:factory")
+    assert ended.code == 0, ended
+    assert ended.out.count("waiting for a change") >= 2
+    assert "  hint:" in ended.out
+    assert "SyntaxError: invalid syntax (at mine.py:1)" in capfd.readouterr().err
+    assert "verdict: conformant" in ended.out
+    assert ended.err.count("the whole suite") >= 2
+
+
+def test_changes_are_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A source file that is changed, made or removed counts; a file in a hidden or a built folder does not."""
+    monkeypatch.setattr(watch, "PAUSE_S", 0.001)
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "x.py").touch()
+    before = dict(watch._stamps(str(tmp_path)))
+    assert before == {}
+    rounds = itertools.count()
+    sleep = watch.time.sleep
+
+    def wait(seconds: float) -> None:
+        if next(rounds) == 2:
+            (tmp_path / "mine.py").touch()
+        sleep(seconds)
+
+    monkeypatch.setattr(watch.time, "sleep", wait)
+    now = watch._changed(str(tmp_path), before)
+    assert list(now) == [str(tmp_path / "mine.py")]
+
+
+def test_a_folder_that_is_not_there() -> None:
+    """It is one sentence."""
+    ended = called("watch", "--adapter", "mine:factory", "--folder", "nowhere")
+    assert (ended.code, ended.err) == (2, "pytest-corpus watch: --folder nowhere: there is no such folder\n")
