@@ -23,6 +23,8 @@ NEXT = {
     "code": "--provider=http or --provider=tcp writes the factory for a provider with an address",
 }
 """What to do after the edit, by the way to the provider."""
+SHARED = "the run is conformant with one SHOULD finding: COM-TENANT-3, the store keeps the data of all tenants together"
+"""The finding of the first run of a store, which needs a decision of its author."""
 
 PLACEHOLDER = "COMPONENT"  # the name of the component in the skeletons
 DISARMED = "as-"  # the prefix that disables a file in the skeletons, such as a `conftest.py` or a `.gitignore`
@@ -52,7 +54,8 @@ def run(given: argparse.Namespace) -> int:
     console.say(*(f"wrote {folder / name}" for name in files))
     enter = () if given.folder == "." else (f"  cd {shlex.quote(given.folder)}",)
     after = f"then edit {component}_adapter/provider.py; README.md explains the files"
-    for line in ("now run:", *enter, "  pytest", after, NEXT[given.provider]):
+    shared = [SHARED] if component in ("vector", "graph") else []
+    for line in ("now run:", *enter, "  pytest", *shared, after, NEXT[given.provider]):
         console.warn(line)
     return FINE
 

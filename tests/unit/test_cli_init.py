@@ -56,6 +56,7 @@ def test_what_is_written(component: str, tmp_path: Path) -> None:
     """The repository has all that it takes; nothing of it needs this plugin at run time, or is left to be filled in."""
     ended = called("init", component.upper(), tmp_path / "a" / "b")
     assert ended.code == 0
+    assert ("one SHOULD finding: COM-TENANT-3" in ended.err) == (component in ("vector", "graph"))
     files = tree(tmp_path / "a" / "b")
     package = f"{component}_adapter"
     shared = ("__init__", "arguments", "errors", "provider", "wire", component)
