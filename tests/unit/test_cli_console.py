@@ -313,7 +313,7 @@ def test_a_wrong_command_line_is_a_usage_error(given: list[str]) -> None:
 
 @pytest.mark.parametrize(("given", "said"), [
     (["verfy"], "pytest-corpus: there is no command 'verfy'; did you mean verify?"),
-    (["nope"], "pytest-corpus: there is no command 'nope'; use init, verify, judge,"),
+    (["nope"], "pytest-corpus: there is no command 'nope'; use init, verify, watch,"),
     (["schema", "validate"], "pytest-corpus schema: there is no action 'validate'; use list, stats,"),
     (["report", "dif", "a.json"], "pytest-corpus report: there is no action 'dif'; did you mean diff?"),
     (["list", "--component", "vektor"], "pytest-corpus list: there is no component 'vektor'; did you mean vector?"),
