@@ -82,7 +82,7 @@ def _judged(given: argparse.Namespace, ids: Sequence[str]) -> Document | None:
         folder = Path(name)
         passed = [*settings_arguments(folder), f"--corpus-adapter={given.adapter}", "-q"]
         use_connection(folder, given.header)
-        passed += [f"--corpus-component={','.join(given.component)}"] if given.component else []
+        passed += [f"--corpus-components={','.join(given.component)}"] if given.component else []
         passed += [f"--corpus-requirement={','.join(ids)}"] if ids else []
         with (folder / "output.txt").open("w", encoding="utf-8") as file:
             run_pytest("watch", [*passed, f"--corpus-report={folder / 'attestation.json'}", str(folder)], folder, file)
