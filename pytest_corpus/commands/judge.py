@@ -86,7 +86,7 @@ def given_files(transcript: Transcript, folder: Path) -> list[str]:
 
 
 def _claimed(path: Path, transcript: Transcript) -> dict[str, Any]:
-    """The attestation. Raises CommandError if it cannot be read, was changed, or is that of another transcript."""
+    """Read the attestation. Raises CommandError if it cannot be read, was changed, or names another transcript."""
     claimed = read_report(path)[0]
     if digest(claimed) != claimed["sha256"]:
         raise CommandError(f"{path}: its digest is another one, so it was changed after it was written")

@@ -110,7 +110,7 @@ def binding(document: Document) -> list[dict[str, Any]]:
 
 
 def chapter(requirement: str) -> str:
-    """The chapter of a requirement as a person reads it; the id without its number where the catalogue lacks it."""
+    """The title of a requirement's chapter; the id without its number if the catalogue does not know it."""
     return chapter_titles().get(requirement) or requirement.rpartition("-")[0]
 
 
@@ -159,7 +159,7 @@ def _command(document: Document) -> str:
 
 
 def evidence_of(evidence: Iterable[Evidence], entry: Mapping[str, Any], finding: Mapping[str, str]) -> Evidence | None:
-    """The evidence of one finding of a requirement, from a test of its own if one found it; None if there is none."""
+    """The evidence of a finding, preferably from a test of the same requirement; None if there is none."""
     key = (entry["component"], entry["id"], finding["expected"], finding["got"], finding["path"])
     found = [each for each in evidence if (each.component, each.requirement, each.expected, each.got, each.path) == key]
     own = {test["test"] for test in entry["tests"]}

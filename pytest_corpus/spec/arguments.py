@@ -36,7 +36,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """An array of numbers, finite and at least one; the path is read as that of a `Choice`."""
+    """An array of at least one finite number; its path is written as in `Choice`."""
 
     path: tuple[str, ...]
     source: str
@@ -102,4 +102,4 @@ ALTERNATIVES = {
     "vector.query": Alternative("vector", "text"),
     "vector.batch_query": Alternative("vector", "text", ("queries", "*")),
 }
-"""By operation; those of `llm.stream` and `vector.batch_query` follow from the operations that they repeat."""
+"""By operation; `llm.stream` and `vector.batch_query` follow from the operations that they repeat."""

@@ -1,4 +1,4 @@
-"""Facts that `capabilities` may state, and where adapters spell them (SPECIFICATION 6.2, 8.4, B; R22).
+"""Facts that `capabilities` may state, and the keys under which adapters state them (SPECIFICATION 6.2, 8.4, B; R22).
 
 A fact is looked for under each of its keys, at the top of the document and inside `features` and `limits`.
 """

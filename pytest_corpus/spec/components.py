@@ -1,4 +1,4 @@
-"""The components of the protocol, a row each, and the one thing that is tested like a component and is none."""
+"""The components of the protocol, a row each, and `wire`, which stands for client libraries and is tested like one."""
 
 from dataclasses import dataclass
 

@@ -38,7 +38,7 @@ class Golden:
 
     @property
     def op(self) -> str:
-        """The operation whose request, answer or frame it is; empty where it is of no single one."""
+        """The operation that it belongs to; empty if it belongs to several."""
         names = (name.rpartition(".") for name in (self.schema, *self.also))
         return next((op for op, _, kind in names if kind in ("request", "success", "frame") and op in BY_OP), "")
 
@@ -165,7 +165,7 @@ BY_FILE = {golden.file: golden for golden in GOLDENS}
 
 
 def goldens_of(op: str) -> tuple[Golden, ...]:
-    """The goldens of one operation: those of the table, or what it would have there if it had any."""
+    """The goldens of one operation: its rows of the table, or the rows that it would have there."""
     listed = tuple(golden for golden in GOLDENS if golden.op == op)
     if listed:
         return listed
@@ -266,7 +266,7 @@ PARTS: Final = ("Mont Blanc", " is 4,806 metres", " high.")
 """A completion as it is streamed."""
 
 SELDOM: Final = frozenset(("name", "description", "index", "protocol"))
-"""Keys that only stand where they must, or where others say what they are about."""
+"""Keys that are left out unless they are required, or others depend on them."""
 
 BRANCHES: Final[Mapping[str, str]] = {
     "graph_entity_edge": "src",
@@ -277,7 +277,7 @@ BRANCHES: Final[Mapping[str, str]] = {
 """Of a union the branch that requires this key is meant where a file is named for the word."""
 
 USUAL: Final = frozenset(("processed_count", "embeddings", "total_texts"))
-"""Keys whose branch is meant where nothing else is said."""
+"""Keys whose branch is chosen by default."""
 
 WENT_WRONG: Final = ("error", "message", "detail")
 """Keys that a success does not have."""

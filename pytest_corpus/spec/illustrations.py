@@ -28,7 +28,7 @@ GRA-TXN transaction
 """
 
 BY_CHAPTER: Mapping[str, str] = dict(row.split() for row in re.split("[,\n]", _CHAPTERS.strip()))
-"""The operation of a chapter of the catalogue, where it is not the plain one of the component."""
+"""The operation of a chapter, if it is not the plain one of the component."""
 
 STREAMS: Mapping[str, str] = {
     "llm": "llm.stream",
@@ -44,7 +44,7 @@ STREAMED = re.compile(r"^COM-STREAM|^\S+ (`handle_stream`|A stream)|^COM-.*\bstr
 
 
 def operation_of(chapter: str, text: str, component: str) -> Operation:
-    """The operation that a sentence names in backticks, or else that of its chapter."""
+    """The operation that a sentence names in backticks, or else the one of its chapter."""
     for name in re.findall(r"`([a-z_]+)`", text):
         if named := BY_OP.get(f"{component}.{name}"):
             return named
@@ -70,7 +70,7 @@ NAMED: Mapping[str, tuple[str, ...]] = {
 """The optional arguments and context keys that a chapter speaks of, whatever its sentences name."""
 
 ERRORS: Mapping[str, str] = {"COM-ERR": "BadRequest", "COM-SUBTYPE": "BadRequest", "COM-FAULT": "ResourceExhausted"}
-"""The class of error that a chapter speaks of where the sentence names none."""
+"""The class of error of a chapter, for sentences that name none."""
 
 DETAILS: Mapping[str, Any] = {
     "validation_errors": [{"field": "args.model", "code": "WRONG_TYPE"}],
@@ -93,7 +93,7 @@ DETAILS: Mapping[str, Any] = {
 
 
 def error_of(chapter: str, text: str) -> ErrorClass | None:
-    """The class of the error that a sentence asks for: the first that it names; None where it asks for none."""
+    """The class of error that a sentence asks for, the first that it names; None if it names none."""
     for word in re.findall(r"\b[A-Z][A-Za-z_]+\b", text):
         if error := TAXONOMY.get(word) or BY_CODE.get(word):
             return error
@@ -103,7 +103,7 @@ def error_of(chapter: str, text: str) -> ErrorClass | None:
 
 
 def details_of(text: str, error: ErrorClass) -> dict[str, Any] | None:
-    """The keys of `details` that a sentence names, each with a value; None where it names none."""
+    """The keys of `details` that a sentence names, each with a value; None if it names none."""
     agreeing = {"http_status": error.http[0], "retryable": error.retry == "yes"}
     named = {key: value for key, value in {**DETAILS, **agreeing}.items() if re.search(rf"\b{key}\b", text)}
     return named or None

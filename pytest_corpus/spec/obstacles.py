@@ -228,7 +228,7 @@ def _pattern(obstacle: Obstacle) -> re.Pattern[str]:
 
 @cache
 def _most_fixed_first() -> list[Obstacle]:
-    """The obstacles in the order in which a reason is compared: the text with the most characters of its own first."""
+    """The obstacles in the order in which a reason is compared: the most specific text first."""
     return sorted(Obstacle, key=lambda each: -sum(len(text) for text, *_ in Formatter().parse(each.text)))
 
 

@@ -102,7 +102,7 @@ SHARED: dict[str, dict[tuple[str, ...], str]] = {
         _NEW: "envelope.stream.success types.chunk types.write_result",
     },
 }
-"""The schemas of each folder besides those of operations, by the editions that have files of their own for them.
+"""The schemas of each folder besides those of operations, by the editions that have separate files for them.
 
 A name is without its component; in the folder ``common`` it has none.
 """

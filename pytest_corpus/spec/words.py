@@ -36,7 +36,7 @@ VECTORS = frozenset(("vector", "query_vector", "embedding"))
 """Keys of vectors."""
 
 LISTS = frozenset(("messages", "texts", "stop_sequences", "embeddings", "vectors", "args"))
-"""Keys of what holds the others, where a user may have written what belongs deeper."""
+"""Keys of the containers, in which users write by mistake what belongs one level deeper."""
 
 
 MAX_FRAME_BYTES: Final = 1_048_576

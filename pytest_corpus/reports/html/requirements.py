@@ -120,7 +120,7 @@ def _causes(entry: Entry) -> list[tuple[str, str, str]]:
 
 
 def _lines(said: str) -> list[str]:
-    """A text of evidence: of a stream that is shown as a whole a line for each frame."""
+    """Split a text of evidence into lines; a whole stream has a line for each frame."""
     try:
         frames = json.loads(said) if said.startswith("[") else None
     except ValueError:

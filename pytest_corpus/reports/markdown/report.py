@@ -32,7 +32,7 @@ def code(text: object) -> str:
 
 
 def cell(text: object) -> str:
-    """Foreign text as a code span in a table, where a bar would end the cell wherever it stands."""
+    """Foreign text as a code span in a table, without the bars that would end its cell."""
     return code(str(text).replace("|", "\\x7c"))
 
 

@@ -19,7 +19,7 @@ def plain(markdown: str) -> str:
 
 
 def _blocks(markdown: str) -> Iterator[tuple[bool, list[str]]]:
-    """The lines of code and of text in turn; those of code are indented, without their fences."""
+    """Blocks of code and of text in turn; code is indented and has no fences."""
     is_code, lines = False, list[str]()
     for line in markdown.splitlines():
         if line.lstrip().startswith("```"):

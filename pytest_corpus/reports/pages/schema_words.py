@@ -35,7 +35,7 @@ def _folder() -> Folder:
 
 
 def of(name: str, *path: str) -> tuple[str, list[Key]]:
-    """The type of what stands at a path in the documents of a schema, and its keys where it is an object or array."""
+    """The type of the value at a path, and its keys if it is an object or an array."""
     folder = _folder()
     schema: Schema = {"$ref": registry().list_schemas()[name]}
     for key in path:
@@ -58,7 +58,7 @@ def _keys(folder: Folder, schema: Schema, prefix: str, depth: int = 0) -> Iterat
 
 
 def _named(folder: Folder, folded: Folded) -> list[str]:
-    """The keys of an object, those of its branches among them, without those that it refuses."""
+    """The keys that an object may have, including those of its branches."""
     names = dict.fromkeys(folded.properties)
     for branches in folded.choices:
         for branch in branches:

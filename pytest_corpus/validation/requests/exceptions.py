@@ -96,12 +96,12 @@ class WireSchemaError(WireValidationError, SchemaAssertionError):
 
     @property
     def code(self) -> str:  # type: ignore[override]
-        """`CTX_VALIDATION` or `ARGS_VALIDATION` where that is where it lies, else one of the envelope's."""
+        """`CTX_VALIDATION` or `ARGS_VALIDATION` if the problem lies there, else a code of the envelope."""
         return code_of(self.problems[0])
 
 
 def code_of(problem: Problem) -> str:
-    """The one of `PROTOCOL_ERROR_CODES` that says where in a request envelope a schema problem lies."""
+    """The code in `PROTOCOL_ERROR_CODES` for the part of a request that has a schema problem."""
     top = problem.path.partition(".")[0]
     if not top and problem.rule == "type":
         return EnvelopeTypeError.code

@@ -26,7 +26,7 @@ REQUIRED_KEYS = ("op", "ctx", "args")
 CONTEXT_SCHEMA = "common.operation_context"
 
 Validator = Callable[[dict[str, Any], str], object]
-"""A validator of arguments: called with them and the case id, it raises where they are wrong."""
+"""A validator of arguments: called with them and the id of the case, it raises if they are wrong."""
 
 
 def validate_wire_envelope(  # noqa: PLR0917  # the arguments of SCHEMA 6.3, in its order

@@ -94,7 +94,7 @@ def place_of(golden: str) -> str:
 
 
 def golden_for(schema: str, edition: str, instance: object) -> str | None:
-    """The golden file, relative to ``golden/``, to compare an instance of a schema with; None where there is none.
+    """The golden file, relative to ``golden/``, to compare an instance of a schema with, or None.
 
     Of the requests it is that of the same operation.
     """

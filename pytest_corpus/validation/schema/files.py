@@ -65,7 +65,7 @@ class SchemaTable:
 
     @cached_property
     def _aliases(self) -> dict[str, tuple[SchemaFile, str | None]]:
-        """Everything that a schema may be called -> it, and the edition that a version in the name pins."""
+        """Map every accepted name to its schema, and to the edition that the name pins."""
         aliases: dict[str, tuple[SchemaFile, str | None]] = {}
         for schema in reversed(self.schemas):  # where a folder's own file has the name of a protocol's, that wins
             for own, file in zip(schema.own, schema.files, strict=True):

@@ -266,7 +266,7 @@ class FrameError:
 
     @property
     def code(self) -> str:
-        """The one of `PROTOCOL_ERROR_CODES` that says the same (SCHEMA 11.2); `CHUNK_SCHEMA` where none does."""
+        """The matching code in `PROTOCOL_ERROR_CODES` (SCHEMA 11.2); `CHUNK_SCHEMA` if none matches."""
         return STREAM_ERROR_CODES.get(self.error_type, self.error_type)
 
     def __str__(self) -> str:

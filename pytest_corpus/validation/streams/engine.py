@@ -77,7 +77,7 @@ class StreamValidationEngine:
         self._reader: Reader | None = None
 
     def feed(self, frame: object, *, size: int | None = None) -> None:
-        """Check the next frame; `size` is its length in bytes where it came as bytes."""
+        """Check the next frame; `size` is its length, if it came as bytes."""
         machine = self._machine
         if isinstance(frame, Mapping) and not isinstance(frame, dict):
             frame = dict(frame)
@@ -157,7 +157,7 @@ class StreamValidationEngine:
                 self._take(payloads, reader)
 
     def _take(self, payloads: Payloads, reader: Reader) -> None:
-        """Check payloads: all at once where they are sound, otherwise all but the last, otherwise one by one."""
+        """Check payloads: all at once if they are valid, otherwise all but the last, otherwise one by one."""
         if len(payloads) > 1 and self._accept(payloads):
             return
         frames = reader.frames_of(payloads)
@@ -267,7 +267,7 @@ def validate_frames(
     sample_rate: float = 0.1,
     max_errors: int = MAX_ERRORS,
 ) -> StreamReport:
-    """Check a whole stream of frames, in the shapes of `json.loads`; the arguments are those of `ValidationConfig`."""
+    """Check a whole stream of frames, as values of `json.loads`; the arguments are those of `ValidationConfig`."""
     options = (mode, max_frame_bytes, sample_rate, edition, framing, max_errors)
     return StreamValidationEngine(ValidationConfig(envelope_schema_id, component, *options)).read_frames(frames)
 

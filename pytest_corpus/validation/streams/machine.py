@@ -146,7 +146,7 @@ class StreamMachine:
             self._canonical_frame(frame)
 
     def unreadable(self, error_type: str, message: str, path: str = "", value: object = None) -> None:
-        """Count a frame that is not JSON; `value` is what a lenient reader makes of it, to see where it ends."""
+        """Count a frame that is not JSON; `value` is what a lenient reader makes of it, to find its end."""
         if not self._next():
             return
         self._validated += self._is_due

@@ -13,13 +13,13 @@ Payloads = Sequence[bytes | None]
 
 
 class Reader(ABC):
-    """One transport."""
+    """Splits the bytes of one transport into payloads."""
 
     rest_is_lost: bool
     """True if a client of the transport throws away what is left."""
 
     events: Sequence[str] = ()
-    """The names of the events that the payloads given last came in; empty where a transport has none."""
+    """The event names of the last payloads; empty if the transport has no events."""
 
     def __init__(self, max_frame_bytes: int) -> None:
         self._limit = max_frame_bytes
