@@ -54,6 +54,11 @@ class ProviderFaults:
         """True if the provider is reached through tunnels only."""
         return bool(inputs.read("tunnelled", lambda: is_tunnelled(self._calls.client.provider)))
 
+    @property
+    def is_stood_in(self) -> bool:
+        """True if the provider is the stand-in that is built in."""
+        return bool(inputs.read("stand-in", lambda: is_stand_in(self._calls.client.provider)))
+
     def can_have(self, what: str) -> None:
         """Go on only if the provider can fail in a way, or be given a member of the context.
 
@@ -209,6 +214,11 @@ def at_struck(subject: Own, attempt: Callable[[Own], Result], sound: Callable[[R
 def is_tunnelled(provider: ProviderProbe) -> bool:
     """True if a provider is reached through tunnels only."""
     return bool(provider.lacking) and not provider.has_other_ways
+
+
+def is_stand_in(provider: ProviderProbe) -> bool:
+    """True if the endpoints that are built in answer all requests, in words that are known."""
+    return provider.server is not None and provider.server.is_plain and not (provider.is_proxied or provider.lacking)
 
 
 def lacking(provider: ProviderProbe) -> frozenset[str]:

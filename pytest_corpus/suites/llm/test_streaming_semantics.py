@@ -26,9 +26,18 @@ def test_chunks_are_of_the_schema(llm: LLM, requirement: str) -> None:
     stream = expect.finished(long_stream(llm))
     if requirement == "LLM-STREAM-2":
         any_shown(isinstance(chunk.get("usage_so_far"), dict) for chunk in stream.chunks)
+    if requirement == "LLM-STREAM-9":
+        characters_are_whole(llm, stream)
     if requirement == "LLM-STREAM-9" and sum(bool(chunk.get("text")) for chunk in stream.chunks) < 2:
         raise NotApplicable("the text of a stream comes in one chunk")
     holds(requirement, stream, llm)
+
+
+def characters_are_whole(llm: LLM, stream: StreamReply) -> None:
+    """No chunk has a replacement character, if the provider is the stand-in, none of whose words has one."""
+    if llm.faults.is_stood_in:
+        torn = any("\ufffd" in str(chunk.get("text")) for chunk in stream.chunks)
+        expect.that(not torn, "the characters of the provider's text", "a replacement character", "chunk.text")
 
 
 MOST = 5

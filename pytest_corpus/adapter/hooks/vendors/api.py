@@ -351,6 +351,11 @@ class ProviderServer(LoopbackServer):
         self._arrived, self._own, self._noting = arrived, own, noting
         background.run(self.start())
 
+    @property
+    def is_plain(self) -> bool:
+        """True if the endpoints that are built in answer, and none of the author's."""
+        return not self._own
+
     async def respond(self, request: HookRequest, path: list[str], connection: Connection) -> None:
         """Serve a request at an endpoint of a vendor."""
         await serve(request, "/".join(path), connection, self._arrived, own=self._own, note=self._noting())
