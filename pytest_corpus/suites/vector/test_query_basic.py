@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
+from pytest_corpus.adapter.facts import whole
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, remembered
 from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import Steps, core, rules
-from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.kit.outcomes import Blocked, NotApplicable
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of, metadata_of, vector_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
@@ -63,7 +64,8 @@ def test_there_are_top_k_matches(vector: Vector, requirement: str) -> None:
             expect.that(different >= wanted, f"{wanted} different matches", f"{different}", "result.matches")
         else:
             holds("VEC-QUERY-5", reply, vector)
-            total = reply.result.get("total_matches")
+            if (total := whole(reply.result.get("total_matches"))) is None:
+                raise Blocked("VEC-QUERY-1", "a query is answered without total_matches")
             true = not vector.namespaces or total <= MOST_WRITTEN
             expect.that(true, "no more than was ever written there", found=total, path="result.total_matches")
 
