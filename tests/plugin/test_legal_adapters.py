@@ -30,6 +30,7 @@ EXPECTED = {
     "Ivf": {"VEC-QUERY-19": "violated", "VEC-QUERY-3": "satisfied", "COM-CONC-1": "satisfied"},
     "IvfElsewhere": {"VEC-QUERY-4": "satisfied", "VEC-QUERY-19": "violated"},
     "Hnsw": {"VEC-QUERY-19": "satisfied", "VEC-LIMIT-1": "satisfied"},
+    "OneNamespace": {"COM-IDEM-6": "satisfied"},
     "DeletesByIdOnly": {"VEC-DELETE-5": "not_applicable", "VEC-DELETE-9": "satisfied", "VEC-STATE-1": "satisfied"},
     "RefusesZeros": {"VEC-SCORE-9": "satisfied"},
     "PostFilteringInASentence": {"VEC-FILTER-2": "satisfied", "VEC-STATE-1": "satisfied"},

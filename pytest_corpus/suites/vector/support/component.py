@@ -144,6 +144,7 @@ class Vector(VectorConditions):
             if self.namespaces and sandbox.place not in self.shared.made_namespaces:
                 with self.prepares():
                     self.call("create_namespace", self.named(sandbox.name))
+            self.occupied = self.occupied or not self.namespaces  # the only place is not swept before the look
             sandbox.put(later)
 
         def shows() -> None:
