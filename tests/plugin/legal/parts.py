@@ -106,5 +106,5 @@ class Folded:
 def refuse_odd(ctx: Fields, *names: str) -> None:
     """Refuse members of a context that are not short words of small letters."""
     for name in names:
-        if not re.fullmatch(r"([a-z][a-z0-9_.:]{0,63})?", ctx.text(name) or ""):
+        if not re.fullmatch(r"([a-z][a-z0-9]{0,62})?", ctx.text(name) or ""):
             raise ctx.invalid(name, "NOT_ALLOWED", "must be a short word")

@@ -17,7 +17,7 @@ from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Violation
 from pytest_corpus.kit.reply import Reply, StreamReply
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.kit.vocabulary import INJECTIONS, WORDS, filled, some
-from pytest_corpus.spec.errors import UNKNOWN_MODEL
+from pytest_corpus.spec.errors import PERMANENT, UNKNOWN_MODEL
 from pytest_corpus.spec.obstacles import Obstacle
 
 COUNT_KEYS = ("tokens", "count", "token_count", "total_tokens")
@@ -173,7 +173,7 @@ class TestTokens:
         subject.require("count_tokens")
         chosen = random.Random(f"{subject.settings.seed} {alphabet}")
         letters: list[str] = [*"ab cd.,'\n-\t1e", "...", "   ", "\n\n", "123", "==", "ing", "the "]
-        marks = "".join(UNICODE.values())
+        marks = "".join(text for text in UNICODE.values() if "\0" not in text)
 
         def part() -> str:
             if alphabet == "letters":
@@ -200,9 +200,12 @@ class TestTokens:
     @pytest.mark.requirement("LLM-TOKENS-3", "EMB-TOKENS-3")
     @pytest.mark.parametrize("kind", list(UNICODE))
     def test_unicode_is_counted_safely(self, subject: Counting, kind: str) -> None:
-        """Marks, surrogate pairs and joined characters are counted like any text."""
+        """Marks, surrogate pairs and joined characters are counted like any text; one with a NUL may be refused."""
         subject.require("count_tokens")
-        subject.count(UNICODE[kind])
+        text = UNICODE[kind]
+        refused = "\0" in text and subject.counted(text).is_a(*PERMANENT)
+        expect.applicable(not refused, "a text with a NUL is refused")
+        subject.count(text)
 
     @core("LLM-TOKENS-4", "EMB-TOKENS-4")
     def test_an_unknown_model_does_not_count(self, subject: ListedModels) -> None:

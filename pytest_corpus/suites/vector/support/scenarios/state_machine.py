@@ -9,6 +9,7 @@ from pytest_corpus.kit import expect
 from pytest_corpus.kit.generation.stateful import Rule, Step, Trial
 from pytest_corpus.kit.outcomes import Blocked, Violation
 from pytest_corpus.kit.reply import Reply
+from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.vector.support import pages
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of, results_of
 from pytest_corpus.suites.vector.support.component import Vector
@@ -37,6 +38,7 @@ class Model:
         self.names = [vector.name(f"id{number}") for number in range(IDS)]
         self.sandboxes: dict[int, Sandbox] = {}
         self.held: dict[int, dict[str, tuple[int, str]]] = {}
+        self.written: set[int] = set()
 
     def call(self, name: str, args: Mapping[str, Any], filled: bool = False) -> Reply:
         """Call an operation."""
@@ -82,6 +84,7 @@ class Model:
         self.at(where).know(*items)
         self.done("upsert", self.at(where).args(vectors=items))
         self.held[where].update(rows)
+        self.written.add(where)
 
     def delete(self, where: int, name: int) -> None:
         """Delete by id what is there."""
@@ -91,7 +94,9 @@ class Model:
             del self.held[where][self.names[name]]
 
     def delete_kind(self, where: int, kind: str) -> None:
-        """Delete by a filter."""
+        """Delete by a filter, whose key a store of declared keys knows from the first write on."""
+        if where not in self.written:
+            return
         self.done("delete", self.at(where).args(filter={"kind": kind}))
         self.held[where] = {name: row for name, row in self.held[where].items() if row[1] != kind}
 
@@ -101,6 +106,7 @@ class Model:
         self.done("delete_namespace", {"namespace": name})
         self.done("create_namespace", self.vector.named(name))
         self.held[where] = {}
+        self.written.discard(where)
 
     def nothing(self, where: int) -> None:
         """Change nothing."""
@@ -119,6 +125,8 @@ class Model:
             name, args = "batch_query", {"queries": [query], **self.at(where).args()}
         reply = self.call(name, args, bool(self.held[where]))
         if reply.is_a("IndexNotReady") and not self.held[where]:
+            return
+        if kind and where not in self.written and reply.is_a(*PERMANENT):
             return
         result = expect.success(reply, f"an answer to {name} after this sequence")
         results = results_of(result) if batched else [result]
