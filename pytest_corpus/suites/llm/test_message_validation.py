@@ -308,6 +308,8 @@ def called(llm: LLM, *, asked: bool = False, **changed: Any) -> list[Any]:
     """
     offered(llm)
     expect.applicable(llm.settings.edition != "1.0.0", "edition 1.0.0 has no place for tool calls in a completion")
+    denied = llm.capabilities.flag("supports_tool_choice") is False
+    expect.applicable(not denied or asked, "tool_choice is denied by capabilities")
     reply = llm.known_complete(**with_tools(llm, **{"tool_choice": "required", **changed}))
     llm.fits(reply)
     claimed = llm.tools and llm.capabilities.flag("supports_tool_choice")
