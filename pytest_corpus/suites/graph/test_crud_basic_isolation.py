@@ -290,20 +290,35 @@ def test_a_cached_answer_is_not_given_to_another_dialect(graph: Graph) -> None:
 def test_a_cached_answer_is_not_given_to_another_query(graph: Graph) -> Steps:
     """Queries that differ in text, parameters or namespace alone find each its own, however often asked.
 
-    Two of them differ in the letter case of a parameter.
+    Two of them differ in the letter case of a parameter, two in its normal form; the latter may be refused (R138).
     """
     graph.require("query")
     homes = [graph.sandbox(own=False), graph.sandbox(own=False)]
     if graph.sandbox().namespace is not None:
         homes.append(homes[0].like(namespace=graph.sandbox().namespace))
     written = {sandbox: sandbox.put(sandbox.node("a"), capital(sandbox)) for sandbox in homes}
+    forms = words.offer(homes[0], "nodes", {form: keyed(homes[0], form) for form in ("\u00e9", "e\u0301")})
+    written[homes[0]] += map(value_of, forms.values())
     yield
+    for node in forms.values():
+        graph.speaks("find")
+        reply = homes[0].call("query", graph.question("find", wanted=node["properties"]["corpus_key"]))
+        if expect.either(reply, *PERMANENT):
+            is_found = value_of(node) in strings_of(reply.result)
+            expect.that(is_found, "the node that was asked for", "another answer", "records")
     for names in ("aA", ""):
         for sandbox, values in written.items():
             sandbox.shows("query", values, "the nodes of the group and namespace")
             for name, value in zip(names, values, strict=False):
                 found = sandbox.answers("query", "find", wanted=sandbox.key(name))
                 expect.that(found == [value], "the node that was asked for", "another answer", "records")
+
+
+def keyed(sandbox: Sandbox, end: str) -> dict[str, Any]:
+    """A node whose key has this end."""
+    node = sandbox.node(f"form{len(end)}")
+    node["properties"]["corpus_key"] = sandbox.key(end)
+    return node
 
 
 def capital(sandbox: Sandbox) -> dict[str, Any]:

@@ -31,7 +31,7 @@ BEGUN = {
 }
 """The ways in which two conversations resemble each other that may follow the same first conversation."""
 
-ALIKE = (*BEGUN, "joined", "role", "far_end")
+ALIKE = (*BEGUN, "joined", "role", "far_end", "normal_form")
 """All ways in which two conversations resemble each other."""
 
 CUT = 3
@@ -254,7 +254,8 @@ def test_messages_that_resemble_each_other_are_other_messages(llm: LLM, operatio
     text = cached(llm, ("prompt", begun, operation), llm.unique) if begun else llm.unique()
     one, other = completions.alike(llm, text, kind)
     messages = [{**completions.cold(llm, operation), "messages": each} for each in (one, other)]
-    completions.not_shared(llm, *messages, operation=operation, binding=kind != "role", learnt=bool(begun))
+    binding = kind not in ("role", "normal_form")
+    completions.not_shared(llm, *messages, operation=operation, binding=binding, learnt=bool(begun))
 
 
 @pytest.mark.requirement("LLM-CACHE-1")

@@ -32,6 +32,7 @@ def alike(llm: LLM, text: str, kind: str) -> tuple[list[dict[str, Any]], list[di
         "letter_case": (start, [user(text.swapcase())]),
         "spaces": (start, [user(f"{text[0]} {text[1:]}")]),
         "far_end": ([user(f"{text} {'w ' * 60}a")], [user(f"{text} {'w ' * 60}b")]),
+        "normal_form": ([user(f"{text} caf\u00e9")], [user(f"{text} cafe\u0301")]),
     }
     return pairs[kind]
 
