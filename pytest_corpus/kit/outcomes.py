@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -20,6 +21,7 @@ ABSENT: Final = object()
 
 
 MOST_NAMES = 2
+_SHOWN = re.compile(rf"{OWN_NAME.pattern}|[a-z][0-9]?")  # names that the suite made, in full and within a place
 
 
 class Keys(tuple[object, ...]):
@@ -33,9 +35,16 @@ def in_words(found: object) -> str:
 
 def number_of(names: Collection[object]) -> str:
     """A number of things, with the first of their names that are plain names of the suite's."""
-    own = sorted(name for name in names if isinstance(name, str) and OWN_NAME.fullmatch(name))[:MOST_NAMES]
+    own = sorted(name for name in names if isinstance(name, str) and _SHOWN.fullmatch(name))[:MOST_NAMES]
     more = ", ..." if own and len(own) < len(names) else ""
     return f"{len(names)} ({', '.join(own)}{more})" if own else str(len(names))
+
+
+def difference(wanted: Iterable[object], found: Iterable[object]) -> str:
+    """The numbers of things that are missing and of those that are too many, with their first names."""
+    right, there = Counter(map(str, wanted)), Counter(map(str, found))
+    missing, more = [*(right - there).elements()], [*(there - right).elements()]
+    return f"{number_of(missing)} missing, {number_of(more)} too many"
 
 
 def _in_words(problem: Problem) -> str:

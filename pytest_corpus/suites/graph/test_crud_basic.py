@@ -13,6 +13,7 @@ from pytest_corpus.kit.component import holds
 from pytest_corpus.kit.fixtures import Steps, core, rules, subject
 from pytest_corpus.kit.generation.histories import check, converges, linearizable, require_strong_consistency
 from pytest_corpus.kit.generation.stateful import run_sequences
+from pytest_corpus.kit.outcomes import number_of
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.vocabulary import INJECTIONS, WORDS
 from pytest_corpus.spec.errors import PERMANENT
@@ -381,5 +382,5 @@ def kept(graph: Graph, values: dict[str, Any]) -> dict[str, Any]:
                 written |= dict.fromkeys(kinds, sandbox.id(kinds[0]))
     nodes = {node.get("id"): node["properties"] for node in sandbox.listed()}
     missing = set(written.values()) - nodes.keys()
-    expect.that(not missing, "the node that was written", f"{len(missing)} are missing", "result.nodes")
+    expect.that(not missing, "the node that was written", f"{number_of(missing)} missing", "result.nodes")
     return {kind: nodes[name].get(f"corpus_{kind}", ...) for kind, name in written.items()}

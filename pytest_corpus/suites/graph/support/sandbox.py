@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
-from pytest_corpus.kit.outcomes import NotAssessed, Undecided, Violation, number_of
+from pytest_corpus.kit.outcomes import NotAssessed, Undecided, Violation, difference
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.graph.support.answers import failures, following, has_no_place, listed, records
@@ -53,11 +52,8 @@ class NodeViews(Place):
         """One operation shows exactly these values."""
         wanted, found = sorted(values), self.seen(reader)
         if wanted != found:
-            missing, more = Counter(wanted) - Counter(found), Counter(found) - Counter(wanted)
-            said = f"{number_of([*missing.elements()])} missing, {number_of([*more.elements()])} too many"
-            got = f"{len(found)} nodes: {said}"
             about = (self.named(value) for value in set(wanted) ^ set(found))
-            raise Violation(f"{claim}: {len(wanted)} nodes", got, reader, about=about)
+            raise Violation(f"{claim}: {len(wanted)} nodes", difference(wanted, found), reader, about=about)
 
     def all_show(self, values: Iterable[str], claim: str) -> None:
         """Every operation that shows nodes correctly shows exactly these values."""
@@ -144,7 +140,7 @@ class EdgeViews(NodeViews):
     def leads(self, edge_reader: str, source: str, targets: Mapping[str, str] | Iterable[str], claim: str) -> None:
         """The edges from a node lead exactly to these: names, or names with the values of their nodes."""
         wanted, found = self.expected_ends(edge_reader, targets), self.ends(edge_reader, source)
-        expect.that(found == wanted, f"{claim}: {len(wanted)} edges", f"{len(found)}, or other ones", edge_reader)
+        expect.that(found == wanted, f"{claim}: {len(wanted)} edges", difference(wanted, found), edge_reader)
 
     def all_lead(self, source: str, targets: Mapping[str, str] | Iterable[str], claim: str) -> None:
         """Every operation that shows edges correctly shows that those from a node lead exactly to these."""

@@ -12,7 +12,7 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, remembered
 from pytest_corpus.kit.judgement import reading_apart
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, number_of
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.graph.support.answers import listed
@@ -264,7 +264,7 @@ def every_node_once(sandbox: Sandbox, pages: Iterable[list[Mapping[str, Any]]], 
         expect.that(not again, "each node once", f"{again} again", "result.nodes")
         mine |= set(found)
     missing, more = wanted - mine, mine - wanted
-    expect.that(not missing, f"{len(wanted)} nodes", f"{len(missing)} are missing", "result.nodes")
+    expect.that(not missing, f"{len(wanted)} nodes", f"{number_of(missing)} missing", "result.nodes")
     expect.that(not more, f"{len(wanted)} nodes", f"{len(more)} more", "result.nodes")
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.generation.stateful import Rule, Step, Trial, shortened
+from pytest_corpus.kit.outcomes import difference
 from pytest_corpus.suites.graph.support.answers import failures, listed
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.place import value_of
@@ -147,7 +148,7 @@ class World:
             found = sorted((str(edge.get("src")), str(edge.get("dst"))) for edge in shown.values())
             pairs = (pair for pair in self.edges.values() if pair[0] in sources)
             wanted = sorted((self.sandbox.id(source), self.sandbox.id(target)) for source, target in pairs)
-            expect.that(found == wanted, f"{claim}: {len(wanted)}", f"{len(found)}, or other ones", "relationships")
+            expect.that(found == wanted, f"{claim}: {len(wanted)}", difference(wanted, found), "relationships")
 
     def close(self) -> None:
         """Leave the nodes to the end of the run."""

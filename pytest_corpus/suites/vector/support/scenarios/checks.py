@@ -10,7 +10,7 @@ from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit import expect, vocabulary
 from pytest_corpus.kit.answer_cache import remembered
 from pytest_corpus.kit.judgement import look_at, reading_apart
-from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Violation, number_of
+from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Violation, difference, number_of
 from pytest_corpus.kit.reply import Reply, error_names
 from pytest_corpus.kit.vocabulary import in_groups
 from pytest_corpus.spec.errors import is_a
@@ -61,8 +61,8 @@ def exactly(sandbox: Sandbox, *items: Item, claim: str = "", **args: Any) -> dic
     """A place holds these vectors and no others; what was found by id."""
     found = sandbox.contents(**args)
     ids = {item["id"] for item in items}
-    got = f"{number_of(ids - set(found))} missing, {number_of(set(found) - ids)} too many"
-    expect.that(ids == set(found), claim or f"exactly {len(ids)} vectors", got, "result.matches")
+    wanted = claim or f"exactly {len(ids)} vectors"
+    expect.that(ids == set(found), wanted, difference(ids, set(found)), "result.matches")
     return found
 
 
