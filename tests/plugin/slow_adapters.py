@@ -173,6 +173,12 @@ class FourAtATime(Refusing):
         self.under_way -= 1
 
 
+class FourEmbeddings(FourAtATime):
+    """Does so, and keeps the vectors of texts."""
+
+    made = ReferenceEmbedding
+
+
 class TwentyASecond(Refusing):
     """Refuses more than 20 calls in a second, of those that come in after it has been warmed up."""
 

@@ -4,13 +4,17 @@ import re
 import shlex
 import sys
 from collections import Counter
+from typing import cast
 
 import pytest
 from inner_runs import Project, options, said, statuses, violated
 from slow_adapters import Slow
 
 from pytest_corpus.adapter import inputs
+from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.integration.declaring import adapters
+from pytest_corpus.integration.running.in_flight import Attempt, InFlight
+from pytest_corpus.integration.running.width import Width
 
 FEW = "LLM-COMPLETE-*,LLM-STREAM-*,LLM-MODEL-*,COM-CTX-*,COM-ERR-*,COM-CONC-1"
 WIDE = "--corpus-concurrency=16"
@@ -69,6 +73,7 @@ def test_an_adapter_that_answers_at_once_is_run_one_test_at_a_time(project: Proj
     [
         ("Queued", "a report of the adapter names no call"),
         ("FourAtATime", "the adapter answers RESOURCE_EXHAUSTED"),
+        ("FourEmbeddings", "the adapter answers RESOURCE_EXHAUSTED"),
         pytest.param("TwentyASecond", "the adapter answers RESOURCE_EXHAUSTED", marks=pytest.mark.slow),
         ("Blocking", ""),
         ("Pooled", ""),
@@ -77,10 +82,23 @@ def test_an_adapter_that_answers_at_once_is_run_one_test_at_a_time(project: Proj
 )
 def test_a_sound_adapter_is_blamed_for_nothing(project: Project, name: str, why: str) -> None:
     """Whatever it makes of calls at the same time; the run says why it has fewer tests in flight."""
-    few = f"{FEW},COM-OBS-*" if name == "Queued" else "LLM-STREAM-*,COM-CTX-*" if name == "TwentyASecond" else FEW
-    result, report = project.judged(f"slow_adapters:{name}", few, WIDE)
+    few = {
+        "Queued": f"{FEW},COM-OBS-*",
+        "FourEmbeddings": "EMB-CACHE-1",  # of what was sent in company nothing may be sent again
+        "TwentyASecond": "LLM-STREAM-*,COM-CTX-*",
+    }
+    result, report = project.judged(f"slow_adapters:{name}", few.get(name, FEW), WIDE)
     assert violated(report) == set(), said(result)
     assert why in "".join(notes(result))
+
+
+def test_what_was_sent_in_company_is_not_sent_again() -> None:
+    """A test that made calls finds its facts out anew when it is run alone: the adapter may keep the answers."""
+    tests, attempt = InFlight(Width(4), may_be_cut_short=False), Attempt(cast("pytest.Function", None))
+    assert not tests.doubts(None)
+    assert not tests.doubts(attempt)
+    attempt.part.exchanges.append(Exchange({}, False))
+    assert tests.doubts(attempt)
 
 
 def test_calls_that_disturb_each_other_are_one_finding(project: Project) -> None:

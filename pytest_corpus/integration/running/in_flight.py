@@ -32,7 +32,7 @@ from pytest_corpus.integration.running.width import Width
 from pytest_corpus.kit.component import Subject
 from pytest_corpus.kit.early_calls import SteppedTest
 from pytest_corpus.kit.judgement import judging
-from pytest_corpus.kit.outcomes import Violation
+from pytest_corpus.kit.outcomes import NotApplicable, Violation
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.spec.schemas import EDITIONS
 
@@ -120,6 +120,7 @@ class Attempt:
         part: what it exchanged.
         editions: the schema editions that everything that was successful is valid under.
         holds: its body has shown that the requirement holds.
+        failed: it ended in another way than success, or that the requirement does not apply.
         violation: the violation that it met.
         beside: the last exchange of another test that was in flight then.
     """
@@ -128,6 +129,7 @@ class Attempt:
     part: Part = field(default_factory=Part)
     editions: set[str] = field(default_factory=set)
     holds: bool = False
+    failed: bool = False
     violation: Violation | None = None
     beside: Exchange | None = None
     duration_s: float = 0.0
@@ -195,11 +197,15 @@ class InFlight:
         self._attempts.clear()
 
     def doubts(self, attempt: Attempt | None) -> bool:
-        """Wait until nothing is under way; True, once, if facts were found out beside other tests and one failed."""
+        """Wait until nothing is under way; True if a test must not use the facts that are known.
+
+        They may have been found out wrong beside others; and what the test sent already may be cached by the adapter.
+        """
         self.quiet()
-        doubted = self._learns_beside and attempt is not None and attempt.violation is not None
-        self._learns_beside = self._learns_beside and not doubted
-        return doubted
+        if attempt is None or not (attempt.part.made or (self._learns_beside and attempt.failed)):
+            return False
+        self._learns_beside = False
+        return True
 
     def confirm(
         self, attempt: Attempt | None, target: Any, ending: Ending, sightings: Collection[Sighting]
@@ -306,10 +312,12 @@ class InFlight:
         except Disturbed as disturbed:
             if disturbed.crowded:
                 self.width.object()
-        except Violation as violation:
-            attempt.violation = violation
-        except BaseException:  # noqa: BLE001 - whatever it is, the test shows it again alone
+        except NotApplicable:
             attempt.holds = False
+        except Violation as violation:
+            attempt.failed, attempt.violation = True, violation
+        except BaseException:  # noqa: BLE001 - whatever it is, the test shows it again alone
+            attempt.failed = True
         finally:
             attempt.beside = self._last_of_another(attempt)
             self._running.discard(attempt)
