@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 from blocks import PAGES, ROOT
+from cli_runs import process
 
 from pytest_corpus.spec.requirements import applicable
 from pytest_corpus.suites import inventory
@@ -102,3 +103,19 @@ def test_the_drawing_names_every_layer_of_the_import_contract(tone: str) -> None
     found = words(PICTURES / f"layers-{tone}.svg")
     assert [name for name in modules if name not in found] == []
     assert [layer for layer in tool.layers() if layer[0] not in tool.ROLES] == []
+
+
+AROUND = 3.0  # a run on another machine may take this many times as long, or as short
+
+
+@pytest.mark.slow
+def test_the_times_are_those_of_a_run(tmp_path: Path) -> None:
+    """What start.md says of the time of the first command, and the time in its picture, are about those of a run."""
+    command = "import sys; from pytest_corpus.cli import main; sys.exit(main())"
+    given = ("verify", "--component", "llm")
+    said = process(sys.executable, "-c", command, *given, cwd=tmp_path).stdout
+    took_s = float(re.findall(r" in ([\d.]+)s", said)[-1])
+    (pictured,) = re.findall(r" in ([\d.]+)s =", "".join(words(PICTURES / "green-light.svg")))
+    assert took_s / AROUND <= float(pictured) <= took_s * AROUND
+    (named,) = re.findall(r"in about (\w+) seconds", (ROOT / "docs" / "start.md").read_text("utf-8"))
+    assert took_s / AROUND <= {"five": 5, "ten": 10, "fifteen": 15, "twenty": 20}[named] <= took_s * AROUND
