@@ -369,3 +369,15 @@ def test_a_tunnel_to_another_machine_is_refused_in_a_replay(
         with pytest.raises(ValueError, match="a tunnel is not recorded"):
             probe.tunnel("db.example", 5432)
         probe.tunnel("localhost", 5432)
+
+
+def test_what_a_vendor_does_not_filter_is_not_filtered_in_mid_stream() -> None:
+    """The stand-in of Cohere goes on, as a proxy before it does; it used to break off."""
+    own, before = ProviderProbe(), ProviderProbe()
+    own.address, before.address = own.url, before.proxy(own.url)  # type: ignore[attr-defined]
+    body = {"model": "m", "stream": True, "messages": [{"role": "user", "content": "hm"}]}
+    for probe in (own, before):
+        probe.plan("content_filtered", form="in_answer", at_chunk=1)
+        assert "message-end" in ask(probe, body, "v2/chat")[1]
+    before.close()
+    own.close()

@@ -304,7 +304,7 @@ class _Visit:
             plan = self._arrived(op, chunk=number)
             if plan is not None:
                 await writes.flush()
-            if plan is not None and plan.form == "in_answer":
+            if plan is not None and plan.form == "in_answer" and self._endpoint.filters:
                 filtered = self._endpoint.events(self._body, True)
                 closing = (b"" if number else events.opening) + (filtered.closing if filtered else closing)
                 break
