@@ -144,7 +144,8 @@ def by_node() -> tuple[Ask, subprocess.Popen[str]]:
     return ask, node
 
 
-CLIENTS = {"requests": by_requests, "httpx2": by_httpx, "aiohttp": by_aiohttp, "openai": by_openai,
+CLIENTS: dict[str, Ask | None] = {"requests": by_requests, "httpx2": by_httpx, "aiohttp": by_aiohttp,
+           "openai": by_openai,
            "anthropic": by_anthropic, "cohere": by_cohere, "node": None}  # fmt: skip
 
 
@@ -177,12 +178,13 @@ def outcome(
 @pytest.mark.parametrize("name", CLIENTS)
 def test_a_client_sees_the_same(name: str, servers: dict[str, ProviderProbe]) -> None:
     """Before the answer, and at the second chunk of a stream."""
-    ask, node = CLIENTS[name], None
-    if ask is None:
+    known_ask, node = CLIENTS[name], None
+    if known_ask is None:
         if shutil.which("node") is None:
             pytest.skip("Node is not installed")
         ask, node = by_node()
     else:
+        ask = known_ask
         pytest.importorskip(name)
     measured, differing = [], []
     try:
