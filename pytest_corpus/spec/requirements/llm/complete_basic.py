@@ -3,7 +3,7 @@
 REQUIREMENTS = """
 LLM-COMPLETE-1 MUST: A plain request is answered with a completion of the schema: text, model, usage, finish_reason.
   from SCHEMA 4.1.2, SPECIFICATION 8.2
-  hint: return text, model, usage and finish_reason, and no field that llm.types.completion lacks
+  hint: return text, model, usage, finish_reason and no other field; pass any text on as it is, braces included
 LLM-COMPLETE-2 MUST: `finish_reason` is stop, length, tool_call, tool_calls or content_filter.
   from SPECIFICATION 8.2, R29
   hint: map every reason of the provider to one of the five, with a default for those you do not know
