@@ -95,7 +95,7 @@ GRA-DELETE-6 MUST: A delete with a filter removes what fits it and nothing else,
   hint: apply every term of the filter, or refuse it; never ignore a part of it
 GRA-DELETE-7 MUST: A delete whose `ids` or `filter` is of the wrong type is refused, and one that names nothing removes
     nothing.
-  from SPECIFICATION 7.3.1, R8, R98
+  from SPECIFICATION 7.3.1, R8, R98; quiet
   hint: check that `ids` is a list of strings and `filter` an object; do not take a missing one for all
 GRA-DELETE-8 MUST: The result of a delete is null, ids, or an object whose counts and `failures` are of the schema.
   from SCHEMA 4.4.2, SPECIFICATION 7.3.1, SPECIFICATION 12.5, R14, R123
@@ -104,7 +104,7 @@ GRA-DELETE-9 SHOULD: `deleted_count` is the number of given ids that were there.
   from SCHEMA 4.4.2, SPECIFICATION 12.5
   hint: count the ids that were found, not those that were given
 GRA-DELETE-10 SHOULD: A delete without `ids` and `filter`, or with null for them, is refused with BAD_REQUEST.
-  from SPECIFICATION 7.3.1, R98
+  from SPECIFICATION 7.3.1, R98; quiet
   hint: check that `ids` or `filter` is there
 GRA-NS-1 MUST: What was written in one namespace is not read in another, by any operation, even under one id; an item
     may repeat the namespace of its request.
