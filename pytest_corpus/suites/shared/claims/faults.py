@@ -154,6 +154,7 @@ class TestFaults:
 
         def plan(fresh: Subject) -> Plan:
             opened.append(fresh)
+            fresh.invoke(name, fresh.requests.distinct(name))  # an index that is being built is waited for (R141)
             return fresh.faults.plan("hang", name, times=1)
 
         planned, cut, _ = out_of_time(
