@@ -7,7 +7,7 @@ from typing import Any, Protocol, Self, TypeVar
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.client import AdapterClient
-from pytest_corpus.adapter.hooks.provider import Plan, ProviderProbe
+from pytest_corpus.adapter.hooks.provider import Plan, ProviderProbe, is_stand_in
 from pytest_corpus.adapter.turns import finding_out
 from pytest_corpus.kit.answer_cache import lasting
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, Outage, Undecided, Violation
@@ -214,11 +214,6 @@ def at_struck(subject: Own, attempt: Callable[[Own], Result], sound: Callable[[R
 def is_tunnelled(provider: ProviderProbe) -> bool:
     """True if a provider is reached through tunnels only."""
     return bool(provider.lacking) and not provider.has_other_ways
-
-
-def is_stand_in(provider: ProviderProbe) -> bool:
-    """True if the endpoints that are built in answer all requests, in words that are known."""
-    return provider.server is not None and provider.server.is_plain and not (provider.is_proxied or provider.lacking)
 
 
 def lacking(provider: ProviderProbe) -> frozenset[str]:

@@ -329,3 +329,8 @@ TURNS = 6
 async def _turns() -> None:
     for _ in range(TURNS):
         await asyncio.sleep(0)
+
+
+def is_stand_in(probe: ProviderProbe) -> bool:
+    """True if the endpoints that are built in answer all requests, in words that are known."""
+    return probe.server is not None and probe.server.is_plain and not (probe.is_proxied or probe.lacking)
