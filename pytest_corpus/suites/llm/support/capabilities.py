@@ -28,10 +28,11 @@ SMALL = 128
 class LLMShared(Shared):
     """By operation and optional argument whether it is taken; whether short completions are."""
 
-    learnt = (*Shared.learnt, "taken", "brief")
+    learnt = (*Shared.learnt, "taken", "brief", "roomy")
 
     taken: dict[tuple[str, str], bool] = field(default_factory=dict)
     brief: bool | None = None
+    roomy: bool | None = None
 
 
 class Windows(ListedModels):
@@ -148,14 +149,14 @@ class LLMCapabilities(Windows):
 
         There is none in a window that holds few tokens, nor if a model refuses so few, as one that has to think may.
         """
-        if self.allowed(BRIEF) < BRIEF or not self.shared.once("brief", self._takes_brief):
+        if self.allowed(BRIEF) < BRIEF or not self.shared.once("brief", lambda: self._takes(BRIEF)):
             return {}
         return {"max_tokens": BRIEF}
 
-    def _takes_brief(self) -> bool:
+    def _takes(self, tokens: int) -> bool:
         args = {"messages": [{"role": "user", "content": "hi"}], **({"model": self.model} if self.model else {})}
         with self.client.provider.paused():
-            refused = self.call("complete", {**args, "max_tokens": BRIEF}).is_a(*PERMANENT)
+            refused = self.call("complete", {**args, "max_tokens": tokens}).is_a(*PERMANENT)
             return not (refused and self.call("complete", args).is_success)
 
     def other_limit(self, operation: str) -> int:
@@ -163,7 +164,9 @@ class LLMCapabilities(Windows):
         return BRIEF + 1 if self.brief else self.limit(BRIEF // 2, operation)
 
     def limit(self, tokens: int, operation: str = "complete") -> int:
-        """Return this `max_tokens`, or fewer in a small window, or the most that a provider may ask for (R117)."""
+        """Return this `max_tokens`, or fewer if so many are refused, or the most that a provider may ask for (R117)."""
+        if tokens > BRIEF and self.brief and not self.shared.once("roomy", lambda: self._takes(LONG)):
+            tokens = BRIEF
         limit = self.allowed(tokens)
         if limit < MINIMUM and not self.accepts(operation, max_tokens=limit):
             return MINIMUM if self.accepts(operation, max_tokens=MINIMUM) else limit

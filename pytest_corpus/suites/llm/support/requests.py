@@ -65,7 +65,7 @@ class LLMRequests(Requests):
     def long(self, name: str) -> dict[str, Any]:
         if name == "count_tokens" or self._llm.small:
             return self.distinct(name)
-        room = {"max_tokens": self._llm.allowed(LONG)} if self._llm.brief else {}
+        room = {"max_tokens": self._llm.limit(LONG)} if self._llm.brief else {}
         return self.args(messages=[user(f"Write two sentences about the sea. {self._llm.unique()}")], **room)
 
     def short(self, name: str) -> dict[str, Any]:
