@@ -143,8 +143,8 @@ def test_headers_start_nothing(quiet: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.slow
 def test_ten_thousand_headers_start_nothing(quiet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As above, for as many as the issue asks for."""
-    assert judged(quiet, 10_000, monkeypatch) > 2_000
+    """As above; about a fifth of them are valid enough to be judged."""
+    assert judged(quiet, 10_000, monkeypatch) > 1_500
 
 
 WATCH = """
