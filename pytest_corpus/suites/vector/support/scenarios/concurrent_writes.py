@@ -65,9 +65,10 @@ class Clients:
     def read(self, result: Any) -> Mapping[str, Value]:
         """The numbers of the writes that a query saw, and what is wrong with a record; None: nothing.
 
-        A page that is not the last tells nothing of an id that it does not show.
+        A page that is not the last tells nothing of an id that it does not show, nor do matches of others.
         """
-        partly = self.vector.approximate or token_of(result)
+        of_others = not self.vector.namespaces and any(id_of(each) not in self.ids for each in matches_of(result))
+        partly = self.vector.approximate or token_of(result) or of_others
         found: dict[str, Value] = {} if partly else dict.fromkeys(self.ids)
         times = Counter(map(id_of, matches_of(result)))
         for match in matches_of(result):
