@@ -22,7 +22,7 @@ NEXT = {
     "tcp": "point your client at `self.address` and `self.port`, and delete each call of `self.reached`",
     "code": "--provider=http or --provider=tcp writes the factory for a provider with an address",
 }
-"""What to do after the edit, by the way to the provider."""
+"""The edits to make next, by the way to the provider."""
 SHARED = "the run is conformant with one SHOULD finding: COM-TENANT-3, the store keeps the data of all tenants together"
 """The finding of the first run of a store, which needs a decision of its author."""
 

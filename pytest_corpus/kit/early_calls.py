@@ -11,20 +11,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_corpus.adapter import inputs
-from pytest_corpus.adapter.exceptions import UNCALLABLE, MissingAnswer
+from pytest_corpus.adapter.exceptions import MissingAnswer
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit.answer_cache import lasting
 from pytest_corpus.kit.audit.positive_evidence import is_reported
 from pytest_corpus.kit.fixtures import Steps
 from pytest_corpus.kit.judgement import Judgement, judging, look_at, note_check
-from pytest_corpus.kit.outcomes import Outage, Undecided, Violation
+from pytest_corpus.kit.outcomes import NOT_ANSWERED, Undecided, Violation
 from pytest_corpus.kit.run_state import Actions
 from pytest_corpus.spec.requirements import Requirement
 
 MOST = 24
 """The number of tests that are begun at a time."""
-
-NOT_ANSWERED = (*UNCALLABLE, Outage)
 
 
 @dataclass(frozen=True, slots=True)

@@ -166,7 +166,7 @@ def applicable(holds: T | None, otherwise: str) -> T:
 
 
 def assessable(holds: T | None, otherwise: Obstacle, **values: object) -> T:
-    """What the test needs to see, to go on with. Raises NotAssessed for the obstacle `otherwise` if there is none."""
+    """Return a value that the test needs to go on. Raises NotAssessed for the obstacle `otherwise` if it is empty."""
     if not holds:
         raise NotAssessed(otherwise, **values)
     note_held()

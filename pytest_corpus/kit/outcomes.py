@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from pytest_corpus.adapter.exceptions import UNCALLABLE
 from pytest_corpus.kit.judgement import looked_at
 from pytest_corpus.redaction import OWN_NAME, listed, place, word
 from pytest_corpus.spec.obstacles import Obstacle
@@ -222,3 +223,7 @@ class Blocked(NotAssessed):
         known = violation.exchanges if violation else looked_at()
         self.exchanges = known if judged_on is None else judged_on
         super().__init__(Obstacle.BLOCKED, requirement=by, seen=seen)
+
+
+NOT_ANSWERED = (*UNCALLABLE, Outage)
+"""The exceptions after which no further calls are made."""

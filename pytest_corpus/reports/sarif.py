@@ -84,7 +84,7 @@ def _results(
 
 
 def _message(document: view.Document, entry: Mapping[str, Any], finding: Mapping[str, str] | None) -> str:
-    """What was expected and what came, and the command that shows it again."""
+    """The expected and the received value, and the command that shows them again."""
     again = f"Rerun: {view.rerun(document, entry['id'])}"
     if finding is None:
         return f"{entry['text']} {again}"

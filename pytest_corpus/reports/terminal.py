@@ -66,7 +66,7 @@ def blocked(statuses: Iterable[Status]) -> Counter[str]:
 
 
 def failed(status: Status) -> tuple[int, int]:
-    """How many tests of a requirement found it violated, of how many that checked it."""
+    """The number of tests that found a requirement violated, and of those that checked it."""
     looked = [record for record in status.tests if record.outcome in ("satisfied", "violated")]
     broken = [
         record for record in looked if any(finding.requirement == status.requirement.id for finding in record.findings)

@@ -26,7 +26,7 @@ PURPOSES = {
     "literal": "as `find`, with {literal} in the quotes of the language in place of the parameter",
     "broken": "a text that is not a query of the language",
     "rare": "questions that not every engine of the language answers, each of which changes nothing",
-    "create_index": "an index of the corpus_rank of nodes, made where there is none; only where DDL is claimed",
+    "create_index": "creates an index of the corpus_rank of nodes if it is missing; only sent if DDL is claimed",
     "drop_index": "that index, dropped where there is one; only where DDL is claimed",
 }
 """The meaning of each probe query."""

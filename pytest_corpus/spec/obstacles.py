@@ -238,7 +238,7 @@ def obstacle_of(reason: str) -> Obstacle | None:
 
 
 def remedy(reason: str) -> str:
-    """What would make a requirement assessable; empty if the reason says it itself."""
+    """The remedy that makes a requirement assessable; empty if the reason says it itself."""
     known = obstacle_of(reason)
     return AGAIN if known is None else known.remedy
 

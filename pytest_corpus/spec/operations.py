@@ -106,7 +106,7 @@ embedding.stream_embed: Turns one text into a vector and sends it as a stream.
   streaming; capability supports_streaming; payload embedding.types.chunk; shaped EMB-STREAM-1
 embedding.count_tokens: Counts the tokens of a text, or of several, as the model does.
   capability supports_token_counting; shaped EMB-TOKENS-1
-embedding.get_stats: Reports what the adapter has counted of its own work.
+embedding.get_stats: Reports the counters of the adapter.
   optional; deadline_exempt; works EMB-STATS-1; shaped EMB-STATS-1
 embedding.health: Says how the adapter and its provider are.
   works COM-HEALTH-1; shaped COM-HEALTH-1

@@ -224,7 +224,7 @@ def test_times_are_kept_unless_they_are_not_wanted(tmp_path: Path, upstream: Ups
 
 
 def test_what_was_cut_off_is_cut_off_and_what_was_given_up_hangs(tmp_path: Path, upstream: Upstream) -> None:
-    """A broken connection breaks again; where the client went away, nobody knows what would have come."""
+    """A broken connection breaks again. If the client went away, the rest of the answer is unknown."""
     path = tmp_path / "r.jsonl"
 
     def gives_up(probe: ProviderProbe) -> None:

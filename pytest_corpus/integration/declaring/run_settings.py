@@ -1,4 +1,4 @@
-"""What all adapters of a run share."""
+"""The state that all adapters of a run share."""
 
 import hashlib
 import os

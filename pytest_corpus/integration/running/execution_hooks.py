@@ -74,7 +74,7 @@ class ExecutionHooks:
         item.obj = execution.around(body_of(item), traceback=self.state.options.traceback)
 
     def _several(self) -> InFlight | None:
-        """What runs several tests at a time; None if each is run in its turn."""
+        """The runner of several tests at a time; None if each is run in its turn."""
         options = self.state.options
         obstacles = {
             "a transcript is recorded": options.transcript is not None,

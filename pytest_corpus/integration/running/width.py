@@ -20,7 +20,7 @@ FIRST = 4
 """The width to begin with."""
 
 SLOWER = 3.0
-"""An adapter that takes so many times as long for calls beside others gains nothing from as many of them."""
+"""If calls in company take this many times as long as calls alone, the width is halved."""
 
 UNRELATED = ("capabilities", "health")
 """Operations that do not tell how long an answer of the provider takes."""

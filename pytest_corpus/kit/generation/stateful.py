@@ -11,11 +11,10 @@ from random import Random
 from typing import Any, Generic, Protocol, TypeVar
 
 from pytest_corpus.adapter import inputs
-from pytest_corpus.adapter.exceptions import UNCALLABLE
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.scope import part_of
 from pytest_corpus.kit.component import Subject
-from pytest_corpus.kit.outcomes import Outage, Story, Undecided, Violation
+from pytest_corpus.kit.outcomes import NOT_ANSWERED, Story, Undecided, Violation
 
 GENERATE_S = 5.0
 """The time limit for generating sequences; a fast adapter needs far less."""
@@ -25,9 +24,6 @@ SHRINK_CALLS, SHRINK_S = 30, 10.0
 
 FEW = 4
 """The number of writes, the last ones, that often suffice."""
-
-NOT_ANSWERED = (*UNCALLABLE, Outage)
-"""The exceptions after which no further calls are made."""
 
 
 class Model(Protocol):

@@ -50,7 +50,7 @@ def _page(row: Component) -> Iterator[str]:
         'A request is an envelope, `{"op": ..., "ctx": {...}, "args": {...}}`. A unary answer is `{"ok": true, "code": '
         '"OK", "ms": ..., "result": ...}`; a frame of a stream has `"code": "STREAMING"`, and `chunk` in the place of '
         "`result`. In the tables *required* means that the key must be there; of an optional key null counts as "
-        "absent; `[]` stands for each item of an array. Types and bounds are those of schema edition 1.1.0. Every "
+        "absent; `[]` stands for each item of an array. Types and bounds are those of schema version 1.1.0. Every "
         f"result that is an object may also carry {codes(EXTENSIONS)} (R56)."
     )
     for operation in operations:

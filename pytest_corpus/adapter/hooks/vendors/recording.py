@@ -123,7 +123,7 @@ class ProviderExchange:
 
 
 class Recording:
-    """What the proxies of a run record, or give again.
+    """The answers that the proxies of a run record, or give again.
 
     Attributes:
         run: the id of the recorded run, which is in prompts; None if this run begins the recording.

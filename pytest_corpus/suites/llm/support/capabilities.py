@@ -164,7 +164,7 @@ class LLMCapabilities(Windows):
         return BRIEF + 1 if self.brief else self.limit(BRIEF // 2, operation)
 
     def limit(self, tokens: int, operation: str = "complete") -> int:
-        """Return this `max_tokens`, or fewer if so many are refused, or the most that a provider may ask for (R117)."""
+        """This `max_tokens`; fewer if the adapter refuses it, or the least that the adapter takes (R117)."""
         if tokens > BRIEF and self.brief and not self.shared.once("roomy", lambda: self._takes(LONG)):
             tokens = BRIEF
         limit = self.allowed(tokens)
