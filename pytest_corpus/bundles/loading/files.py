@@ -5,7 +5,7 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from stat import S_ISREG
-from typing import Any
+from typing import Any, NoReturn
 
 from pytest_corpus.bundles.errors import BundleError, Problem, library
 from pytest_corpus.redaction import printable
@@ -60,8 +60,15 @@ MOST_VALUES = 20_000
 
 DEEPEST = 50
 
+TOO_DEEP = f"is nested deeper than {DEEPEST} levels"
+
+LONGEST_NUMBER = 1000
+"""The characters of a number: those in base 60 take a time that grows with the square of their length."""
+
 LARGEST_YAML = 2**20
 """The bytes of a YAML file; prompts and data stand in files of their own."""
+
+NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 
 Key = str | int
 
@@ -91,7 +98,7 @@ def read(path: Path) -> Source:
     source, line = Source(shown(path)), None
     text = text_of(path, LARGEST_YAML)
     try:
-        loader = _loader(yaml, text)
+        loader = _loader(yaml, text, source.file)
         try:
             node = loader.get_single_node()
             if node is None:
@@ -103,30 +110,37 @@ def read(path: Path) -> Source:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else None
-        said = "is not valid YAML: " + " ".join(part for part in (error.context, error.problem) if part)
+        said = "is not valid YAML: " + " ".join(part[:200] for part in (error.context, error.problem) if part)
         if error.context == "while scanning a block scalar" and "'='" in str(error.problem):
             said = 'is not valid YAML: an operator stands without quotes; write ">="'
     except yaml.YAMLError as error:
-        said = f"is not valid YAML: {str(error).splitlines()[0]}"
+        said = f"is not valid YAML: {str(error).splitlines()[0][:200]}"
     except RecursionError:
-        said = f"is nested deeper than {DEEPEST} levels"
+        said = TOO_DEEP
     except (ValueError, OverflowError) as error:
         said = f"holds a value that cannot be read: {error}"
     raise BundleError(Problem(source.file, said, line))
 
 
-def _loader(yaml: Any, text: str) -> Any:
-    """A loader that makes no more nodes than a file may have, because the tree of all comes before the first value."""
+def _loader(yaml: Any, text: str, name: str) -> Any:
+    """A loader with limits on nodes and their depth, because the tree of all comes before the first value."""
 
     class Loader(yaml.SafeLoader):  # type: ignore[misc]
-        made = 0
+        made = deep = 0
 
         def compose_node(self, parent: Any, index: Any) -> Any:
             self.made += 1
             if self.made > 2 * MOST_VALUES:  # keys, too
-                said = f"it holds more than {MOST_VALUES:,} values"
-                raise yaml.MarkedYAMLError(problem=said, problem_mark=self.get_mark())
-            return super().compose_node(parent, index)
+                self.refuse(f"holds more than {MOST_VALUES:,} values")
+            if self.deep > DEEPEST:
+                self.refuse(TOO_DEEP)
+            self.deep += 1
+            node = super().compose_node(parent, index)
+            self.deep -= 1
+            return node
+
+        def refuse(self, said: str) -> NoReturn:
+            raise BundleError(Problem(name, said, self.get_mark().line + 1))
 
     return Loader(text)
 
@@ -144,16 +158,18 @@ class _Reader:
         if self._count > MOST_VALUES:
             self._fail(node, f"holds more than {MOST_VALUES:,} values; aliases count each time")
         if len(path) > DEEPEST:
-            self._fail(node, f"is nested deeper than {DEEPEST} levels")
+            self._fail(node, TOO_DEEP)
         if isinstance(node, self._yaml.ScalarNode):
             return self._scalar(node)
         if node.tag not in ("tag:yaml.org,2002:seq", "tag:yaml.org,2002:map"):
-            self._fail(node, f"holds the tag {node.tag!r}; a bundle holds plain values")
+            self._fail(node, f"holds the tag {node.tag[:100]!r}; a bundle holds plain values")
         if isinstance(node, self._yaml.SequenceNode):
             return [self.value(item, (*path, number)) for number, item in enumerate(node.value)]
         return self._mapping(node, path)
 
     def _scalar(self, node: Any) -> Any:
+        if len(node.value) > LONGEST_NUMBER and node.tag in NUMBERS:
+            self._fail(node, f"holds a number of more than {LONGEST_NUMBER:,} characters; quote it if it is a text")
         value = self._loader.construct_object(node)
         if isinstance(value, float) and not math.isfinite(value):
             self._fail(node, f"holds {node.value}, which is not a JSON number")
@@ -175,7 +191,7 @@ class _Reader:
         return found
 
     def _key(self, node: Any) -> str:
-        key = self._loader.construct_object(node) if isinstance(node, self._yaml.ScalarNode) else None
+        key = self._scalar(node) if isinstance(node, self._yaml.ScalarNode) else None
         if not isinstance(key, str):
             self._fail(node, f"{'this key' if key is None else repr(key)} is not text; quote the key")
         return str(key)
