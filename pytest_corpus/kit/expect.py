@@ -107,7 +107,12 @@ def failure(reply: Reply | StreamReply, *families: str) -> None:
     for item in failed:
         names = error_names(item)
         right = any(is_a(name, family) for name in names for family in families)
-        that(right, f"failed items of class {' or '.join(families)}", " and ".join(names) or "another", "result")
+        that(
+            right,
+            f"failed items of class {' or '.join(families)}",
+            " and ".join(names) or "an error that names no class of the taxonomy",
+            "result",
+        )
 
 
 def some_refused(replies: Iterable[Reply], claim: str) -> None:
@@ -144,15 +149,16 @@ def that(
     *,
     found: object = ABSENT,
     frame: int = 0,
+    about: Iterable[str] = (),
     on: Sequence[Reply | StreamReply] = (),
 ) -> None:
-    """A plain condition; `got` or `found`, and `frame`, as in `Violation`.
+    """A plain condition; `got` or `found`, `frame` and `about`, as in `Violation`.
 
     It is judged on what was read since the last one that held, or on the answers `on`, if another one was read last.
     """
     note_check()
     if not holds:
-        violation = Violation(expected, got, path, found=found, frame=frame)
+        violation = Violation(expected, got, path, found=found, frame=frame, about=about)
         raise violation.seen_in(*(reply.exchange for reply in on)) if on else violation
     note_held()
 

@@ -22,6 +22,11 @@ ABSENT: Final = object()
 
 
 MOST_NAMES = 2
+_COUNTED = (
+    "answer|byte|call|character|dimension|edge|embedding|failure|frame|id|item|key|label|letter|match|name|node|"
+    "observation|operation|path|quer|record|result|step|text|time|token|vector|word"
+)
+_PLURAL = re.compile(rf"(?<![\d.,])(1 (?:\w+ )?)({_COUNTED})(ies|es|s)\b")
 _SHOWN = re.compile(rf"{OWN_NAME.pattern}|[a-z][0-9]?")  # names that the suite made, in full and within a place
 
 
@@ -46,6 +51,11 @@ def difference(wanted: Iterable[object], found: Iterable[object]) -> str:
     right, there = Counter(map(str, wanted)), Counter(map(str, found))
     missing, more = [*(right - there).elements()], [*(there - right).elements()]
     return f"{number_of(missing)} missing, {number_of(more)} too many"
+
+
+def in_number(text: str) -> str:
+    """A text whose nouns are singular after a 1, as in `1 node`."""
+    return _PLURAL.sub(lambda found: f"{found[1]}{found[2]}y" if found[3] == "ies" else f"{found[1]}{found[2]}", text)
 
 
 def _in_words(problem: Problem) -> str:
@@ -102,10 +112,10 @@ class Violation(AssertionError):
         about: Iterable[str] = (),
         story: Story | None = None,
     ) -> None:
-        self.expected, self.found, self.problems, self.frame = expected, found, problems, frame
+        self.expected, self.found, self.problems, self.frame = in_number(expected), found, problems, frame
         self.about, self.story = frozenset(about), story
         self.exchanges = looked_at()
-        self._got, self._path = got, path
+        self._got, self._path = in_number(got), path
         super().__init__(expected, got, path)
 
     @property

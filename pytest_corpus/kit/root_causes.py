@@ -103,9 +103,10 @@ class RootCauses(Generic[Own]):
 
     def explain(self, requirement: str, violation: Violation) -> Blocked | None:
         """The finding of another requirement that explains a violation, or None."""
+        made = tuple(self.subject.client.part.exchanges)  # those of the test: a pause begins a part
         with self.subject.client.provider.paused():
             return (
-                self._failing(requirement, violation)
+                self._failing(requirement, violation, made)
                 or self._wrongly_refused(requirement, violation)
                 or self._wrongly_accepted(requirement, violation)
                 or self._consequence_of_failing(requirement, violation)
@@ -126,11 +127,9 @@ class RootCauses(Generic[Own]):
 
             yield Feature("COM-CTX-3", partial(_has_in_ctx, key), ask)
 
-    def _failing(self, requirement: str, violation: Violation) -> Blocked | None:
+    def _failing(self, requirement: str, violation: Violation, made: Iterable[Exchange]) -> Blocked | None:
         """The plain requirement behind a request of the test that fails, or whose result is empty."""
-        found = list(self.subject.client.part.exchanges)
-        if isinstance(violation, Accepted):
-            found = [each for each in violation.exchanges if _is_empty(each)]
+        found = filter(_is_empty, violation.exchanges) if isinstance(violation, Accepted) else made
         return self._plainest(requirement, [*violation.exchanges, *found])
 
     def _plainest(self, requirement: str, exchanges: Iterable[Exchange]) -> Blocked | None:

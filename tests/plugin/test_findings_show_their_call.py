@@ -20,6 +20,7 @@ import logging
 import uuid
 
 from pytest_corpus.reference import graph, vector
+from pytest_corpus.reference.vector.adapter import ReferenceVector
 
 class Timeless(Wrapped):
     async def handle_stream(self, envelope):
@@ -125,6 +126,24 @@ class OwnIds(Changed):
     async def handle(self, envelope):
         return mapped(await self.inner.handle(envelope))
 
+class OneNamespace(ReferenceVector):
+    def select(self, space, query):
+        like = [each for spaces in self.tenants.values() for each in spaces.values() if each.metric == space.metric]
+        like = [each for each in like if each.dimensions == space.dimensions]
+        return [item for each in like for item in super(OneNamespace, self).select(each, query)]
+
+class Forgets(Changed):
+    async def handle(self, envelope):
+        if op_of(envelope) == "vector.create_namespace":
+            return {"ok": True, "code": "OK", "ms": 1.0, "result": {"success": True}}
+        return await self.inner.handle(envelope)
+
+class Silent(Changed):
+    async def handle(self, envelope):
+        if op_of(envelope) == "vector.upsert":
+            return {"ok": True, "code": "OK", "ms": 1.0, "result": {}}
+        return await self.inner.handle(envelope)
+
 class Loud:
     def __init__(self, metrics=None, provider=None):
         self.inner = graph(metrics, provider)
@@ -158,13 +177,14 @@ def adapters(project: Project) -> Project:
 
 def block(project: Project, name: str, few: str, requirement: str = "", *options: str) -> dict[str, str]:
     """The lines of the first finding of a requirement on the terminal, by their labels."""
-    component = "vector" if name in ("OwnIds", "NoNamespaces") else "llm"
+    component = "vector" if name in ("OwnIds", "NoNamespaces", "OneNamespace") else "llm"
     given = (f"--corpus-adapter=mine:{name}", f"--corpus-components={component}", f"--corpus-requirement={few}")
     text = said(project.run(*given, *options))
     found = text.partition(f"\n{requirement or few} (MUST): ")[2]
     assert found, text[-3000:]
-    lines = re.findall(r"^  ([a-z ]+): +(.*)$", re.split(r"\n[_=]{3}", found)[0], re.MULTILINE)
-    return dict(reversed(lines))
+    found = re.split(r"\n[_=]{3}", found)[0]
+    lines = re.findall(r"^  ([a-z ]+): +(.*)$", found, re.MULTILINE)
+    return {"story": found.partition("  story:\n")[2], **dict(reversed(lines))}
 
 
 def request_of(sent: str) -> dict[str, Any]:
@@ -248,6 +268,34 @@ def test_what_was_written_stands_before_what_was_read(adapters: Project) -> None
     options = ("--corpus-components=graph", "--corpus-requirement=GRA-EDGE-1")
     found = said(adapters.run("--corpus-adapter=mine:Loud", *options)).partition("\nGRA-EDGE-1 (MUST): ")[2]
     assert re.search(r"story:\n +the test had written:\n +1\. .*\n +2\. handle .*graph\.upsert_edges", found), found
+
+
+def test_what_does_not_belong_is_shown_where_it_was_written(adapters: Project) -> None:
+    """A query of one namespace that finds vectors of another shows the upsert of those."""
+    found = block(adapters, "OneNamespace", "VEC-NS-2")
+    strange = re.search(r"corpusrun\w+0v\d+", found["got"])
+    assert strange, found
+    where = request_of(found["sent"])["args"]["namespace"]
+    written = [line for line in found["story"].splitlines() if "vector.upsert" in line]
+    assert written
+    assert all(f'"namespace": "{where}"' not in line for line in written)
+    assert any(strange[0] in line for line in written)
+
+
+@pytest.mark.parametrize("few", ["VEC-NS-1", "VEC-NS-3"])
+def test_a_namespace_that_is_not_there_is_the_finding(adapters: Project, few: str) -> None:
+    """A `create_namespace` that does nothing is VEC-NS-1 also if a few requirements run, not an upsert that fails."""
+    text = said(adapters.run("--corpus-adapter=mine:Forgets", f"--corpus-requirement={few}"))
+    assert "VEC-NS-1 (MUST)" in text, text
+    assert "VEC-UPSERT-1 (MUST)" not in text, text
+
+
+def test_what_a_broken_write_explains_is_no_finding(adapters: Project) -> None:
+    """The test of a read that finds nothing is blocked by the upsert whose result is empty."""
+    text = said(
+        adapters.run("--corpus-adapter=mine:Silent", "--corpus-requirement=VEC-DIM-9", "--corpus-write-delay=0")
+    )
+    assert "not assessed  VEC-DIM-9: blocked by VEC-UPSERT-1" in text, text
 
 
 def test_a_leak_names_the_record(adapters: Project) -> None:

@@ -1,10 +1,13 @@
 """Expectations and shared claims without an adapter: what they raise, and what they count as a look."""
 
+import ast
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from pytest_corpus import kit, suites
 from pytest_corpus.adapter.exchange import CallFault, Exchange, Frame
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.judgement import judging
@@ -105,3 +108,40 @@ def test_a_hint_that_the_api_has_no_place_for_is_not_missed() -> None:
     """An event in mid-stream of a vendor's API has none."""
     with pytest.raises(NotApplicable):
         passed_on(reply_with(None), "stream")
+
+
+PLAIN_WORDS = {"another", "another one", "another answer", "it is there", "neither", "none", "none of them", "nothing"}
+PLAIN_WORDS |= {"one", "only once", "others", "some", "something else", "the first one", "the opposite", "the same"}
+PLAIN_WORDS |= {"not all of them", "of one only", "that of another", "that of the other", "those of another"}
+
+
+def test_a_finding_names_the_thing_that_came_instead() -> None:
+    """The other half of `expected` is never a word such as `others`: a finding is read line by line."""
+    plain = []
+    for file in sorted([*Path(kit.__file__).parent.rglob("*.py"), *Path(suites.__file__).parent.rglob("*.py")]):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and (at := GOT.get(ast.unparse(node.func))) is not None:
+                constants = [each for argument in node.args[at : at + 1] for each in ast.walk(argument)]
+                words = {each.value for each in constants if isinstance(each, ast.Constant)}
+                plain += [f"{file.name}:{node.lineno} {word}" for word in words & PLAIN_WORDS]
+    assert plain == []
+
+
+GOT = {"expect.that": 2, "that": 2, "Violation": 1, "self.differ": 1}
+"""The place of the answer in words among the arguments."""
+
+
+@pytest.mark.parametrize(
+    ("said", "right"),
+    [
+        ("1 nodes", "1 node"),
+        ("1 different matches, 11 nodes", "1 different match, 11 nodes"),
+        ("exactly 1 vectors", "exactly 1 vector"),
+        ("more than 1 queries, 0.1 tokens", "more than 1 query, 0.1 tokens"),
+        ("1 to 3 texts, 21 edges, the items 1 and 3", "1 to 3 texts, 21 edges, the items 1 and 3"),
+    ],
+)
+def test_of_one_thing_a_finding_speaks_in_the_singular(said: str, right: str) -> None:
+    """Numbers and nouns agree."""
+    violation = Violation(said, said)
+    assert (violation.expected, violation.got) == (right, right)

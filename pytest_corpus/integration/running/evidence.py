@@ -89,10 +89,12 @@ class Sighting:
 
     @property
     def told(self) -> Story | None:
-        """The story of the finding; of a plain read, the last calls with which the test had written there."""
+        """The story of the finding; of a plain read, the last calls that had written what is wrong, or else there."""
         if self.violation.story or self.judged_on or self.exchange is None or self._is_write(self.exchange):
             return self.violation.story
-        return Story("the test had written:", tuple(self.writes[-MOST_WRITES:])) if self.writes else None
+        named = [each for each in self.before if not self.violation.about.isdisjoint(strings_of(each.request))]
+        writes = [*filter(self._is_write, named)] or self.writes
+        return Story("the test had written:", tuple(writes[-MOST_WRITES:])) if writes else None
 
     @property
     def origin(self) -> pytest.Item | None:
@@ -127,9 +129,7 @@ class Sighting:
     def reads_what_others_wrote(self) -> bool:
         """True if the request reads a namespace in which the test itself wrote nothing."""
         exchange = self.exchange
-        return (
-            exchange is not None and not (self.writes or self._is_write(exchange)) and _namespace(exchange) is not None
-        )
+        return bool(exchange and _namespace(exchange) is not None and not (self.writes or self._is_write(exchange)))
 
     def sent(self, now: float) -> list[shell.Sent]:
         """The requests that show the finding; deadlines count from `now`."""

@@ -66,7 +66,7 @@ def error_findings(body: Mapping[str, Any], component: str, edition: str | None)
     if retry_after is not None and not _is_at_least_0(retry_after):
         yield "COM-ERR-6", Violation("null or a non-negative number", found=retry_after, path="retry_after_ms")
     if body.get("error") == "DeadlineExceeded" and retry_after is not None:
-        yield "COM-ERR-16", Violation("no time to wait after DeadlineExceeded", "one", "retry_after_ms")
+        yield "COM-ERR-16", Violation("no time to wait after DeadlineExceeded", "a time to wait", "retry_after_ms")
     yield from _class_findings(body)
     known = TAXONOMY.get(str(body.get("error")))
     if known and known.retry == "no" and retry_after is not None:

@@ -176,13 +176,16 @@ def _may_be_refused(ctx: Mapping[str, Any], exchange: Exchange) -> bool:
 def _context_labels(labels: Mapping[str, Any], ctx: Mapping[str, Any]) -> Iterator[Finding]:
     tenant, deadline, bucket = ctx.get("tenant"), ctx.get("deadline_ms"), labels.get("deadline_bucket")
     if isinstance(tenant, str) and tenant and labels.get("tenant_hash") in (None, ""):
-        yield "COM-OBS-8", Violation("tenant_hash where a tenant was given", "none", "extra.tenant_hash")
+        yield "COM-OBS-8", Violation("tenant_hash where a tenant was given", "no tenant_hash", "extra.tenant_hash")
     is_deadline = isinstance(deadline, (int, float)) and not isinstance(deadline, bool) and 0 < deadline < 2**63
     if is_deadline and bucket in (None, ""):
         wanted = "deadline_bucket where a deadline was given"
-        yield "COM-OBS-10", Violation(wanted, "none", "extra.deadline_bucket")
+        yield "COM-OBS-10", Violation(wanted, "no deadline_bucket", "extra.deadline_bucket")
     elif deadline is None and bucket is not None:
-        yield "COM-OBS-10", Violation("no deadline_bucket without a deadline", "one", "extra.deadline_bucket")
+        yield (
+            "COM-OBS-10",
+            Violation("no deadline_bucket without a deadline", "a deadline_bucket", "extra.deadline_bucket"),
+        )
 
 
 def _codes(exchange: Exchange) -> set[str]:

@@ -99,7 +99,7 @@ def test_a_cached_vector_stays_with_its_norm(embedding: Embedding, operations: t
             truth = embedding.known_vector(operations[1], embedding.fit("hi"), model=model, normalize=True)
             with expect.resting_on(NORMALIZED[operations[1]]):
                 unit(truth)
-        expect.that(abs(norm(found) - norm(truth)) <= 0.02 * norm(truth), "the norm of its own request", "another one")
+        expect.that(abs(norm(found) - norm(truth)) <= 0.02 * norm(truth), "the norm of its own request", "another norm")
 
 
 @core("EMB-CACHE-4")
@@ -258,7 +258,12 @@ def test_a_failed_text_does_not_take_over_the_failure_of_the_batch(embedding: Em
     """If the provider was unavailable for a batch and then filtered one text of it, a bad request is reported."""
     _, _, reply, _ = caching.failing_batch(embedding, "content_filtered", position, "fallback", "unavailable")
     families = {family_of(failure) for failure in caching.reported(reply)}
-    expect.that("BadRequest" in families, "BadRequest among the failures", "none", "result.failed_texts.error")
+    expect.that(
+        "BadRequest" in families,
+        "BadRequest among the failures",
+        "no failure of class BadRequest",
+        "result.failed_texts.error",
+    )
 
 
 @pytest.mark.requirement("EMB-BATCH-12")
@@ -277,7 +282,7 @@ def test_a_batch_that_falls_back_keeps_its_context(embedding: Embedding, fact: s
     expect.applicable(any(value is not None for value in passed), f"no {fact} is passed on to the provider")
     texts, asked = len(reply.exchange.request["args"]["texts"]), reply.exchange.observed.reached_provider
     right, least = passed.count(ctx[fact]), min(texts, asked - 1)  # a provider may also be asked for something else
-    expect.that(right == len(passed), f"the {fact} of the batch", "another one", fact)
+    expect.that(right == len(passed), f"the {fact} of the batch", f"another {fact}", fact)
     expect.that(right >= least, f"the {fact} of the batch in {least} calls of the provider", f"in {right}", fact)
 
 

@@ -119,4 +119,6 @@ def test_no_content_in_the_failures_of_a_batch(embedding: Embedding) -> None:
     expect.applicable(reply.is_success and failures_of(reply.result), "no text is reported as failed")
     for failure in failures_of(reply.result):
         said = str([failure.get(key) for key in SAID])
-        expect.that(not gives_away(said, secret), "nothing of the content", "a part of it", "result.failed_texts")
+        expect.that(
+            not gives_away(said, secret), "nothing of the content", "a part of the content", "result.failed_texts"
+        )

@@ -137,7 +137,7 @@ def test_unrelated_texts_have_different_vectors(embedding: Embedding) -> None:
     for model in embedding.able_to("embed"):
         vectors = [embedding.known_vector("embed", embedding.fit(text), model=model) for text in UNRELATED]
         for one, other in itertools.combinations(vectors, 2):
-            expect.that(distance(one, other) > 1e-9, "different vectors", "the same one")
+            expect.that(distance(one, other) > 1e-9, "different vectors", "the same vector")
 
 
 @deciding("operation", embed="EMB-EMBED-6", embed_batch="EMB-BATCH-17")
@@ -162,7 +162,7 @@ def test_an_embedding_is_repeatable(embedding: Embedding) -> None:
     vectors = [embedding.vector("embed", text) for _ in range(3)]
     fresh = embedding.fresh()
     for other in (*vectors[1:], fresh.vector("embed", text)):
-        expect.that(distance(vectors[0], other) <= 1e-6, "the same vector", "another one")
+        expect.that(distance(vectors[0], other) <= 1e-6, "the same vector", "another vector")
 
 
 @pytest.mark.requirement("EMB-EMBED-8")
@@ -256,7 +256,7 @@ def test_a_stream_gives_an_embedding(embedding: Embedding) -> None:
         text = odd if embedding.holds(odd) else plain
         for _ in range(2):
             found = batches.only(embedding, embedding.streamed(text, model=model))
-            expect.that(found, "at least one embedding", "none", "chunk.embeddings")
+            expect.that(found, "at least one embedding", "no embedding", "chunk.embeddings")
 
 
 @pytest.mark.requirement("EMB-STREAM-3")
@@ -267,7 +267,7 @@ def test_a_stream_embeds_its_text(embedding: Embedding) -> None:
         for text in [*own][:2]:
             found = batches.streamed_vector(embedding, text, model=model)
             apart = {other: distance(found, vector) for other, vector in own.items()}
-            expect.that(max(apart.values()) > 1e-9, "another vector than for other texts", "the same one")
+            expect.that(max(apart.values()) > 1e-9, "another vector than for other texts", "the same vector")
             expect.that(apart[text] <= min(apart.values()) + 1e-9, "the vector of the text", "that of another text")
 
 

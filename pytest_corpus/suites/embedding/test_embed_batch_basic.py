@@ -64,7 +64,7 @@ def test_unrelated_texts_have_different_vectors_in_batches(embedding: Embedding)
     for model in embedding.able_to("embed_batch"):
         own = embedding.own_vectors([embedding.fit(text) for text in UNRELATED], model=model)
         for one, other in itertools.combinations(own.values(), 2):
-            expect.that(distance(one, other) > 1e-9, "different vectors", "the same one")
+            expect.that(distance(one, other) > 1e-9, "different vectors", "the same vector")
 
 
 @pytest.mark.requirement("EMB-BATCH-2")
@@ -162,7 +162,7 @@ def test_bad_texts_are_reported(embedding: Embedding, requirement: str, where: s
     expect.applicable(not reply.is_error, "a batch with a bad text is refused whole")
     failed = {failure.get("index") for failure in failures_of(reply.result)}
     if requirement == "EMB-BATCH-4" and None not in failed and len(failed) == len(bad):
-        expect.that(failed == bad, "the positions of the bad texts", "other numbers", "result.failed_texts")
+        expect.that(failed == bad, "the positions of the bad texts", "other positions", "result.failed_texts")
     batches.placed(embedding, requirement, reply, texts)
 
 

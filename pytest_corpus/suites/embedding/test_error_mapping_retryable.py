@@ -63,4 +63,4 @@ def test_the_batch_after_a_failure_works_again(embedding: Embedding, kind: str) 
     expect.works(reply, "the next batch to work")
     if not embeddings_of(reply.result) and not failures_of(reply.result):
         raise NotApplicable("a batch is answered without embeddings")
-    expect.that(not failures_of(reply.result), "no failed text", "a failed one", "result")
+    expect.that(not failures_of(reply.result), "no failed text", "a failed text", "result")

@@ -84,7 +84,7 @@ def test_normalized_vectors_of_a_stream_have_unit_norm(embedding: Embedding, kin
         expect.finished(stream, "a stream with `normalize`")
         found = only(embedding, stream)
         with expect.resting_on("EMB-STREAM-2"):
-            expect.that(found, "at least one embedding", "none", "chunk.embeddings")
+            expect.that(found, "at least one embedding", "no embedding", "chunk.embeddings")
         for vector in found:
             unit(vector, "chunk.embeddings")
 
@@ -117,7 +117,7 @@ def test_what_the_source_normalizes_is_left_alone(embedding: Embedding, operatio
         if reply.is_a("NotSupported") and embedding.capabilities.flag("supports_normalization") is not True:
             raise NotApplicable("`normalize` is not offered")
         vector = embedding.vector_in(reply, operation, text, model=model, normalize=True)
-        expect.that(embedding.same(raw, vector, 1e-7), "the vector of the source", "another one", "vector")
+        expect.that(embedding.same(raw, vector, 1e-7), "the vector of the source", "another vector", "vector")
 
 
 @pytest.mark.requirement("EMB-NORM-8")
@@ -135,7 +135,9 @@ def test_normalizing_keeps_the_direction(embedding: Embedding, operation: str, k
         with expect.resting_on("EMB-DIM-1"):
             expect.that(len(plain) == len(normalized), f"{len(plain)} dimensions", f"{len(normalized)}", "vector")
         expect.assessable(norm(plain), Obstacle.ZEROS)
-        expect.that(cosine(plain, normalized) >= STRAIGHT, "the direction of the plain vector", "another one", "vector")
+        expect.that(
+            cosine(plain, normalized) >= STRAIGHT, "the direction of the plain vector", "another direction", "vector"
+        )
 
 
 @core("EMB-NORM-9")

@@ -121,11 +121,11 @@ def test_a_node_keeps_its_labels_and_properties(graph: Graph) -> Steps:
     shown = {node.get("id"): node for node in sandbox.listed()}
     for each in (*nodes, *odd.values()):
         found = shown.get(each["id"])
-        expect.that(found is not None, "the node that was written", "none", "result.nodes")
+        expect.that(found is not None, "the node that was written", "no such node", "result.nodes")
         assert found is not None
-        expect.that(set(each["labels"]) <= set(found.get("labels") or []), "its labels", "others", "labels")
+        expect.that(set(each["labels"]) <= set(found.get("labels") or []), "its labels", "other labels", "labels")
         for key, value in each["properties"].items():
-            expect.that(found["properties"].get(key) == value, "its properties", "others", "properties")
+            expect.that(found["properties"].get(key) == value, "its properties", "other properties", "properties")
 
 
 @core("GRA-NODE-12")
@@ -163,10 +163,14 @@ def test_an_update_changes_labels_and_properties(graph: Graph) -> Steps:
     yield
     found = [node for node in sandbox.listed() if node.get("id") == sandbox.id("a")]
     expect.that(len(found) == 1, "one node of an id", f"{len(found)}", "result.nodes")
-    expect.that("CorpusOther" in (found[0].get("labels") or []), "the new label", "none", "labels")
+    expect.that("CorpusOther" in (found[0].get("labels") or []), "the new label", "the new label is missing", "labels")
     properties = found[0]["properties"]
-    expect.that(properties.get("corpus_size") == 4, "the new value of a property", "another", "properties")
-    expect.that(properties.get("corpus_color") == "red", "the new property", "none", "properties")
+    expect.that(
+        properties.get("corpus_size") == 4, "the new value of a property", "another value, or none", "properties"
+    )
+    expect.that(
+        properties.get("corpus_color") == "red", "the new property", "the new property is missing", "properties"
+    )
 
 
 @core("GRA-NODE-3")
@@ -226,7 +230,7 @@ def test_keys_of_properties_are_read_back_or_refused(graph: Graph) -> None:
     for kinds, node in nodes.items():
         properties = shown.get(node["id"], {})
         right = all(properties.get(key) == value for key, value in node["properties"].items())
-        expect.that(right, f"the properties as written ({kinds}), or a refusal", "others", "properties")
+        expect.that(right, f"the properties as written ({kinds}), or a refusal", "other properties", "properties")
 
 
 @pytest.mark.requirement("GRA-NODE-10")
@@ -251,7 +255,7 @@ def test_nodes_of_ids_that_look_alike_are_all_written(graph: Graph, kind: str) -
     if "bulk_vertices" in graph.readers.of_nodes():
         shown = {node.get("id") for node in sandbox.listed()}
         for each, written in odd.items():
-            expect.that(written["id"] in shown, f"the id as written ({each}), or a refusal", "another", "nodes.id")
+            expect.that(written["id"] in shown, f"the id as written ({each}), or a refusal", "another id", "nodes.id")
 
 
 @pytest.mark.requirement("GRA-NODE-11")

@@ -49,7 +49,9 @@ def test_an_edge_keeps_what_it_was_written_with(graph: Graph, requirement: str) 
     if requirement == "GRA-EDGE-2":
         shown, edge, keys = shown.get("properties") or {}, edge["properties"], [*edge["properties"]]
     for key in keys:
-        expect.that(shown.get(key) == edge[key], f"the {key} that was written", "another", f"relationships.{key}")
+        expect.that(
+            shown.get(key) == edge[key], f"the {key} that was written", f"another {key}", f"relationships.{key}"
+        )
 
 
 @rules("id GRA-EDGE-1, keys GRA-EDGE-2")
@@ -77,10 +79,10 @@ def test_names_of_an_edge_come_back_or_are_refused(graph: Graph, requirement: st
     found = [edge for edge in shown if edge.get("dst") == sandbox.id("c")]
     expect.that(len(found) == 1, "the edge that was written", f"{len(found)}", "result.relationships")
     if requirement == "GRA-EDGE-1":
-        expect.that(found[0].get("id") == sandbox.id(name), "the id that was written", "another", "relationships.id")
+        expect.that(found[0].get("id") == sandbox.id(name), "the id that was written", "another id", "relationships.id")
     else:
         properties = found[0].get("properties") or {}
-        expect.that(properties.get(key) == 1, "the key that was written", "another", "relationships.properties")
+        expect.that(properties.get(key) == 1, "the key that was written", "another key", "relationships.properties")
 
 
 @pytest.mark.requirement("GRA-EDGE-2")
@@ -93,7 +95,7 @@ def test_a_query_finds_the_properties_of_an_edge(graph: Graph, edge_reader: str)
     sandbox.link(edge)
     yield
     found = sandbox.answers(edge_reader, "link_values", wanted=sandbox.key("a"))
-    expect.that(found == [value_of(edge)], "the value that was written", "another")
+    expect.that(found == [value_of(edge)], "the value that was written", "another value")
 
 
 @pytest.mark.requirement("GRA-EDGE-3")
@@ -108,7 +110,7 @@ def test_an_update_of_an_edge_is_seen(graph: Graph) -> Steps:
     if "traversal" in edge_readers:
         found = sandbox.relationships("a")[0].get("properties") or {}
         for key, value in edge["properties"].items():
-            expect.that(found.get(key) == value, "the new properties", "others", "properties")
+            expect.that(found.get(key) == value, "the new properties", "other properties", "properties")
     target = "b"
     for changed in ({"dst": sandbox.id("c")}, {"label": "CORPUS_OTHER"}):
         edge |= changed
@@ -122,7 +124,12 @@ def test_an_update_of_an_edge_is_seen(graph: Graph) -> Steps:
                 left = sandbox.relationships("a") if edge_reader == "traversal" else sandbox.ends(edge_reader, "a")
                 labels = [each.get("label") if isinstance(each, Mapping) else "CORPUS_LINK" for each in left]
                 wanted = ["CORPUS_OTHER"] if edge_reader == "traversal" else []
-                expect.that(labels == wanted, "the edge with its new label, or a refusal", "another", edge_reader)
+                expect.that(
+                    labels == wanted,
+                    "the edge with its new label, or a refusal",
+                    "an edge with another label, or none",
+                    edge_reader,
+                )
 
 
 @pytest.mark.requirement("GRA-EDGE-9")

@@ -48,7 +48,7 @@ def test_every_listed_dialect_is_answered(graph: Graph, operation: str) -> None:
         if reply.is_error:
             raise Violation(f"the listed dialect {name} to be answered", str(reply))
         found = {value for record in records(reply) for value in graph.seeds.own(record)}
-        expect.that(found == set(first), f"the records that {graph.dialect} finds", "others", name)
+        expect.that(found == set(first), f"the records that {graph.dialect} finds", "other records", name)
     unknown += [name for name in graph.dialects.listed if name not in graph.dialects.known]
     expect.assessable(not unknown, Obstacle.NO_QUERIES, dialects=", ".join(unknown))
 

@@ -310,10 +310,12 @@ def test_a_result_names_what_was_asked_for(graph: Graph) -> Steps:
         args = graph.question("group", name, group=sandbox.group)
         if graph.dialects.obstacle("group", name) is None:
             result = expect.success(sandbox.call("query", args), "records")
-            expect.that(result.get("dialect") in (None, name), f"the dialect {name}", "another", "result.dialect")
+            expect.that(
+                result.get("dialect") in (None, name), f"the dialect {name}", "another dialect", "result.dialect"
+            )
             named = result.get("namespace")
             wrong = sandbox.namespace is not None and named not in (None, sandbox.namespace)
-            expect.that(not wrong, "the namespace that was asked for", "another", "result.namespace")
+            expect.that(not wrong, "the namespace that was asked for", "another namespace", "result.namespace")
 
 
 TIMED = {"claimed": "GRA-QUERY-13", "published": "GRA-QUERY-20"}
@@ -335,7 +337,7 @@ def test_an_ample_timeout_is_accepted(graph: Graph, operation: str, requirement:
     first, found = (
         graph.seeds.own(records(graph.invoke(operation, {**args, **more}))) for more in ({}, {"timeout_ms": 60_000})
     )
-    expect.that(found == first, "the same records", "others")
+    expect.that(found == first, "the same records", "other records")
 
 
 @arguments_of("GRA-QUERY-13", "GRA-QUERY-20")

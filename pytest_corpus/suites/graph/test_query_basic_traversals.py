@@ -60,10 +60,10 @@ def test_a_traversal_shows_nodes_as_they_were_written(graph: Graph) -> Steps:
     yield
     found = [shown for shown in listed(sandbox.traversed("n0"), "nodes") if shown.get("id") == node["id"]]
     expect.that(len(found) == 1, "the node that was written", f"{len(found)} nodes", "result.nodes")
-    expect.that(set(node["labels"]) <= set(found[0].get("labels") or []), "its labels", "others", "nodes.labels")
+    expect.that(set(node["labels"]) <= set(found[0].get("labels") or []), "its labels", "other labels", "nodes.labels")
     shown = found[0].get("properties") or {}
     for key, value in node["properties"].items():
-        expect.that(shown.get(key) == value, "its properties", "others", "nodes.properties")
+        expect.that(shown.get(key) == value, "its properties", "other properties", "nodes.properties")
 
 
 @pytest.mark.requirement("GRA-TRAV-2")
@@ -157,7 +157,7 @@ def test_relationships_are_the_edges_that_were_written(graph: Graph, direction: 
     for edge in found:
         written = next(each for each in edges if each["id"] == edge.get("id"))
         for key in ("src", "dst", "label", "properties"):
-            expect.that(edge.get(key) == written[key], f"the {key} that was written", "another", "relationships")
+            expect.that(edge.get(key) == written[key], f"the {key} that was written", f"another {key}", "relationships")
 
 
 @rules("bounded GRA-TRAV-8, works GRA-TRAV-9")
@@ -172,7 +172,7 @@ def test_the_maximal_depth(graph: Graph, requirement: str) -> None:
     reply = sandbox.call("traversal", {"start_nodes": starts, "max_depth": most + 1, "direction": "OUTGOING"})
     if expect.either(reply, "BadRequest", "NotSupported"):
         beyond = f"n{most + 1}" in sandbox.names(reply.result)
-        expect.that(not beyond, f"no node beyond {most} steps", "one", "result.nodes")
+        expect.that(not beyond, f"no node beyond {most} steps", "a node that is further away", "result.nodes")
 
 
 @pytest.mark.requirement("GRA-TRAV-10")
@@ -244,8 +244,10 @@ def test_paths_that_are_claimed_are_given(graph: Graph) -> None:
     obstacle = graph.dialects.obstacle("paths", dialect)
     if obstacle is not None and not isinstance(obstacle, NotApplicable) and not graph.dialects.row(dialect).certain:
         raise obstacle
-    expect.that(obstacle is None, "paths, which are claimed, of a traversal or a query", "none")
-    expect.that(graph.seeds.answers("query", "paths", wanted=start), "the path along an edge", "none", "records")
+    expect.that(obstacle is None, "paths, which are claimed, of a traversal or a query", "no paths")
+    expect.that(
+        graph.seeds.answers("query", "paths", wanted=start), "the path along an edge", "no such path", "records"
+    )
 
 
 @pytest.mark.requirement("GRA-TRAV-14")

@@ -48,7 +48,9 @@ def test_a_schema_is_as_it_is_now(graph: Graph) -> None:
     schema_of(sandbox)
     label = f"Corpus{canary(6)}"
     sandbox.put({**sandbox.node("late"), "labels": [label]})
-    expect.that(label in schema_of(sandbox), "the label of a node that was just written", "none", "result")
+    expect.that(
+        label in schema_of(sandbox), "the label of a node that was just written", "the label is missing", "result"
+    )
 
 
 @pytest.mark.requirement("GRA-SCHEMA-5")
@@ -63,7 +65,9 @@ def test_an_index_is_made_and_dropped(graph: Graph) -> None:
         if statement:
             carried_out(graph, sandbox, statement, dialect)
         found = sandbox.answers("query", "find", dialect=dialect, wanted=sandbox.key("a"))
-        expect.that(value in found, f"the node, after {statement or 'it was written'}", "another or none", "records")
+        expect.that(
+            value in found, f"the node, after {statement or 'it was written'}", "another record, or none", "records"
+        )
 
 
 def claimed_ddl(graph: Graph) -> str:

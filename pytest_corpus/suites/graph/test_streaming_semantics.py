@@ -47,4 +47,4 @@ def test_large_records_are_streamed_whole(graph: Graph) -> Steps:
     yield
     stream = sandbox.stream(graph.question("group", group=sandbox.group))
     if expect.either(stream, "BadRequest"):
-        expect.that(sorted(sandbox.own(records(stream))) == sorted(values), "four records", "others", "records")
+        expect.that(sorted(sandbox.own(records(stream))) == sorted(values), "four records", "other records", "records")

@@ -28,8 +28,8 @@ STATED = (
 def test_models_and_context_length_are_stated(llm: LLM) -> None:
     """Capabilities list at least one model and say how long a prompt may be."""
     look_at_capabilities(llm.capabilities)
-    expect.that(llm.capabilities.models, "a list of models", "none", "result")
-    expect.that(llm.capabilities.context_window(llm.model), "a context length", "none", "result")
+    expect.that(llm.capabilities.models, "a list of models", "no list of models", "result")
+    expect.that(llm.capabilities.context_window(llm.model), "a context length", "no context length", "result")
 
 
 @pytest.mark.requirement("COM-CAP-4")
@@ -60,7 +60,7 @@ def test_stated_sampling_ranges_are_the_protocols(llm: LLM) -> None:
         if ends is None:
             continue
         fit = isinstance(ends, list) and len(ends) == 2 and all(isinstance(end, (int, float)) for end in ends)
-        expect.that(fit, "two numbers", "something else", f"result.sampling.{SAMPLING_RANGES[name]}")
+        expect.that(fit, "two numbers", "another value", f"result.sampling.{SAMPLING_RANGES[name]}")
         low, high = RANGES[name]
         expect.that(
             low <= ends[0] <= ends[1] <= high, f"within [{low}, {high}]", "beyond", f"sampling.{SAMPLING_RANGES[name]}"
@@ -73,4 +73,4 @@ def test_features_and_sampling_are_stated(llm: LLM, name: str) -> None:
     """Capabilities state each feature flag that the specification lists, and the sampling ranges."""
     look_at_capabilities(llm.capabilities)
     stated = llm.capabilities.document.get(name) if name == "sampling" else llm.capabilities.raw(name)
-    expect.that(stated is not None, "a value", "nothing", f"result.{name}")
+    expect.that(stated is not None, "a value", "no value", f"result.{name}")

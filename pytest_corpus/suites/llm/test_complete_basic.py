@@ -235,7 +235,7 @@ def test_a_prompt_beyond_the_window_is_explained(llm: LLM, where: str, requireme
         return
     expect.refusal(reply, "PromptTooLong")
     for key in ("max_context_length", "provided_tokens"):
-        expect.that(isinstance(reply.details.get(key), int), "a number of tokens", "none", f"details.{key}")
+        expect.that(isinstance(reply.details.get(key), int), "a number of tokens", "no number", f"details.{key}")
 
 
 @pytest.mark.requirement("LLM-CACHE-1")
@@ -364,7 +364,7 @@ def test_an_idempotency_key_does_not_hide_a_changed_argument(llm: LLM, operation
         counted = {**llm.requests.minimal("count_tokens"), "text": llm.unique()}
         count = llm.tokens_of(expect.success(llm.call("count_tokens", counted), "a token count"))
         again = llm.tokens_of(expect.success(llm.call("count_tokens", counted, ctx), "a token count"))
-        expect.that(count == again, "the count of the text", "another answer")
+        expect.that(count == again, "the count of the text", "another count, or no count")
 
 
 @pytest.mark.requirement("COM-IDEM-2")

@@ -25,7 +25,7 @@ def test_what_is_advertised_works(subject: Subject) -> None:
         seen = undelayed(answered(stream(subject, kind)))
         works = is_offered(subject, kind) if name in STREAM_TYPES else not refuses(seen)
         with shown(seen):
-            expect.that(works and seen.answer.pieces, f"a stream over {name}", "none", WHERE)
+            expect.that(works and seen.answer.pieces, f"a stream over {name}", "no stream", WHERE)
 
 
 @pytest.mark.requirement("TRA-ADV-2")

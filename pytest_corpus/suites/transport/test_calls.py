@@ -61,7 +61,7 @@ def test_what_is_no_json_is_a_bad_request(subject: Subject) -> None:
         after = sent_once(subject, "after no json", plain_call, everywhere=True)
     with shown(after):
         works = after.answer.fault is None and after.answer.pieces
-        expect.that(works, "an answer to the next call", "none")
+        expect.that(works, "an answer to the next call", "no answer")
 
 
 @pytest.mark.requirement("TRA-CALL-2")
@@ -74,7 +74,7 @@ def test_what_is_sent_is_utf_8(subject: Subject) -> None:
             expect.that(charset in CHARSETS, "no charset but utf-8", found=charset, path="Content-Type")
             for number, text in enumerate(texts(seen), start=1):
                 expect.that(is_utf8(text, is_whole=seen.answer.fault is None), "UTF-8", "other bytes", f"part {number}")
-                expect.that(not text.startswith(BOM), "no byte order mark", "one", f"part {number}")
+                expect.that(not text.startswith(BOM), "no byte order mark", "a byte order mark", f"part {number}")
 
 
 @pytest.mark.requirement("TRA-CALL-3")

@@ -259,7 +259,7 @@ def test_each_query_is_answered_as_it_is_alone(vector: Vector) -> None:
         pair = (0, number) if number % 2 else (number, 0)
         found = [*map(shown, sandbox.batch(*(asked[each] for each in pair)))]
         wanted = [alone[each] for each in pair]
-        expect.that(found == wanted, f"the answer that each query gets alone (another {key})", "another")
+        expect.that(found == wanted, f"the answer that each query gets alone (another {key})", "other matches")
 
 
 def shown(matches: list[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
@@ -292,9 +292,9 @@ def test_a_batch_sees_what_was_written_since(vector: Vector) -> None:
     sandbox.ids(**query)
     sandbox.put(new)
     sandbox.tell_apart(query["top_k"])
-    expect.that(new["id"] in sandbox.ids(**query), "the vector that was upserted", "none")
+    expect.that(new["id"] in sandbox.ids(**query), "the vector that was upserted", "no such match")
     sandbox.remove(new["id"])
-    expect.that(new["id"] not in sandbox.ids(**query), "the vector gone", "it is there")
+    expect.that(new["id"] not in sandbox.ids(**query), "the vector gone", "a match of the deleted vector")
 
 
 @pytest.mark.requirement("VEC-MULTI-5")
@@ -313,7 +313,7 @@ def test_the_namespace_of_a_batch_is_that_of_its_queries(vector: Vector) -> None
     reply = vector.call("batch_query", vector.requests.asking("batch_query", query))
     [result] = results_of(expect.success(reply, "an answer to the batch"))[:1] or [{}]
     found = set(map(id_of, matches_of(result, "VEC-MULTI-1")))
-    expect.that(set(vector.home().known) & found, "a vector of the namespace of the batch", "none of them")
+    expect.that(set(vector.home().known) & found, "a vector of the namespace of the batch", "no such match")
 
 
 @pytest.mark.requirement("VEC-MULTI-7")
@@ -327,4 +327,4 @@ def test_a_query_of_another_namespace_is_not_answered_from_that_of_the_batch(vec
     expect.either(reply, "BadRequest", "NotSupported")
     if reply.is_success:
         found = {id_of(match) for result in results_of(reply.result) for match in matches_of(result)}
-        expect.that(found <= set(other.known), "vectors of the namespace of the query", "others")
+        expect.that(found <= set(other.known), "vectors of the namespace of the query", "vectors of another namespace")

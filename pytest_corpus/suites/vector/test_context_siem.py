@@ -65,7 +65,7 @@ def test_no_content_in_the_failures_of_a_batch(vector: Vector) -> None:
             expect.readable(reply)
             said = json.dumps(failures_of(reply.result), ensure_ascii=False)
             held = any(text in said for text in reply.exchange.secrets.values())
-            expect.that(not held, "no content", "some", "result.failures")
+            expect.that(not held, "no content", "a part of the content", "result.failures")
 
 
 @rules("made_up VEC-CAP-5, there VEC-CAP-6")
@@ -119,7 +119,7 @@ def test_another_upsert_under_the_same_key_is_another_request(vector: Vector, di
         held.update({item["id"]: item for item in items})
         found = exactly(sandbox, *held.values())
         described = described_by(found[items[0]["id"]], items[0]["metadata"])
-        expect.that(described, "the metadata of the last upsert", "others")
+        expect.that(described, "the metadata of the last upsert", "other metadata")
         if vector.dimensions > 1 and items[0]["vector"] != first["vector"]:
             nearest = sandbox.ids(items[0]["vector"], 1)
             expect.that(nearest == [items[0]["id"]], "the vector of the last upsert", "that of an earlier one")
@@ -140,7 +140,7 @@ def test_keys_that_resemble_each_other_are_two(vector: Vector) -> Steps:
     expect.applicable(is_taken, "an idempotency key with an underscore is refused permanently")
     yield
     found = exactly(sandbox, late)
-    expect.that(described_by(found[late["id"]], late["metadata"]), "the metadata of the last upsert", "others")
+    expect.that(described_by(found[late["id"]], late["metadata"]), "the metadata of the last upsert", "other metadata")
 
 
 @pytest.mark.requirement("COM-IDEM-1")
@@ -181,7 +181,7 @@ def test_one_key_of_two_operations_is_two_requests(vector: Vector) -> None:
     expect.applicable(not deleted.is_a("BadRequest"), "arguments that no document knows are refused")
     expect.success(deleted, "the deletion")
     left = vector.call("query", {**vector.looking(), "namespace": args["namespace"]})
-    expect.that(left.is_a("BadRequest") or not is_made(left), "the namespace deleted", "it is there")
+    expect.that(left.is_a("BadRequest") or not is_made(left), "the namespace deleted", "matches of the namespace")
 
 
 def is_made(reply: Reply) -> bool:
@@ -220,7 +220,7 @@ def test_a_key_of_another_tenant_reaches_the_provider(vector: Vector) -> None:
             expect.success(reply, f"a {name}")
         expect.assessable(one.exchange.observed.reached_provider, Obstacle.NOT_REACHED)
         reached = again.exchange.observed.reached_provider
-        expect.that(reached, f"the provider asked for a {name} of each tenant", "only once")
+        expect.that(reached, f"the provider asked for a {name} of each tenant", "asked once for both")
 
 
 @pytest.mark.requirement("COM-IDEM-2")
@@ -248,7 +248,7 @@ def test_a_key_of_another_tenant_is_another_write(vector: Vector, like: tuple[st
         found = place.contents()
         for write, item in writes.items():
             there = item["id"] in found
-            expect.that(there is (write == "upsert"), f"the {write} for each tenant", "for one only")
+            expect.that(there is (write == "upsert"), f"the {write} for each tenant", "carried out for one tenant only")
     if like == vocabulary.ALIKE[0] and vector.namespaces and vector.works("delete_namespace"):
         key = new_key()
         for place in places:
@@ -258,7 +258,9 @@ def test_a_key_of_another_tenant_is_another_write(vector: Vector, like: tuple[st
         for place in places:
             left = place.ask(added["vector"])
             expect.that(
-                left.is_error or not matches_of(left.result), "the namespace of each tenant deleted", "of one only"
+                left.is_error or not matches_of(left.result),
+                "the namespace of each tenant deleted",
+                "the namespace of one tenant deleted",
             )
 
 
@@ -281,7 +283,7 @@ def test_a_key_of_another_tenant_is_another_creation(vector: Vector) -> Steps:
     yield
     for ctx in contexts:
         sandbox = Sandbox(vector, args["namespace"], vector.dimensions, vector.metric, ctx)
-        expect.that(is_made(sandbox.ask()), "the namespace of each tenant created", "that of one only")
+        expect.that(is_made(sandbox.ask()), "the namespace of each tenant created", "the namespace of one tenant only")
 
 
 @pytest.mark.requirement("COM-IDEM-3")
@@ -339,7 +341,7 @@ def test_a_replay_applies_once(vector: Vector, write: str) -> Steps:
     yield
     found = exactly(sandbox, *later, claim="what was written after the first call")
     described = all(described_by(found[each["id"]], {"kind": "later"}) for each in later)
-    expect.that(described, "the later metadata", "the first ones")
+    expect.that(described, "the later metadata", "the first metadata")
 
 
 def replayed(vector: Vector, sandbox: Sandbox, write: str, item: dict[str, Any]) -> tuple[str, dict[str, Any]]:

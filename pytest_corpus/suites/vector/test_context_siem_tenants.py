@@ -52,7 +52,7 @@ def test_one_tenant_does_not_find_what_another_wrote(vector: Vector, requirement
         found = other.ids(item["vector"], 3, **more)
         expect.that(item["id"] not in found, "vectors of the tenant only", "one of another tenant", "result.matches")
         there = own["id"] in (other.contents() if vector.approximate else found) or not other.held
-        expect.that(there, "the vector of the tenant", "none", "result.matches")
+        expect.that(there, "the vector of the tenant", "no such match", "result.matches")
     if requirement == "COM-TENANT-1":
         tenants = vocabulary.meeting(str(one.ctx["tenant"]), 5, ["letter_case", "underscore", "dash"])  # held in pairs
         for places in checks.offered_in_turn(vector, [(one.name, name, vector.item(40)) for name in tenants]):
@@ -84,7 +84,7 @@ def test_one_tenant_does_not_change_what_another_wrote(vector: Vector, change: s
     expect.applicable(replies, "neither deletes by filter nor namespaces are offered")
     yield
     found = checks.exactly(one, item, claim="the vectors of the other tenant")
-    expect.that(checks.described_by(found[item["id"]], {"kind": "a"}), "the metadata as before", "others")
+    expect.that(checks.described_by(found[item["id"]], {"kind": "a"}), "the metadata as before", "other metadata")
 
 
 @pytest.mark.requirement("COM-TENANT-1")
@@ -112,7 +112,7 @@ def test_a_namespace_that_only_another_tenant_has_is_unknown(vector: Vector) -> 
             kinds = [metadata_of(match).get("kind") for match in matches_of(result)]
             expect.that("a" not in kinds, "nothing of another tenant's", "its vector", "result.matches")
     found = checks.exactly(one, item, claim="the vectors of the other tenant")
-    expect.that(checks.described_by(found[item["id"]], {"kind": "a"}), "the metadata as before", "others")
+    expect.that(checks.described_by(found[item["id"]], {"kind": "a"}), "the metadata as before", "other metadata")
 
 
 @pytest.mark.requirement("COM-TENANT-1")

@@ -91,10 +91,18 @@ def test_a_deleted_vector_is_not_found(vector: Vector) -> Steps:
     yield
     for item, ways in ((items[1], [{}, *batched, *filtered]), (items[0], [{}]), (items[3], [{}])):
         for way in ways:
-            expect.that(item["id"] in sandbox.ids(item["vector"], 5, **way), "the vector, before its deletion", "none")
+            expect.that(
+                item["id"] in sandbox.ids(item["vector"], 5, **way),
+                "the vector, before its deletion",
+                "no match of the vector",
+            )
         expect.success(sandbox.delete(ids=[item["id"]]), "the deletion")
         for way in ways:
-            expect.that(item["id"] not in sandbox.ids(item["vector"], 5, **way), "the vector gone", "it is there")
+            expect.that(
+                item["id"] not in sandbox.ids(item["vector"], 5, **way),
+                "the vector gone",
+                "a match of the deleted vector",
+            )
 
 
 @pytest.mark.requirement("VEC-DELETE-2")
@@ -112,7 +120,7 @@ def test_a_deleted_vector_stays_deleted(vector: Vector) -> None:
     changes += [lambda: sandbox.delete(filter={"part": 9})] if vector.deletes_by_filter else []
     for change in changes:
         change()
-    expect.that(gone["id"] not in sandbox.contents(), "the deleted vector gone", "it is there again")
+    expect.that(gone["id"] not in sandbox.contents(), "the deleted vector gone", "a match of the deleted vector")
 
 
 LONG = 40
@@ -146,7 +154,7 @@ def test_a_delete_leaves_all_others(vector: Vector) -> None:
         kept = items[1:] if number == 0 else items[1:3]
         found = present(sandbox, *kept)
         for item in kept:
-            expect.that(described_by(found[item["id"]], item["metadata"]), "the metadata as before", "others")
+            expect.that(described_by(found[item["id"]], item["metadata"]), "the metadata as before", "other metadata")
     stem, sandbox = vector.name("d"), vector.sandbox()
     twins = [{**vector.item(20 + 40 * number), "id": f"{stem}{end}"} for number, end in enumerate(("", "x"))]
     sandbox.put(*twins)
@@ -162,7 +170,7 @@ def test_a_delete_leaves_all_others(vector: Vector) -> None:
         sandbox.remove(*gone)
         found = present(sandbox, twins[1], *others.values())
         with expect.resting_on("VEC-DELETE-3"):
-            expect.that(not found.keys() & {*gone}, "every id of the delete gone", "some are there")
+            expect.that(not found.keys() & {*gone}, "every id of the delete gone", "some of the vectors")
 
 
 @pytest.mark.core
@@ -305,7 +313,7 @@ def test_a_deleted_id_can_be_upserted_again(vector: Vector) -> None:
         again = {**item, "vector": direction(20 + 40 * number, vector.dimensions), "metadata": {"round": number}}
         sandbox.put(again)
         found = exactly(sandbox, again)
-        expect.that(described_by(found[item["id"]], again["metadata"]), "the new metadata", "others")
+        expect.that(described_by(found[item["id"]], again["metadata"]), "the new metadata", "other metadata")
 
 
 @pytest.mark.requirement("VEC-DELETE-11")

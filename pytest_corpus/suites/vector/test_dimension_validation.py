@@ -90,7 +90,7 @@ def test_a_vector_of_another_dimension_is_not_stored(vector: Vector) -> None:
         kept = checks.described_by(found[held["id"]], held["metadata"])
         expect.that(kept, "the metadata as before", "those of the wrong one")
     if vector.dimensions > 1:
-        expect.that(sandbox.ids(held["vector"], 1) == [held["id"]], "the vector as before", "another")
+        expect.that(sandbox.ids(held["vector"], 1) == [held["id"]], "the vector as before", "another vector")
 
 
 @pytest.mark.requirement("VEC-DIM-5")
@@ -112,7 +112,7 @@ def test_only_items_of_another_dimension_fail(vector: Vector) -> Steps:
     yield
     found = sandbox.contents()
     stored = all(items[number]["id"] in found for number in (0, 2))
-    expect.that(stored, "the other items stored", "not all of them")
+    expect.that(stored, "the other items stored", "not all of the items")
 
 
 @rules("used VEC-DIM-6, refused VEC-DIM-7")
@@ -129,7 +129,11 @@ def test_the_most_dimensions_can_be_used(vector: Vector, requirement: str) -> No
             sandbox = Sandbox(vector, args["namespace"], most, args.get("distance_metric"), {})
             sandbox.put(first, second)
             for item in (first, second):
-                expect.that(sandbox.ids(item["vector"], 1) == [item["id"]], "a rank by all dimensions", "by fewer")
+                expect.that(
+                    sandbox.ids(item["vector"], 1) == [item["id"]],
+                    "a rank by all dimensions",
+                    "a rank by fewer dimensions",
+                )
         return
     for more in (1, 1000):
         expect.refusal(vector.call("create_namespace", vector.named(dimensions=most + more)), "BadRequest")
@@ -181,7 +185,7 @@ def test_a_mismatch_gives_both_dimensions(vector: Vector, requirement: str, oper
     if requirement == "VEC-DIM-12":
         vector.need_namespaces()
         named = reply.details.get("namespace") == query["namespace"]
-        expect.that(named, "the namespace that was asked for", "another or none", "details.namespace")
+        expect.that(named, "the namespace that was asked for", "another namespace, or none", "details.namespace")
         return
     for key, value in (("expected", vector.dimensions), ("provided", len(wrong))):
         given = reply.details.get(key)

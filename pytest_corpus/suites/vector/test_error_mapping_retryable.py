@@ -28,6 +28,6 @@ def test_a_failure_of_an_item_has_its_canonical_class(vector: Vector, kind: str)
             expect.that(
                 named,
                 f"a failure of class {' or '.join(families)}",
-                " and ".join(map(word, error_names(failure))) or "none",
+                " and ".join(map(word, error_names(failure))) or "no class of the taxonomy",
                 "result.failures",
             )

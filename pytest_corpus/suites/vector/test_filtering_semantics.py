@@ -113,7 +113,7 @@ def met(sandbox: Sandbox, wanted: Any, items: Sequence[Item], *refusals: str) ->
                 return None
         if not reply.is_a("IndexNotReady"):
             found.update(map(id_of, sandbox.own(matches_of(expect.success(reply, "an answer to the query")))))
-    expect.that(found <= set(sandbox.known), "vectors of the namespace", "others")
+    expect.that(found <= set(sandbox.known), "vectors of the namespace", "vectors of another namespace")
     return [item for item in items if item["id"] in found]
 
 
@@ -216,14 +216,16 @@ def test_the_filter_applies_before_the_cut(vector: Vector) -> Steps:
         narrowed: dict[str, Any] = {"filter": {"kind": "far"}, "include_metadata": include_metadata}
         narrowed["include_vectors"] = not include_metadata
         found = sandbox.ids(direction(0, vector.dimensions), top_k, **narrowed)
-        expect.that(set(found) <= {item["id"] for item in far}, "vectors that meet the filter", "others")
+        expect.that(
+            set(found) <= {item["id"] for item in far}, "vectors that meet the filter", "vectors that do not meet it"
+        )
         if vector.post_filters or vector.approximate:
             first = sandbox.ids(far[0]["vector"], 1, **narrowed)
             expect.that(first == [far[0]["id"]], "the match of the filter that comes first without it", f"{len(first)}")
             continue
         expect.that(len(found) == top_k, f"{top_k} matches", f"{len(found)}", "result.matches")
         if vector.dimensions > 1:
-            expect.that(found[0] == far[0]["id"], "the nearest that meets the filter", "another one")
+            expect.that(found[0] == far[0]["id"], "the nearest that meets the filter", "another vector")
 
 
 @pytest.mark.requirement("VEC-FILTER-2")
@@ -246,7 +248,7 @@ def test_a_crowd_does_not_push_out_what_meets_the_filter(vector: Vector) -> Step
         crowd = [vector.item(6 + 4 * number / count, {"kind": "near"}) for number in range(written, count)]
         with suppress(Full):  # a quota may leave room for fewer
             sandbox.put(*crowd)
-        expect.that(sandbox.ids(**query), f"{len(before)} matches, as before", "none", "result.matches")
+        expect.that(sandbox.ids(**query), f"{len(before)} matches, as before", "no matches", "result.matches")
         written = count
 
 
@@ -307,7 +309,9 @@ def test_a_filter_that_is_denied_is_not_ignored(vector: Vector, operation: str) 
     if reply.is_success:
         found = sandbox.ids(**query, by=operation)
         right = {item["id"] for item in items if item["metadata"]["sort"] == "b"}
-        expect.that(set(found) <= right, "matches that meet the filter", "others", "result.matches")
+        expect.that(
+            set(found) <= right, "matches that meet the filter", "matches that do not meet it", "result.matches"
+        )
 
 
 @pytest.mark.requirement("VEC-FILTER-10")

@@ -46,7 +46,7 @@ def test_a_namespace_that_was_deleted_can_be_created_again(vector: Vector) -> St
     again, item = vector.sandbox(name=sandbox.name), vector.item(120)
     again.put(item)
     yield
-    expect.that(item["id"] in again.contents(), "the vector in the new namespace", "nothing")
+    expect.that(item["id"] in again.contents(), "the vector in the new namespace", "no match of the vector")
 
 
 @core("VEC-NS-2")
@@ -59,12 +59,14 @@ def test_one_namespace_is_not_found_in_another(vector: Vector) -> Steps:
     yield
     for places in offered_in_turn(vector, [(each, None, vector.item(20)) for each in similar]):
         for other, item in places[:1]:  # the second one would change it, or the plain one
-            exactly(other, item, claim="the vector of a namespace whose name resembles that of another")
-        exactly(sandboxes[0], *items[0], claim="the vectors of a namespace, whatever names resemble its own")
+            exactly(other, item, claim="only the vector of a namespace whose name resembles that of another")
+        exactly(sandboxes[0], *items[0], claim="only the vectors of a namespace, whatever names resemble its own")
     for sandbox, own in zip(sandboxes, items, strict=True):
         for operation in ("query", *(["batch_query"] if vector.works("batch_query") else [])):
             found = set(sandbox.ids(own[0]["vector"], by=operation))
-            expect.that(found <= {item["id"] for item in own}, "vectors of the namespace only", "those of another")
+            expect.that(
+                found <= {item["id"] for item in own}, "vectors of the namespace only", "vectors of another namespace"
+            )
         exactly(sandbox, *own)
 
 
@@ -78,7 +80,11 @@ def test_the_same_id_in_two_namespaces_is_two_vectors(vector: Vector) -> Steps:
     yield
     for sandbox, item in ((first, one), (second, other)):
         found = exactly(sandbox, item)[item["id"]]
-        expect.that(described_by(found, item["metadata"]), "the metadata of this namespace", "those of the other")
+        expect.that(
+            described_by(found, item["metadata"]),
+            "the metadata of this namespace",
+            "the metadata of the other namespace",
+        )
     deletes: list[dict[str, Any]] = [{"filter": one["metadata"]}] if vector.deletes_by_filter else []
     for args in (None, *deletes, {"ids": [one["id"]]}):
         second.put({**other, "metadata": one["metadata"]})
@@ -86,7 +92,7 @@ def test_the_same_id_in_two_namespaces_is_two_vectors(vector: Vector) -> Steps:
             with expect.resting_on("VEC-DELETE-1" if "ids" in args else "VEC-DELETE-5"):
                 expect.success(second.delete(**args), "a delete to be carried out")
         found = exactly(first, one, claim="the vector of the other namespace")[one["id"]]
-        expect.that(described_by(found, one["metadata"]), "the metadata as before", "others")
+        expect.that(described_by(found, one["metadata"]), "the metadata as before", "other metadata")
 
 
 @core("VEC-NS-4")
@@ -100,7 +106,7 @@ def test_a_deleted_namespace_holds_nothing(vector: Vector) -> Steps:
     sandbox, asked = vector.sandbox(*items), items[0]["vector"]
     yield
     before = expect.success(sandbox.ask(asked, 3), "an answer to the query")
-    expect.that(matches_of(before), "the vectors before", "none")
+    expect.that(matches_of(before), "the vectors before", "no matches")
     expect.success(vector.call("delete_namespace", {"namespace": sandbox.name}), "the deletion")
     sandbox.held.clear()
     nothing(sandbox.ask(asked, 3))
@@ -108,7 +114,9 @@ def test_a_deleted_namespace_holds_nothing(vector: Vector) -> Steps:
     nothing(again.ask(asked, 2))
     again.put(new)
     exactly(again, new)
-    expect.that(new["id"] in again.ids(asked, 3), "the vector of the new namespace", "none", "result.matches")
+    expect.that(
+        new["id"] in again.ids(asked, 3), "the vector of the new namespace", "no match of the vector", "result.matches"
+    )
 
 
 @core("VEC-NS-5")
@@ -170,7 +178,7 @@ def test_without_a_namespace_the_default_one_is_meant(vector: Vector) -> None:
     item = vector.item(70)
     if not vector.namespaces:
         sandbox = vector.sandbox(item)
-        expect.that(sandbox.ids(item["vector"], 1) == [item["id"]], "the vector", "another answer")
+        expect.that(sandbox.ids(item["vector"], 1) == [item["id"]], "the vector", "another match, or none")
         return
     other = vector.sandbox(vector.item(20))
     reply = vector.call("upsert", {"vectors": [item]})
@@ -186,12 +194,12 @@ def test_without_a_namespace_the_default_one_is_meant(vector: Vector) -> None:
     for where in ({}, {"namespace": "default"}):
         answer = expect.success(vector.ready(partial(vector.call, "query", {**query, **where}), True))
         found = [id_of(match) for match in matches_of(answer)]
-        expect.that(item["id"] in found, "the vector of the default namespace", "another answer")
+        expect.that(item["id"] in found, "the vector of the default namespace", "no match of the vector")
     expect.that(item["id"] not in other.contents(), "nothing of it elsewhere", "the vector")
     expect.success(vector.call("delete", {"ids": [item["id"]]}), "a delete without a namespace")
     left = vector.call("query", {**query, "namespace": "default"})
     gone = left.is_error or item["id"] not in [id_of(match) for match in matches_of(left.result)]
-    expect.that(gone, "the vector gone from the default namespace", "it is there")
+    expect.that(gone, "the vector gone from the default namespace", "a match of the deleted vector")
 
 
 @pytest.mark.requirement("VEC-NS-14")
@@ -219,7 +227,9 @@ def test_a_success_speaks_of_the_namespace_that_was_asked_for(vector: Vector, na
     expect.that(isinstance(result, dict), "an object", word(result), "result")
     expect.that(result.get("success") is not False, "true", "false", "result.success")
     named = result.get("namespace")
-    expect.that(named in (None, args["namespace"]), "the namespace of the request", "another", "result.namespace")
+    expect.that(
+        named in (None, args["namespace"]), "the namespace of the request", "another namespace", "result.namespace"
+    )
 
 
 @pytest.mark.requirement("VEC-NS-12")

@@ -121,7 +121,7 @@ def test_the_matches_are_the_best_of_all(vector: Vector, count: int) -> Steps:
         if vector.approximate:
             wanted = [name for name in wanted if name in found]
         wanted = wanted[: vector.at_most(top_k)]
-        expect.that(found == wanted, f"the best {len(wanted)}, best first", "others")
+        expect.that(found == wanted, f"the best {len(wanted)}, best first", "other vectors, or another order")
 
 
 @rules("result VEC-QUERY-6, match VEC-QUERY-18")
@@ -136,7 +136,7 @@ def test_an_answer_names_the_namespace_that_was_asked(vector: Vector, requiremen
         else:
             named = {vector_of(match).get("namespace") for match in matches_of(result)} - {None}
         expect.applicable(named, "no match names a namespace")
-        expect.that(named == {sandbox.name}, "the namespace of the request", "another", "result.namespace")
+        expect.that(named == {sandbox.name}, "the namespace of the request", "another namespace", "result.namespace")
 
 
 @pytest.mark.core
@@ -150,20 +150,20 @@ def test_metadata_are_in_the_matches(vector: Vector, requirement: str) -> None:
         all_found(vector, found, items)
         if requirement == "VEC-QUERY-16":
             path = "result.matches.vector.metadata"
-            expect.that(not any(map(metadata_of, found.values())), "no metadata", "some", path)
+            expect.that(not any(map(metadata_of, found.values())), "no metadata", "metadata", path)
         else:
             with_their_own(found, items)
     if requirement == "VEC-QUERY-7" and vector.filters_work():
         filtered = {id_of(match): match for match in sandbox.matches(items[0]["vector"], 3, filter={"part": 0})}
         with expect.resting_on("VEC-FILTER-1"):
-            expect.that(filtered, "the match of the filter", "none", "result.matches")
+            expect.that(filtered, "the match of the filter", "no match", "result.matches")
         with_their_own(filtered, items)
 
 
 def with_their_own(found: Mapping[str, Mapping[str, Any]], items: Sequence[Item]) -> None:
     """The matches have the metadata of their vectors."""
     described = all(described_by(found[item["id"]], item["metadata"]) for item in items if item["id"] in found)
-    expect.that(described, "the metadata that were stored", "others", "result.matches.vector.metadata")
+    expect.that(described, "the metadata that were stored", "other metadata", "result.matches.vector.metadata")
 
 
 def everything(sandbox: Sandbox, **args: Any) -> dict[str, Mapping[str, Any]]:
@@ -197,7 +197,7 @@ def test_vectors_are_in_the_matches_when_asked_for(vector: Vector) -> Steps:
             if item["id"] in found:
                 held = vector_of(found[item["id"]]).get("vector")
                 fit = fits(held, item["vector"], TOLERANCE if vector.is_coarse else SINGLE)
-                expect.that(fit, "the vector that was stored", "another", "result.matches.vector")
+                expect.that(fit, "the vector that was stored", "another vector", "result.matches.vector")
 
 
 @pytest.mark.requirement("VEC-QUERY-12")
@@ -218,7 +218,9 @@ def test_any_finite_number_is_a_component(vector: Vector, kind: str) -> Steps:
         expect.that(not failures_of(result), "an upsert of such components", "a failed item", "result.failures")
     yield
     if canonical(sandbox.metric) == "cosine" or vector.dimensions > 1:
-        expect.that(sandbox.ids(components[kind], 1) == [item["id"]], "the vector itself", "another one")
+        expect.that(
+            sandbox.ids(components[kind], 1) == [item["id"]], "the vector itself", "another vector, or no match"
+        )
 
 
 @pytest.mark.requirement("VEC-QUERY-13")
@@ -235,7 +237,7 @@ def test_an_empty_namespace_has_no_matches(vector: Vector, emptied: bool) -> Ste
         reply = sandbox.ask()
     expect.either(reply, "IndexNotReady")
     if reply.is_success:
-        expect.that(not sandbox.own(matches_of(reply.result)), "no matches", "some", "result.matches")
+        expect.that(not sandbox.own(matches_of(reply.result)), "no matches", "matches", "result.matches")
 
 
 @remembered
@@ -250,7 +252,7 @@ def test_an_index_that_is_not_ready_says_when_to_retry(vector: Vector) -> None:
     """INDEX_NOT_READY gives `retry_after_ms`."""
     _, reply = empty(vector)
     expect.applicable(reply.is_a("IndexNotReady"), "an empty namespace gives no matches")
-    expect.that(reply.body.get("retry_after_ms") is not None, "a number", "none", "retry_after_ms")
+    expect.that(reply.body.get("retry_after_ms") is not None, "a number", "no number", "retry_after_ms")
 
 
 @pytest.mark.requirement("VEC-QUERY-14")
@@ -274,14 +276,18 @@ def test_pages_give_every_match_once(vector: Vector, top_k: int) -> None:
     expect.that(len(set(seen)) == len(seen), "every match once", "one of them again", "result.matches")
     metric, vectors = canonical(vector.metric) or "cosine", {str(item["id"]): item["vector"] for item in items}
     wanted = best(metric, query["vector"], vectors)
-    expect.that(set(seen) <= set(wanted), "vectors of the namespace", "others", "result.matches")
+    expect.that(set(seen) <= set(wanted), "vectors of the namespace", "vectors of another namespace", "result.matches")
     ends = {query["top_k"], vector.capabilities.limit("max_top_k"), len(wanted)}
     ends |= {len(seen)} if vector.approximate else set()
     expect.that(len(seen) in ends, f"{query['top_k']} matches, or all {len(wanted)}", f"{len(seen)} in all")
     if vector.approximate:
         wanted = [name for name in wanted if name in seen]
     if vector.dimensions > 1:
-        expect.that(seen == wanted[: len(seen)], "each next page to begin where the last one ended", "a gap")
+        expect.that(
+            seen == wanted[: len(seen)],
+            "each next page to begin where the last one ended",
+            "a gap before the next page",
+        )
 
 
 def given(vector: Vector, *, shown: int, stored: int) -> None:
@@ -295,7 +301,9 @@ def given(vector: Vector, *, shown: int, stored: int) -> None:
     if token_of(result):
         return
     expect.applicable(len(matches_of(result)) >= top_k, "an approximate search finds fewer matches than a page holds")
-    expect.that(token_of(result), "a page token where there are more matches", "none", "result.next_page_token")
+    expect.that(
+        token_of(result), "a page token where there are more matches", "no page token", "result.next_page_token"
+    )
 
 
 @pytest.mark.requirement("VEC-QUERY-17")
@@ -305,4 +313,4 @@ def test_the_query_vector_is_that_of_the_query(vector: Vector) -> None:
     args = vector.requests.minimal("query")
     given = expect.success(vector.call("query", args)).get("query_vector")
     expect.applicable(given, "no query_vector is given")
-    expect.that(alike(given, args["vector"]), "the vector of the query", "another", "result.query_vector")
+    expect.that(alike(given, args["vector"]), "the vector of the query", "another vector", "result.query_vector")

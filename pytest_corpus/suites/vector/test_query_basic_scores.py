@@ -88,7 +88,7 @@ def test_a_vector_of_zeros_is_a_vector(vector: Vector, requirement: str, metric:
     if stored and queries[0].is_success and metric == "euclidean":
         matches = {id_of(match): match for match in matches_of(queries[0].result)}
         given = matches.get(zero, {"distance": 1}).get("distance", 0)
-        expect.that(near(given, 0.0), "a distance of 0", "another, or no match", "result.matches.distance")
+        expect.that(near(given, 0.0), "a distance of 0", "another distance, or no match", "result.matches.distance")
 
 
 @remembered
@@ -130,4 +130,4 @@ def test_queries_at_the_same_time_get_their_own_answers(vector: Vector) -> None:
     for item, reply in zip(items, map(Reply, exchanges), strict=True):
         if reply.is_success:
             found = [id_of(match) for match in sandbox.own(matches_of(reply.result))]
-            expect.that(found == [item["id"]], "the vector that the query looks for", "another answer")
+            expect.that(found == [item["id"]], "the vector that the query looks for", "another match, or none")

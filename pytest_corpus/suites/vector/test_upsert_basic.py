@@ -98,7 +98,7 @@ def test_what_was_upserted_is_found(vector: Vector) -> None:
         sandbox.put(item)
         exactly(sandbox, *items[:number])
         found = number > 1 or sandbox.ids(item["vector"], 1) == [item["id"]]
-        expect.that(found, "the vector that was upserted", "another answer")
+        expect.that(found, "the vector that was upserted", "other matches, or none")
 
 
 @pytest.mark.requirement("VEC-UPSERT-2")
@@ -109,14 +109,18 @@ def test_what_was_upserted_is_found_by_a_query_asked_before(vector: Vector) -> S
     yield
     query: dict[str, Any] = {"vector": new["vector"], "top_k": 2}
     before = sandbox.ids(**query)
-    expect.that(before == [old["id"]] or (vector.approximate and not before), "the only vector", "another answer")
+    expect.that(
+        before == [old["id"]] or (vector.approximate and not before), "the only vector", "other matches, or none"
+    )
     sandbox.put(new)
     sandbox.tell_apart(query["top_k"])
-    expect.that(new["id"] in sandbox.ids(**query), "the vector that was upserted since", "none")
+    expect.that(new["id"] in sandbox.ids(**query), "the vector that was upserted since", "no match of the vector")
     sandbox.put({**new, "metadata": {"kind": "new"}})
     found_by_id = {id_of(match): match for match in sandbox.matches(**query)}
     expect.that(
-        new["id"] in found_by_id and described_by(found_by_id[new["id"]], {"kind": "new"}), "the new metadata", "others"
+        new["id"] in found_by_id and described_by(found_by_id[new["id"]], {"kind": "new"}),
+        "the new metadata",
+        "other metadata",
     )
 
 
@@ -165,11 +169,11 @@ def test_an_upsert_of_a_known_id_replaces_the_vector(vector: Vector) -> Steps:
     found = exactly(sandbox, *moved.values(), other, include_vectors=True)
     for name, item in moved.items():
         if held := vector_of(found[name]).get("vector"):
-            expect.that(alike(held, item["vector"]), "the new vector", "another", "result.matches.vector.vector")
+            expect.that(alike(held, item["vector"]), "the new vector", "another vector", "result.matches.vector.vector")
     if vector.dimensions > 1:
         nearest = sandbox.ids(direction(10, vector.dimensions), 1)
         is_other = nearest == [other["id"]] or (vector.approximate and not nearest)
-        expect.that(is_other, "the ranking of the new vector", "that of the old one")
+        expect.that(is_other, "the ranking of the new vector", "the ranking of the old vector")
 
 
 @rules("new VEC-UPSERT-5, old VEC-UPSERT-16")
@@ -179,13 +183,13 @@ def test_an_upsert_of_a_known_id_replaces_its_metadata(vector: Vector, requireme
     yield
     found = present(sandbox, item)[item["id"]]
     if requirement == "VEC-UPSERT-16":
-        expect.that("old" not in metadata_of(found), "the new keys only", "an old one")
+        expect.that("old" not in metadata_of(found), "the new keys only", "a key of the old metadata")
         return
-    expect.that(described_by(found, new), "the new values", "others", "metadata")
+    expect.that(described_by(found, new), "the new values", "other values", "metadata")
     if vector.filters_work():
         by_kind = {kind: sandbox.ids(item["vector"], filter={"kind": kind}) for kind in ("old", "new")}
-        expect.that(not by_kind["old"], "no match of the old value", "one")
-        expect.that(by_kind["new"] == [item["id"]], "the match of the new value", "none")
+        expect.that(not by_kind["old"], "no match of the old value", "a match of the old value")
+        expect.that(by_kind["new"] == [item["id"]], "the match of the new value", "no match of the new value")
 
 
 @remembered
@@ -219,10 +223,10 @@ def test_a_value_of_metadata_comes_back(vector: Vector, requirement: str) -> Ste
     found = metadata_of(there[item["id"]])
     for key, value in held.items():
         kept = key in found and same(found[key], value) and (key not in EXACT or found[key] == value)
-        expect.that(kept, "the value as written", "another", f"metadata.{key}")
+        expect.that(kept, "the value as written", "another value", f"metadata.{key}")
     for kind, each in odd.items():
         kept = described_by(there[each["id"]], each["metadata"])
-        expect.that(kept, f"the metadata as written ({kind}), or a refusal", "others", "metadata")
+        expect.that(kept, f"the metadata as written ({kind}), or a refusal", "other metadata", "metadata")
 
 
 def odd_metadata(vector: Vector) -> dict[str, Item]:
@@ -242,7 +246,7 @@ def test_the_last_of_two_items_with_one_id_counts(vector: Vector) -> Steps:
     yield
     ids = sandbox.ids(last["vector"], 5)
     expect.that(ids == [first["id"]], "one vector", f"{len(ids)}")
-    expect.that(described_by(present(sandbox, first)[first["id"]], {"part": 2}), "the last one", "the first one")
+    expect.that(described_by(present(sandbox, first)[first["id"]], {"part": 2}), "the last one", "the first vector")
 
 
 @pytest.mark.requirement("VEC-UPSERT-7")
@@ -254,7 +258,7 @@ def test_the_counts_of_an_upsert_are_true(vector: Vector) -> None:
         result = expect.success(sandbox.upsert(*batch), "an upsert")
         counted = processed(result)
         expect.that(counted == len(batch), f"{len(batch)} processed", f"{counted}", "result")
-        expect.that(not failed(result) and not failures_of(result), "no failures", "some", "result.failures")
+        expect.that(not failed(result) and not failures_of(result), "no failures", "a failed item", "result.failures")
 
 
 @rules("settled VEC-UPSERT-11, reported VEC-UPSERT-12")
@@ -274,7 +278,9 @@ def test_a_bad_item_does_not_decide_of_the_others(vector: Vector, requirement: s
         found = True
         if requirement == "VEC-UPSERT-12":
             points = points_at(batch.reply.result, batch.bad, vector.settings.edition)
-            expect.that(points, f"a failure at the index {at}", "another", "result.failures")
+            expect.that(
+                points, f"a failure at the index {at}", "a failure at another index, or at none", "result.failures"
+            )
             named = all(map(error_names, failures_of(batch.reply.result)))
             expect.that(named, "a class or a code of the taxonomy", "another error, or none", "result.failures")
     expect.applicable(found or requirement == "VEC-UPSERT-11", "a batch with a bad item is refused whole")
@@ -304,7 +310,7 @@ def test_ids_are_told_apart(vector: Vector) -> Steps:
     yield
     found = present(sandbox, *stored)
     apart = all(described_by(found[item["id"]], item["metadata"]) for item in stored)
-    expect.that(apart, "its own metadata with each id", "those of the other")
+    expect.that(apart, "its own metadata with each id", "the metadata of the other id")
     expect.applicable(stored, "such ids are refused")
 
 
@@ -353,6 +359,7 @@ def test_a_number_that_is_not_finite_is_not_stored(vector: Vector) -> Steps:
 @pytest.mark.requirement("COM-CONC-1")
 def test_upserts_at_the_same_time_are_all_stored(vector: Vector) -> Steps:
     """Vectors that are upserted together are found together, each with its own metadata."""
+    vector.require("upsert", "query")
     many = max(2, min(8, vector.capabilities.limit("concurrency") or 8))
     sandbox = vector.sandbox()
     items = [vector.item(10 + 160 * part / many, {"part": part}) for part in range(many)]
@@ -366,7 +373,7 @@ def test_upserts_at_the_same_time_are_all_stored(vector: Vector) -> Steps:
     yield
     found = present(sandbox, *taken)
     mixed = [item for item in taken if not described_by(found[item["id"]], item["metadata"])]
-    expect.that(not mixed, "its own metadata with each vector", "those of another")
+    expect.that(not mixed, "its own metadata with each vector", "the metadata of another vector")
 
 
 @pytest.mark.requirement("VEC-STATE-1")

@@ -28,7 +28,7 @@ def completion_problems(args: Mapping[str, Any], result: Mapping[str, Any]) -> I
     if not adds_up(usage):
         yield "LLM-COMPLETE-3", Violation(*_total_of(result["usage"]), "result.usage.total_tokens")
     if reason in CALLING and not calls:
-        yield "LLM-COMPLETE-9", Violation("a tool call, as `finish_reason` says", "none", "result.tool_calls")
+        yield "LLM-COMPLETE-9", Violation("a tool call, as `finish_reason` says", "no tool call", "result.tool_calls")
     if not calls and not args.get("stop_sequences") and (problem := _count_problem(result.get("text"), usage)):
         yield "LLM-COMPLETE-10", problem
     if isinstance(calls, list) and calls:
@@ -36,7 +36,14 @@ def completion_problems(args: Mapping[str, Any], result: Mapping[str, Any]) -> I
             yield "LLM-COMPLETE-12", Violation(" or ".join(CALLING), found=reason, path="result.finish_reason")
         ids = [call.get("id") for call in calls if isinstance(call, Mapping)]
         if not all(isinstance(each, str) and each for each in ids) or len(set(ids)) < len(ids):
-            yield "LLM-TOOLS-22", Violation("an id for each call, not empty and its own", "another", "tool_calls[].id")
+            yield (
+                "LLM-TOOLS-22",
+                Violation(
+                    "an id for each call, not empty and its own",
+                    "an id that is empty, missing or used twice",
+                    "tool_calls[].id",
+                ),
+            )
 
 
 def chunk_problems(chunk: Mapping[str, Any]) -> Iterator[Finding]:

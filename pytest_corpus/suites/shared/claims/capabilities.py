@@ -115,7 +115,7 @@ class TestCapabilities:
     def test_limits_of_load_are_stated(self, subject: Subject, name: str) -> None:
         """Capabilities say how many calls are taken at once, and in a second."""
         look_at_capabilities(subject.capabilities)
-        expect.that(subject.capabilities.raw(name) is not None, "a number", "none", f"result.limits.{name}")
+        expect.that(subject.capabilities.raw(name) is not None, "a number", "no number", f"result.limits.{name}")
 
     @pytest.mark.requirement("COM-CAP-6")
     def test_an_operation_that_is_not_denied_works(self, subject: Subject) -> None:
@@ -165,7 +165,7 @@ class TestStreamingClaim:
     def test_claimed_streaming_has_its_door(self, subject: Subject) -> None:
         """If `supports_streaming` is true, there is a `handle_stream`."""
         expect.applicable(subject.capabilities.flag("supports_streaming") is True, "streaming is not claimed")
-        expect.that(subject.client.instance.streams(subject.component), "a handle_stream", "none")
+        expect.that(subject.client.instance.streams(subject.component), "a handle_stream", "no handle_stream")
 
 
 MOST_LISTED = 20
@@ -203,7 +203,7 @@ class TestModels:
         with expect.resting_on(subject.unknown):
             expect.refusal(reply, *UNKNOWN_MODEL)
         named = reply.details.get("model")
-        expect.that(named == model, "the model that was asked for", "another or none", "details.model")
+        expect.that(named == model, "the model that was asked for", "another model, or none", "details.model")
 
     @core("LLM-MODEL-3", "EMB-MODEL-4")
     def test_an_unknown_model_does_not_stream(self, subject: ListedModels) -> None:
@@ -281,7 +281,10 @@ class TestHealth:
         report = self.report(plain_call(subject, "health"))
         expect.that(isinstance(report.get("ok"), bool), "a boolean", word(report.get("ok")), "result.ok")
         expect.that(
-            report.get("status") in HEALTH_STATES, " or ".join(HEALTH_STATES), "something else", "result.status"
+            report.get("status") in HEALTH_STATES,
+            " or ".join(HEALTH_STATES),
+            "another status, or none",
+            "result.status",
         )
         for key in ("server", "version"):
             value = report.get(key)
@@ -293,7 +296,7 @@ class TestHealth:
         bad = [report for report in self.reports(subject) if report.get("status") in HEALTH_STATES[1:]]
         expect.applicable(bad, "no report was degraded or down")
         for report in bad:
-            expect.that(report.get("reason"), "a reason", "none", "result.reason")
+            expect.that(report.get("reason"), "a reason", "no reason", "result.reason")
 
     @pytest.mark.requirement("COM-HEALTH-4")
     @pytest.mark.parametrize("kind", DOWN)

@@ -194,14 +194,14 @@ class TestObservability:
         yield
         first, second = tenant_hashes(subject)
         expect.that(first == hashes_of_three(subject)[1], "one hash for one tenant", "two")
-        expect.that(first != second, "two hashes for two tenants", "one")
+        expect.that(first != second, "two hashes for two tenants", "one hash for both")
 
     @pytest.mark.requirement("COM-OBS-9")
     def test_a_tenant_hash_is_one_in_all_operations(self, subject: Subject) -> None:
         """Every operation, whatever its outcome, labels one tenant with the same hash."""
         found = set(filter(None, map(labelled, with_canaries_in_context(subject))))
         expect.applicable(found, UNLABELLED)
-        expect.that(len(found) == 1, "the hash of the tenant in every observation", "another one")
+        expect.that(len(found) == 1, "the hash of the tenant in every observation", "another hash")
 
     @pytest.mark.requirement("COM-OBS-9")
     def test_calls_at_the_same_time_keep_their_tenants_apart(self, subject: Subject) -> None:
@@ -224,11 +224,16 @@ class TestObservability:
         if len(seen) != len(tenants):
             raise Blocked("COM-OBS-1", f"{len(seen)} observations of {len(tenants)} calls")
         found = sorted(str(one.extra.get("tenant_hash")) for one in seen)
-        expect.that(found == wanted, "the hash of each tenant", "another one")
+        expect.that(found == wanted, "the hash of each tenant", "another hash")
         with expect.resting_on("COM-OBS-10"):
             with_bucket = [one.extra for one in seen if one.extra.get("deadline_bucket") is not None]
             limited = [str(extra.get("tenant_hash")) for extra in with_bucket]
-            expect.that(limited == hashes[:1], "a deadline_bucket for the call with a deadline", "others", "extra")
+            expect.that(
+                limited == hashes[:1],
+                "a deadline_bucket for the call with a deadline",
+                "another bucket, or none",
+                "extra",
+            )
 
     @pytest.mark.requirement("COM-OBS-15")
     def test_a_tenant_hash_is_salted(self, subject: Subject) -> None:

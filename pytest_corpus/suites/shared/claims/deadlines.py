@@ -409,7 +409,7 @@ class TestCancelling:
         arguments = fresh.requests.distinct(name)
         subject.client.late.settle(surplus=False)
         with expect.resting_on("COM-OBS-1"):
-            expect.that(bool(telemetry.observations_of(reply.exchange)), "an observation", "none")
+            expect.that(bool(telemetry.observations_of(reply.exchange)), "an observation", "no observation")
         before = len(subject.client.metrics.observations)
         given_up_before = inputs.read("given up", lambda: given_up_outside(subject))
         plan = fresh.faults.plan("hang", name)
@@ -421,7 +421,7 @@ class TestCancelling:
             raise NotAssessed(Obstacle.CONNECTION_KEPT)
         within(lambda: observed(subject, before))
         found = inputs.read("observed", lambda: observed(subject, before))
-        expect.that(found, "an observation of the call that was cancelled", "none")
+        expect.that(found, "an observation of the call that was cancelled", "no observation")
 
 
 def within(holds: Callable[[], bool]) -> bool:

@@ -115,7 +115,7 @@ class TestFaults:
         """`details.throttle_scope` names what is throttled."""
         reply = struck(subject, subject.principal, kind)
         classified(subject, reply, kind, decided(kind))
-        expect.that(reply.details.get("throttle_scope"), "a scope", "none", "details.throttle_scope")
+        expect.that(reply.details.get("throttle_scope"), "a scope", "no scope", "details.throttle_scope")
 
     @pytest.mark.requirement("COM-FAULT-15")
     def test_the_scope_of_throttling_is_bounded(self, subject: Subject) -> None:
@@ -127,7 +127,7 @@ class TestFaults:
             scopes.append(reply.details.get("throttle_scope"))
         expect.applicable(None not in scopes, "no throttle_scope is given")
         where = "details.throttle_scope"
-        expect.that(scopes[0] == scopes[1], "the same scope for both requests", "another one", where)
+        expect.that(scopes[0] == scopes[1], "the same scope for both requests", "another scope", where)
         expect.that(len(str(scopes[0])) <= LONGEST_SCOPE, "a short identifier", f"{len(str(scopes[0]))} letters", where)
 
     @pytest.mark.requirement("COM-FAULT-16")
@@ -414,7 +414,7 @@ def passed_on(reply: Reply | StreamReply, name: str) -> None:
 def hinted(reply: Reply | StreamReply) -> None:
     """An error says when to retry, in one of the two documented ways."""
     given = reply.error.get("retry_after_ms") is not None or "suggested_backoff_ms" in reply.details
-    expect.that(given, "retry_after_ms or details.suggested_backoff_ms", "neither")
+    expect.that(given, "retry_after_ms or details.suggested_backoff_ms", "neither of them")
 
 
 assert all(BY_KIND[kind].canonical in TAXONOMY for kinds in REQUIREMENTS.values() for kind in kinds)

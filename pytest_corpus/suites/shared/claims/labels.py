@@ -181,7 +181,7 @@ def unlabelled(reply: Reply | StreamReply, value: str, what: str) -> None:
     """Nothing that was reported of a call holds a value."""
     for report in telemetry.reports_of(reply.exchange):
         written = json.dumps(report.labels(), default=str, ensure_ascii=False)
-        expect.that(value not in written, f"no label that holds {what}", "one", "extra")
+        expect.that(value not in written, f"no label that holds {what}", "a label that does", "extra")
 
 
 def unlike(values: Iterable[set[str]]) -> bool:

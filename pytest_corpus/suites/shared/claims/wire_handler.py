@@ -288,7 +288,7 @@ class TestWireHandler:
             expect.that(
                 given or "suggested_backoff_ms" in reply.details,
                 "retry_after_ms or details.suggested_backoff_ms",
-                "neither",
+                "neither of them",
             )
 
 

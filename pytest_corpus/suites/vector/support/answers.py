@@ -52,7 +52,7 @@ def processed(result: Any) -> int:
         count = whole(result.get(key)) if isinstance(result, Mapping) else None
         if count is not None:
             return count
-    raise Violation("a count of what was processed", "none", "result")
+    raise Violation("a count of what was processed", "no count", "result")
 
 
 def failed(result: Any) -> int:

@@ -7,13 +7,14 @@ from typing import Any
 from pytest_corpus.adapter import inputs
 from pytest_corpus.kit.outcomes import Blocked, Full, Undecided
 from pytest_corpus.kit.prerequisites import Prerequisites
+from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.store.settling import Look, Settling
 from pytest_corpus.suites.vector.support import pages
 from pytest_corpus.suites.vector.support.answers import failures_of, id_of, matches_of
 from pytest_corpus.suites.vector.support.capabilities import VectorCapabilities, VectorConditions
 from pytest_corpus.suites.vector.support.cleanup import Cleanup
 from pytest_corpus.suites.vector.support.requests import VectorRequests
-from pytest_corpus.suites.vector.support.sandbox import stored
+from pytest_corpus.suites.vector.support.sandbox import lost, stored
 from pytest_corpus.suites.vector.support.shared import Item, context_of, speaking, tenant_of
 
 INDEPENDENT = ("vector.capabilities", "vector.health", "vector.create_namespace")
@@ -39,7 +40,11 @@ class VectorPrerequisites(Prerequisites):
 
     def obstacle(self, name: str) -> Undecided | None:
         obstacle = super().obstacle(name)
-        return self.met[0] if isinstance(obstacle, Blocked) and self.met else obstacle
+        if not isinstance(obstacle, Blocked):
+            return obstacle
+        if self.met:
+            return self.met[0]
+        return lost(Reply(obstacle.exchanges[-1])) or obstacle if obstacle.exchanges else obstacle
 
 
 class Preparation:

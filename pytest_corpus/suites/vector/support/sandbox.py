@@ -248,6 +248,13 @@ def lasting(vector: VectorCapabilities, name: str, make: Callable[[], list[Sandb
     return found
 
 
+def lost(reply: Reply) -> Blocked | None:
+    """What blocks a test if the namespace that was made for it is not found."""
+    if not reply.is_a("NamespaceNotFound"):
+        return None
+    return Blocked("VEC-NS-1", "a namespace that was created is not found", judged_on=(reply.exchange,))
+
+
 def stored(reply: Reply, items: Sequence[Item]) -> None:
     """Go on only if an upsert stored everything by its own report."""
     expect.readable(reply)
@@ -255,8 +262,8 @@ def stored(reply: Reply, items: Sequence[Item]) -> None:
         raise Blocked("VEC-UPSERT-1", "the result of an upsert is empty", judged_on=(reply.exchange,))
     if not reply.is_error and not failures_of(reply.result):
         return
-    if reply.is_a("NamespaceNotFound"):
-        raise Blocked("VEC-NS-1", "a namespace that was created is not found", judged_on=(reply.exchange,))
+    if found := lost(reply):
+        raise found
     held = [value for item in items for value in (item.get("metadata") or {}).values()]
     if reply.is_a("ResourceExhausted"):
         raise Full(Obstacle.UPSERT_ANSWERED, number=len(items), reply=reply)

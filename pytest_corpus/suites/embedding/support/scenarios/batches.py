@@ -65,11 +65,21 @@ def problems(embedding: Embedding, result: Any, texts: Sequence[str]) -> Iterato
     failed = [failure.get("index") for failure in failures]
     for number, failure in enumerate(failures):
         if class_of(failure) is None:
-            yield "EMB-BATCH-11", Violation("a class of the taxonomy, or its code", "none", f"failures.{number}.error")
+            yield (
+                "EMB-BATCH-11",
+                Violation(
+                    "a class of the taxonomy, or its code",
+                    "no class and no code of the taxonomy",
+                    f"failures.{number}.error",
+                ),
+            )
         if failure.get("message") == "":
             yield "EMB-BATCH-21", Violation("a message", "an empty one", f"failures.{number}.message")
     if any(not is_number(index) for index in failed):
-        yield "EMB-BATCH-11", Violation("the position of the failed text", "none", "failures.index")
+        yield (
+            "EMB-BATCH-11",
+            Violation("the position of the failed text", "a failure without a position", "failures.index"),
+        )
         return
     positions = {index for index in failed if isinstance(index, (int, float)) and index in range(len(texts))}
     if len(positions) < len(set(failed)):
@@ -77,7 +87,7 @@ def problems(embedding: Embedding, result: Any, texts: Sequence[str]) -> Iterato
         yield "EMB-BATCH-4", Violation(f"a position in a batch of {len(texts)}", found=strange, path="failures.index")
         return
     if len(positions) < len(failed):
-        yield "EMB-BATCH-3", Violation("each failed text once", "one twice", "failures.index")
+        yield "EMB-BATCH-3", Violation("each failed text once", "the same position twice", "failures.index")
         return
     if any(_of_another(failure, texts) for failure in failures):
         yield "EMB-BATCH-4", Violation("the position of the failed text", "that of another text", "failures.index")

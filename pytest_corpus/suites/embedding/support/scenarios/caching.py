@@ -199,12 +199,12 @@ def other_operations(embedding: Embedding, text: str, ctx: Mapping[str, Any]) ->
         counted = embedding.requests.with_text("count_tokens", text)
         alone = embedding.tokens_of(expect.success(embedding.call("count_tokens", counted), "a token count"))
         keyed = expect.success(embedding.call("count_tokens", counted, ctx), "a token count")
-        expect.that(embedding.tokens_of(keyed) == alone, "the count of the text", "another answer")
+        expect.that(embedding.tokens_of(keyed) == alone, "the count of the text", "another count, or no count")
     if embedding.works("embed_batch"):
         reply = embedding.call("embed_batch", embedding.requests.with_text("embed_batch", text), ctx)
         result = expect.success(reply, "a batch")
         listed = isinstance(result, dict) and ("embeddings" in result or "results" in result)
-        expect.that(listed, "the result of a batch", "another result", "result")
+        expect.that(listed, "the result of a batch", "another result than the batch gets alone", "result")
 
 
 def replayed(embedding: Embedding, what: str) -> tuple[str, dict[str, Any]]:

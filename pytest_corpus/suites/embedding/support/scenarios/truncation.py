@@ -80,7 +80,7 @@ def whole(reply: Reply, text: str) -> None:
     expect.that(flag(reply) is not True, "false, or nothing", "true", "result.truncated")
     shown = result.get("text") if isinstance(result, dict) else None
     shorter = isinstance(shown, str) and len(plain(shown)) < len(plain(text)) and plain(shown) in plain(text)
-    expect.that(not shorter, "the whole text", "a part of it", "result.text")
+    expect.that(not shorter, "the whole text", "a part of the text", "result.text")
 
 
 def embedded(reply: Reply | StreamReply) -> bool:
@@ -150,6 +150,6 @@ def refused_in_batch(reply: Reply, position: int, *families: str) -> None:
     failed = {failure.get("index"): failure for failure in failures_of(reply.result)}
     if failed and position not in failed:
         raise Blocked("EMB-BATCH-4", "another position than that of the failed text is reported")
-    expect.that(position in failed, "a failure of the text", "none", "result.failed_texts")
+    expect.that(position in failed, "a failure of the text", "no failed text", "result.failed_texts")
     named = class_of(failed[position])
     expect.that(named in families, " or ".join(families), f"{named}", "result.failed_texts.error")

@@ -112,7 +112,9 @@ def rest(reply: Reply, at: int, written: list[str]) -> list[str]:
     found = failures(reply.result)
     expect.that(len(found) == 1, "one failed item", f"{len(found)}", "result.failures")
     index, error = found[0].get("index"), found[0].get("error")
-    expect.that(index == at, f"the index {at}", f"{index}" if isinstance(index, int) else "none", "failures.0.index")
+    expect.that(
+        index == at, f"the index {at}", f"{index}" if isinstance(index, int) else "no index", "failures.0.index"
+    )
     expect.that(isinstance(error, str) and error, "an error", word(error), "failures.0.error")
     expect.that(error_names(found[0]), "a class of the taxonomy, or its code", "another word", "failures.0.error")
     blamed(found[0], "BadRequest")
@@ -176,4 +178,6 @@ def counts(result: Any, written: int) -> None:
     """The result of a request whose items were all written counts them, and no failures."""
     expect.applicable(counted(result) is not None, "the result counts nothing (R123)")
     expect.that(counted(result) == written, f"a count of {written}", f"{counted(result)}", "result")
-    expect.that(not (result.get("failed_count") or failures(result)), "no failures", "some", "result.failed_count")
+    expect.that(
+        not (result.get("failed_count") or failures(result)), "no failures", "a failed item", "result.failed_count"
+    )

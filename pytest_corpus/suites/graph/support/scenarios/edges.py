@@ -84,7 +84,7 @@ def dangling(graph: Graph, missing: str) -> Any:
 def unusable(reply: Any, *also: str) -> None:
     """An answer refuses its only item with BAD_REQUEST, or one of some other classes, or reports it as failed."""
     if expect.either(reply, "BadRequest", *also):
-        expect.that(failures(reply.result), "a refusal, or a failed item", "neither", "result")
+        expect.that(failures(reply.result), "a refusal, or a failed item", "a success without a failed item", "result")
         for failure in failures(reply.result):
             blamed(failure, "BadRequest", *also)
 

@@ -9,7 +9,7 @@ from typing import Any
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.kit import expect, vocabulary
 from pytest_corpus.kit.answer_cache import remembered
-from pytest_corpus.kit.judgement import look_at, reading_apart
+from pytest_corpus.kit.judgement import look_at, note_held, reading_apart
 from pytest_corpus.kit.outcomes import Blocked, NotAssessed, Violation, difference, number_of
 from pytest_corpus.kit.reply import Reply, error_names
 from pytest_corpus.kit.vocabulary import in_groups
@@ -59,10 +59,12 @@ def present(sandbox: Sandbox, *items: Item) -> dict[str, Mapping[str, Any]]:
 
 def exactly(sandbox: Sandbox, *items: Item, claim: str = "", **args: Any) -> dict[str, Mapping[str, Any]]:
     """A place holds these vectors and no others; what was found by id."""
+    note_held()  # a finding shows the queries, and the upserts of what is too many
     found = sandbox.contents(**args)
     ids = {item["id"] for item in items}
     wanted = claim or f"exactly {len(ids)} vectors"
-    expect.that(ids == set(found), wanted, difference(ids, set(found)), "result.matches")
+    got, strange = difference(ids, set(found)), set(found) - ids
+    expect.that(ids == set(found), wanted, got, "result.matches", about=strange)
     return found
 
 
@@ -117,7 +119,9 @@ def answers_with(sandbox: Sandbox, item: Item, top_k: int, operation: str = "que
             found = sandbox.own(matches_of(expect.success(reply, "a query to be answered")))
     else:
         found = sandbox.matches(item["vector"], top_k, by=operation)
-    expect.that([*map(id_of, found)] == [item["id"]], "the one vector that the query is to find", "another answer")
+    expect.that(
+        [*map(id_of, found)] == [item["id"]], "the one vector that the query is to find", "other matches, or none"
+    )
 
 
 def with_value(vector: Vector, words: Mapping[str, str], key: str = "word") -> dict[str, Item]:
@@ -304,15 +308,17 @@ class Ranking:
         """A number rises (sign 1) or falls (-1) with how good clearly different matches are."""
         numbers: list[Any] = [match.get(key) for match in self.matches]
         path = f"result.matches.{key}"
-        expect.that(all(map(is_number, numbers)), "a number", "something else", path)
+        expect.that(all(map(is_number, numbers)), "a number", "another value, or none", path)
         pairs = sorted(zip(self.goodness, numbers, strict=True), key=lambda pair: pair[0])
         claim = f"a {'higher' if sign > 0 else 'lower'} {key} of a better match"
         for (worse, low), (better, high) in pairwise(pairs):
             fits = sign * (high - low) >= -TOLERANCE * 1e-3 * max(1.0, abs(low))
-            expect.that(better <= worse + self.tolerance or fits, claim, "the opposite", path)
+            expect.that(
+                better <= worse + self.tolerance or fits, claim, f"a {'lower' if sign > 0 else 'higher'} one", path
+            )
         (worst, low), (top, high) = pairs[0], pairs[-1]
         differs = top <= worst + self.tolerance or sign * (high - low) > 0
-        expect.that(differs, f"another {key} of the best and of the worst match", "the same", path)
+        expect.that(differs, f"another {key} of the best and of the worst match", "the same number", path)
 
 
 @remembered
@@ -341,12 +347,12 @@ def rankings(vector: Vector, metric: str) -> list[Ranking]:
         if not matches and vector.approximate:
             continue
         if not matches:
-            raise Violation("matches", "none", "result.matches")
+            raise Violation("matches", "no matches", "result.matches")
         if any(id_of(match) not in truth for match in matches):
             raise NotAssessed(Obstacle.FOREIGN_MATCHES)
         found.append(Ranking(truth, matches, vector.approximate, in_batch.get(number, [])))
     if not found:
-        raise Violation("matches of queries for stored vectors", "none", "result.matches")
+        raise Violation("matches of queries for stored vectors", "no matches", "result.matches")
     return found
 
 

@@ -179,14 +179,16 @@ class Model:
         for match in matches:
             if not described_by(match, {"kind": rows[id_of(match)][1]}):
                 about = {id_of(match)}
-                self.differ("the metadata that were written last", "others", "result.matches", about=about)
+                self.differ("the metadata that were written last", "other metadata", "result.matches", about=about)
         if self.vector.dimensions > 1:
             good = self.goodness(rows, query)
             reachable = found if self.vector.approximate else rows
             best = sorted((good[name] for name in reachable), reverse=True)[:wanted]
             if any(abs(good[name] - value) > TOLERANCE for name, value in zip(found, best, strict=True)):
                 about = {id_of(match) for match in matches if not near(match.get("score"), good[id_of(match)])}
-                self.differ("the best vectors, best first", "others", "result.matches", about=about)
+                self.differ(
+                    "the best vectors, best first", "other vectors, or another order", "result.matches", about=about
+                )
 
     def differ(self, *said: str, about: Iterable[str] = ()) -> NoReturn:
         """Raise a violation about some ids."""
