@@ -37,6 +37,21 @@ def test_the_first_run_is_conformant(component: str, tmp_path: Path) -> None:
     assert {entry["status"] for entry in report["requirements"]} - {"violated"} == {"satisfied", "not_applicable"}
 
 
+def test_a_mistake_in_the_provider_is_shown_with_its_place(tmp_path: Path) -> None:
+    """An exception of a method that never worked is a finding, no outage, with its file and line in every report."""
+    folder = tmp_path / "mine"
+    assert called("init", "vector", folder).code == 0
+    code = folder / "vector_adapter" / "provider.py"
+    before, call, after = code.read_text("utf-8").partition('        await self.reached("create_namespace")\n')
+    code.write_text(f"{before}        self.client.connect()\n{call}{after}", "utf-8")
+    where = f"AttributeError at provider.py:{len(before.splitlines()) + 1}"
+    given = ("-p", "no:randomly", "-p", "no:asyncio", "--corpus-report=r.md", "--corpus-requirement=VEC-NS-1")
+    ended = process(forks.python(), "-m", "pytest", *given, code=1, cwd=folder, env=environment())
+    assert where in ended.stdout, ended.stdout
+    assert f"raised: `{where}" in (folder / "r.md").read_text("utf-8")
+    assert "unavailable since" not in ended.stdout
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("provider", ["http", "tcp"])
 def test_a_factory_for_a_provider_with_an_address(provider: str, tmp_path: Path) -> None:
