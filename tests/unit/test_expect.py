@@ -122,7 +122,7 @@ def test_a_finding_names_the_thing_that_came_instead() -> None:
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             if isinstance(node, ast.Call) and (at := GOT.get(ast.unparse(node.func))) is not None:
                 constants = [each for argument in node.args[at : at + 1] for each in ast.walk(argument)]
-                words = {each.value for each in constants if isinstance(each, ast.Constant)}
+                words = {str(each.value) for each in constants if isinstance(each, ast.Constant)}
                 plain += [f"{file.name}:{node.lineno} {word}" for word in words & PLAIN_WORDS]
     assert plain == []
 
