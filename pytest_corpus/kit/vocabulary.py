@@ -89,8 +89,10 @@ MEETING: Mapping[str, str] = {
     "slash": "@a/b",
     "composed": "@a\u00e9",
     "decomposed": "@ae\u0301",
+    "long": "@" + "name" * 50 + "a",
+    "longer": "@" + "name" * 50 + "ab",
 }
-"""Names that meet `@a` or each other where letter case, signs, blanks, prefixes or normal forms do not count."""
+"""Names that meet `@a` or each other where letter case, signs, blanks, prefixes, forms or the end do not count."""
 
 ALIKE = (("", "letter_case"), ("underscore", "dash"), ("composed", "decomposed"))
 """Pairs of kinds of names that only resemble each other; an empty kind is a plain name."""

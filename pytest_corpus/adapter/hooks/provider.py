@@ -225,15 +225,14 @@ class ProviderProbe:
         await asyncio.gather(*(server.aclose() for server in servers), return_exceptions=True)
 
     async def reached(self, op: str, **facts: Any) -> None:
-        """Count an operation (not a chunk) and carry out what is planned for it.
+        """Count an operation (not a chunk) and carry out what is planned for it; other calls go on meanwhile.
 
         Raises:
             ProviderFault: as planned.
             RuntimeError: planned as an unexpected fault.
         """
         plan = self.arrived(op, **facts)
-        if plan is not None:
-            await plan.carry_out()
+        await (asyncio.sleep(0) if plan is None else plan.carry_out())
 
     def arrived(self, op: str, *, able: Collection[str] | None = None, **facts: Any) -> Plan | None:
         """Count an operation (not a chunk); what is planned for it and still to be carried out.

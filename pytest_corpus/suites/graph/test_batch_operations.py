@@ -57,6 +57,10 @@ def test_operations_are_applied_in_order(graph: Graph, name: str) -> Steps:
         [put(sandbox, sandbox.node("twice")), put(sandbox, new["twice"])],
         [put(sandbox, sandbox.node("thrice")), drop(sandbox, "thrice"), put(sandbox, new["thrice"])],
     ]
+    linked = bool(graph.works("upsert_edges") and graph.readers.of_edges())
+    if linked:
+        new |= {each: sandbox.node(each) for each in ("source", "target")}
+        stories.append([put(sandbox, new["source"], new["target"]), link(sandbox, "source", "target")])
     requests: list[list[dict[str, Any]]] = [[]]
     for story in stories:
         if len(requests[-1]) + len(story) > most:
@@ -67,6 +71,8 @@ def test_operations_are_applied_in_order(graph: Graph, name: str) -> Steps:
             expect.success(sandbox.call_many(name, *request[start : start + most]), f"a {name} to work")
     yield
     sandbox.one_shows(map(value_of, new.values()), "what the last operations left")
+    if linked:
+        sandbox.one_leads("source", {"target": value_of(new["target"])}, "the edge between new nodes")
 
 
 @deciding("name", batch="GRA-BATCH-1", transaction="GRA-TXN-1")

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_corpus.kit import expect, vocabulary
 from pytest_corpus.kit.component import holds
-from pytest_corpus.kit.fixtures import Steps, core, subject
+from pytest_corpus.kit.fixtures import Steps, core, rules, subject
 from pytest_corpus.kit.requests import canary
 from pytest_corpus.suites.graph.support.answers import listed
 from pytest_corpus.suites.graph.support.component import Graph, graph
@@ -41,16 +41,19 @@ def test_a_page_is_of_the_schema(graph: Graph) -> None:
 @pytest.mark.parametrize("limit", [2, 10, 11, 12, None], ids=str)
 def test_pages_have_every_node_once(graph: Graph, limit: int | None) -> None:
     """Whatever the size of a page, following the cursor gives every node exactly once."""
-    sandbox, pages = batches.pages(graph, limit)
-    batches.every_node_once(sandbox, pages, {sandbox.id(f"n{number}") for number in range(batches.COUNT)})
+    sandbox, ids, pages = batches.pages(graph, limit)
+    batches.every_node_once(sandbox, pages, ids)
 
 
-@pytest.mark.requirement("GRA-BULK-3")
-def test_more_nodes_than_a_page_holds_by_default(graph: Graph) -> None:
-    """More than a hundred nodes are all listed, without a `limit`."""
-    sandbox = batches.filled(graph, 105)
-    pages = sandbox.pages(batches.narrowed(sandbox))
-    batches.every_node_once(sandbox, pages, {sandbox.id(f"n{number}") for number in range(105)})
+@rules("listed GRA-BULK-3, found GRA-QUERY-2")
+def test_more_nodes_than_a_page_holds_by_default(graph: Graph, requirement: str) -> None:
+    """More than a hundred nodes are all listed, without a `limit`, and all found by a query."""
+    sandbox, pages, found = batches.crowd(graph)
+    if requirement == "GRA-BULK-3":
+        batches.every_node_once(sandbox, pages, {sandbox.id(f"n{number}") for number in range(batches.CROWD)})
+        return
+    expect.applicable(found is not None, "no query shows nodes")
+    expect.that(len(found or ()) == batches.CROWD, f"{batches.CROWD} nodes", f"{len(found or ())}", "result.records")
 
 
 @pytest.mark.requirement("GRA-BULK-3")
@@ -93,7 +96,7 @@ def test_no_page_has_nodes_of_another_tenant(graph: Graph) -> Steps:
 @pytest.mark.parametrize("limit", [2, 10])
 def test_a_page_is_no_larger_than_asked_for(graph: Graph, limit: int) -> None:
     """The first page and the following ones have at most `limit` nodes."""
-    for page in batches.pages(graph, limit)[1]:
+    for page in batches.pages(graph, limit)[-1]:
         expect.that(len(page) <= limit, f"at most {limit} nodes", f"{len(page)}", "result.nodes")
 
 

@@ -128,9 +128,13 @@ def test_a_parallel_edge_stays(graph: Graph) -> Steps:
 
 @pytest.mark.requirement("GRA-DELETE-4")
 def test_a_deleted_node_is_not_reached(graph: Graph) -> Steps:
-    """No edge leads to a node that was deleted, nor through it to another one."""
+    """No edge leads to a node that was deleted, by its id or by a filter, nor through it to another one."""
     sandbox, reply = without_the_middle(graph)
     expect.success(reply, "delete_nodes to work")
+    sandbox.put(sandbox.node("d"))
+    sandbox.link(sandbox.edge("a", "d", "g"))
+    if is_refused(sandbox.call("delete_nodes", {"filter": {"corpus_key": sandbox.key("d")}})):
+        sandbox.remove("nodes", "d")
     yield
     sandbox.all_lead("a", (), "no edge to a deleted node")
     if "traversal" in graph.readers.of_edges() and graph.capabilities.limit("max_traversal_depth") != 1:

@@ -41,6 +41,7 @@ def test_an_edge_keeps_what_it_was_written_with(graph: Graph, requirement: str) 
     share = 0.5 if graph.capabilities.rounds_numbers else 0.1 + 0.2
     edge = sandbox.edge("a", "b", "e", corpus_share=share, corpus_true=True, corpus_text="\u6771 " * 200)
     edge["properties"] |= {"corpus_large": 2**53 + 1, "corpus_Case": 1, "corpus_case": 2, "corpus_no": False}
+    edge["properties"] |= {"corpus_minus": -7, "corpus_empty": "", "corpus_digits": "007"}
     sandbox.link(edge)
     yield
     found = sandbox.relationships("a")

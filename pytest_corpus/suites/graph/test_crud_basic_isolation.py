@@ -7,9 +7,11 @@ import pytest
 
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.fixtures import Steps, core, deciding, subject
+from pytest_corpus.kit.reply import Reply
 from pytest_corpus.kit.requests import canary
-from pytest_corpus.kit.vocabulary import FIRST_TO_MEET, meeting
+from pytest_corpus.kit.vocabulary import meeting
 from pytest_corpus.spec.errors import PERMANENT
+from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.graph.support.answers import listed, records
 from pytest_corpus.suites.graph.support.component import Graph, graph
 from pytest_corpus.suites.graph.support.place import empty_namespace, value_of
@@ -29,11 +31,14 @@ READING, DELETING = (
 WAYS = ("ids", "filter", *MANY)
 """The ways of a delete, and the name of the node that each deletes."""
 
-RESEMBLING = (*FIRST_TO_MEET, "trailing_blank", "colon")
+RESEMBLING = ("underscore", "long", "dash", "letter_case", "trailing_blank", "colon", "longer")
 """The kinds of names of each run; one more is tried by seed."""
 
-FIRST = 2
-"""The number of places that are read: a plain name and one with a sign, which those written after them would change."""
+FIRST = 3
+"""The number of places that are read: those of a plain name, of one with a sign and of a long one.
+
+What is written after them would change them.
+"""
 
 
 @core("GRA-NS-1")
@@ -41,7 +46,7 @@ def test_namespaces_are_separate(graph: Graph) -> Steps:
     """Nodes of one id in two namespaces, and in the default one, are three nodes: each is read where it lies."""
     places = isolation.apart(graph)
     one = places[0][0]
-    similar = words.places(one, meeting(str(one.namespace), 6, RESEMBLING), by="namespaces")
+    similar = words.places(one, meeting(str(one.namespace), len(RESEMBLING) + 1, RESEMBLING), by="namespaces")
     yield
     for sandbox, written in places:
         sandbox.all_show(written, "the nodes of the namespace")
@@ -58,7 +63,8 @@ def test_a_tenant_reads_its_own_nodes(graph: Graph, own: bool) -> Steps:
     one, other = isolation.two_tenants(graph, own=own)
     third = one.like(namespace=one.namespace, tenant=f"{one.tenant}z")
     written = {place: place.put(place.node("a"), place.node(name)) for place, name in ((one, "b"), (other, "c"))}
-    names = meeting(str(one.tenant), 2 if own else 6, ["composed", "decomposed"] if own else RESEMBLING)
+    kinds = ("composed", "decomposed") if own else RESEMBLING
+    names = meeting(str(one.tenant), len(kinds), kinds)
     similar = words.places(one, [*names, f"-{one.tenant}"], by="tenants")
     yield
     for place, values in {**written, third: []}.items():
@@ -149,6 +155,30 @@ def test_a_delete_of_edges_stays_in_its_place(graph: Graph, by: str) -> Steps:
     one.remove("nodes", "b")
     yield
     other.one_leads("a", {"b": values[other]["b"]}, "the edge of another place")
+
+
+@pytest.mark.requirement("COM-CONC-1")
+def test_writes_of_two_tenants_at_the_same_time_stay_apart(graph: Graph) -> Steps:
+    """Nodes that two tenants write together are each with the tenant that wrote it, and so are queries at once."""
+    graph.require("upsert_nodes")
+    tenants = isolation.two_tenants(graph)
+    nodes = {place: place.node("a") for place in tenants}
+    requests = [
+        graph.envelope("upsert_nodes", {**each.place, "nodes": [node]}, each.ctx) for each, node in nodes.items()
+    ]
+    replies = list(map(Reply, graph.send_all(requests)))
+    expect.assessable(all(reply.is_success for reply in replies), Obstacle.ALL_REFUSED)
+    yield
+    for place, node in nodes.items():
+        place.one_shows([value_of(node)], "the node that the tenant wrote beside another one")
+    if "query" in graph.readers.of_nodes():
+        asked = [
+            graph.envelope("query", {**each.place, **graph.question("find", wanted=each.key("a"))}, each.ctx)
+            for each in tenants
+        ]
+        for (place, node), reply in zip(nodes.items(), map(Reply, graph.send_all(asked)), strict=True):
+            found = place.own(reply.result) if reply.is_success else {value_of(node)}
+            expect.that(found == {value_of(node)}, "the node of the tenant that asks", "another", "records", on=[reply])
 
 
 @pytest.mark.requirement("COM-TENANT-1")

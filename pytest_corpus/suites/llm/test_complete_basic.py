@@ -353,12 +353,15 @@ def test_an_idempotency_key_does_not_mix_up_requests(llm: LLM) -> None:
 @pytest.mark.requirement("COM-IDEM-1")
 @pytest.mark.parametrize("operation", ["complete", "stream"])
 def test_an_idempotency_key_does_not_hide_a_changed_argument(llm: LLM, operation: str) -> None:
-    """Another prompt, and another `max_tokens`, under one key ask the provider again; so does another operation."""
+    """Another prompt, `max_tokens` or system message under one key asks again; so does another operation."""
     expect.applicable("provider" in llm.client.hooks, "without a provider it is judged by the answers alone")
     ctx = new_key(**new_tenant())
     limit = llm.limit(8, operation)
     args = llm.requests.args(messages=[user(llm.unique())], max_tokens=limit)
-    for changed in ({"max_tokens": limit + 1}, {"messages": [user(llm.unique())]}):
+    changes: list[dict[str, Any]] = [{"max_tokens": limit + 1}, {"messages": [user(llm.unique())]}]
+    if operation == "complete" and llm.takes("system_message"):
+        changes.append({"system_message": llm.unique()})
+    for changed in changes:
         completions.not_shared(llm, args, {**args, **changed}, ctx, ctx, operation=operation, learnt=True)
     if operation == "complete" and llm.works("count_tokens"):
         counted = {**llm.requests.minimal("count_tokens"), "text": llm.unique()}

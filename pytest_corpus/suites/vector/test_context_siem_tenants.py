@@ -54,7 +54,8 @@ def test_one_tenant_does_not_find_what_another_wrote(vector: Vector, requirement
         there = own["id"] in (other.contents() if vector.approximate else found) or not other.held
         expect.that(there, "the vector of the tenant", "no such match", "result.matches")
     if requirement == "COM-TENANT-1":
-        tenants = vocabulary.meeting(str(one.ctx["tenant"]), 5, ["letter_case", "underscore", "dash"])  # held in pairs
+        pairs = ("letter_case", "underscore", "dash", "long", "longer")  # the first with the plain name
+        tenants = vocabulary.meeting(str(one.ctx["tenant"]), len(pairs), pairs)
         for places in checks.offered_in_turn(vector, [(one.name, name, vector.item(40)) for name in tenants]):
             for place, mine in places:
                 checks.exactly(place, mine, claim="the vector of a tenant whose name resembles that of another")

@@ -44,14 +44,15 @@ ODD_OPERANDS: tuple[dict[str, Any], ...] = (
 SCALARS: dict[str, tuple[Any, Any]] = {
     "whole": (7, 8),
     "zero": (0, 1),
-    "fraction": (0.5, 0.25),
+    "fraction": (0.1, 0.2),
+    "large": (2**53 + 1, 2**53),
     "negative": (-2, 2),
     "yes": (True, False),
     "no": (False, True),
     "unicode": ("\u6771\u4eac", "\u897f\u4eac"),
     "wildcards": ("a_c%", "abcd"),
     "empty": ("", "x"),
-    "letterCase": ("a", "A"),
+    "casing": ("a", "A"),
 }
 """A value to filter by, and one that it is not."""
 
@@ -73,7 +74,7 @@ FILTERS: dict[str, tuple[tuple[dict[str, Any], tuple[int, ...]], ...]] = {
 HELD: dict[str, tuple[tuple[dict[str, Any] | None, ...], tuple[tuple[dict[str, Any], tuple[int, ...]], ...]]] = {
     "VEC-FILTER-5": (
         tuple({kind: pair[at] for kind, pair in SCALARS.items()} for at in (0, 1, 0)),
-        (*(({kind: pair[0]}, (0, 2)) for kind, pair in SCALARS.items()), ({"letterCase": "A"}, (1,))),
+        (*(({kind: pair[0]}, (0, 2)) for kind, pair in SCALARS.items()), ({"casing": "A"}, (1,))),
     ),
     "VEC-FILTER-6": (({"kind": "a"}, {"other": "a"}, None, {}), (({"kind": "a"}, (0,)),)),
     "VEC-FILTER-13": (
@@ -167,7 +168,10 @@ def test_a_filter_compares_whole_values(vector: Vector, requirement: str) -> Ste
         sandbox, items = with_other_metadata(vector, requirement)
     yield
     stored = [*items, *taken.values()]
+    rounded = vector.capabilities.rounds_numbers
     for wanted, right in filters:
+        if rounded and any(isinstance(value, float) for value in wanted.values()):
+            continue
         refusals = PERMANENT if any(map(is_odd, wanted.values())) else ()
         just(sandbox, wanted, stored, [items[number] for number in right], *refusals)
     for kind, item in odd.items():

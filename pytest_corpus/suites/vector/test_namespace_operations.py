@@ -53,9 +53,11 @@ def test_a_namespace_that_was_deleted_can_be_created_again(vector: Vector) -> St
 def test_one_namespace_is_not_found_in_another(vector: Vector) -> Steps:
     """Two namespaces with vectors of the same directions answer each with its own, and so do some of similar names."""
     vector.need_namespaces("query")
-    name, *similar = meeting(vector.name("n"), 6, (*FIRST_TO_MEET, "trailing_blank", "colon"))
+    kinds = ("long", *FIRST_TO_MEET, "trailing_blank", "longer", "colon")
+    name, long, *similar = meeting(vector.name("n"), len(kinds) + 1, kinds)
     items = [[vector.item(degrees) for degrees in (20, 100)] for _ in range(2)]
-    sandboxes = [vector.sandbox(*own, name=each) for own, each in zip(items, (name, ""), strict=True)]
+    sandboxes = [vector.sandbox(*items[0], name=name)]
+    sandboxes.append(vector.offered(long, *items[1]) or vector.sandbox(*items[1]))
     yield
     for places in offered_in_turn(vector, [(each, None, vector.item(20)) for each in similar]):
         for other, item in places[:1]:  # the second one would change it, or the plain one
@@ -153,12 +155,20 @@ def test_a_query_on_an_unknown_namespace_is_refused(vector: Vector, requirement:
 
 @pytest.mark.requirement("VEC-NS-8")
 def test_each_namespace_keeps_its_own_metric(vector: Vector) -> Steps:
-    """Namespaces of different metrics, made one after the other, rank the same vectors each by its own."""
+    """Namespaces of different metrics, made one after the other, rank the same vectors each by its own.
+
+    One has the name of a deleted namespace of another metric.
+    """
     vector.need_namespaces()
     expect.applicable(len({canonical(metric) for metric in vector.metrics}) >= 2, "fewer than two metrics are listed")
     expect.applicable(vector.dimensions != 1, "on a line the metrics do not differ")
     items = [vector.item(metadata=None, vector=direction(angle, vector.dimensions, size)) for angle, size in POLAR]
-    sandboxes = [vector.sandbox(*items, metric=metric) for metric in vector.metrics]
+    first, *others = vector.metrics
+    used = vector.sandbox(metric=first)
+    with expect.resting_on("VEC-NS-4"):
+        expect.success(vector.call("delete_namespace", {"namespace": used.name}), "the deletion")
+    sandboxes = [vector.sandbox(*items, metric=metric) for metric in (first, *others[1:])]
+    sandboxes.append(vector.sandbox(*items, metric=others[0], name=used.name))
     query = direction(SEEN_FROM[0], vector.dimensions, SEEN_FROM[1])
     yield
     rankings = {str(sandbox.truth): sandbox.ids(query, len(items)) for sandbox in sandboxes}

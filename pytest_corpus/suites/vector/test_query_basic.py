@@ -308,9 +308,10 @@ def given(vector: Vector, *, shown: int, stored: int) -> None:
 
 @pytest.mark.requirement("VEC-QUERY-17")
 def test_the_query_vector_is_that_of_the_query(vector: Vector) -> None:
-    """`query_vector`, where it is given and not empty, is what was sent."""
+    """`query_vector`, where it is given and not empty, is what was sent, also after a query by almost the same."""
     vector.require("query")
     args = vector.requests.minimal("query")
-    given = expect.success(vector.call("query", args)).get("query_vector")
-    expect.applicable(given, "no query_vector is given")
-    expect.that(alike(given, args["vector"]), "the vector of the query", "another vector", "result.query_vector")
+    for vector_sent in (args["vector"], [component * 1.005 for component in args["vector"]]):
+        given = expect.success(vector.call("query", {**args, "vector": vector_sent})).get("query_vector")
+        expect.applicable(given, "no query_vector is given")
+        expect.that(alike(given, vector_sent), "the vector of the query", "another vector", "result.query_vector")

@@ -15,7 +15,7 @@ from pytest_corpus.kit.reply import Reply, error_names
 from pytest_corpus.kit.vocabulary import INJECTIONS, RESERVED, WORDS, filled, some
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.shared.claims.replays import TestEarlyReplays
-from pytest_corpus.suites.shared.contexts import new_key
+from pytest_corpus.suites.shared.contexts import new_key, new_tenant
 from pytest_corpus.suites.vector.support.answers import failed, failures_of, id_of, metadata_of, processed, vector_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
 from pytest_corpus.suites.vector.support.geometry import alike, direction
@@ -44,15 +44,15 @@ SCALARS: dict[str, Any] = {
     "zero": 0,
     "yes": True,
     "no": False,
-    "letterCase": "Aa",
+    "casing": "Aa",
     "large": 2**53 + 1,
     "long": "word " * 200 + "end",
     "digits": "007",
     "exponent": "1e5",
-    "wordForYes": "true",
-    "wordForNothing": "null",
+    "affirmative": "true",
+    "nothing": "null",
     "moment": "2024-03-01T12:00:00Z",
-    "lineEnds": "one\r\ntwo\rthree\n",
+    "endings": "one\r\ntwo\rthree\n",
 }
 """Metadata of every scalar type but null, as large as they may be (R128)."""
 
@@ -358,22 +358,43 @@ def test_a_number_that_is_not_finite_is_not_stored(vector: Vector) -> Steps:
 
 @pytest.mark.requirement("COM-CONC-1")
 def test_upserts_at_the_same_time_are_all_stored(vector: Vector) -> Steps:
-    """Vectors that are upserted together are found together, each with its own metadata."""
+    """Vectors that are upserted together are found together where they belong, each with its own metadata.
+
+    They go in turn into places of several namespaces and tenants, as far as these are offered.
+    """
     vector.require("upsert", "query")
     many = max(2, min(8, vector.capabilities.limit("concurrency") or 8))
-    sandbox = vector.sandbox()
+    places = places_side_by_side(vector)
     items = [vector.item(10 + 160 * part / many, {"part": part}) for part in range(many)]
-    requests = [vector.envelope("upsert", sandbox.args(vectors=[item])) for item in items]
-    sandbox.know(*items)
-    exchanges = vector.send_all(requests)
-    replies = zip(items, map(Reply, exchanges), strict=True)
-    taken = [item for item, reply in replies if reply.is_success and not failures_of(reply.result)]
+    homes = [places[number % len(places)] for number in range(many)]
+    for home, item in zip(homes, items, strict=True):
+        home.know(item)
+    requests = [
+        vector.envelope("upsert", home.args(vectors=[item]), home.ctx) for home, item in zip(homes, items, strict=True)
+    ]
+    replies = list(map(Reply, vector.send_all(requests)))
+    taken = [number for number, reply in enumerate(replies) if reply.is_success and not failures_of(reply.result)]
     expect.assessable(len(taken) >= 2, Obstacle.TOO_FEW_UPSERTS)
-    sandbox.held.update(item["id"] for item in taken)
+    lost = [reply for reply in replies if reply.is_a("NamespaceNotFound", "DimensionMismatch")]
+    expect.that(not lost, "each upsert to be carried out in its place", ", ".join(map(str, lost)), on=lost)
+    for number in taken:
+        homes[number].held.add(items[number]["id"])
     yield
-    found = present(sandbox, *taken)
-    mixed = [item for item in taken if not described_by(found[item["id"]], item["metadata"])]
-    expect.that(not mixed, "its own metadata with each vector", "the metadata of another vector")
+    for place in places:
+        own = [items[number] for number in taken if homes[number] is place]
+        found = (exactly if len(own) == homes.count(place) else present)(place, *own)
+        mixed = [item for item in own if not described_by(found[item["id"]], item["metadata"])]
+        expect.that(not mixed, "its own metadata with each vector", "the metadata of another vector")
+
+
+def places_side_by_side(vector: Vector) -> list[Sandbox]:
+    """Places that differ in their namespace or in their tenant alone, if both are offered; else one."""
+    places = [vector.sandbox()]
+    if vector.namespaces and vector.names_at_once(2) > 1:
+        places.append(vector.sandbox())
+        if vector.capabilities.flag("supports_multi_tenant") is True:
+            places.append(vector.sandbox(tenant=new_tenant()["tenant"], name=places[0].name))
+    return places
 
 
 @pytest.mark.requirement("VEC-STATE-1")

@@ -69,6 +69,8 @@ class EmbeddingRequests(Requests):
             requests[-1] = half
         if len(self._texts.capabilities.models) > 1:
             requests[0]["args"]["model"] = self._texts.capabilities.models[-1]
+        if self._texts.capabilities.flag("supports_normalization") is True:
+            requests[1]["args"]["normalize"] = True
         return requests
 
     def fingerprint(self, reply: Reply) -> Any:

@@ -26,6 +26,7 @@ from pytest_corpus.suites.shared.claims import envelopes
 from pytest_corpus.suites.shared.claims.capabilities import RETRYABLE
 from pytest_corpus.suites.shared.claims.context import UNKNOWN_ARGUMENT, with_more
 from pytest_corpus.suites.shared.claims.deadlines import PROMPTLY_S, deadlined, heeded, in_time, repeatedly
+from pytest_corpus.suites.shared.contexts import new_tenant
 
 BEYOND_32_BITS = 2**40
 
@@ -69,9 +70,17 @@ def told_apart(subject: Subject) -> tuple[list[dict[str, Any]], list[Any]]:
     return requests, alone
 
 
+def anew(subject: Subject, request: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The same request of a tenant for whom no answer is cached, if what it is answered depends on no stored data."""
+    stores = any(subject.operation(name).mutating for name in subject.operations())
+    if stores or subject.capabilities.flag("supports_multi_tenant") is not True:
+        return request
+    return {**request, "ctx": {**request["ctx"], **new_tenant()}}
+
+
 def sent_together(subject: Subject, requests: Sequence[tuple[Any, Any]]) -> None:
     """Requests that are sent together get the answers that they get alone, or are asked to come again."""
-    replies = [Reply(exchange) for exchange in subject.send_all([request for request, _ in requests])]
+    replies = [Reply(exchange) for exchange in subject.send_all([anew(subject, request) for request, _ in requests])]
     expect.assessable(not all(reply.is_a(*BUSY) for reply in replies), Obstacle.ALL_REFUSED)
     for reply, (request, own) in zip(replies, requests, strict=True):
         claim = "the answer that the request gets alone"
@@ -79,7 +88,7 @@ def sent_together(subject: Subject, requests: Sequence[tuple[Any, Any]]) -> None
             expect.success(reply, claim)
             found = subject.requests.fingerprint(reply)
             known = found in [each for _, each in requests]
-            if not known and subject.requests.fingerprint(subject.send(request)) != own:
+            if not known and subject.requests.fingerprint(subject.send(anew(subject, request))) != own:
                 raise NotAssessed(Obstacle.NOT_DISTINGUISHED)
             got = f"the one of another of the {len(requests)} requests sent at once" if known else "another one"
             if type(own) is type(found) is int:

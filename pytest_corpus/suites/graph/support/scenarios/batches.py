@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter import inputs
-from pytest_corpus.kit import expect
+from pytest_corpus.kit import expect, vocabulary
 from pytest_corpus.kit.answer_cache import cached, remembered
 from pytest_corpus.kit.judgement import reading_apart
 from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, number_of
@@ -18,7 +18,8 @@ from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.graph.support.answers import listed
 from pytest_corpus.suites.graph.support.component import Graph
 from pytest_corpus.suites.graph.support.place import Place, value_of
-from pytest_corpus.suites.graph.support.sandbox import MOST_PAGES, PAGE, Sandbox
+from pytest_corpus.suites.graph.support.sandbox import MOST_PAGES, PAGE, Sandbox, observed
+from pytest_corpus.suites.graph.support.scenarios import words
 from pytest_corpus.suites.graph.support.scenarios.isolation import empty_place, keep, lasting_place
 
 MOST_OPS = 6_000
@@ -215,8 +216,8 @@ def in_order(counts: list[int | None], sizes: list[int]) -> None:
     expect.that(counts == sizes, f"the order of the operations, which write {sizes} nodes", f"{counts}", "results")
 
 
-COUNT = 11
-"""The number of nodes that are listed in pages."""
+COUNT, ODD, CROWD = 11, 6, 105
+"""The number of nodes that are listed in pages, of those among them with odd ids, and of more than a page holds."""
 
 PREDICATES: dict[str, Any] = {"greater": {"$gt": 1}, "choice": {"in": [2]}, "list": [2], "null": None}
 """Terms of a filter that 1 does not meet, but perhaps 2; compared as plain values, neither does."""
@@ -241,17 +242,32 @@ def narrowed(sandbox: Sandbox) -> dict[str, Any]:
 
 
 @remembered
-def pages(graph: Graph, limit: int | None) -> tuple[Sandbox, list[list[Mapping[str, Any]]]]:
-    """A place with a number of nodes, and its pages of a size."""
+def pages(graph: Graph, limit: int | None) -> tuple[Sandbox, set[str], list[list[Mapping[str, Any]]]]:
+    """A place with a number of nodes, their ids, and its pages of a size."""
     graph.require("bulk_vertices", "upsert_nodes")
 
-    def fill(sandbox: Sandbox) -> None:
-        sandbox.put(*(sandbox.node(f"n{number}") for number in range(COUNT)))
-
-    sandbox, _ = lasting_place(graph, "pages", fill, empty=True)
+    sandbox, ids = lasting_place(graph, "pages", put_listed, empty=True)
     spacious(sandbox, limit)
     given = {} if limit is None else {"limit": limit}
-    return sandbox, [*sandbox.pages({**given, **narrowed(sandbox)})]
+    return sandbox, ids, [*sandbox.pages({**given, **narrowed(sandbox)})]
+
+
+def put_listed(sandbox: Sandbox) -> set[str]:
+    """Write the nodes that are listed in pages; return their ids, some of them not tame if these are taken (R138)."""
+    ends = enumerate(vocabulary.texts(ODD, "i", ["composed", "decomposed", "emoji", "non_latin", "separators"]), COUNT)
+    odd = {end: {**sandbox.node(f"n{number}"), "id": sandbox.id(end)} for number, end in ends}
+    taken = words.offer(sandbox, "nodes", odd)
+    plain = [sandbox.node(f"n{number}") for number in range(COUNT - len(taken))]
+    sandbox.put(*plain)
+    return {str(node["id"]) for node in (*plain, *taken.values())}
+
+
+@remembered
+def crowd(graph: Graph) -> tuple[Sandbox, list[list[Mapping[str, Any]]], list[str] | None]:
+    """A place with more nodes than a page has by default, its pages, and the values that a query finds, if it works."""
+    sandbox = filled(graph, CROWD)
+    found = observed(sandbox.seen, "query") if "query" in graph.readers.of_nodes() else None
+    return sandbox, [*sandbox.pages(narrowed(sandbox))], found
 
 
 def every_node_once(sandbox: Sandbox, pages: Iterable[list[Mapping[str, Any]]], wanted: set[str]) -> None:

@@ -57,8 +57,9 @@ def taken(llm: LLM, name: str, operation: str) -> Reply | StreamReply:
     return llm.known(operation, **given) if together.is_error else together
 
 
-TURNS = 9
-"""The number of messages that a prompt is divided into, none of which fills the window; odd, so the user is last."""
+TURNS = 99
+"""The number of messages that a prompt is divided into, of which the last ten do not fill the window; odd, so the user
+is last."""
 
 
 def beyond(llm: LLM, where: str) -> list[dict[str, Any]]:
