@@ -234,7 +234,7 @@ def test_texts_after_a_failed_one_are_not_forgotten(embedding: Embedding, kind: 
     fresh, texts, reply, struck = caching.failing_batch(embedding, kind, position, way)
     expect.applicable(not reply.is_error, "the batch is refused whole")
     found = placed(fresh, "EMB-BATCH-12", caching.all_accounted_for(reply, texts), texts)
-    each_its_own(fresh, found, texts, embedding.own_vectors(texts))
+    each_its_own(fresh, found, texts, embedding.own_vectors(texts), reply)
     failed = len(failures_of(reply.result))
     expect.that(failed <= struck, f"no more than {struck} failed texts", f"{failed}", "result")
 
@@ -271,7 +271,7 @@ def test_a_batch_falls_back_in_order(embedding: Embedding) -> None:
     """If a batch that the provider refuses is embedded text by text, each text keeps its place."""
     fresh, texts, reply = caching.fallen_back(embedding, "invalid_request", times=20)
     found = placed(fresh, "EMB-BATCH-12", caching.all_accounted_for(reply, texts), texts)
-    each_its_own(fresh, found, texts, embedding.own_vectors(texts))
+    each_its_own(fresh, found, texts, embedding.own_vectors(texts), reply)
 
 
 @deciding("fact", traceparent="COM-CTX-5", deadline_ms="COM-DEADLINE-9")

@@ -176,8 +176,9 @@ def test_tokens_used_are_those_that_are_counted(embedding: Embedding, text: str)
         embedding.fits(reply)
         used = expect.success(reply, "an embedding").get("tokens_used")
         expect.applicable(used is not None, "tokens_used is not given")
-        counted = embedding.count(embedding.fit(text), model=model)
-        expect.that(used == counted, f"{counted}, as count_tokens says", f"{used}", "result.tokens_used")
+        with expect.resting_on("EMB-TOKENS-1" if text.isascii() else "EMB-TOKENS-3"):
+            counted = embedding.count(embedding.fit(text), model=model)
+        expect.that(used == counted, f"{counted}, as count_tokens says", f"{used}", "result.tokens_used", on=[reply])
 
 
 @pytest.mark.parametrize(
@@ -280,6 +281,6 @@ def test_a_stream_gives_the_vector_of_embed(embedding: Embedding, normalize: boo
     options = {"normalize": True} if normalize else {}
     for model in embedding.able_to("stream_embed"):
         for text in map(embedding.fit, ("hi", FILLER)):
-            found = batches.streamed_vector(embedding, text, model=model, **options)
             alone = embedding.known_vector("embed", text, model=model, **options)
+            found = batches.streamed_vector(embedding, text, model=model, **options)
             expect.that(embedding.same(found, alone, 0.02), "the vector of `embed`", "another vector")

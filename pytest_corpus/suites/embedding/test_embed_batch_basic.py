@@ -105,7 +105,7 @@ def test_every_list_of_texts_keeps_its_order(embedding: Embedding) -> None:
 
     def check(texts: list[str]) -> None:
         reply = embedding.batch(texts)
-        batches.each_its_own(embedding, batches.placed(embedding, "EMB-BATCH-2", reply, texts), texts, own)
+        batches.each_its_own(embedding, batches.placed(embedding, "EMB-BATCH-2", reply, texts), texts, own, reply)
 
     def draw(chance: Random, size: float) -> list[str]:
         return chance.choices(pool, k=generate.length(chance, size, many))
@@ -147,7 +147,7 @@ def test_a_bad_text_leaves_the_others_alone(embedding: Embedding, where: str) ->
     if failed != bad:
         raise Blocked("EMB-BATCH-4", "another position than that of the failed text is reported")
     good = [text for number, text in enumerate(texts) if number not in bad]
-    batches.each_its_own(embedding, found, texts, embedding.own_vectors(good, truncate=False))
+    batches.each_its_own(embedding, found, texts, embedding.own_vectors(good, truncate=False), reply)
 
 
 @rules(

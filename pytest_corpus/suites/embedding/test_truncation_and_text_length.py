@@ -213,7 +213,7 @@ def test_a_batch_cuts_as_embed_does(embedding: Embedding, how: str, where: str) 
     found = placed(embedding, "EMB-TRUNC-8", reply, texts)
     expect.that(len(found) == many, "every text to be embedded", f"{many - len(found)} failures", "result")
     singly = embedding.own_vectors(texts, truncate=True)
-    each_its_own(embedding, found, texts, singly)
+    each_its_own(embedding, found, texts, singly, reply)
     for position, each in found.items():
         vector, wanted = vector_of(each) or [], own[texts[position]]
         near = embedding.same(vector, wanted, 0.02) or not embedding.same(singly[texts[0]], own[texts[0]], 0.02)

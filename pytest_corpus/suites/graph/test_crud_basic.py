@@ -123,9 +123,15 @@ def test_a_node_keeps_its_labels_and_properties(graph: Graph) -> Steps:
         found = shown.get(each["id"])
         expect.that(found is not None, "the node that was written", "no such node", "result.nodes")
         assert found is not None
-        expect.that(set(each["labels"]) <= set(found.get("labels") or []), "its labels", "other labels", "labels")
+        expect.that(
+            set(each["labels"]) <= set(found.get("labels") or []),
+            f"the labels of {each['id']}",
+            "other labels",
+            "labels",
+        )
         for key, value in each["properties"].items():
-            expect.that(found["properties"].get(key) == value, "its properties", "other properties", "properties")
+            is_kept = found["properties"].get(key) == value
+            expect.that(is_kept, f"the {key} of {each['id']}", "another value, or none", "properties")
 
 
 @core("GRA-NODE-12")

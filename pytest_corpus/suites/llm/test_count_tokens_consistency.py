@@ -47,7 +47,8 @@ def test_a_count_is_what_a_completion_is_charged(llm: LLM) -> None:
         raise NotApplicable("completion_tokens are not given")
     counted = llm.count(reply.result["text"])
     least = counted - max(FEW_TOKENS, counted // PART)
-    expect.that(spent >= least, f"{least} tokens or more", f"{spent}", "result.usage.completion_tokens", on=[reply])
+    about = f"{least} tokens or more, for count_tokens says {counted}"
+    expect.that(spent >= least, about, f"{spent}", "result.usage.completion_tokens", on=[reply])
 
 
 def long_text(llm: LLM) -> str:

@@ -220,7 +220,7 @@ def test_a_key_of_another_tenant_reaches_the_provider(vector: Vector) -> None:
             expect.success(reply, f"a {name}")
         expect.assessable(one.exchange.observed.reached_provider, Obstacle.NOT_REACHED)
         reached = again.exchange.observed.reached_provider
-        expect.that(reached, f"the provider asked for a {name} of each tenant", "asked once for both")
+        expect.that(reached, f"{name} to reach the provider for each tenant", "one call of it for both")
 
 
 @pytest.mark.requirement("COM-IDEM-2")
@@ -248,7 +248,7 @@ def test_a_key_of_another_tenant_is_another_write(vector: Vector, like: tuple[st
         found = place.contents()
         for write, item in writes.items():
             there = item["id"] in found
-            expect.that(there is (write == "upsert"), f"the {write} for each tenant", "carried out for one tenant only")
+            expect.that(there is (write == "upsert"), f"{write} carried out for each tenant", "for one tenant only")
     if like == vocabulary.ALIKE[0] and vector.namespaces and vector.works("delete_namespace"):
         key = new_key()
         for place in places:

@@ -180,7 +180,7 @@ def test_a_mismatch_gives_both_dimensions(vector: Vector, requirement: str, oper
     reply = cached(vector, ("mismatch", operation), ask)
     if operation == "upsert" and reply.is_success and failures_of(reply.result):
         raise NotApplicable("a wrong item is reported as a failure, which has no details")
-    with expect.resting_on("VEC-DIM-1"):
+    with expect.resting_on("VEC-DIM-2" if operation == "query" else "VEC-DIM-1"):
         expect.refusal(reply, MISMATCH)
     if requirement == "VEC-DIM-12":
         vector.need_namespaces()

@@ -9,7 +9,7 @@ import pytest
 from pytest_corpus.kit import expect, vocabulary
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.fixtures import Steps, core, rules
-from pytest_corpus.kit.outcomes import Full, NotApplicable, in_words, number_of
+from pytest_corpus.kit.outcomes import Full, NotApplicable, difference, in_words, number_of
 from pytest_corpus.spec.errors import PERMANENT
 from pytest_corpus.suites.vector.support.answers import id_of, matches_of
 from pytest_corpus.suites.vector.support.component import Vector, vector
@@ -123,10 +123,9 @@ def just(sandbox: Sandbox, wanted: Any, items: Sequence[Item], right: Sequence[I
     found = met(sandbox, wanted, items, *refusals)
     if found is None:
         return
-    missing = [item for item in right if item not in found]
-    extra = [item for item in found if item not in right]
-    got = f"{number_of(missing)} missing, {number_of(extra)} too many"
-    expect.that(not missing and not extra, f"{len(right)} matches", got)
+    wanted_ids, ids = [item["id"] for item in right], [item["id"] for item in found]
+    got = difference(wanted_ids, ids)
+    expect.that(sorted(ids) == sorted(wanted_ids), f"{len(right)} matches of the filter", got, "result.matches")
 
 
 @pytest.mark.core

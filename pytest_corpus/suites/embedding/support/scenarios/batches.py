@@ -158,9 +158,18 @@ def placed(embedding: Embedding, requirement: str, reply: Reply, texts: Sequence
 
 
 def each_its_own(
-    embedding: Embedding, found: Mapping[int, Mapping[str, Any]], texts: Sequence[str], own: Mapping[str, Vector]
+    embedding: Embedding,
+    found: Mapping[int, Mapping[str, Any]],
+    texts: Sequence[str],
+    own: Mapping[str, Vector],
+    reply: Reply | StreamReply,
 ) -> None:
-    """Each text has its own vector: none that another text's is nearer to, and none that is out of all relation."""
+    """Each text has its own vector: none that another text's is nearer to, and none that is out of all relation.
+
+    Args:
+        reply: the answer in which they were found.
+    """
+    wanted = "the vector that the text gets alone"
     apart: dict[int, float] = {}
     slack = 1e-6 + 10 * embedding.noise
     for position, each in found.items():
@@ -171,15 +180,11 @@ def each_its_own(
         apart[position] = distance(vector, own[texts[position]])
         nearest = min(distance(vector, other) for other in own.values())
         path = f"result.embeddings, the text at {position}"
-        expect.that(apart[position] <= nearest + slack, "the vector of this text", "that of another text", path)
+        expect.that(apart[position] <= nearest + slack, wanted, "that of another text", path, on=[reply])
     usual = statistics.median(apart.values()) if apart else 0.0
     for position, off in apart.items():
-        expect.that(
-            off <= FAR + 10 * usual,
-            "the vector of this text",
-            "another vector",
-            f"result.embeddings, the text at {position}",
-        )
+        path = f"result.embeddings, the text at {position}"
+        expect.that(off <= FAR + 10 * usual, wanted, "another vector", path, on=[reply])
 
 
 def several(embedding: Embedding, wanted: int, least: int = 2) -> int:
@@ -208,7 +213,7 @@ def arranged(embedding: Embedding, how: str, many: int) -> list[str]:
 def in_order(embedding: Embedding, texts: Sequence[str], reply: Reply, **changed: Any) -> None:
     """The vectors of a batch are those that its texts get in batches of their own, in their order."""
     found = placed(embedding, "EMB-BATCH-2", reply, texts)
-    each_its_own(embedding, found, texts, embedding.own_vectors(texts, **changed))
+    each_its_own(embedding, found, texts, embedding.own_vectors(texts, **changed), reply)
 
 
 def largest(embedding: Embedding) -> int:

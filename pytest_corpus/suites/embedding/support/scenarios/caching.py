@@ -155,7 +155,7 @@ def requests_apart(embedding: Embedding, changed: str, ctx: Mapping[str, Any]) -
         return
     reply = embedding.call("embed", other, ctx)
     expect.readable(reply)
-    expect.that(reply.names == alone.names, "the answer that the request gets alone", str(reply))
+    expect.that(reply.names == alone.names, f"{alone}, which the request gets alone", str(reply), on=[alone, reply])
     if reply.is_success:
         found, truth = vector_of(embedding.embedding(reply)) or [], vector_of(embedding.embedding(alone)) or []
         first = vector_of(embedding.embedding(embedding.call("embed", one))) or []
@@ -172,7 +172,7 @@ def batches_apart(embedding: Embedding, changed: str, ctx: Mapping[str, Any]) ->
     expect.success(embedding.call("embed_batch", {**args, "texts": texts}, ctx), "a batch")
     reply = embedding.call("embed_batch", {**args, "texts": others}, ctx)
     found = placed(embedding, "COM-IDEM-1", reply, others)
-    each_its_own(embedding, found, others, embedding.own_vectors([*texts, *others]))
+    each_its_own(embedding, found, others, embedding.own_vectors([*texts, *others]), reply)
 
 
 def changed_from(embedding: Embedding, text: str, changed: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from pytest_corpus.adapter import inputs
 from pytest_corpus.kit import expect, vocabulary
 from pytest_corpus.kit.answer_cache import cached, remembered
 from pytest_corpus.kit.judgement import reading_apart
-from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, number_of
+from pytest_corpus.kit.outcomes import NotApplicable, NotAssessed, difference, number_of
 from pytest_corpus.kit.reply import Reply
 from pytest_corpus.spec.obstacles import Obstacle
 from pytest_corpus.suites.graph.support.answers import listed
@@ -89,7 +89,7 @@ class Spoiled:
     def leaves(self, values: list[str], claim: str) -> None:
         """An operation that shows nodes shows exactly these values."""
         reader, found = self.look()
-        expect.that(found == sorted(values), f"{claim}: {len(values)} nodes", f"{len(found)}, or others", reader)
+        expect.that(found == sorted(values), f"{claim}: {len(values)} nodes", difference(values, found), reader)
 
 
 def carrying(graph: Graph, name: str = "batch") -> Sandbox:

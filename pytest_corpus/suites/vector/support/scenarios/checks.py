@@ -51,6 +51,7 @@ def used(vector: Vector, args: Mapping[str, Any], what: str, created: Reply | No
 
 def present(sandbox: Sandbox, *items: Item) -> dict[str, Mapping[str, Any]]:
     """A place holds these vectors, whatever else; what was found by id."""
+    note_held()  # a finding shows the queries, and the last writes there
     found = sandbox.contents()
     missing = [item["id"] for item in items if item["id"] not in found]
     expect.that(not missing, f"all of {len(items)} vectors", f"{number_of(missing)} missing", "result.matches")
