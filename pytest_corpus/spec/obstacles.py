@@ -11,7 +11,10 @@ SUCCEED = "make that request succeed, and run again"
 BACK = "run again when it is back"
 SHOW = "let what was written be found by the operations that return it; --corpus-write-delay waits longer"
 RATE = "let more calls through, or state the limit under `limits` in capabilities, and run again"
-REACH = "await provider.reached(...) where the provider is called, inside retries and the deadline"
+REACH = (
+    "await provider.reached(...) where the provider is called, or send that call to provider.url, "
+    "inside retries and the deadline"
+)
 USUAL = "run the suite against a configuration with a more usual limit"
 OWN_STORE = "give the suite a store or a namespace of its own"
 DISTINCT = "let the answer depend on the request"

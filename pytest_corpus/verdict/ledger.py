@@ -289,7 +289,7 @@ class Ledger:
         causes = {record.key: record.broken_off for record in every if record.key in ends and record.broken_off}
         return [
             *sorted(self.doubts),
-            *(f"{cause}: {number}" for cause, number in sorted(Counter(causes.values()).items())),
+            *(f"{why}: {times}" for why, times in sorted(Counter(causes.values()).items()) if why not in self.doubts),
             *(f"{MISMATCHES[why]}: {len(tests)}{self._suspects(why)}" for why, tests in found.items()),
         ]
 

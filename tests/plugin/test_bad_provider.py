@@ -281,8 +281,38 @@ def test_a_mistake_in_the_authors_stand_in_blames_nobody(project: Project, facto
     assert (found[misled], found[judged]) == ("not_assessed", "satisfied"), said(result)
     assert place in said(result)
     assert said(result).count("Nothing that depends on it is judged") == 1
-    assert any("provider.serve" in gap for gap in report["gaps"])
+    assert len([gap for gap in report["gaps"] if "provider.serve" in gap]) == 1
     assert "to assess it, mend that endpoint" in said(result)
+
+
+NO_EVENTS = """
+from careless_clients import ClientLLM
+from pytest_corpus.adapter.hooks.vendors.openai import ERRORS, Chat
+from pytest_corpus.vendors import Errors
+
+def refuse(trouble):
+    raise KeyError("choices")
+
+class NoEvents(Chat):
+    errors = Errors(ERRORS.body, refuse, ERRORS.headers)
+
+def adapter(metrics=None, provider=None):
+    provider.serve({("POST", "v1/chat/completions"): NoEvents()})
+    return ClientLLM(metrics=metrics, provider=provider)
+"""
+
+
+@pytest.mark.parametrize("width", [1, 8])
+def test_a_mistake_in_the_events_of_errors_blames_nobody(project: Project, width: int) -> None:
+    """A stream that the author's stand-in breaks off by mistake tells nothing, also with many tests in flight."""
+    project.pytester.makepyfile(vendor=NO_EVENTS)
+    few = "COM-STREAM-9,COM-FAULT-9,LLM-STREAM-1"
+    result, report = project.judged("vendor:adapter", few, f"--corpus-concurrency={width}")
+    found = {each["id"]: each["status"] for each in report["requirements"]}
+    assert (found["COM-STREAM-9"], found["LLM-STREAM-1"]) == ("not_assessed", "satisfied"), said(result)
+    assert (violated(report), report["verdict"]) == (set(), "partial"), said(result)
+    assert said(result).count("Nothing that depends on it is judged") == 1
+    assert "in refuse: raise KeyError" in said(result)
 
 
 @pytest.mark.parametrize(

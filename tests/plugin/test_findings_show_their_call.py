@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from inner_runs import Project, said
 
-from pytest_corpus.spec.obstacles import with_remedy
+from pytest_corpus.spec.obstacles import Obstacle, with_remedy
 from pytest_corpus.spec.requirements import catalogue
 from pytest_corpus.suites.shared.claims.propagation import not_passed_on
 
@@ -324,6 +324,9 @@ def test_the_remedy_fits_the_way_to_the_provider(server: object, remedy: str) ->
         faults=SimpleNamespace(can_have=lambda _fact: None),
     )
     assert remedy in with_remedy(not_passed_on(subject, "deadline_ms").reason)
+    never_fired = with_remedy(Obstacle.NEVER_FIRED.reason(op="the provider"))
+    assert "await provider.reached(...)" in never_fired
+    assert "provider.url" in never_fired
 
 
 def test_a_hint_names_the_swallowed_cancellation() -> None:

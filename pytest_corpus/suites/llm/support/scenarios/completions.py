@@ -170,6 +170,7 @@ def not_shared(
     llm.faults.provider_op(operation)
     if llm.small:
         raise NotAssessed(Obstacle.WINDOW_FOR_NEW, tokens=llm.window())
+    replies = []
     for request, ctx in ((first, first_ctx), (second, second_ctx)):
         ask = partial(llm.invoke, operation, request, ctx)
         key = ("cached", operation, json.dumps([request, ctx]))
@@ -178,8 +179,10 @@ def not_shared(
             raise NotApplicable("messages in this order, or these arguments together, are refused permanently")
         llm.fits(reply)
         expect.works(reply, "an answer")
+        replies.append(reply)
     asked = reply.exchange.observed.reached_provider
-    expect.that(asked > 0, "the request's own answer", "an answer without the provider: another request's")
+    got = "an answer without the provider: another request's"
+    expect.that(asked > 0, "the request's own answer", got, on=replies)
 
 
 def well_formed(llm: LLM, reply: Reply) -> None:
