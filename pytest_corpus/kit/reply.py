@@ -175,10 +175,11 @@ class StreamReply(AnyReply):
 
     def __str__(self) -> str:
         fault = self.exchange.fault
+        frames = "1 frame" if len(self.bodies) == 1 else f"{len(self.bodies)} frames"
         if fault and fault.kind == "cut_off":
             return f"a stream that was cut off: {fault.text}"
         if fault:
-            return f"a stream of {len(self.bodies)} frames that broke off ({fault.kind}: {fault})"
+            return f"a stream of {frames} that broke off ({fault.kind}: {fault})"
         if self.errors:
             return f"a stream that ends with {described(self.errors[0])}"
-        return f"a stream of {len(self.bodies)} frames {'with' if self.finished else 'without'} a final chunk"
+        return f"a stream of {frames} {'with' if self.finished else 'without'} a final chunk"

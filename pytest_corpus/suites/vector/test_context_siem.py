@@ -242,6 +242,7 @@ def test_a_key_of_another_tenant_is_another_write(vector: Vector, like: tuple[st
         for place in places:
             place.know(item)
             operation, args = replayed(vector, place, write, item)
+            vector.shared.actions.note(operation, args)
             expect.success(vector.call(operation, args, {**place.ctx, **key}), f"a {write}")
     yield
     for place in places:

@@ -371,6 +371,7 @@ def test_upserts_at_the_same_time_are_all_stored(vector: Vector) -> Steps:
     requests = [
         vector.envelope("upsert", home.args(vectors=[item]), home.ctx) for home, item in zip(homes, items, strict=True)
     ]
+    vector.shared.actions.note("upsert", {})
     replies = list(map(Reply, vector.send_all(requests)))
     taken = [number for number, reply in enumerate(replies) if reply.is_success and not failures_of(reply.result)]
     expect.assessable(len(taken) >= 2, Obstacle.TOO_FEW_UPSERTS)

@@ -10,7 +10,7 @@ VEC-QUERY-2 MUST: There are at most `top_k` matches.
 VEC-QUERY-3 MUST: There are `top_k` matches, each id once, if the namespace holds that many vectors. A search that
     capabilities call approximate may miss some, but not the vector that is asked for.
   from SPECIFICATION 9.3, SPECIFICATION 4.2.6, R113, R146
-  hint: keep one row for each id; ask the index for all of top_k, or say in `extensions` that it is approximate
+  hint: keep one row for each id; a top_k beyond the number of vectors gets all; say in `extensions` what is approximate
 VEC-QUERY-4 MUST: The matches are the best of all vectors, however few are asked for.
   from SPECIFICATION 9.3, SPECIFICATION 9.4, R30
   hint: sort by the metric before cutting to top_k, and search with enough candidates
