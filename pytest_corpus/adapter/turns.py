@@ -7,12 +7,16 @@ when a body gives way, and back when it goes on.
 
 from __future__ import annotations
 
+import functools
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
-from typing import Any
+from contextvars import ContextVar, copy_context
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 Place = tuple[Any, str]
 """An object and the name of an attribute of it."""
@@ -35,14 +39,24 @@ class Turns:
     Attributes:
         stopped: no body goes on.
         asked: the facts that are being found out, by whom.
+        bodies: those that have not ended.
+        splits: the pieces of work of bodies that wait for them.
+        fill: begins what there is room for.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, fill: Callable[[], None] = lambda: None) -> None:
         self._lock = threading.Lock()
         self._owner: int | None = None
-        self.stopped = False
+        self.stopped, self.fill = False, fill
         self.asked: dict[Hashable, tuple[Body, threading.Event]] = {}
+        self.bodies: list[Body] = []
+        self.splits: list[Split] = []
         self.take()
+
+    @property
+    def helpers(self) -> int:
+        """The number of threads that do pieces of work, without one for each body that waits for them."""
+        return sum(split.busy - 1 for split in self.splits)
 
     def take(self) -> None:
         """Wait for a turn."""
@@ -61,14 +75,26 @@ class Body:
 
     Attributes:
         turns: those that it takes part in.
+        parent: the body of which it does a piece of work.
         lost_s: the seconds for which it could have gone on and another body ran.
         awaits: the fact that it waits for.
     """
 
-    def __init__(self, turns: Turns, places: Sequence[Place], values: Sequence[Any]) -> None:
-        self.turns, self._places, self._values = turns, places, list(values)
+    def __init__(
+        self, turns: Turns, places: Sequence[Place], values: Sequence[Any], parent: Body | None = None
+    ) -> None:
+        self.turns, self._places, self._values, self.parent = turns, places, list(values), parent
         self.lost_s = 0.0
         self.awaits: Hashable = None
+
+    def copies(self) -> Callable[[], Body]:
+        """A function that makes bodies for pieces of the work of this one, which is running now."""
+        values = [getattr(holder, name) for holder, name in self._places]
+        return lambda: Body(self.turns, self._places, values, self)
+
+    def value_of(self, holder: object, name: str) -> Any:
+        """The value of an attribute while this body gives way."""
+        return self._values[next(at for at, (each, own) in enumerate(self._places) if each is holder and own == name)]
 
     def leave(self) -> None:
         """Give way."""
@@ -90,12 +116,72 @@ class Body:
         known = self.turns.asked
         while key in known:
             owner = known[key][0]
-            if owner is self:
+            if owner in (self, self.parent):
                 return False
             key = owner.awaits
             if key is None:
                 return True
         return False
+
+
+class Split:
+    """Pieces of the work of a body, which go on while others of them wait.
+
+    Attributes:
+        busy: the number of threads that do them.
+    """
+
+    def __init__(self, body: Body, pieces: Sequence[Callable[[], object]]) -> None:
+        self._turns, self._left, self.busy, self._coming = body.turns, deque(enumerate(pieces)), 0, 0
+        self._context, self._copy = copy_context(), body.copies()
+        self._results: dict[int, object] = {}
+        self._failed: list[BaseException] = []
+        self._over = threading.Event()
+
+    @property
+    def is_open(self) -> bool:
+        """True if another thread could do a piece."""
+        return len(self._left) > self._coming and not self._failed
+
+    def begin(self) -> None:
+        """Begin a thread that does the pieces that are left, one after the other."""
+        self.busy, self._coming = self.busy + 1, self._coming + 1
+        work = functools.partial(self._context.copy().run, run_as, self._copy(), self._go_on)
+        threading.Thread(target=work, daemon=True).start()
+
+    def results(self) -> list[Any]:
+        """The results in the order of the pieces. Raises what a piece raised."""
+        self._turns.splits.append(self)
+        try:
+            self.begin()
+            self._turns.fill()
+            with giving_way():
+                self._over.wait()
+        finally:
+            self._turns.splits.remove(self)
+        if self._failed:
+            raise self._failed[0]
+        return [result for _, result in sorted(self._results.items())]
+
+    def _go_on(self) -> None:
+        body = _BODY.get()
+        assert body is not None
+        try:
+            try:
+                body.go_on()
+            finally:
+                self._coming -= 1
+            while self._left and not self._failed:
+                at, piece = self._left.popleft()
+                self._results[at] = piece()
+        except BaseException as error:  # noqa: BLE001 - the body raises it
+            self._failed.append(error)
+        finally:
+            self.busy -= 1
+            if not self.busy:
+                self._over.set()
+            self._turns.fill()
+            self._turns.give()
 
 
 _BODY: ContextVar[Body | None] = ContextVar("corpus_body", default=None)
@@ -104,12 +190,22 @@ _BODY: ContextVar[Body | None] = ContextVar("corpus_body", default=None)
 def run_as(body: Body, work: Callable[[], None]) -> None:
     """Do something as a body."""
     _BODY.set(body)
-    work()
+    body.turns.bodies.append(body)
+    try:
+        work()
+    finally:
+        body.turns.bodies.remove(body)
 
 
 def is_in_flight() -> bool:
     """True in a body that runs beside others."""
     return _BODY.get() is not None
+
+
+def in_others(holder: object, name: str) -> list[Any]:
+    """The values that an attribute which belongs to a test has in the other bodies in flight."""
+    body = _BODY.get()
+    return [each.value_of(holder, name) for each in body.turns.bodies if each is not body] if body else []
 
 
 def lost_s() -> float:
@@ -168,3 +264,12 @@ def finding_out(*key: Hashable, undo: Callable[[], object] = lambda: None) -> It
         raise
     finally:
         asked.pop(key)[1].set()
+
+
+def side_by_side(step: Callable[[Any], T], items: Iterable[Any]) -> list[T]:
+    """The results of a step for each item, in order; in a test in flight, each goes on while others wait.
+
+    A step draws its inputs before its first call, so that they depend on nothing that happens meanwhile.
+    """
+    body, pieces = _BODY.get(), [functools.partial(step, item) for item in items]
+    return [piece() for piece in pieces] if body is None else Split(body, pieces).results()

@@ -10,6 +10,7 @@ from pytest_corpus.adapter.exchange import Exchange, op_of
 from pytest_corpus.adapter.facts import Capabilities
 from pytest_corpus.adapter.fault_plan import is_failing
 from pytest_corpus.adapter.scope import Part
+from pytest_corpus.adapter.turns import Place
 from pytest_corpus.adapter.usage import Outages
 from pytest_corpus.kit.answer_cache import Rivals, are_replayed, keys_of
 from pytest_corpus.kit.audit.envelopes import Finding
@@ -355,6 +356,21 @@ class Subject(Target):
     def holds_much(self) -> bool:
         """True if what tests wrote has to be deleted before others are begun."""
         return False
+
+    @property
+    def keeps_apart(self) -> bool:
+        """True if what one test writes lies apart from what another looks at."""
+        return True
+
+    def of_a_test(self) -> list[tuple[Place, Any]]:
+        """The attributes that belong to the test at hand but hang on what all tests share, each as a test begins."""
+        return [
+            ((self, "editions"), set(EDITIONS)),
+            ((self, "_fresh"), []),
+            ((self.shared, "actions"), type(self.shared.actions)()),
+            ((self.retries, "probing"), False),
+            ((self.settling, "_at_once"), False),
+        ]
 
     @property
     def places(self) -> list[Any]:

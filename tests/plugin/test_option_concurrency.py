@@ -13,12 +13,17 @@ from slow_adapters import Slow
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.integration.declaring import adapters
+from pytest_corpus.integration.running import in_flight
+from pytest_corpus.integration.running.endings import Ending
 from pytest_corpus.integration.running.in_flight import Attempt, InFlight
 from pytest_corpus.integration.running.width import Width
+from pytest_corpus.kit.outcomes import NotApplicable
+from pytest_corpus.spec.components import COMPONENTS
 
 FEW = "LLM-COMPLETE-*,LLM-STREAM-*,LLM-MODEL-*,COM-CTX-*,COM-ERR-*,COM-CONC-1"
 WIDE = "--corpus-concurrency=16"
 AUTO = "--corpus-concurrency=auto"
+ONE = "--corpus-concurrency=1"
 
 
 def notes(result: pytest.RunResult) -> list[str]:
@@ -26,9 +31,9 @@ def notes(result: pytest.RunResult) -> list[str]:
     return [line.partition(": ")[2] for line in result.outlines if line.startswith("--corpus-concurrency=")]
 
 
-@pytest.mark.parametrize(("given", "most"), [((), 1), ((WIDE,), 16), ((AUTO,), None)])
+@pytest.mark.parametrize(("given", "most"), [((), None), ((WIDE,), 16), ((AUTO,), None)])
 def test_the_width_is_given(project: Project, given: tuple[str, ...], most: int | None) -> None:
-    """By default tests are run one at a time; the ini file has the same setting."""
+    """By default the run finds it out; the ini file has the same setting."""
     assert options(project, *given).concurrency == most
     ini = [f"-o{each.removeprefix('--').replace('-', '_')}" for each in given]
     assert options(project, *ini).concurrency == most
@@ -37,7 +42,7 @@ def test_the_width_is_given(project: Project, given: tuple[str, ...], most: int 
 @pytest.mark.parametrize("width", [WIDE, AUTO])
 def test_tests_in_flight_have_the_same_statuses(project: Project, width: str) -> None:
     """Of an adapter that answers slowly, and many of its calls are under way at the same time."""
-    one, alone = project.judged("slow_adapters:llm", FEW)
+    one, alone = project.judged("slow_adapters:llm", FEW, ONE)
     Slow.peak = 0
     result, beside = project.judged("slow_adapters:llm", FEW, width)
     assert statuses(beside) == statuses(alone), said(result)
@@ -46,18 +51,41 @@ def test_tests_in_flight_have_the_same_statuses(project: Project, width: str) ->
     assert ("tests at a time" in "".join(notes(result))) is (width == AUTO)
 
 
+@pytest.mark.parametrize(("scope", "several"), [("session", True), ("function", False)])
+def test_fixtures_of_the_session_keep_no_test_from_being_in_flight(project: Project, scope: str, several: bool) -> None:
+    """As plugins for asyncio have them; a fixture of each test may change what another test meets."""
+    fixture = f"import pytest\n@pytest.fixture(autouse=True, scope={scope!r})\ndef prepared():\n    yield\n"
+    project.path.joinpath("conftest.py").write_text(fixture, encoding="utf-8")
+    Slow.peak = 0
+    result, report = project.judged("slow_adapters:llm", "LLM-COMPLETE-*,COM-CTX-*", WIDE)
+    assert violated(report) == set(), said(result)
+    assert (Slow.peak > 8) is several
+
+
+def test_a_test_that_does_not_apply_is_run_alone_once_for_each_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That the others of the requirement do not apply is believed beside other tests."""
+    monkeypatch.setattr(in_flight, "requirement_of", lambda item: item)
+    tests, [one, other] = InFlight(Width(4), may_be_cut_short=False), map(NotApplicable, ("too large", "too small"))
+    attempts = [Attempt(cast("pytest.Function", "LLM-MODEL-1"), unoffered=each) for each in (one, one, other)]
+    assert [tests.end_of(each) for each in attempts] == [None, None, None]
+    tests.confirm(attempts[0].item, attempts[0], None, Ending("not_applicable", one), ())
+    ended = [tests.end_of(each) for each in attempts]
+    assert [each and each.outcome for each in ended] == ["not_applicable", "not_applicable", None]
+
+
 @pytest.mark.parametrize(
     ("component", "few"),
     [
         ("graph", "GRA-NODE-1,GRA-EDGE-1,GRA-BATCH-*,GRA-NS-*,GRA-BULK-1"),
-        ("vector", "VEC-UPSERT-1,VEC-NS-1"),
-        *(pytest.param(component, "", marks=pytest.mark.slow) for component in ("llm", "embedding", "graph")),
+        ("vector", "VEC-UPSERT-1,VEC-NS-*,VEC-DELETE-*"),
+        *(pytest.param(component, "", marks=pytest.mark.slow) for component in COMPONENTS),
     ],
 )
 def test_each_component_has_the_same_statuses(project: Project, component: str, few: str) -> None:
     """In its whole suite, too."""
-    _, alone = project.judged(f"slow_adapters:{component}", few)
-    result, beside = project.judged(f"slow_adapters:{component}", few, WIDE)
+    many = "--corpus-max-namespaces=64"
+    _, alone = project.judged(f"slow_adapters:{component}", few, ONE)
+    result, beside = project.judged(f"slow_adapters:{component}", few, WIDE, many)
     assert statuses(beside) == statuses(alone), said(result)
 
 
@@ -136,7 +164,7 @@ def test_what_needs_one_test_at_a_time_says_so(project: Project, given: str, why
 def test_reports_come_in_order(project: Project) -> None:
     """Whatever ended first; `-k` selects as before, and `-x` ends the run at the first failure."""
     selected = ("--corpus-adapter=slow_adapters:llm", "-kTestOptional or unknown", "-v")
-    one, many = project.run(*selected), project.run(*selected, WIDE)
+    one, many = project.run(*selected, ONE), project.run(*selected, WIDE)
     lines = [[line.split(" ")[0] for line in run.outlines if "::" in line] for run in (one, many)]
     assert lines[0] == lines[1] != []
     module = project.adapter("@changes('llm.complete')\ndef spoilt(answer):\n    answer['result']['model'] = 7\n")
@@ -145,7 +173,7 @@ def test_reports_come_in_order(project: Project) -> None:
     assert result.ret == 2 or "stopping after 1 failures" in said(result)
 
 
-SAME = "LLM-COMPLETE-*,LLM-MODEL-*,COM-ERR-*"
+SAME = "LLM-COMPLETE-*,LLM-MODEL-*,COM-ERR-*,COM-LEAK-1,COM-NUM-1"
 
 SENDING = """
 import asyncio, json

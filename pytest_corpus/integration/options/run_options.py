@@ -211,7 +211,7 @@ def read(config: pytest.Config) -> Options:
         budget=budget(_one(config, "budget")),
         shard=_shard_of_suite(config, profile, repeat),
         concurrency=None
-        if _one(config, "concurrency") == "auto"
+        if _one(config, "concurrency") in (None, "auto")
         else _number(config, "concurrency", 1, width, least=1, most=limits.MOST_IN_FLIGHT),
         on_terminal=level or ("shape" if os.environ.get("CI") else "full"),
         in_files=level or "shape",

@@ -53,7 +53,7 @@ OPTIONS = (
            "write)"),
     Option("max-namespaces", "N", "most namespaces that exist at the same time, in all workers (default 10)"),
     Option("profile", "PROFILE", "quick (a smoke run), dev, ci (the default if CI is set) or stress"),
-    Option("concurrency", "N|auto", "most tests in flight at a time (default 1); auto: as many as gain time, one for "
+    Option("concurrency", "N|auto", "most tests in flight at a time; auto (the default): as many as gain time, one for "
            "adapters that answer at once"),
     Option("repeat", "N", "run each test N times; one failure is a violation"),
     Option("budget", "LIMITS", "most calls and tokens of the suite and of behaviour bundles: calls=500,tokens=20000"),

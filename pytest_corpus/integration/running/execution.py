@@ -135,26 +135,27 @@ class TestExecution:
         return replace(UNFINISHED, broken_off=excuse) if excuse else ending
 
     def _outcome(self, function: Callable[..., object], arguments: Mapping[str, Any], observed: Observed) -> Ending:
-        """Take the end of a test that was begun before its turn if it holds there; else run it, alone."""
+        """Take the end of a test that was begun before its turn if that counts; else run it, alone."""
         beside = self._in_flight
         attempt = beside.outcome(self.item, self.target, self._following) if beside else None
+        ended = beside.end_of(attempt) if beside and attempt else None
         if (
             attempt
-            and attempt.holds
+            and ended
             and not is_replaced(self.item, self.target, arguments)
-            and self._holds_in(attempt, observed)
+            and self._shows_nothing(attempt, observed)
         ):
-            return Ending("satisfied")
+            return ended
         doubted = beside is not None and beside.doubts(attempt)
         self._begin(1, unlearn=doubted)
         if doubted and self._causes is not None:
             self._causes.forget()
         ending = self._judged(function, arguments, observed)
-        if beside and (found := beside.confirm(attempt, self.target, ending, observed.sightings)):
+        if beside and (found := beside.confirm(self.item, attempt, self.target, ending, observed.sightings)):
             self._add(found, observed)
         return ending
 
-    def _holds_in(self, attempt: Attempt, observed: Observed) -> bool:
+    def _shows_nothing(self, attempt: Attempt, observed: Observed) -> bool:
         """Audit what a test exchanged that was begun before its turn; False if there is anything to be found."""
         begin_part(attempt.part)
         self.target.editions = attempt.editions

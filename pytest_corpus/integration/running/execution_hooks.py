@@ -73,6 +73,11 @@ class ExecutionHooks:
         )
         item.obj = execution.around(body_of(item), traceback=self.state.options.traceback)
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> None:
+        if self.in_flight is not None and fixturedef.scope == "session":
+            self.in_flight.settled.add(fixturedef.argname)
+
     def _several(self) -> InFlight | None:
         """The runner of several tests at a time; None if each is run in its turn."""
         options = self.state.options

@@ -1,7 +1,7 @@
 """Tests in flight: bodies of tests that follow are begun while earlier ones wait for the adapter.
 
-What a body shows beside others counts only if it is that the requirement holds. Everything else (a violation, a test
-that does not apply, a failure that may pass) is found out by the test in its turn, alone, as in any other run.
+What a body shows beside others counts if it is that the requirement holds. Everything else (a violation, the first time
+that tests do not apply, a failure that may pass) is found out by the test in its turn, alone, as in any other run.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pytest_corpus.adapter import inputs, turns
 from pytest_corpus.adapter.exchange import Exchange
 from pytest_corpus.adapter.inputs import Clock
 from pytest_corpus.adapter.scope import Part, current_part, part_of
-from pytest_corpus.adapter.turns import Body, Disturbed, Place, Turns
+from pytest_corpus.adapter.turns import Body, Disturbed, Turns
 from pytest_corpus.integration.collecting.nodes import REPETITION, case_of, named, owner, places_of, requirement_of
 from pytest_corpus.integration.declaring.adapter_kinds import Adapter
 from pytest_corpus.integration.running.endings import Ending
@@ -34,13 +34,9 @@ from pytest_corpus.kit.early_calls import SteppedTest
 from pytest_corpus.kit.judgement import judging
 from pytest_corpus.kit.outcomes import NotApplicable, Violation
 from pytest_corpus.spec.requirements import catalogue
-from pytest_corpus.spec.schemas import EDITIONS
 
 CONCURRENT = "COM-CONC-1"
 """The requirement that says that calls do not disturb each other."""
-
-STORES = ("vector",)
-"""The components whose tests share what one of them could clear away for another."""
 
 AHEAD = 2
 """For each test in flight, the number of tests that may have ended before their turn in a run that may be cut short."""
@@ -101,17 +97,6 @@ def begin_inputs(item: pytest.Item, adapter: Adapter) -> None:
     inputs.begin(own, scope, places.get(item.nodeid, 0), case_of(item))
 
 
-def of_a_test(subject: Any) -> list[tuple[Place, Any]]:
-    """The attributes that belong to the test at hand but hang on what all tests share, each as a test begins."""
-    return [
-        ((subject, "editions"), set(EDITIONS)),
-        ((subject, "_fresh"), []),
-        ((subject.shared, "actions"), type(subject.shared.actions)()),
-        ((subject.retries, "probing"), False),
-        ((subject.settling, "_at_once"), False),
-    ]
-
-
 @dataclass(eq=False)
 class Attempt:
     """A test that was begun before its turn.
@@ -120,6 +105,7 @@ class Attempt:
         part: what it exchanged.
         editions: the schema editions that everything that was successful is valid under.
         holds: its body has shown that the requirement holds.
+        unoffered: the reason why it does not apply.
         failed: it ended in another way than success, or that the requirement does not apply.
         violation: the violation that it met.
         beside: the last exchange of another test that was in flight then.
@@ -129,6 +115,7 @@ class Attempt:
     part: Part = field(default_factory=Part)
     editions: set[str] = field(default_factory=set)
     holds: bool = False
+    unoffered: NotApplicable | None = None
     failed: bool = False
     violation: Violation | None = None
     beside: Exchange | None = None
@@ -146,17 +133,20 @@ class InFlight:
 
     Attributes:
         width: the number of tests that may be in flight.
+        settled: the fixtures that were set up for the whole session.
     """
 
     def __init__(self, width: Width, *, may_be_cut_short: bool) -> None:
         self.width, self._may_be_cut_short = width, may_be_cut_short
-        self._turns = Turns()
+        self._turns = Turns(self._fill)
         self._attempts: dict[pytest.Item, Attempt] = {}
         self._running: set[Attempt] = set()
         self._waiting: deque[pytest.Function] = deque()
         self._known: set[pytest.Item] = set()
         self._subject: Subject | None = None
         self._disturbed: dict[str, Attempt] = {}
+        self._unoffered: set[tuple[str, str]] = set()
+        self.settled = set[str]()
         self._learns_beside = False
         self._context = contextvars.copy_context()
 
@@ -208,15 +198,17 @@ class InFlight:
         return True
 
     def confirm(
-        self, attempt: Attempt | None, target: Any, ending: Ending, sightings: Collection[Sighting]
+        self, item: pytest.Item, attempt: Attempt | None, target: Any, ending: Ending, sightings: Collection[Sighting]
     ) -> Sighting | None:
         """Compare what a test met beside others with its end alone; the finding that calls disturb each other."""
         if isinstance(target, Subject) and self.width.is_open:
             self.width.ran_alone(target.part.made)
             self.width.limit(target.capabilities)
+        requirement = catalogue()[requirement_of(item)]
+        if isinstance(ending.undecided, NotApplicable):
+            self._unoffered.add((requirement.id, ending.undecided.reason))
         if attempt is None or attempt.violation is None or ending.outcome != "satisfied" or sightings:
             return None
-        requirement = catalogue()[requirement_of(attempt.item)]
         if requirement.chapter in TIMED or attempt.beside is None:
             return None
         self._disturbed.setdefault(requirement.id, attempt)
@@ -228,6 +220,16 @@ class InFlight:
         found = Violation(catalogue()[CONCURRENT].text, got)
         return Sighting(CONCURRENT, found.seen_in(attempt.beside, *attempt.violation.exchanges[-1:]))
 
+    def end_of(self, attempt: Attempt) -> Ending | None:
+        """The end of a test if it counts beside others; None if the test is to be run alone.
+
+        That a test does not apply counts if another test of the requirement, run alone, did not for the same reason.
+        """
+        if attempt.holds:
+            return Ending("satisfied")
+        known = attempt.unoffered and (requirement_of(attempt.item), attempt.unoffered.reason) in self._unoffered
+        return Ending("not_applicable", attempt.unoffered) if known else None
+
     def _wait(self, attempt: Attempt) -> None:
         while not attempt.over.is_set():
             with self._lent():
@@ -237,7 +239,7 @@ class InFlight:
     def _lent(self) -> Iterator[None]:
         """Let bodies run within."""
         assert self._subject is not None
-        places = [place for place, _ in of_a_test(self._subject)]
+        places = [place for place, _ in self._subject.of_a_test()]
         kept = [getattr(holder, name) for holder, name in places]
         self._turns.give()
         try:
@@ -258,7 +260,7 @@ class InFlight:
         self._waiting.clear()
         self._known.clear()
         found: list[pytest.Function] = []
-        for each in (item, *following()):
+        for each in (item, *following()) if subject.keeps_apart else ():
             if owner(each) != own:
                 break
             self._known.add(each)
@@ -269,11 +271,11 @@ class InFlight:
     def _may_begin(self, item: pytest.Function, subject: Subject) -> bool:
         """True if a test may run beside others."""
         parameters = item.callspec.params if hasattr(item, "callspec") else {}
-        known = {subject.component, *HARMLESS, *parameters}
+        known = {subject.component, *HARMLESS, *self.settled, *parameters}
         is_plain = known.issuperset(item.fixturenames)
         is_marked = any(mark.name in MARKS for mark in item.iter_markers())
         requirement = catalogue()[requirement_of(item)]
-        return is_plain and not is_marked and subject.component not in {*STORES, *requirement.quiet}
+        return is_plain and not is_marked and subject.component not in requirement.quiet
 
     # -- bodies ------------------------------------------------------------------------------------------
 
@@ -285,8 +287,11 @@ class InFlight:
         if why := confusion(subject):
             self.width.narrow(1, why)
         most = self.width.now * (1 + AHEAD) if self._may_be_cut_short else len(self._attempts) + 1
-        while self._waiting and len(self._running) < self.width.now > 1 and len(self._attempts) <= most:
-            if subject.holds_much:
+        while len(self._running) + self._turns.helpers < self.width.now > 1:
+            if split := next((each for each in self._turns.splits if each.is_open), None):
+                split.begin()
+                continue
+            if subject.holds_much or not self._waiting or len(self._attempts) > most:
                 return
             item = self._waiting.popleft()
             if item in self._known:  # it has not had its turn
@@ -296,7 +301,8 @@ class InFlight:
         attempt = self._attempts[item] = Attempt(item)
         self._running.add(attempt)
         self._learns_beside = True
-        body = Body(self._turns, *zip(*of_a_test(subject), strict=True))
+        places, values = zip(*subject.of_a_test(), strict=True)
+        body = Body(self._turns, places, values)
         work = functools.partial(turns.run_as, body, functools.partial(self._carry_out, attempt, body, subject))
         name = f"corpus-test-{requirement_of(item)}"
         threading.Thread(target=self._context.copy().run, args=(work,), name=name, daemon=True).start()
@@ -312,8 +318,8 @@ class InFlight:
         except Disturbed as disturbed:
             if disturbed.crowded:
                 self.width.object()
-        except NotApplicable:
-            attempt.holds = False
+        except NotApplicable as reason:
+            attempt.unoffered = reason
         except Violation as violation:
             attempt.failed, attempt.violation = True, violation
         except BaseException:  # noqa: BLE001 - whatever it is, the test shows it again alone

@@ -6,6 +6,7 @@ from itertools import product
 import pytest
 
 from pytest_corpus.adapter import inputs
+from pytest_corpus.adapter.turns import side_by_side
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, plain
 from pytest_corpus.kit.component import holds
@@ -98,10 +99,10 @@ def test_a_parameter_is_a_value(graph: Graph, operation: str) -> Steps:
     queries.asked(graph, operation, "find")
     sandbox, keys = queries.tricky_nodes(graph)
     yield
-    for kind in keys if operation == "query" else queries.TRICKY_IN_STREAMS:
-        key, value = keys[kind]
-        found = queries.found_by(sandbox, operation, key)
-        right = found is None or found == [value]
+    kinds = [*keys] if operation == "query" else [*queries.TRICKY_IN_STREAMS]
+    answers = side_by_side(lambda kind: queries.found_by(sandbox, operation, keys[kind][0]), kinds)
+    for kind, found in zip(kinds, answers, strict=True):
+        right = found is None or found == [keys[kind][1]]
         expect.that(right, f"the node of the value {kind}, or a refusal", "other records, or none", "records")
 
 
@@ -114,11 +115,11 @@ def test_a_parameter_is_a_value_in_every_dialect(graph: Graph, operation: str) -
     sandbox, keys = queries.tricky_nodes(graph)
     yield
     asked = [*product(others, queries.INJECTIONS)]
-    for dialect, kind in asked if operation == "query" else asked[:: len(queries.INJECTIONS) + 1]:
-        key, value = keys[kind]
-        found = queries.found_by(sandbox, operation, key, dialect)
+    asked = asked if operation == "query" else asked[:: len(queries.INJECTIONS) + 1]
+    answers = side_by_side(lambda each: queries.found_by(sandbox, operation, keys[each[1]][0], each[0]), asked)
+    for (dialect, kind), found in zip(asked, answers, strict=True):
         claim = f"the node of the value {kind} in {dialect}, or a refusal"
-        expect.that(found is None or found == [value], claim, "other records, or none", "records")
+        expect.that(found is None or found == [keys[kind][1]], claim, "other records, or none", "records")
 
 
 @pytest.mark.requirement("GRA-QUERY-3")

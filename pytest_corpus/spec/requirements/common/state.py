@@ -24,7 +24,7 @@ COM-IDEM-5 SHOULD: A request whose first attempt failed with a retryable error i
   from SPECIFICATION 6.1, SPECIFICATION 12.2, R61; needs idempotent_writes, provider
   hint: keep the answers of calls that succeeded under their key, and no error that may be retried
 COM-IDEM-6 MUST: An idempotency key still works after fifty other keys and five seconds.
-  from SPECIFICATION 6.1, R126; needs idempotent_writes; for vector, graph; quiet
+  from SPECIFICATION 6.1, R126; needs idempotent_writes; for vector, graph
   hint: keep the first answers for a day, whatever their number; a cache of the last few keys forgets
 COM-IDEM-7 SHOULD: Of two calls at once under the same idempotency key one alone asks the provider.
   from SPECIFICATION 6.1, R126; needs idempotent_writes, provider

@@ -3,11 +3,13 @@
 import hashlib
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import pytest
 
 from pytest_corpus.adapter import inputs
+from pytest_corpus.adapter.turns import side_by_side
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, expired, plain, remembered
 from pytest_corpus.kit.audit import leaks, telemetry
@@ -121,8 +123,8 @@ class TestContext:
     def test_every_documented_context_field_is_accepted(self, subject: Subject, key: str) -> None:
         """Each field of `ctx` alone, and all of them together, with valid values."""
         subject.require(subject.principal)
-        for name in subject.working():
-            together = in_full_context(subject, name)[0]
+        names = [*subject.working()]
+        for name, (together, *_) in zip(names, side_by_side(partial(in_full_context, subject), names), strict=True):
             alone = key != "all" and together.is_error
             ctx = {key: together.exchange.request["ctx"].get(key)}
             expect.works(subject.invoke(name, ctx=ctx) if alone else together, f"{name} to accept ctx.{key}")
@@ -374,7 +376,7 @@ def failed_stream(subject: Subject, *, at_chunk: int = 0) -> StreamReply:
 def with_canaries_in_context(subject: Subject) -> list[Reply | StreamReply]:
     """The answers of every operation to good, refused and expired requests with a full context."""
     subject.require(subject.principal)
-    return [reply for name in subject.working() for reply in in_full_context(subject, name)]
+    return [*chain(*side_by_side(partial(in_full_context, subject), subject.working()))]
 
 
 @remembered

@@ -13,6 +13,7 @@ import pytest
 
 from pytest_corpus.adapter import inputs
 from pytest_corpus.adapter.exchange import Exchange
+from pytest_corpus.adapter.turns import side_by_side
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached, plain, remembered
 from pytest_corpus.kit.audit import telemetry
@@ -378,4 +379,5 @@ def answers_to_canaries(subject: Subject, *, refused: bool = False) -> list[Repl
     requests = subject.requests.with_canaries(refused=refused)
     if not refused:
         requests += shortened(requests)
-    return [subject.carry_out(each, debug_logs=in_process(subject)) for each in requests if subject.works(each.op)]
+    carry_out = partial(subject.carry_out, debug_logs=in_process(subject))
+    return side_by_side(carry_out, [each for each in requests if subject.works(each.op)])

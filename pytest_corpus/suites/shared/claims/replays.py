@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter import inputs
+from pytest_corpus.adapter.turns import side_by_side
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import Rivals, cached, keyed, under
 from pytest_corpus.kit.component import Subject
@@ -94,8 +95,10 @@ def outlasts(subject: Subject, keys: int, seconds: float) -> None:
     """A write that comes again after some other keys and seconds is answered as before, and not applied."""
     kept = cached(subject, ("kept", subject.client.instance.generation), lambda: _kept(subject))
     name = kept.rivals.first.op
-    for _ in range(keys - len(subject.shared.keys - kept.before)):
-        expect.success(subject.call(name, subject.requests.minimal(name), new_key()), "a write with another key")
+    left = keys - len(subject.shared.keys - kept.before)
+    others = [(subject.requests.minimal(name), new_key()) for _ in range(left)]
+    for reply in side_by_side(lambda each: subject.call(name, *each), others):
+        expect.success(reply, "a write with another key")
     inputs.sleep(max(0.0, kept.at + seconds - inputs.monotonic()))
     kept.rivals.other()
     again = under(subject, kept.rivals.first, kept.key)

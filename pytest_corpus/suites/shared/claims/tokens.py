@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter.facts import whole
+from pytest_corpus.adapter.turns import side_by_side
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import cached
 from pytest_corpus.kit.component import Subject, holds
@@ -258,9 +259,9 @@ def counting(subject: ListedModels) -> list[dict[str, Any]]:
 
 def counts_of(subject: Counting, texts: Iterable[str], **changed: Any) -> list[int]:
     """The counts of ever longer texts, up to the first that is refused because it may be beyond the limit."""
-    counts: list[int] = []
-    for text in texts:
-        reply = subject.known_count(text, **changed)
+    counts, asked, ask = list[int](), list(texts), partial(subject.known_count, **changed)
+    replies = side_by_side(ask, asked) if all(map(subject.holds, asked)) else map(ask, asked)
+    for text, reply in zip(asked, replies, strict=False):
         if reply.is_a("BadRequest") and not subject.holds(text):
             break
         counts.append(subject.tokens_of(expect.success(reply, "a token count")))

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_corpus.adapter.calls import goes_on
+from pytest_corpus.adapter.turns import side_by_side
 from pytest_corpus.kit import expect
 from pytest_corpus.kit.answer_cache import expired, plain
 from pytest_corpus.kit.component import Subject, holds
@@ -210,8 +211,8 @@ class TestWireHandler:
     @pytest.mark.requirement("COM-WIRE-13")
     def test_an_unknown_key_inside_an_argument_does_no_harm(self, subject: Subject) -> None:
         """An unknown key in an object inside `args` is ignored or refused permanently, alone or with all."""
-        for request in offered(subject, subject.requests.with_unknown_keys(UNKNOWN_ARGUMENT)):
-            reply = subject.carry_out(request)
+        requests = offered(subject, subject.requests.with_unknown_keys(UNKNOWN_ARGUMENT))
+        for reply in side_by_side(subject.carry_out, requests):
             expect.either(reply, "BadRequest")
             for named in failed_as(reply):
                 expect.that(TAXONOMY[named].retry == "no", "a failure that is not retryable", named, "result")
@@ -224,10 +225,10 @@ class TestWireHandler:
         requests = [each for each in subject.requests.with_number(number) if subject.works(each.op)]
         if math.isinf(number):
             requests = requests[2 if number > 0 else 0 :: 4] or requests[:1]
-        for request in requests:
+        for request, reply in zip(requests, side_by_side(subject.carry_out, requests), strict=True):
             expired = request.ctx.get("deadline_ms") == -math.inf  # R18: less than zero
             past = ["DeadlineExceeded"] if expired else []
-            expect.refusal(subject.carry_out(request), "BadRequest", *past)
+            expect.refusal(reply, "BadRequest", *past)
 
     @pytest.mark.requirement("COM-NUM-5")
     @pytest.mark.parametrize("number", [math.nan, math.inf], ids=["nan", "infinity"])

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from itertools import chain
 from typing import Any
 
-from pytest_corpus.adapter import inputs
+from pytest_corpus.adapter import inputs, turns
 from pytest_corpus.adapter.exceptions import UNCALLABLE
 from pytest_corpus.kit.outcomes import Outage
 from pytest_corpus.kit.reply import Reply
@@ -18,6 +19,9 @@ KEPT_VECTORS = 30
 
 FEW = 2
 """With fewer namespaces than these nothing can be tried: none makes room for another one."""
+
+ROOM_S, LOOK_S = 5.0, 0.02
+"""The time for which a test in flight waits until others have ended, and for one look whether they have."""
 
 AT_ONCE = 100
 """The number of ids that a delete names if no limit is stated."""
@@ -185,9 +189,17 @@ class Cleanup:
     def _make_room(self) -> None:
         """Delete what is needed least, until there is room for one more namespace."""
         most = min(self._vector.most_namespaces, self._shared.room or self._vector.most_namespaces)
+        until = inputs.monotonic() + ROOM_S
         while len(self._shared.made_namespaces) >= most and not self._vector.retries.probing:
             place = next(iter((*self._spare(), *self._used_before())), None)
-            if place is None or not self._drop(place):
+            if place is None and turns.is_in_flight() and inputs.monotonic() < until:
+                inputs.sleep(LOOK_S)
+                continue
+            if place is None:
+                turns.disturbed()
+                return
+            self._shared.used.add(place)  # no other test drops it meanwhile
+            if not self._drop(place):
                 return
 
     def relieve(self, request: Any) -> bool:
@@ -211,7 +223,9 @@ class Cleanup:
     def held(self) -> set[Place]:
         """The namespaces of sandboxes, and those that tests wrote to which were begun early."""
         begun = {place for begun in self._shared.begun.values() for place in begun.places}
-        return {each.place for each in self._shared.sandboxes} | self._shared.ahead | begun
+        used = turns.in_others(self._shared, "used")
+        sandboxes = chain(self._shared.sandboxes, *turns.in_others(self._shared, "sandboxes"))
+        return {each.place for each in sandboxes}.union(self._shared.ahead, begun, *used)
 
     def _spare(self) -> list[Place]:
         """The namespaces that nothing speaks of any more, or that are made again when something does."""

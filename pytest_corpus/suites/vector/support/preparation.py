@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 from pytest_corpus.adapter import inputs
+from pytest_corpus.adapter.turns import finding_out
 from pytest_corpus.kit.outcomes import Blocked, Full, Undecided
 from pytest_corpus.kit.prerequisites import Prerequisites
 from pytest_corpus.kit.reply import Reply
@@ -67,11 +68,12 @@ class Preparation:
         tenant = tenant_of(request)
         with self._vector.prepares():
             for name, make in self._needed(args, tenant):
-                ready = self._vector.shared.ready.setdefault(self._vector.client, set())  # a sweep begins a new one
                 key = (self._vector.client.instance.generation, tenant, name)
-                if key not in ready:
-                    self._attempt(make)
-                    ready.add(key)
+                with finding_out(id(self._vector.client), key):
+                    ready = self._vector.shared.ready.setdefault(self._vector.client, set())  # a sweep begins a new one
+                    if key not in ready:
+                        self._attempt(make)
+                        ready.add(key)
 
     def keep(self, request: Any) -> None:
         """Note that what was made to be deleted by a request is still there, because the request was refused."""
